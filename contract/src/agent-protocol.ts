@@ -1,0 +1,151 @@
+import { Type, type Static } from 'typebox';
+import { MIB, Timestamp, nullable, strict } from './route.js';
+import { Labels } from './records/job.js';
+import { LogStream } from './records/log.js';
+import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
+
+/**
+ * The agent protocol: JSON text frames over the WebSocket /api/v1/agent/ws, opened with a token of agent or write scope.
+ *
+ * 1. The agent sends `hello` first: who it is and every attempt in its care. The server answers `welcome` (a verdict for each
+ *    of those attempts) or `refused` and closes. Nothing else is sent before that.
+ * 2. The server sends `dispatch`; the agent answers `accepted` once the attempt's directory is durable, then `attempt` with
+ *    state `running` once the process exists, then `attempt` with state `ended`. The server answers the last with `forget`.
+ * 3. State is what the owner of the process says: an `attempt` frame may be repeated (it is, in every `hello`, until
+ *    `forget`), and the server takes each one once. A closed socket says nothing about a process.
+ * 4. Logs are idempotent by (stream, byte offset): a `logs` frame covers the bytes `from` to `to` of the stream's file on the
+ *    agent. The server takes it only when `from` is its high-water mark, and answers every frame with `logs_ack`, its
+ *    mark; the agent goes on from there. So nothing is kept on the agent but the file itself.
+ *
+ * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
+ */
+export const AGENT_PROTOCOL = 1;
+export const MAX_FRAME_BYTES = 16 * MIB;
+export const HEARTBEAT_INTERVAL_MS = 25_000;
+export const NODE_OFFLINE_AFTER_MS = 90_000;
+
+const AttemptKey = { job_id: Type.String(), attempt: Type.Integer({ minimum: 1 }) };
+export interface AttemptKey {
+  job_id: string;
+  attempt: number;
+}
+
+/** How an attempt ended. `dispatch_failed`: it never started. `lost`: the owner cannot know how it ended. */
+export const Exit = Type.Union([
+  strict({ kind: Type.Literal('exited'), code: Type.Integer() }),
+  strict({ kind: Type.Literal('signaled'), signal: Type.String(), code: Type.Integer({ maximum: -1 }) }),
+  strict({ kind: Type.Literal('oom'), code: nullable(Type.Integer()) }),
+  strict({ kind: Type.Literal('dispatch_failed'), message: Type.String() }),
+  strict({ kind: Type.Literal('lost'), reason: Type.String() }),
+]);
+export type Exit = Static<typeof Exit>;
+
+/** The agent's word on one attempt. `exit` and `finished_at` are set when `state` is `ended`. */
+export const AttemptReport = strict({
+  ...AttemptKey,
+  state: Type.Enum(['running', 'ended']),
+  pid: nullable(Type.Integer()),
+  started_at: nullable(Timestamp),
+  exit: nullable(Exit),
+  finished_at: nullable(Timestamp),
+});
+export type AttemptReport = Static<typeof AttemptReport>;
+
+export const Hello = strict({
+  type: Type.Literal('hello'),
+  protocol: Type.Integer(),
+  node_id: Type.String(),
+  /** null on the very first hello; afterwards the secret that `welcome` gave. */
+  node_secret: nullable(Type.String()),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  hostname: Type.String({ maxLength: 255 }),
+  version: Type.String({ maxLength: 100 }),
+  /** Changes when the host reboots: what ran before is then provably gone. */
+  boot_id: Type.String({ maxLength: 100 }),
+  labels: Labels,
+  slots: Type.Array(SlotSpec, { maxItems: 1024 }),
+  max_cpu_jobs: Type.Integer({ minimum: 0 }),
+  runners: Type.Array(RunnerProbe, { maxItems: 100 }),
+  system: SystemFacts,
+  attempts: Type.Array(AttemptReport),
+});
+export type Hello = Static<typeof Hello>;
+
+export const Heartbeat = strict({ type: Type.Literal('heartbeat'), ts: Timestamp });
+export const Accepted = strict({ type: Type.Literal('accepted'), ...AttemptKey });
+export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptReport.properties });
+
+/** `ts` is when the agent read the lines. `end`: the stream's file is complete and `to` is its last byte. */
+export const LogsFrame = strict({
+  type: Type.Literal('logs'),
+  ...AttemptKey,
+  stream: LogStream,
+  from: Type.Integer({ minimum: 0 }),
+  to: Type.Integer({ minimum: 0 }),
+  ts: Timestamp,
+  lines: Type.Array(Type.String()),
+  /** Lines between `from` and `to` that were given up because the spool was full. */
+  dropped: Type.Integer({ minimum: 0 }),
+  end: Type.Boolean(),
+});
+export type LogsFrame = Static<typeof LogsFrame>;
+
+/** Every frame that an agent sends. */
+export const AgentFrame = Type.Union([Hello, Heartbeat, Accepted, AttemptFrame, LogsFrame]);
+export type AgentFrame = Static<typeof AgentFrame>;
+
+/** keep: go on. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
+export const Verdict = Type.Enum(['keep', 'stop', 'forget']);
+export type Verdict = Static<typeof Verdict>;
+
+export const LogPosition = strict({
+  ...AttemptKey,
+  stream: LogStream,
+  offset: Type.Integer({ minimum: 0 }),
+});
+export type LogPosition = Static<typeof LogPosition>;
+
+export const Welcome = strict({
+  type: Type.Literal('welcome'),
+  protocol: Type.Integer(),
+  node_id: Type.String(),
+  node_secret: Type.String(),
+  server_version: Type.String(),
+  heartbeat_ms: Type.Integer(),
+  verdicts: Type.Array(strict({ ...AttemptKey, verdict: Verdict })),
+  /** Where to go on in each stream of the attempts named in `hello`; 0 where none is given. */
+  log_positions: Type.Array(LogPosition),
+});
+export type Welcome = Static<typeof Welcome>;
+
+export const Refused = strict({ type: Type.Literal('refused'), code: Type.String(), message: Type.String() });
+
+/** What the agent is to run. `plan` is the runner's own; `env` holds everything but what the agent itself adds. */
+export const Dispatch = strict({
+  type: Type.Literal('dispatch'),
+  ...AttemptKey,
+  run_id: nullable(Type.String()),
+  name: Type.String(),
+  runner: Type.String(),
+  plan: Type.Unknown(),
+  env: Type.Record(Type.String(), Type.String()),
+  /** null: the attempt's own directory `work`. */
+  working_dir: nullable(Type.String()),
+  gpu_indices: Type.Array(Type.Integer()),
+  kill_grace_ms: Type.Integer({ minimum: 0 }),
+});
+export type Dispatch = Static<typeof Dispatch>;
+
+export const Stop = strict({
+  type: Type.Literal('stop'),
+  ...AttemptKey,
+  grace_ms: Type.Integer({ minimum: 0 }),
+});
+export const Forget = strict({ type: Type.Literal('forget'), ...AttemptKey });
+export const LogsAck = strict({ type: Type.Literal('logs_ack'), ...LogPosition.properties });
+
+/** Every frame that the server sends. */
+export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Stop, Forget, LogsAck]);
+export type ServerFrame = Static<typeof ServerFrame>;
+
+export type FrameOf<F extends { type: string }, T extends F['type']> = Extract<F, { type: T }>;

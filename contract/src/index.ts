@@ -1,0 +1,14 @@
+export * from './ids.js';
+export * from './errors.js';
+export * from './route.js';
+export * from './job-states.js';
+export * from './records/token.js';
+export * from './records/project.js';
+export * from './records/job.js';
+export * from './records/run.js';
+export * from './records/metric.js';
+export * from './records/node.js';
+export * from './records/event.js';
+export * from './records/log.js';
+export * from './agent-protocol.js';
+export * as routes from './routes/index.js';

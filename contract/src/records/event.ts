@@ -1,0 +1,54 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { JsonObject } from './run.js';
+
+export const SEVERITIES = ['info', 'warning', 'critical'] as const;
+export const Severity = Type.Enum([...SEVERITIES]);
+export type Severity = Static<typeof Severity>;
+
+export const EVENT_TYPES = [
+  'JOB_QUEUED',
+  'RUN_STARTED',
+  'RUN_FINISHED',
+  'CHECKPOINT_CREATED',
+  'EVALUATION_FINISHED',
+  'LOSS_NAN',
+  'LOSS_SPIKE',
+  'OOM',
+  'OVERFITTING_SUSPECTED',
+  'GPU_UNDERUTILIZED',
+  'DISK_LOW',
+  'AGENT_DISCONNECTED',
+  'CUSTOM',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `type` is one of EVENT_TYPES or the type of a third party's detector. */
+export const EventRecord = strict(
+  {
+    id: Type.String(),
+    type: Type.String(),
+    severity: Severity,
+    title: Type.String(),
+    message: Type.String(),
+    run_id: nullable(Type.String()),
+    job_id: nullable(Type.String()),
+    node_id: nullable(Type.String()),
+    data: JsonObject,
+    created_at: Timestamp,
+  },
+  { $id: 'Event' },
+);
+export type EventRecord = Static<typeof EventRecord>;
+
+/** An event about to be stored; what is left out is empty or null. */
+export interface EventDraft {
+  type: EventType | (string & {});
+  severity?: Severity;
+  title: string;
+  message?: string;
+  run_id?: string | null;
+  job_id?: string | null;
+  node_id?: string | null;
+  data?: Record<string, unknown>;
+}

@@ -1,0 +1,121 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { JOB_STATUSES } from '../job-states.js';
+import { Name, Placement } from './project.js';
+
+export const JobStatusName = Type.Enum([...JOB_STATUSES]);
+export const JobType = Type.Enum(['TRAIN', 'EVALUATE']);
+export type JobType = Static<typeof JobType>;
+
+/** Why an attempt did not succeed. `signal` is lower case as the specification writes it. */
+export const FAILURE_REASONS = [
+  'EVALUATION_RESULT_INVALID',
+  'OOM',
+  'EXIT_CODE',
+  'DISPATCH_FAILED',
+  'LOST',
+  'signal',
+] as const;
+export const FailureReason = Type.Enum([...FAILURE_REASONS]);
+export type FailureReason = Static<typeof FailureReason>;
+
+export const Resources = strict({ gpu: Type.Integer(), cpu_only: Type.Boolean() });
+export type Resources = Static<typeof Resources>;
+
+export const Labels = Type.Record(
+  Type.String({ minLength: 1, maxLength: 100 }),
+  Type.String({ maxLength: 200 }),
+);
+export type Labels = Static<typeof Labels>;
+
+const EnvName = '^[A-Za-z_][A-Za-z0-9_]*$';
+/** No NUL: an environment or an argument list cannot carry one. */
+const Text = (maxLength: number) => Type.String({ maxLength, pattern: '^[^\\u0000]*$' });
+export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072));
+
+export const JobSubmit = strict(
+  {
+    name: Type.Optional(Name),
+    command: Type.Array(Text(131_072), { minItems: 1, maxItems: 1000 }),
+    working_dir: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, pattern: '^/[^\\u0000]*$' })),
+    type: Type.Optional(JobType),
+    runner: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    image: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    runner_options: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    resources: Type.Optional(
+      strict({
+        gpu: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
+        cpu_only: Type.Optional(Type.Boolean()),
+      }),
+    ),
+    priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
+    project: Type.Optional(Name),
+    experiment: Type.Optional(Name),
+    env: Type.Optional(Env),
+    node_selector: Type.Optional(Labels),
+    max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  },
+  { $id: 'JobSubmit' },
+);
+export type JobSubmit = Static<typeof JobSubmit>;
+
+export const Job = strict(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    type: JobType,
+    command: Type.Array(Type.String()),
+    working_dir: nullable(Type.String()),
+    runner: Type.String(),
+    image: nullable(Type.String()),
+    runner_options: Type.Object({}, { additionalProperties: true }),
+    resources: Resources,
+    priority: Type.Integer(),
+    project: nullable(Type.String()),
+    experiment: nullable(Type.String()),
+    ...Placement,
+    env: Type.Record(Type.String(), Type.String()),
+    node_selector: Labels,
+    max_attempts: Type.Integer(),
+    attempt: Type.Integer(),
+    status: JobStatusName,
+    pending_reason: nullable(Type.String()),
+    exit_code: nullable(Type.Integer()),
+    failure_reason: nullable(FailureReason),
+    failure_message: nullable(Type.String()),
+    run_id: nullable(Type.String()),
+    checkpoint_id: nullable(Type.String()),
+    evaluation_id: nullable(Type.String()),
+    node_id: nullable(Type.String()),
+    gpu_indices: Type.Array(Type.Integer()),
+    created_at: Timestamp,
+    queued_at: Timestamp,
+    dispatched_at: nullable(Timestamp),
+    started_at: nullable(Timestamp),
+    finished_at: nullable(Timestamp),
+  },
+  { $id: 'Job' },
+);
+export type Job = Static<typeof Job>;
+
+/** A submit with its defaults filled in and its references resolved: what the `jobDraft` and `jobAdmit` hooks see. */
+export type JobDraft = Pick<
+  Job,
+  | 'name'
+  | 'type'
+  | 'command'
+  | 'working_dir'
+  | 'runner'
+  | 'image'
+  | 'runner_options'
+  | 'resources'
+  | 'priority'
+  | 'project'
+  | 'experiment'
+  | 'env'
+  | 'node_selector'
+  | 'max_attempts'
+>;
+
+/** What a caller without write scope sees in place of an env value. */
+export const HIDDEN = '***';

@@ -1,0 +1,97 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { RunStatusName } from './run.js';
+
+/** A number, or the word for one that JSON cannot write. */
+export const MetricValue = Type.Union([Type.Number(), Type.Enum(['NaN', 'Infinity', '-Infinity'])]);
+export type MetricValue = Static<typeof MetricValue>;
+
+export const MetricName = Type.String({
+  minLength: 1,
+  maxLength: 250,
+  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+});
+
+const MAX_SAFE = Number.MAX_SAFE_INTEGER;
+
+export const MetricPoint = strict(
+  {
+    seq: Type.Integer({ minimum: 0, maximum: MAX_SAFE }),
+    name: MetricName,
+    step: Type.Integer({ minimum: -MAX_SAFE, maximum: MAX_SAFE }),
+    value: MetricValue,
+    ts: Type.Optional(Timestamp),
+    epoch: Type.Optional(Type.Number()),
+  },
+  { $id: 'MetricPoint' },
+);
+export type MetricPoint = Static<typeof MetricPoint>;
+
+/** Columns of equal length, by step ascending. `total` counts the points of the range before thinning. */
+export const Series = strict(
+  {
+    steps: Type.Array(Type.Integer()),
+    values: Type.Array(MetricValue),
+    ts: Type.Array(Timestamp),
+    total: Type.Integer(),
+    downsampled: Type.Boolean(),
+  },
+  { $id: 'Series' },
+);
+export type Series = Static<typeof Series>;
+export const SeriesByName = Type.Record(Type.String(), Series);
+export type SeriesByName = Static<typeof SeriesByName>;
+
+export const TREND_NAMES = ['increasing', 'decreasing', 'stable', 'unknown'] as const;
+export const Trend = Type.Enum([...TREND_NAMES]);
+export type Trend = Static<typeof Trend>;
+export const Direction = Type.Enum(['minimize', 'maximize']);
+export type Direction = Static<typeof Direction>;
+
+export const MetricSummary = strict({
+  latest: strict({ value: MetricValue, step: Type.Integer(), ts: Timestamp }),
+  best: nullable(strict({ value: MetricValue, step: Type.Integer() })),
+  trend: Trend,
+  direction: Direction,
+  is_primary: Type.Boolean(),
+  count: Type.Integer(),
+});
+export type MetricSummary = Static<typeof MetricSummary>;
+
+export const RunHealth = strict({
+  status: Type.Enum(['ok', 'warning', 'critical', 'stale']),
+  reasons: Type.Array(Type.String()),
+});
+export type RunHealth = Static<typeof RunHealth>;
+
+export const RunSummary = strict(
+  {
+    run_id: Type.String(),
+    status: RunStatusName,
+    step: nullable(Type.Integer()),
+    epoch: nullable(Type.Number()),
+    max_steps: nullable(Type.Integer()),
+    progress: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    health: RunHealth,
+    metrics: Type.Record(Type.String(), MetricSummary),
+  },
+  { $id: 'RunSummary' },
+);
+export type RunSummary = Static<typeof RunSummary>;
+
+const MAXIMIZED = new Set(
+  'acc accuracy f1 auc precision recall bleu rouge map iou dice reward return score throughput psnr ssim r2'.split(
+    ' ',
+  ),
+);
+
+/** The direction guessed from a metric's name: `maximize` for words such as accuracy, f1 or win_rate, else `minimize`. */
+export function guessDirection(name: string): Direction {
+  const lower = name.toLowerCase();
+  const words = lower.split(/[/_\-.]/);
+  const pairs = words.slice(1).map((word, index) => `${words[index]}_${word}`);
+  const isMaximized =
+    words.some((word) => MAXIMIZED.has(word)) ||
+    pairs.some((pair) => pair === 'win_rate' || pair === 'per_second');
+  return isMaximized ? 'maximize' : 'minimize';
+}

@@ -1,0 +1,76 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { Labels } from './job.js';
+
+export const NodeStatus = Type.Enum(['ONLINE', 'OFFLINE', 'DRAINING']);
+export type NodeStatus = Static<typeof NodeStatus>;
+
+/** What an agent says of one GPU slot; `virtual` slots stand for no device. */
+export const SlotSpec = strict({
+  index: Type.Integer({ minimum: 0 }),
+  uuid: Type.String(),
+  model: Type.String(),
+  memory_total_mb: nullable(Type.Number()),
+  virtual: Type.Boolean(),
+});
+export type SlotSpec = Static<typeof SlotSpec>;
+
+export const Slot = strict({ ...SlotSpec.properties, busy: Type.Boolean(), job_id: nullable(Type.String()) });
+export type Slot = Static<typeof Slot>;
+
+/** Facts of the host; more keys may be added by collectors. */
+export const SystemFacts = Type.Object(
+  {
+    cpu_count: Type.Integer(),
+    cpu_model: Type.Optional(Type.String()),
+    ram_total_mb: Type.Number(),
+    disk_total_gb: Type.Optional(Type.Number()),
+    os: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+export type SystemFacts = Static<typeof SystemFacts>;
+
+/** What a runner's probe found on the host. */
+export const RunnerProbe = strict({
+  name: Type.String(),
+  available: Type.Boolean(),
+  reason: nullable(Type.String()),
+  version: nullable(Type.String()),
+});
+export type RunnerProbe = Static<typeof RunnerProbe>;
+
+export const NodeRecord = strict(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    hostname: Type.String(),
+    status: NodeStatus,
+    version: Type.String(),
+    labels: Labels,
+    runners: Type.Array(RunnerProbe),
+    slots: Type.Array(Slot),
+    cpu_jobs: Type.Integer(),
+    max_cpu_jobs: Type.Integer(),
+    busy: Type.Boolean(),
+    system: SystemFacts,
+    last_heartbeat_at: nullable(Timestamp),
+    connected_at: nullable(Timestamp),
+    created_at: Timestamp,
+  },
+  { $id: 'Node' },
+);
+export type NodeRecord = Static<typeof NodeRecord>;
+
+/** One sample of node metrics: names as `cpu.util`, `gpu.0.mem_used_mb`. */
+export const NodeSample = strict({ ts: Timestamp, values: Type.Record(Type.String(), Type.Number()) });
+export type NodeSample = Static<typeof NodeSample>;
+
+export const GpuProcess = strict({
+  gpu: Type.Integer(),
+  pid: Type.Integer(),
+  name: Type.String(),
+  mem_mb: Type.Number(),
+  job_id: nullable(Type.String()),
+});
+export type GpuProcess = Static<typeof GpuProcess>;

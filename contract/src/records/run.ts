@@ -1,0 +1,39 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { Placement } from './project.js';
+
+export const RUN_STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
+export const RunStatusName = Type.Enum([...RUN_STATUSES]);
+export type RunStatus = Static<typeof RunStatusName>;
+
+export const RunSource = Type.Enum(['sdk', 'job', 'import']);
+export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+  maxItems: 100,
+  uniqueItems: true,
+});
+/** Any JSON object, stored with the run as it is. */
+export const JsonObject = Type.Object({}, { additionalProperties: true });
+
+export const Run = strict(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    ...Placement,
+    job_id: nullable(Type.String()),
+    attempt: nullable(Type.Integer()),
+    source: RunSource,
+    status: RunStatusName,
+    step: nullable(Type.Integer()),
+    epoch: nullable(Type.Number()),
+    max_steps: nullable(Type.Integer()),
+    config: JsonObject,
+    environment: JsonObject,
+    tags: Type.Array(Type.String()),
+    notes: Type.String(),
+    created_at: Timestamp,
+    started_at: Timestamp,
+    finished_at: nullable(Timestamp),
+  },
+  { $id: 'Run' },
+);
+export type Run = Static<typeof Run>;

@@ -1,0 +1,24 @@
+import { Type, type Static } from 'typebox';
+import { SCOPES, Timestamp, nullable, strict } from '../route.js';
+
+export const ScopeName = Type.Enum([...SCOPES]);
+
+export const TokenRecord = strict(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    scope: ScopeName,
+    created_at: Timestamp,
+    expires_at: nullable(Timestamp),
+    last_used_at: nullable(Timestamp),
+    revoked_at: nullable(Timestamp),
+  },
+  { $id: 'Token' },
+);
+export type TokenRecord = Static<typeof TokenRecord>;
+
+export const Whoami = strict(
+  { name: Type.String(), scope: ScopeName, can_write: Type.Boolean() },
+  { $id: 'Whoami' },
+);
+export type Whoami = Static<typeof Whoami>;

@@ -1,0 +1,74 @@
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
+
+export const SCOPES = ['read', 'write', 'sdk', 'agent'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/**
+ * What a route asks of its caller. `none`: no token at all. `ingest`: a run ingest token for the run in the path
+ * (or in the handler's judgement), or any token of sdk or write scope. `any`: a valid token of whatever scope.
+ */
+export type RouteScope = Scope | 'ingest' | 'any' | 'none';
+
+export const MIB = 1024 * 1024;
+
+/** An endpoint as data. `path` is relative to /api/v1, in OpenAPI form; `{name:path}` also takes slashes. */
+export interface RouteSpec<
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answers extends Record<number, TSchema> = Record<number, TSchema>,
+> {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: `/${string}`;
+  readonly scope: RouteScope;
+  readonly summary: string;
+  readonly query?: Query;
+  /** Left out: a body is refused unless it is empty or `{}`. */
+  readonly body?: Body;
+  readonly bodyLimitBytes?: number;
+  /** Schema of the JSON answer by 2xx status. Absent for `stream` and `download`. */
+  readonly answers?: Answers;
+  /** `sse`: text/event-stream whose data lines have the `event` schema. `download`: a streamed file. */
+  readonly stream?: 'sse' | 'download';
+  readonly event?: TSchema;
+}
+
+export type QueryOf<R> = R extends { query: infer Q extends TObject } ? Static<Q> : Record<string, never>;
+export type BodyOf<R> = R extends { body: infer B extends TSchema } ? Static<B> : undefined;
+type Param<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${infer Plain}:path` ? Plain : Name) | Param<Rest>
+  : never;
+export type ParamsOf<R> = R extends { path: infer P extends string } ? { [K in Param<P>]: string } : never;
+export type AnswerOf<R> = R extends { answers: infer A extends Record<number, TSchema> }
+  ? { [S in keyof A & number]: { status: S; body: Static<A[S]> } }[keyof A & number]
+  : never;
+
+/** Declares a route, keeping its literal types. */
+export function route<const R extends RouteSpec>(spec: R): R {
+  return spec;
+}
+
+/** `{items: [...]}` of that record. */
+export function listOf<T extends TSchema>(item: T) {
+  return Type.Object({ items: Type.Array(item) }, { additionalProperties: false });
+}
+
+/** `?limit=` with the contract's default and maximum. */
+export function limit(defaultLimit = 100, maximum = 1000) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: defaultLimit }));
+}
+
+/** An object that refuses unknown fields. */
+export function strict<const P extends Record<string, TSchema>>(
+  properties: P,
+  options: { $id?: string; description?: string } = {},
+) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** Milliseconds since the Unix epoch. */
+export const Timestamp = Type.Integer({ minimum: 0, description: 'Milliseconds since the Unix epoch.' });

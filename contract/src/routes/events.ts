@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { limit, listOf, route, strict } from '../route.js';
+import { EventRecord, Severity } from '../records/event.js';
+import { JsonObject } from '../records/run.js';
+
+const filters = {
+  run_id: Type.Optional(Type.String()),
+  job_id: Type.Optional(Type.String()),
+  node_id: Type.Optional(Type.String()),
+  type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  severity: Type.Optional(Severity),
+};
+
+export const createEvent = route({
+  id: 'events.create',
+  method: 'POST',
+  path: '/runs/{run_id}/events',
+  scope: 'ingest',
+  summary: 'Report a CUSTOM event of the run.',
+  body: strict({
+    title: Type.String({ minLength: 1, maxLength: 500 }),
+    message: Type.Optional(Type.String({ maxLength: 20_000 })),
+    severity: Type.Optional(Severity),
+    data: Type.Optional(JsonObject),
+  }),
+  answers: { 201: EventRecord },
+});
+
+export const listEvents = route({
+  id: 'events.list',
+  method: 'GET',
+  path: '/events',
+  scope: 'read',
+  summary: 'Events, newest first.',
+  query: strict({ ...filters, limit: limit(200) }),
+  answers: { 200: listOf(EventRecord) },
+});
+
+export const streamEvents = route({
+  id: 'events.stream',
+  method: 'GET',
+  path: '/events/stream',
+  scope: 'read',
+  summary: 'Live events; Last-Event-ID replays what was missed.',
+  query: strict(filters),
+  stream: 'sse',
+  event: EventRecord,
+});

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import { limit, listOf, nullable, route, strict } from '../route.js';
+import { Job, JobStatusName, JobSubmit } from '../records/job.js';
+import { Run } from '../records/run.js';
+
+export const submitJob = route({
+  id: 'jobs.submit',
+  method: 'POST',
+  path: '/jobs',
+  scope: 'write',
+  summary: 'Submit a job. The Idempotency-Key header makes a repeat answer 200 with the first record.',
+  body: JobSubmit,
+  answers: { 200: Job, 201: Job },
+});
+
+export const listJobs = route({
+  id: 'jobs.list',
+  method: 'GET',
+  path: '/jobs',
+  scope: 'read',
+  summary: 'Jobs, newest first; `before` is the next_before of the page before.',
+  query: strict({
+    status: Type.Optional(JobStatusName),
+    project_id: Type.Optional(Type.String()),
+    experiment_id: Type.Optional(Type.String()),
+    node_id: Type.Optional(Type.String()),
+    before: Type.Optional(Type.Integer({ minimum: 0 })),
+    limit: limit(),
+  }),
+  answers: { 200: strict({ items: Type.Array(Job), next_before: nullable(Type.Integer()) }) },
+});
+
+export const getJob = route({
+  id: 'jobs.get',
+  method: 'GET',
+  path: '/jobs/{job_id}',
+  scope: 'read',
+  summary: 'One job. env values are hidden from callers without write scope.',
+  answers: { 200: Job },
+});
+
+export const CancelResult = Type.Enum(['CANCELLED', 'cancel-requested']);
+
+export const cancelJob = route({
+  id: 'jobs.cancel',
+  method: 'POST',
+  path: '/jobs/{job_id}/cancel',
+  scope: 'write',
+  summary: 'Cancel: SIGTERM to the process group, SIGKILL after the grace.',
+  answers: { 200: strict({ job_id: Type.String(), result: CancelResult }) },
+});
+
+export const retryJob = route({
+  id: 'jobs.retry',
+  method: 'POST',
+  path: '/jobs/{job_id}/retry',
+  scope: 'write',
+  summary: 'Queue a terminal or LOST job again; attempt rises by 1.',
+  answers: { 200: Job },
+});
+
+export const listJobRuns = route({
+  id: 'jobs.runs',
+  method: 'GET',
+  path: '/jobs/{job_id}/runs',
+  scope: 'read',
+  summary: 'All runs of the job, over all attempts.',
+  query: strict({ limit: limit() }),
+  answers: { 200: listOf(Run) },
+});

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { route, strict } from '../route.js';
+import { LogLine, LogStream } from '../records/log.js';
+
+const attempt = Type.Optional(Type.Integer({ minimum: 1 }));
+
+export const tailLogs = route({
+  id: 'logs.tail',
+  method: 'GET',
+  path: '/jobs/{job_id}/logs',
+  scope: 'read',
+  summary: 'The tail of the log of one attempt (the newest when left out).',
+  query: strict({
+    stream: Type.Optional(LogStream),
+    tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000, default: 200 })),
+    attempt,
+    search: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'Only lines that hold this text.' }),
+    ),
+  }),
+  answers: {
+    200: strict(
+      { job_id: Type.String(), attempt: Type.Integer(), lines: Type.Array(LogLine), dropped: Type.Integer() },
+      { $id: 'LogTail' },
+    ),
+  },
+});
+
+export const streamLogs = route({
+  id: 'logs.stream',
+  method: 'GET',
+  path: '/jobs/{job_id}/logs/stream',
+  scope: 'read',
+  summary: 'Live lines after a recent tail; the id is the seq, `event: end` when the attempt is over.',
+  query: strict({
+    stream: Type.Optional(LogStream),
+    tail: Type.Optional(Type.Integer({ minimum: 0, maximum: 2000, default: 200 })),
+    attempt,
+  }),
+  stream: 'sse',
+  event: LogLine,
+});
+
+export const downloadLogs = route({
+  id: 'logs.download',
+  method: 'GET',
+  path: '/jobs/{job_id}/logs/download',
+  scope: 'read',
+  summary: 'The whole log of one attempt as text.',
+  query: strict({ attempt, stream: Type.Optional(LogStream) }),
+  stream: 'download',
+});

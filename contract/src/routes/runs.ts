@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import { Timestamp, limit, listOf, nullable, route, strict } from '../route.js';
+import { Name } from '../records/project.js';
+import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
+
+const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const Notes = Type.String({ maxLength: 100_000 });
+
+export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });
+
+export const createRun = route({
+  id: 'runs.create',
+  method: 'POST',
+  path: '/runs',
+  scope: 'ingest',
+  summary: "Create a run. With a job's ingest token the run belongs to that job's attempt.",
+  body: strict({
+    name: Type.Optional(Name),
+    project: Type.Optional(Name),
+    experiment: Type.Optional(Name),
+    job_id: Type.Optional(Type.String()),
+    source: Type.Optional(Type.Enum(['sdk', 'import'])),
+    config: Type.Optional(JsonObject),
+    environment: Type.Optional(JsonObject),
+    max_steps: Type.Optional(MaxSteps),
+    tags: Type.Optional(Tags),
+    started_at: Type.Optional(Timestamp),
+  }),
+  answers: { 201: RunWithToken },
+});
+
+export const finishRun = route({
+  id: 'runs.finish',
+  method: 'POST',
+  path: '/runs/{run_id}/finish',
+  scope: 'ingest',
+  summary: 'End a run; the same status again is 200, another 409.',
+  body: strict({ status: Type.Enum(['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']) }),
+  answers: { 200: Run },
+});
+
+export const updateRun = route({
+  id: 'runs.update',
+  method: 'PATCH',
+  path: '/runs/{run_id}',
+  scope: 'ingest',
+  summary:
+    'Change a run: name, tags and notes need write scope; config, environment and max_steps the ingest token.',
+  body: strict({
+    name: Type.Optional(Name),
+    tags: Type.Optional(Tags),
+    notes: Type.Optional(Notes),
+    config: Type.Optional(JsonObject),
+    environment: Type.Optional(JsonObject),
+    max_steps: Type.Optional(nullable(MaxSteps)),
+  }),
+  answers: { 200: Run },
+});
+
+export const listRuns = route({
+  id: 'runs.list',
+  method: 'GET',
+  path: '/runs',
+  scope: 'read',
+  summary: 'Runs, newest first; every filter given is applied.',
+  query: strict({
+    experiment_id: Type.Optional(Type.String()),
+    project_id: Type.Optional(Type.String()),
+    job_id: Type.Optional(Type.String()),
+    status: Type.Optional(RunStatusName),
+    limit: limit(),
+  }),
+  answers: { 200: listOf(Run) },
+});
+
+export const getRun = route({
+  id: 'runs.get',
+  method: 'GET',
+  path: '/runs/{run_id}',
+  scope: 'read',
+  summary: 'One run.',
+  answers: { 200: Run },
+});
+
+export const listExperimentRuns = route({
+  id: 'experiments.runs',
+  method: 'GET',
+  path: '/experiments/{experiment_id}/runs',
+  scope: 'read',
+  summary: 'Runs of the experiment, newest first.',
+  query: strict({ limit: limit() }),
+  answers: { 200: listOf(Run) },
+});
