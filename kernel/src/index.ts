@@ -1,0 +1,13 @@
+export type { Caller, IngestBinding } from './caller.js';
+export { systemClock, type Clock, type Timer } from './clock.js';
+export type { Collected, Collector } from './collector.js';
+export type { Db } from './db/connect.js';
+export type { Migration } from './db/migrate.js';
+export { BootError, HttpError, Issues, fail, failValidation, requireId, type IssueSink } from './errors.js';
+export type * from './hooks.js';
+export * from './http/route.js';
+export { createLogger, type LogLevel, type Logger } from './logger.js';
+export * from './plugin.js';
+export type * from './registrations.js';
+export { serviceRef, type ServiceRef } from './services.js';
+export { defineConfig, type Config, type DatabaseConfig } from './config/config.js';
