@@ -1,0 +1,23 @@
+import type { LogLine, LogStream } from '@svc/contract';
+import { serviceRef } from '@svc/kernel';
+
+export interface LogTailQuery {
+  /** At most so many lines, the newest ones. */
+  readonly tail: number;
+  readonly stream?: LogStream | undefined;
+  /** Only lines that hold this text; the whole stored log is searched. */
+  readonly search?: string | undefined;
+}
+
+/** `dropped` counts lines of the attempt that its agent had to give up. */
+export interface LogTail {
+  readonly lines: readonly LogLine[];
+  readonly dropped: number;
+}
+
+export interface Logs {
+  /** The newest lines of one attempt, oldest first; empty when it has none. `jobId` in canonical form. */
+  tail(jobId: string, attempt: number, query: LogTailQuery): Promise<LogTail>;
+}
+
+export const logsRef = serviceRef<Logs>('logs');

@@ -1,0 +1,24 @@
+import type { Direction, Run, RunSummary, SeriesByName } from '@svc/contract';
+import { serviceRef } from '@svc/kernel';
+
+/** Which points of a run; bounds are inclusive. */
+export interface SeriesQuery {
+  /** Left out: every metric of the run. Names without points are left out of the answer. */
+  readonly names?: readonly string[] | undefined;
+  readonly step_from?: number | undefined;
+  readonly step_to?: number | undefined;
+  /** Only points whose `ts` is at or after this, in ms since the epoch. */
+  readonly ts_from?: number | undefined;
+  /** At most so many points per series: more are thinned. */
+  readonly limit: number;
+}
+
+export interface Metrics {
+  /** Series by name. `runId` in canonical form. */
+  series(runId: string, query: SeriesQuery): Promise<SeriesByName>;
+  summary(run: Run): Promise<RunSummary>;
+  /** Whether lower or higher is better for this metric of this run. */
+  directionOf(run: Run, name: string): Direction;
+}
+
+export const metricsRef = serviceRef<Metrics>('metrics');
