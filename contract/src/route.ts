@@ -70,5 +70,14 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** Milliseconds since the Unix epoch. */
-export const Timestamp = Type.Integer({ minimum: 0, description: 'Milliseconds since the Unix epoch.' });
+/** Text of people, line breaks included; no NUL, which PostgreSQL cannot store. */
+export function text(maxLength: number, minLength = 0) {
+  return Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$' });
+}
+
+/** Milliseconds since the Unix epoch, up to the last moment that a JavaScript Date can hold. */
+export const Timestamp = Type.Integer({
+  minimum: 0,
+  maximum: 8_640_000_000_000_000,
+  description: 'Milliseconds since the Unix epoch.',
+});

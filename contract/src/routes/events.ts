@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict } from '../route.js';
+import { limit, listOf, route, strict, text } from '../route.js';
 import { EventRecord, Severity } from '../records/event.js';
 import { JsonObject } from '../records/run.js';
 
@@ -7,7 +7,7 @@ const filters = {
   run_id: Type.Optional(Type.String()),
   job_id: Type.Optional(Type.String()),
   node_id: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  type: Type.Optional(text(100, 1)),
   severity: Type.Optional(Severity),
 };
 
@@ -18,8 +18,8 @@ export const createEvent = route({
   scope: 'ingest',
   summary: 'Report a CUSTOM event of the run.',
   body: strict({
-    title: Type.String({ minLength: 1, maxLength: 500 }),
-    message: Type.Optional(Type.String({ maxLength: 20_000 })),
+    title: text(500, 1),
+    message: Type.Optional(text(20_000)),
     severity: Type.Optional(Severity),
     data: Type.Optional(JsonObject),
   }),

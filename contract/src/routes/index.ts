@@ -7,3 +7,4 @@ export * from './runs.js';
 export * from './metrics.js';
 export * from './events.js';
 export * from './service.js';
+export * from './openapi.js';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict } from '../route.js';
+import { limit, listOf, route, strict, text } from '../route.js';
 import { Experiment, Name, Project } from '../records/project.js';
 
-const Description = Type.String({ maxLength: 10_000 });
+const Description = text(10_000);
 
 export const listProjects = route({
   id: 'projects.list',
