@@ -1,0 +1,2 @@
+export { hideEnv } from './hide-env.js';
+export * from './service.js';

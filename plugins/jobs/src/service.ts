@@ -1,0 +1,58 @@
+import type { AttemptKey, FailureReason, Job, JobStatus, JobSubmit } from '@svc/contract';
+import { serviceRef, type Caller, type Db } from '@svc/kernel';
+
+export interface JobFilter {
+  readonly status?: JobStatus | undefined;
+  readonly project_id?: string | undefined;
+  readonly experiment_id?: string | undefined;
+  readonly node_id?: string | undefined;
+  /** Only jobs with a smaller `created_at`, in ms. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+export interface JobPage {
+  readonly items: Job[];
+  /** `before` of the next page; null on the last. */
+  readonly next_before: number | null;
+}
+
+/** One attempt of a job, kept for good. */
+export interface Attempt extends AttemptKey {
+  readonly run_id: string | null;
+  readonly node_id: string | null;
+  readonly gpu_indices: readonly number[];
+  readonly status: JobStatus;
+  readonly exit_code: number | null;
+  readonly failure_reason: FailureReason | null;
+  readonly failure_message: string | null;
+  readonly dispatched_at: number | null;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+}
+
+/** What the submitter's own plugin adds to the record. */
+export interface SubmitExtras {
+  readonly checkpoint_id?: string | null;
+  readonly evaluation_id?: string | null;
+  /** Runs in the transaction that stores the job. */
+  readonly inside?: (trx: Db, job: Job) => Promise<void>;
+}
+
+/** Records come with their env values in clear: hide them (`hideEnv`) from whoever has no write scope. */
+export interface Jobs {
+  /** `id` in canonical form. */
+  get(db: Db, id: string): Promise<Job | null>;
+  /** Any form of id; throws not_found. */
+  require(db: Db, id: string): Promise<Job>;
+  /** Newest first. */
+  list(db: Db, filter: JobFilter): Promise<JobPage>;
+  countByStatus(db: Db): Promise<Record<JobStatus, number>>;
+  /** Oldest first. */
+  attempts(db: Db, jobId: string): Promise<Attempt[]>;
+  attempt(db: Db, key: AttemptKey): Promise<Attempt | null>;
+  /** Validates, runs `jobDraft` and `jobAdmit`, stores and queues. Throws validation_error. */
+  submit(body: JobSubmit, caller: Caller, extras?: SubmitExtras): Promise<Job>;
+}
+
+export const jobsRef = serviceRef<Jobs>('jobs');
