@@ -72,7 +72,8 @@ export function nullable<T extends TSchema>(schema: T) {
 
 /** Text of people, line breaks included; no NUL, which PostgreSQL cannot store. */
 export function text(maxLength: number, minLength = 0) {
-  return Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$' });
+  const description = `Text of ${minLength} to ${maxLength} characters, none of them NUL.`;
+  return Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$', description });
 }
 
 /** Milliseconds since the Unix epoch, up to the last moment that a JavaScript Date can hold. */
