@@ -1,1 +1,74 @@
+import { isTerminal } from '@svc/contract';
+import { definePlugin, type Caller, type JobTransition, type PluginContext } from '@svc/kernel';
+import { Authenticator } from './authenticator.js';
+import { ensureFirstToken } from './first-token.js';
+import { authMigrations } from './migrations.js';
+import { addRoutes } from './routes.js';
+import { authRef, type Auth, type IngestTarget } from './service.js';
+import { createSignInLink, deleteExpiredLinks } from './sign-in.js';
+import { createToken, deleteExpiredIngest, endIngest, mintIngest } from './token-store.js';
+
 export * from './service.js';
+export { authMigrations } from './migrations.js';
+export { createToken, listTokens, revokeToken } from './token-store.js';
+export { createSignInLink } from './sign-in.js';
+
+const HOUR_MS = 60 * 60_000;
+
+export const auth = definePlugin({
+  name: 'auth',
+  setup(ctx) {
+    const authenticator = new Authenticator(ctx);
+    let firstToken: string | null = null;
+    ctx.migrations(authMigrations);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, authenticator));
+    ctx.hooks.authenticate.tapPromise(ctx.name, (bearer) => authenticator.authenticate(bearer));
+    ctx.hooks.attemptPrepare.tapPromise(ctx.name, async (plan) => {
+      const binding = { job_id: plan.job.id, attempt: plan.attempt };
+      return { ...plan, env: { ...plan.env, SVC_TOKEN: await mintIngest(ctx.db, binding, ctx.clock.now()) } };
+    });
+    ctx.hooks.jobTransition.tapPromise(ctx.name, endIngestOfAttempt);
+    ctx.provide<Auth>(authRef, {
+      mintIngest,
+      endIngest,
+      mayIngest,
+      createToken,
+      createSignInLink,
+      takeFirstToken() {
+        const token = firstToken;
+        firstToken = null;
+        return token;
+      },
+    });
+    ctx.ready(async () => {
+      const first = await ensureFirstToken(ctx.db, ctx.config.dataDir, ctx.clock.now());
+      firstToken = first?.token ?? null;
+      if (first) ctx.log.info({ file: first.file }, 'made the first token, of write scope');
+      sweepHourly(ctx);
+    });
+  },
+});
+
+/** An attempt ends with a terminal state, or with the retry that gives it up. */
+async function endIngestOfAttempt({ before, after, trx, at }: JobTransition): Promise<void> {
+  if (!before || (!isTerminal(after.status) && after.attempt === before.attempt)) return;
+  await endIngest(trx, { job_id: before.id, attempt: before.attempt }, at);
+}
+
+function mayIngest({ scope, ingest }: Caller, run: IngestTarget): boolean {
+  if (ingest === null) return scope === 'sdk' || scope === 'write';
+  if ('run_id' in ingest) return ingest.run_id === run.id;
+  return ingest.job_id === run.job_id && ingest.attempt === run.attempt;
+}
+
+function sweepHourly(ctx: PluginContext): void {
+  const sweep = async () => {
+    const now = ctx.clock.now();
+    await deleteExpiredIngest(ctx.db, now);
+    await deleteExpiredLinks(ctx.db, now);
+  };
+  const timer = ctx.clock.setInterval(() => {
+    sweep().catch((err: unknown) => ctx.log.warn({ err }, 'cannot delete expired tokens'));
+  }, HOUR_MS);
+  ctx.onClose(() => timer.clear());
+}

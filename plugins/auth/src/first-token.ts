@@ -1,0 +1,36 @@
+import type { Db } from '@svc/kernel';
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createToken, hasTokens } from './token-store.js';
+
+export interface FirstToken {
+  readonly token: string;
+  readonly file: string;
+}
+
+/**
+ * On a database that never had a token, makes one of write scope and leaves it in `<dataDir>/token`, readable by the
+ * owner alone. The file is written before the commit: no token without its file, and a file that fails stops the boot.
+ */
+export async function ensureFirstToken(db: Db, dataDir: string, at: number): Promise<FirstToken | null> {
+  return db.transaction(async (trx) => {
+    if (await hasTokens(trx)) return null;
+    const { token } = await createToken(trx, { name: 'first token', scope: 'write', expires_at: null }, at);
+    const file = join(dataDir, 'token');
+    await writePrivate(file, `${token}\n`);
+    return { token, file };
+  });
+}
+
+async function writePrivate(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.chmod(0o600);
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}
