@@ -1,1 +1,18 @@
+import { definePlugin } from '@svc/kernel';
+import { projectsMigrations } from './migrations.js';
+import { ProjectCatalog } from './projects.js';
+import { addRoutes } from './routes.js';
+import { projectsRef } from './service.js';
+
 export * from './service.js';
+export { projectsMigrations } from './migrations.js';
+
+export const projects = definePlugin({
+  name: 'projects',
+  setup(ctx) {
+    const catalog = new ProjectCatalog();
+    ctx.migrations(projectsMigrations);
+    ctx.provide(projectsRef, catalog);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, catalog));
+  },
+});

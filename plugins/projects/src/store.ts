@@ -1,0 +1,87 @@
+import { newId } from '@svc/contract';
+import { fail, requireId, type Db } from '@svc/kernel';
+
+export interface ProjectRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly created_at: number;
+}
+
+export interface ExperimentRow extends ProjectRow {
+  readonly project_id: string;
+}
+
+/** What PATCH and POST may set. */
+export interface ProjectFields {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface ExperimentFields extends ProjectFields {
+  readonly project_id: string;
+}
+
+const NEWEST_FIRST: { column: string; order: 'desc' }[] = [
+  { column: 'created_at', order: 'desc' },
+  { column: 'id', order: 'desc' },
+];
+
+/** `share` keeps the row from being deleted until the transaction ends, `update` keeps everybody else from it. */
+export type Lock = 'none' | 'share' | 'update';
+
+/** Null when the name is taken. */
+export async function insertProject(db: Db, fields: ProjectFields, at: number): Promise<ProjectRow | null> {
+  const row = { id: newId('project', at), ...fields, created_at: at };
+  const inserted = await db('projects').insert(row).onConflict('name').ignore().returning('id');
+  return inserted.length === 1 ? row : null;
+}
+
+/** Null when the name is taken in its project. */
+export async function insertExperiment(db: Db, fields: ExperimentFields, at: number): Promise<ExperimentRow | null> {
+  const row = { id: newId('experiment', at), ...fields, created_at: at };
+  const inserted = await db('experiments').insert(row).onConflict(['project_id', 'name']).ignore().returning('id');
+  return inserted.length === 1 ? row : null;
+}
+
+export async function findProject(
+  db: Db,
+  where: { id: string } | { name: string },
+  lock: Lock = 'none',
+): Promise<ProjectRow | undefined> {
+  return locked(db<ProjectRow>('projects').where(where), lock).first();
+}
+
+export async function findExperiment(
+  db: Db,
+  where: { id: string } | { project_id: string; name: string },
+  lock: Lock = 'none',
+): Promise<ExperimentRow | undefined> {
+  return locked(db<ExperimentRow>('experiments').where(where), lock).first();
+}
+
+/** Any form of id; throws not_found. */
+export async function requireProjectRow(db: Db, id: string, lock: Lock = 'none'): Promise<ProjectRow> {
+  return (await findProject(db, { id: requireId('project', id) }, lock)) ?? fail('not_found', `no project "${id}"`);
+}
+
+export async function requireExperimentRow(db: Db, id: string, lock: Lock = 'none'): Promise<ExperimentRow> {
+  return (
+    (await findExperiment(db, { id: requireId('experiment', id) }, lock)) ?? fail('not_found', `no experiment "${id}"`)
+  );
+}
+
+export async function selectProjects(db: Db, limit: number): Promise<ProjectRow[]> {
+  return db<ProjectRow>('projects').orderBy(NEWEST_FIRST).limit(limit);
+}
+
+export async function selectExperiments(db: Db, projectId: string | null, limit: number): Promise<ExperimentRow[]> {
+  const query = db<ExperimentRow>('experiments').orderBy(NEWEST_FIRST).limit(limit);
+  return projectId === null ? query : query.where({ project_id: projectId });
+}
+
+/** SQLite knows no row locks and needs none: its transactions run one after another. */
+function locked<Q extends { forShare(): Q; forUpdate(): Q }>(query: Q, lock: Lock): Q {
+  if (lock === 'none') return query;
+  return lock === 'share' ? query.forShare() : query.forUpdate();
+}
