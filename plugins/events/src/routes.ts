@@ -1,0 +1,35 @@
+import { routes as contract, toId, type EventDraft } from '@svc/contract';
+import { created, fail, ok, serviceRef, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
+import type { EventFeed } from './feed.js';
+import { parseFilter } from './filter.js';
+import { appendEvent, listEvents } from './store.js';
+
+/** By name: the runs plugin requires this one, so it is there only when requests come. */
+const runsRef = serviceRef<Runs>('runs');
+
+export function addRoutes(routes: RouteCollector, ctx: PluginContext, feed: EventFeed): void {
+  routes.add(contract.listEvents, async ({ query: { limit = 200, ...filter } }) =>
+    ok({ items: await listEvents(ctx.db, parseFilter(filter), limit) }),
+  );
+
+  routes.add(contract.streamEvents, ({ query, headers }) =>
+    feed.stream(parseFilter(query), parseLastEventId(headers['last-event-id'])),
+  );
+
+  routes.add(contract.createEvent, async ({ params, body, caller }) => {
+    const run = await ctx.use(runsRef).requireIngest(caller, params.run_id);
+    const reported = body as Omit<EventDraft, 'type'>;
+    const draft = { ...reported, type: 'CUSTOM', run_id: run.id, job_id: run.job_id };
+    const event = await appendEvent(ctx.db, draft, ctx.clock.now());
+    await feed.flush();
+    return created(event);
+  });
+}
+
+/** Refused rather than ignored: a client that cannot resume must not believe that it has. */
+function parseLastEventId(header: string | string[] | undefined): string | null {
+  const given = [header ?? ''].flat()[0] ?? '';
+  if (given === '') return null;
+  return toId('event', given) ?? fail('not_found', `Last-Event-ID: no event "${given}"`);
+}

@@ -1,0 +1,90 @@
+import { newId, type EventDraft, type EventRecord } from '@svc/contract';
+import type { Db } from '@svc/kernel';
+import { toColumns, type EventFilter } from './filter.js';
+
+/** An event at its place in the order of all streams. */
+export interface PositionedEvent {
+  readonly position: number;
+  readonly event: EventRecord;
+}
+
+interface EventRow extends Omit<EventRecord, 'data'> {
+  readonly position: number | null;
+  readonly data: string;
+}
+
+/** Stores the event, not yet published. NUL, which PostgreSQL cannot store, is replaced. */
+export async function appendEvent(db: Db, draft: EventDraft, at: number): Promise<EventRecord> {
+  const event: EventRecord = {
+    id: newId('event', at),
+    type: draft.type,
+    severity: draft.severity ?? 'info',
+    title: withoutNul(draft.title),
+    message: withoutNul(draft.message ?? ''),
+    run_id: draft.run_id ?? null,
+    job_id: draft.job_id ?? null,
+    node_id: draft.node_id ?? null,
+    data: draft.data ?? {},
+    created_at: at,
+  };
+  await db('events').insert({ ...event, data: JSON.stringify(event.data), position: null });
+  return event;
+}
+
+/** Newest first. */
+export async function listEvents(db: Db, filter: EventFilter, limit: number): Promise<EventRecord[]> {
+  const newestFirst = [
+    { column: 'created_at', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ];
+  const rows = await db<EventRow>('events').where(toColumns(filter)).orderBy(newestFirst).limit(limit);
+  return rows.map(toEvent);
+}
+
+/** Gives every committed event that has none a position behind all others, and answers them in that order. */
+export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
+  return db.transaction(async (trx) => {
+    const rows = await trx<EventRow>('events').whereNull('position').orderBy('id');
+    if (rows.length === 0) return [];
+    const first = (await lastPosition(trx)) + 1;
+    const positioned = rows.map((row, index) => ({ position: first + index, event: toEvent(row) }));
+    for (const { position, event } of positioned) await trx('events').where({ id: event.id }).update({ position });
+    return positioned;
+  });
+}
+
+/** Published events behind the position, in order, at most `limit`. */
+export async function eventsAfter(
+  db: Db,
+  position: number,
+  filter: EventFilter,
+  limit: number,
+): Promise<PositionedEvent[]> {
+  const rows = await db<EventRow>('events')
+    .where('position', '>', position)
+    .where(toColumns(filter))
+    .orderBy('position')
+    .limit(limit);
+  return rows.map((row) => ({ position: row.position as number, event: toEvent(row) }));
+}
+
+/** Where that event stands; of an event that is gone, where the newest one before it stands. */
+export async function positionOf(db: Db, id: string): Promise<number> {
+  const row = await db<EventRow>('events').where({ id }).whereNotNull('position').first('position');
+  return row?.position ?? lastPosition(db, id);
+}
+
+/** Of all published events, or of those up to an id; 0 when there is none. */
+export async function lastPosition(db: Db, upToId?: string): Promise<number> {
+  const query = db('events').max({ last: 'position' });
+  const row = await (upToId === undefined ? query : query.where('id', '<=', upToId)).first();
+  return Number(row?.['last'] ?? 0);
+}
+
+function toEvent({ position: _position, data, ...rest }: EventRow): EventRecord {
+  return { ...rest, data: JSON.parse(data) as Record<string, unknown> };
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}
