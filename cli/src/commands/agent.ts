@@ -1,0 +1,34 @@
+import os from 'node:os';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { Failure } from '../failure.js';
+import { loadConnection, type ConnectionOptions } from '../settings.js';
+import { withServer } from './connected.js';
+import { parseInteger, parsePair } from './parse.js';
+
+export function addAgentCommand(program: Command): void {
+  withServer(program.command('agent'))
+    .description('run the agent of this host: it takes jobs from the server and runs them')
+    .option('--name <name>', "the node's name (default: the host's)")
+    .option('--state-dir <dir>', "the agent's own directory: node id, attempts, logs (default ~/.svc)")
+    .option('--label <k=v>', 'label that a job may select by; may be repeated', parsePair)
+    .option('--max-cpu-jobs <n>', 'jobs without a GPU at a time (default: logical CPUs)', parseInteger)
+    .option('--virtual-gpus <n>', 'slots that stand for no device, for trying out', parseInteger)
+    .addHelpText(
+      'after',
+      '\nExample:\n  SVC_TOKEN=svc_agent_... svc agent --url http://server:8600 --label rack=b2',
+    )
+    .action(runAgent);
+}
+
+interface AgentOptions extends ConnectionOptions {
+  readonly name?: string;
+  readonly stateDir?: string;
+  readonly label?: Record<string, string>;
+  readonly maxCpuJobs?: number;
+  readonly virtualGpus?: number;
+}
+
+async function runAgent(options: AgentOptions): Promise<void> {
+  void options; void os; void path; void Failure; void loadConnection;
+}

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { toConfigFile } from '../installation.js';
+import { printLines } from '../output/print.js';
+import { addServerOptions, toFlags, type ServerOptions } from './server.js';
+
+export function addConfigCommand(program: Command): void {
+  const config = program.command('config').description('the configuration of the server');
+  addServerOptions(config.command('print'))
+    .description('print the configuration in force (file, environment, options), without its secrets')
+    .addHelpText('after', '\nExample:\n  svc config print --config svc.config.ts')
+    .action(printConfig);
+}
+
+async function printConfig(options: ServerOptions): Promise<void> {
+  const { describeConfig, loadConfig } = await import('@svc/kernel');
+  const config = await loadConfig(toConfigFile(options.config), { flags: toFlags(options) });
+  printLines([JSON.stringify(describeConfig(config), null, 2)]);
+}

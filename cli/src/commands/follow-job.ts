@@ -1,0 +1,135 @@
+import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminal, routes, type Job, type LogLine } from '@svc/contract';
+import { ApiError } from '../api/api-error.js';
+import type { Client } from '../api/client.js';
+import { Failure } from '../failure.js';
+import { toDuration } from '../output/format.js';
+import { note } from '../output/print.js';
+import { createPaint, styleOfStatus } from '../output/style.js';
+import { followLogs, writeLine } from './logs.js';
+
+const POLL_MS = 1_000;
+/** Between the end of the log and the end of the job. */
+const QUICK_POLL_MS = 100;
+/** How long an ended job's log may be silent without having ended itself (its host may be gone). */
+const LOG_PATIENCE_MS = 10_000;
+const INTERRUPTED = 130;
+
+/**
+ * Prints the log of every attempt and, on stderr, each change of state, until the job has ended; resolves with the exit
+ * status that tells how. Ctrl-C detaches: the job goes on.
+ */
+export async function followJob(client: Client, job: Job): Promise<number> {
+  const detach = new AbortController();
+  const onInterrupt = (): void => detach.abort();
+  process.once('SIGINT', onInterrupt);
+  try {
+    const ended = await watchJob(client, job, detach.signal);
+    if (ended !== null) return toExitStatus(ended);
+    note(`\ndetached; ${job.id} goes on. svc logs -f ${job.id} follows it again, svc cancel ${job.id} ends it`);
+    return INTERRUPTED;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+/** The job as it ended, or null when `signal` aborted first. */
+async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Promise<Job | null> {
+  const tell = createTeller();
+  let job = submitted;
+  let log = openLog(client, job, signal);
+  for (;;) {
+    if (job.attempt !== log.attempt) {
+      await log.drained();
+      log = openLog(client, job, signal);
+    }
+    if (isTerminal(job.status)) break;
+    tell(job);
+    await log.endOrPause(signal);
+    if (signal.aborted) return null;
+    job = await readJob(client, job);
+  }
+  await log.drained();
+  if (signal.aborted) return null;
+  tell(job);
+  return job;
+}
+
+/** The live log of the job's current attempt, printed as it comes. */
+function openLog(client: Client, job: Job, detached: AbortSignal) {
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([detached, giveUp.signal]);
+  let lastLineMs = Date.now();
+  let isOver = false;
+  const write = (line: LogLine): void => {
+    lastLineMs = Date.now();
+    writeLine(line);
+  };
+  const over = followLogs(client, job.id, { query: { attempt: job.attempt, tail: 2000 }, write, signal }).finally(() => {
+    isOver = true;
+  });
+  // Whoever waits gets the failure; until then it is not unhandled.
+  over.catch(() => undefined);
+  return {
+    attempt: job.attempt,
+    /** Returns when the log ends, or when it is time to look at the job again. */
+    async endOrPause(stop: AbortSignal): Promise<void> {
+      if (isOver) await pause(QUICK_POLL_MS, stop);
+      else await Promise.race([over, pause(POLL_MS, stop)]);
+    },
+    /** The attempt is over: returns when its log is, or has been silent for too long. */
+    async drained(): Promise<void> {
+      lastLineMs = Date.now();
+      const patience = setInterval(() => {
+        if (Date.now() - lastLineMs > LOG_PATIENCE_MS) giveUp.abort();
+      }, POLL_MS);
+      await over.finally(() => clearInterval(patience));
+    },
+  };
+}
+
+/** The job as it is now; as it was while the server cannot be reached. */
+async function readJob(client: Client, job: Job): Promise<Job> {
+  try {
+    return await client.call(routes.getJob, { params: { job_id: job.id } });
+  } catch (error) {
+    const isOutage = error instanceof ApiError ? error.status >= 500 : error instanceof Failure;
+    if (isOutage) return job;
+    throw error;
+  }
+}
+
+/** Says each change once. */
+function createTeller(): (job: Job) => void {
+  const paint = createPaint(process.stderr);
+  let told = '';
+  return (job) => {
+    const reason = toReason(job);
+    const line = `${job.id} ${paint(styleOfStatus(job.status), job.status)}${reason && `: ${reason}`}`;
+    if (line !== told) note(line);
+    told = line;
+  };
+}
+
+function toReason(job: Job): string {
+  if (job.status === 'QUEUED') return job.pending_reason ?? '';
+  if (job.status === 'LOST') return 'its node is away; waiting for its return or a retry';
+  if (job.status === 'RUNNING') return `attempt ${job.attempt} on ${job.node_id ?? 'a node'}`;
+  if (!isTerminal(job.status)) return '';
+  const ran = job.started_at && job.finished_at ? `after ${toDuration(job.finished_at - job.started_at)}` : '';
+  const exit = job.exit_code === null ? '' : `exit code ${job.exit_code}`;
+  return [ran, exit, job.failure_reason, job.failure_message].filter(Boolean).join(', ');
+}
+
+/** As a shell tells it: the exit code, 128 + n for signal n, 130 for a job cancelled before it ran, else 1. */
+export function toExitStatus({ status, exit_code }: Pick<Job, 'status' | 'exit_code'>): number {
+  if (status === 'SUCCEEDED') return 0;
+  if (exit_code === null) return status === 'CANCELLED' ? 128 + os.constants.signals.SIGINT : 1;
+  if (exit_code < 0) return 128 - exit_code;
+  return Math.min(exit_code, 255) || 1;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}

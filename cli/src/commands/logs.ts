@@ -1,0 +1,79 @@
+import { routes, type LogLine } from '@svc/contract';
+import { Option, type Command } from 'commander';
+import type { Client } from '../api/client.js';
+import { followStream } from '../api/stream.js';
+import { UsageError } from '../failure.js';
+import { note, print } from '../output/print.js';
+import { connect, withJson, type JsonOptions } from './connected.js';
+import { parseInteger } from './parse.js';
+
+export function addLogsCommand(program: Command): void {
+  withJson(program.command('logs'))
+    .description('print the log of a job; with -f go on printing until the attempt ends')
+    .argument('<id>', 'job id')
+    .option('-f, --follow', 'follow the live log')
+    .addOption(new Option('--stream <stream>', 'only this stream').choices(['stdout', 'stderr']))
+    .option('--tail <n>', 'the last lines, at most 2000', parseInteger)
+    .option('--attempt <n>', 'of this attempt (default: the newest)', parseInteger)
+    .option('--search <text>', 'only lines that hold this text')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF -f\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF --stream stderr --tail 50 --search Traceback',
+    )
+    .action(showLogs);
+}
+
+interface LogsOptions extends JsonOptions {
+  readonly follow?: boolean;
+  readonly stream?: 'stdout' | 'stderr';
+  readonly tail?: number;
+  readonly attempt?: number;
+  readonly search?: string;
+}
+
+async function showLogs(id: string, options: LogsOptions): Promise<void> {
+  const { follow, stream, tail, attempt, search, json } = options;
+  const client = connect(options);
+  const query = {
+    ...(stream !== undefined && { stream }),
+    ...(tail !== undefined && { tail }),
+    ...(attempt !== undefined && { attempt }),
+  };
+  if (follow) {
+    if (search !== undefined) throw new UsageError('--search works on what is there, so not together with --follow');
+    await followLogs(client, id, { query, write: json ? writeAsJson : writeLine });
+    return;
+  }
+  const page = await client.call(routes.tailLogs, {
+    params: { job_id: id },
+    query: { ...query, ...(search !== undefined && { search }) },
+  });
+  print(page, json, ({ lines }) => lines.map(({ text }) => text));
+  if (page.dropped > 0) note(`${page.dropped} lines are missing: the queue or the spool was full`);
+}
+
+export interface FollowOptions {
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly write?: (line: LogLine) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Writes each line as it comes, until the attempt is over or `signal` aborts. */
+export async function followLogs(client: Client, jobId: string, options: FollowOptions = {}): Promise<void> {
+  const { query, write = writeLine, signal } = options;
+  const events = followStream(client, routes.streamLogs, {
+    params: { job_id: jobId },
+    query,
+    signal,
+    onOutage: (reason) => note(`log stream lost (${reason}); connecting again`),
+  });
+  for await (const { data } of events) write(JSON.parse(data) as LogLine);
+}
+
+export function writeLine({ stream, text }: LogLine): void {
+  process[stream].write(`${text}\n`);
+}
+
+function writeAsJson(line: LogLine): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}

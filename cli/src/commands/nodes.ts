@@ -1,0 +1,38 @@
+import { routes, type NodeRecord } from '@svc/contract';
+import type { Command } from 'commander';
+import { toAge } from '../output/format.js';
+import { print } from '../output/print.js';
+import { styleOfStatus } from '../output/style.js';
+import { toTable, type Column } from '../output/table.js';
+import { connect, withJson, type JsonOptions } from './connected.js';
+
+export function addNodesCommand(program: Command): void {
+  withJson(program.command('nodes'))
+    .description('list nodes: their GPU slots, what they run, when they were last heard')
+    .addHelpText('after', '\nExample:\n  svc nodes --json')
+    .action(listNodes);
+}
+
+async function listNodes(options: JsonOptions): Promise<void> {
+  const nodes = await connect(options).call(routes.listNodes);
+  print(nodes, options.json, ({ items }, paint) =>
+    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no nodes; start one with: svc agent'],
+  );
+}
+
+const COLUMNS: readonly Column<NodeRecord>[] = [
+  { title: 'ID', cell: (node) => node.id },
+  { title: 'NAME', cell: (node) => node.name },
+  { title: 'STATUS', cell: (node) => node.status, style: (node) => styleOfStatus(node.status) },
+  { title: 'GPUS BUSY', cell: toSlots },
+  { title: 'CPU JOBS', cell: (node) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
+  { title: 'LAST HEARD', cell: (node) => toAge(node.last_heartbeat_at) },
+  { title: 'LABELS', cell: (node) => Object.entries(node.labels).map((pair) => pair.join('=')).join(' ') },
+];
+
+function toSlots({ slots }: NodeRecord): string {
+  if (slots.length === 0) return '-';
+  const busy = slots.filter((slot) => slot.busy).length;
+  const models = [...new Set(slots.map((slot) => (slot.virtual ? 'virtual' : slot.model)))].join(', ');
+  return `${busy}/${slots.length} ${models}`;
+}

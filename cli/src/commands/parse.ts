@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from 'commander';
+
+/** An option's value as an integer; commander names the option in what it says. */
+export function parseInteger(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('It must be an integer.');
+  return Number(text);
+}
+
+/** For an option that may be repeated: `key=value` pairs as one map. */
+export function parsePair(text: string, pairs: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** As `parsePair`; `KEY` alone takes the value from this shell's environment, so that a secret needs no argument list. */
+export function parseEnvPair(text: string, pairs?: Readonly<Record<string, string>>): Record<string, string> {
+  if (text.includes('=')) return parsePair(text, pairs);
+  const value = process.env[text];
+  if (value === undefined) throw new InvalidArgumentError(`It must be KEY=VALUE: ${text} is not set here.`);
+  return parsePair(`${text}=${value}`, pairs);
+}

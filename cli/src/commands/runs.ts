@@ -1,0 +1,110 @@
+import { RUN_STATUSES, routes, type MetricSummary, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
+import { Option, type Command } from 'commander';
+import { toAge, toNumber } from '../output/format.js';
+import { print } from '../output/print.js';
+import { toSparkline } from '../output/sparkline.js';
+import { styleOfStatus, type Paint } from '../output/style.js';
+import { toFields, toTable, type Column } from '../output/table.js';
+import { connect, withJson, type JsonOptions } from './connected.js';
+import { parseInteger } from './parse.js';
+
+const CURVE_WIDTH = 32;
+
+export function addRunCommands(program: Command): void {
+  withJson(program.command('runs'))
+    .description('list runs, newest first')
+    .addOption(new Option('--status <status>', 'only these').choices(RUN_STATUSES))
+    .option('--job <id>', 'only those of this job')
+    .option('--limit <n>', 'how many, at most 1000', parseInteger)
+    .addHelpText('after', '\nExample:\n  svc runs --status RUNNING')
+    .action(listRuns);
+
+  withJson(program.command('run'))
+    .description('show one run: progress, health, and each metric with its curve')
+    .argument('<id>', 'run id')
+    .addHelpText('after', '\nExample:\n  svc run run_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .action(showRun);
+}
+
+interface ListOptions extends JsonOptions {
+  readonly status?: Run['status'];
+  readonly job?: string;
+  readonly limit?: number;
+}
+
+async function listRuns({ status, job, limit, ...options }: ListOptions): Promise<void> {
+  const query = {
+    ...(status !== undefined && { status }),
+    ...(job !== undefined && { job_id: job }),
+    ...(limit !== undefined && { limit }),
+  };
+  const page = await connect(options).call(routes.listRuns, { query });
+  print(page, options.json, ({ items }, paint) =>
+    items.length > 0 ? toTable(RUN_COLUMNS, items, paint) : ['no runs'],
+  );
+}
+
+const RUN_COLUMNS: readonly Column<Run>[] = [
+  { title: 'ID', cell: (run) => run.id },
+  { title: 'NAME', cell: (run) => run.name },
+  { title: 'STATUS', cell: (run) => run.status, style: (run) => styleOfStatus(run.status) },
+  { title: 'STEP', cell: toStep, align: 'right' },
+  { title: 'SOURCE', cell: (run) => run.source },
+  { title: 'STARTED', cell: (run) => toAge(run.started_at) },
+];
+
+function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
+  if (step === null) return '-';
+  return max_steps === null ? String(step) : `${step}/${max_steps}`;
+}
+
+async function showRun(id: string, options: JsonOptions): Promise<void> {
+  const client = connect(options);
+  const params = { run_id: id };
+  const [run, summary, { series }] = await Promise.all([
+    client.call(routes.getRun, { params }),
+    client.call(routes.getRunSummary, { params }),
+    client.call(routes.readSeries, { params, query: { limit: CURVE_WIDTH * 8 } }),
+  ]);
+  if (options.json) print(summary, true, () => []);
+  else print(run, false, (_run, paint) => toRunLines(run, summary, series, paint));
+}
+
+function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
+  const { health, progress } = summary;
+  const percent = progress === null ? '' : ` (${Math.round(progress * 100)} %)`;
+  const rows = Object.entries(summary.metrics).map(([name, metric]) => ({
+    name,
+    metric,
+    curve: toSparkline(series[name]?.values ?? [], CURVE_WIDTH),
+  }));
+  return [
+    `${paint('bold', run.name)}  ${paint(styleOfStatus(run.status), run.status)}`,
+    ...toFields(
+      [
+        ['id', run.id],
+        ['job', run.job_id ?? '-'],
+        ['step', `${toStep(summary)}${percent}`],
+        ['health', [health.status, ...health.reasons].join(', ')],
+        ['started', toAge(run.started_at)],
+      ],
+      paint,
+    ),
+    ...(rows.length > 0 ? ['', ...toTable(METRIC_COLUMNS, rows, paint)] : []),
+  ];
+}
+
+interface MetricRow {
+  readonly name: string;
+  readonly metric: MetricSummary;
+  readonly curve: string;
+}
+
+const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
+  { title: 'METRIC', cell: ({ name }) => name, style: ({ metric }) => (metric.is_primary ? 'bold' : null) },
+  { title: 'LATEST', cell: ({ metric }) => toNumber(metric.latest.value), align: 'right' },
+  { title: 'BEST', cell: ({ metric }) => (metric.best ? toNumber(metric.best.value) : '-'), align: 'right' },
+  { title: 'AT STEP', cell: ({ metric }) => String(metric.best?.step ?? '-'), align: 'right' },
+  { title: 'TREND', cell: ({ metric }) => metric.trend },
+  { title: 'CURVE', cell: ({ curve }) => curve, style: () => 'cyan' },
+];

@@ -1,0 +1,75 @@
+import { SCOPES, type Scope, type TokenRecord } from '@svc/contract';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseDuration, toTime } from '../output/format.js';
+import { note, print } from '../output/print.js';
+import { toTable, type Column } from '../output/table.js';
+import { withTokens } from '../tokens/token-store.js';
+import { withJson, type JsonOptions } from './connected.js';
+
+export function addTokenCommand(program: Command): void {
+  const token = program
+    .command('token')
+    .description('tokens: over the server, or on its data directory while it does not run');
+
+  withJson(token.command('create'))
+    .description('make a token and print it, once')
+    .requiredOption('--name <name>', 'what it is for')
+    .addOption(new Option('--scope <scope>', 'what it may do').choices(SCOPES).makeOptionMandatory())
+    .option('--expires <time>', 'when it ends: 12h, 30d (default: never)', parseLifetime)
+    .addHelpText('after', '\nExample:\n  svc token create --name agents --scope agent --expires 365d')
+    .action(createToken);
+
+  withJson(token.command('list'))
+    .description('list tokens, without their secrets')
+    .addHelpText('after', '\nExample:\n  svc token list --json')
+    .action(listTokens);
+
+  withJson(token.command('revoke'))
+    .description('revoke a token: it stops working at once')
+    .argument('<id>', 'token id, as svc token list shows it')
+    .addHelpText('after', '\nExample:\n  svc token revoke tok_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .action(revokeToken);
+}
+
+interface CreateOptions extends JsonOptions {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly expires?: number;
+}
+
+async function createToken({ name, scope, expires, ...options }: CreateOptions): Promise<void> {
+  const expires_at = expires === undefined ? null : Date.now() + expires;
+  const created = await withTokens(options, (tokens) => tokens.create({ name, scope, expires_at }));
+  print(created, options.json, ({ token }) => [token]);
+  if (!options.json) note('keep it: it is not shown again');
+}
+
+async function listTokens(options: JsonOptions): Promise<void> {
+  const items = await withTokens(options, (tokens) => tokens.list());
+  print({ items }, options.json, (_list, paint) => (items.length > 0 ? toTable(COLUMNS, items, paint) : ['no tokens']));
+}
+
+const COLUMNS: readonly Column<TokenRecord>[] = [
+  { title: 'ID', cell: (token) => token.id },
+  { title: 'NAME', cell: (token) => token.name },
+  { title: 'SCOPE', cell: (token) => token.scope },
+  { title: 'CREATED', cell: (token) => toTime(token.created_at) },
+  { title: 'LAST USED', cell: (token) => toTime(token.last_used_at) },
+  { title: 'ENDS', cell: toEnd, style: (token) => (token.revoked_at === null ? null : 'red') },
+];
+
+function toEnd({ expires_at, revoked_at }: TokenRecord): string {
+  if (revoked_at !== null) return `revoked ${toTime(revoked_at)}`;
+  return expires_at === null ? 'never' : toTime(expires_at);
+}
+
+async function revokeToken(id: string, options: JsonOptions): Promise<void> {
+  const revoked = await withTokens(options, (tokens) => tokens.revoke(id));
+  print(revoked, options.json, ({ name }) => [`${revoked.id} (${name}) revoked`]);
+}
+
+function parseLifetime(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null || ms === 0) throw new InvalidArgumentError('It must be a time such as 90s, 15m, 12h or 30d.');
+  return ms;
+}

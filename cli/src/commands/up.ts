@@ -1,0 +1,105 @@
+import { routes } from '@svc/contract';
+import type { Command } from 'commander';
+import { createClient, type Client } from '../api/client.js';
+import { Failure } from '../failure.js';
+import { note, printLines } from '../output/print.js';
+import { loadToken } from '../settings.js';
+import { ensureAgentToken } from '../up/agent-token.js';
+import { startChild, stopSignal, type Child } from '../up/child.js';
+import { submitExample } from '../up/example.js';
+import { addServerOptions, type ServerOptions } from './server.js';
+
+const STOP_GRACE_MS = 15_000;
+const STATUS_PATIENCE_MS = 1_000;
+
+export function addUpCommand(program: Command): void {
+  addServerOptions(program.command('up'))
+    .description('server, one local agent and the console in this terminal; Ctrl-C ends them')
+    .option('--example', 'also submit the bundled training')
+    .addHelpText('after', '\nExamples:\n  svc up\n  svc up --example --port 9000 --data-dir /tmp/svc')
+    .action(up);
+}
+
+interface UpOptions extends ServerOptions {
+  readonly example?: boolean;
+}
+
+async function up(options: UpOptions): Promise<void> {
+  const stop = stopSignal();
+  const children: Child[] = [];
+  const start = (name: string, args: readonly string[], env = process.env): Child => {
+    const child = startChild(name, args, env);
+    children.unshift(child);
+    return child;
+  };
+  let client: Client | null = null;
+  try {
+    const { url = '', dataDir = '' } = await start('server', ['server', ...toArguments(options)]).ready;
+    client = createClient({ url, token: loadToken(dataDir) ?? process.env['SVC_TOKEN'] ?? null });
+    await startAgent(start, client, dataDir);
+    await announce(client, dataDir, options.example === true);
+    await untilStopped(stop, children);
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  } finally {
+    await end(children, client);
+  }
+}
+
+type Start = (name: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Child;
+
+function toArguments({ config, host, port, dataDir }: ServerOptions): string[] {
+  const given = Object.entries({ config, host, port, 'data-dir': dataDir }).filter(([, value]) => value !== undefined);
+  return given.flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
+async function startAgent(start: Start, client: Client, dataDir: string): Promise<void> {
+  const { url } = client.connection;
+  const token = await ensureAgentToken(client, dataDir);
+  // By the environment: an argument list is everyone's to read.
+  const env = { ...process.env, SVC_URL: url, SVC_TOKEN: token };
+  await start('agent', ['agent', '--state-dir', dataDir], env).ready;
+}
+
+async function announce(client: Client, dataDir: string, withExample: boolean): Promise<void> {
+  const example = withExample ? await submitExample(client) : null;
+  const { code } = await client.call(routes.createSignInLink);
+  const { url } = client.connection;
+  printLines([
+    '',
+    `server   ${url}, data in ${dataDir}`,
+    ...(example ? [`example  ${example.name}: npx svc logs -f ${example.id}`] : []),
+    'Ctrl-C ends server and agent; jobs that run then go on, and the next start finds them',
+    '',
+    'console, signed in (the link works once, for ten minutes):',
+    `${url}/#signin=${code}`,
+  ]);
+}
+
+/** Returns when asked to stop; throws when a part ends by itself. */
+async function untilStopped(stop: AbortSignal, children: readonly Child[]): Promise<void> {
+  const asked = new Promise<null>((resolve) => {
+    if (stop.aborted) resolve(null);
+    stop.addEventListener('abort', () => resolve(null), { once: true });
+  });
+  const ends = children.map(async ({ name, ended }) => `the ${name} ${await ended}`);
+  const end = await Promise.race([asked, ...ends]);
+  if (end !== null) throw new Failure(`${end}; so the rest ends too`);
+}
+
+/** The agent first, so that the server hears of it. */
+async function end(children: readonly Child[], client: Client | null): Promise<void> {
+  const running = client && (await countRunning(client));
+  for (const child of children) await child.stop(STOP_GRACE_MS);
+  if (!running) return;
+  note(`${running} ${running === 1 ? 'job goes' : 'jobs go'} on running; the next svc up finds them again`);
+}
+
+async function countRunning(client: Client): Promise<number> {
+  try {
+    const { running } = await client.call(routes.getStatus, { signal: AbortSignal.timeout(STATUS_PATIENCE_MS) });
+    return running.length;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,52 @@
+import type { MetricValue } from '@svc/contract';
+
+const UNITS: readonly (readonly [ms: number, letter: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+];
+
+/** `4s`, `3m 20s`, `2h 5m`, `9d 1h`: the two largest units. */
+export function toDuration(durationMs: number): string {
+  const first = UNITS.findIndex(([ms]) => durationMs >= ms);
+  if (first === -1) return '0s';
+  let rest = durationMs;
+  const parts = UNITS.slice(first, first + 2).map(([ms, letter]) => {
+    const count = Math.floor(rest / ms);
+    rest -= count * ms;
+    return { count, text: `${count}${letter}` };
+  });
+  return parts.filter(({ count }) => count > 0).map(({ text }) => text).join(' ');
+}
+
+/** `3m 20s ago`, or `-`. */
+export function toAge(atMs: number | null, nowMs: number = Date.now()): string {
+  return atMs === null ? '-' : `${toDuration(Math.max(0, nowMs - atMs))} ago`;
+}
+
+/** Local time as `2026-01-31 12:00:05`, or `-`. */
+export function toTime(atMs: number | null): string {
+  if (atMs === null) return '-';
+  const at = new Date(atMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
+}
+
+/** Five significant digits. */
+export function toNumber(value: MetricValue): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(5))) : value;
+}
+
+/** Milliseconds of `90s`, `15m`, `12h`, `30d`; null when it is none of these. */
+export function parseDuration(text: string): number | null {
+  const match = /^(\d+)([smhd])$/.exec(text);
+  const unit = UNITS.find(([, letter]) => letter === match?.[2]);
+  return match && unit ? Number(match[1]) * unit[0] : null;
+}
+
+/** An argument list as a shell would take it, for reading. */
+export function toCommandLine(command: readonly string[]): string {
+  return command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+}

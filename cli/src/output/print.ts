@@ -1,0 +1,16 @@
+import { createPaint, type Paint } from './style.js';
+
+/** Writes lines to stdout. */
+export function printLines(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** The answer as JSON, or as `render` shows it. */
+export function print<T>(value: T, json: boolean | undefined, render: (value: T, paint: Paint) => readonly string[]): void {
+  printLines(json ? [JSON.stringify(value, null, 2)] : render(value, createPaint(process.stdout)));
+}
+
+/** For people, beside the output proper. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

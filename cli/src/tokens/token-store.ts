@@ -1,0 +1,33 @@
+import { routes, type Scope, type TokenRecord } from '@svc/contract';
+import { createClient } from '../api/client.js';
+import { loadConnection, loadRunningServer, toDataDir, type ConnectionOptions } from '../settings.js';
+
+export interface TokenDraft {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly expires_at: number | null;
+}
+
+export interface Tokens {
+  create(draft: TokenDraft): Promise<TokenRecord & { token: string }>;
+  list(): Promise<TokenRecord[]>;
+  revoke(id: string): Promise<TokenRecord>;
+}
+
+/** Tokens of the server that was named or that runs here; of the local data directory when neither is. */
+export async function withTokens<T>(options: ConnectionOptions, work: (tokens: Tokens) => Promise<T>): Promise<T> {
+  const dataDir = toDataDir(options.dataDir);
+  const isNamed = options.url !== undefined || Boolean(process.env['SVC_URL']);
+  if (isNamed || loadRunningServer(dataDir) !== null) return work(tokensOfServer(options));
+  const { withTokensOfDataDir } = await import('./data-dir-tokens.js');
+  return withTokensOfDataDir(dataDir, work);
+}
+
+function tokensOfServer(options: ConnectionOptions): Tokens {
+  const client = createClient(loadConnection(options));
+  return {
+    create: (body) => client.call(routes.createToken, { body }),
+    list: async () => (await client.call(routes.listTokens)).items,
+    revoke: (id) => client.call(routes.revokeToken, { params: { token_id: id } }),
+  };
+}

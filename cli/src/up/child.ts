@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { note } from '../output/print.js';
+
+/** What a long-running command tells the `svc up` that started it, once it is up. */
+export interface ReadyMessage {
+  readonly ready: Readonly<Record<string, string>>;
+}
+
+export interface Child {
+  readonly name: string;
+  /** What it said when it was up. Rejects when it ends before. */
+  readonly ready: Promise<ReadyMessage['ready']>;
+  /** How it ended, in words. Never rejects. */
+  readonly ended: Promise<string>;
+  /** SIGTERM, and SIGKILL after the grace; resolves when it has ended. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * Runs another command of this program in a session of its own, so that Ctrl-C reaches `svc up` alone and the order of
+ * the end is ours. It ends with us however we end: it sees the channel close.
+ */
+export function startChild(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Child {
+  const process_ = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
+    detached: true,
+    env,
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  });
+  const ended = new Promise<string>((resolve) => {
+    process_.once('error', (error) => resolve(error.message));
+    process_.once('close', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with status ${code}`));
+  });
+  const ready = new Promise<ReadyMessage['ready']>((resolve, reject) => {
+    process_.once('message', (message) => resolve((message as ReadyMessage).ready));
+    void ended.then((how) => reject(new Error(`the ${name} ${how}`)));
+  });
+  ready.catch(() => undefined);
+  if (process_.stderr) relay(name, process_.stderr);
+  return {
+    name,
+    ready,
+    ended,
+    async stop(graceMs) {
+      process_.kill('SIGTERM');
+      const timer = setTimeout(() => process_.kill('SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Says to the `svc up` that started this process that it is up; nothing when started otherwise. */
+export function tellReady(ready: ReadyMessage['ready']): void {
+  process.send?.({ ready } satisfies ReadyMessage);
+}
+
+/** Aborts at SIGTERM, at SIGINT, or when the `svc up` that started this process is gone. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, abort);
+  if (process.channel) {
+    process.once('disconnect', abort);
+    process.channel.unref();
+  }
+  return stop.signal;
+}
+
+const WARNING_LEVEL = 40;
+
+/** Lines of the structured log from warning up, in a readable form; other lines as they are. */
+function relay(name: string, stream: NodeJS.ReadableStream): void {
+  createInterface({ input: stream }).on('line', (line) => {
+    const entry = parseLogEntry(line);
+    if (entry === null) note(`${name}: ${line}`);
+    else if (entry.level >= WARNING_LEVEL) note(`${name}: ${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
+  });
+}
+
+interface LogEntry {
+  readonly level: number;
+  readonly msg: string;
+  readonly err?: { readonly message: string };
+}
+
+function parseLogEntry(line: string): LogEntry | null {
+  try {
+    const entry = JSON.parse(line) as Partial<LogEntry>;
+    return typeof entry.level === 'number' && typeof entry.msg === 'string' ? (entry as LogEntry) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,35 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { routes, type Job } from '@svc/contract';
+import type { Client } from '../api/client.js';
+import { Failure } from '../failure.js';
+import { INSTALLATION } from '../installation.js';
+
+/** Submits the bundled training: plain Python, the SDK from this installation, no GPU. */
+export async function submitExample(client: Client): Promise<Job> {
+  if (!isOnPath('python3')) {
+    throw new Failure('the example needs python3, which is not on the PATH; install it, or run svc up without --example');
+  }
+  return client.call(routes.submitJob, {
+    body: {
+      name: 'train-digits',
+      command: ['python3', path.join(INSTALLATION, 'examples', 'train-digits', 'train.py')],
+      resources: { cpu_only: true },
+      project: 'examples',
+      env: { PYTHONPATH: path.join(INSTALLATION, 'sdk', 'python') },
+    },
+  });
+}
+
+function isOnPath(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(path.delimiter).some((folder) => isExecutable(path.join(folder, program)));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

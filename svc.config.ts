@@ -1,0 +1,33 @@
+import { defineConfig } from '@svc/kernel';
+import { auth } from '@svc/plugin-auth';
+import { console } from '@svc/plugin-console';
+import { events } from '@svc/plugin-events';
+import { jobs } from '@svc/plugin-jobs';
+import { logs } from '@svc/plugin-logs';
+import { metrics } from '@svc/plugin-metrics';
+import { nodes } from '@svc/plugin-nodes';
+import { openapi } from '@svc/plugin-openapi';
+import { projects } from '@svc/plugin-projects';
+import { runnerProcess } from '@svc/plugin-runner-process';
+import { runs } from '@svc/plugin-runs';
+import { service } from '@svc/plugin-service';
+
+// The list of plugins is the product; docs/configuration.md describes the options of each.
+export default defineConfig({
+  // The database is SQLite in the data directory; this line makes it PostgreSQL (as SVC_DATABASE_URL does):
+  // database: { client: 'postgres', url: 'postgres://svc@localhost/svc' },
+  plugins: [
+    auth(), // tokens and scopes, run ingest tokens, one-time sign-in links
+    projects(), // projects and experiments that group runs
+    events(), // what happened: list and live stream
+    nodes(), // agent hosts: their connection, heartbeat and GPU slots
+    jobs(), // queue, scheduler, cancel and retry
+    logs(), // every line: recent ones in memory, all of them on disk
+    runs(), // what a training reports under: progress, config, state
+    metrics(), // points, series, summaries
+    service(), // health and status
+    openapi(), // the API described, as JSON and as a page
+    runnerProcess(), // runs a command as a process group
+    console(), // the web console
+  ],
+});
