@@ -9,4 +9,5 @@ export interface Caller {
   readonly ingest: IngestBinding | null;
 }
 
-export type IngestBinding = { readonly job_id: string; readonly attempt: number } | { readonly run_id: string };
+export type IngestBinding =
+  { readonly job_id: string; readonly attempt: number } | { readonly run_id: string };

@@ -1,3 +1,5 @@
+import { BootError } from './errors.js';
+
 /** Write-only: a plugin adds its own entries and sees nobody else's. */
 export interface Collector<T extends { readonly name: string }> {
   /** Refuses a second entry of one name, naming both plugins. */
@@ -6,3 +8,36 @@ export interface Collector<T extends { readonly name: string }> {
 
 /** What was collected, by name, in plugin order. Complete from `ready` on. */
 export type Collected<T> = ReadonlyMap<string, T>;
+
+/** Entries by key, each with the plugin that added it. `owner` is asked at each add: the plugin whose tap runs. */
+export class Collection<T> {
+  readonly #entries = new Map<string, { readonly plugin: string; readonly entry: T }>();
+  #isFrozen = false;
+
+  constructor(
+    private readonly kind: string,
+    private readonly owner: () => string,
+  ) {}
+
+  add(key: string, entry: T): void {
+    const plugin = this.owner();
+    if (this.#isFrozen)
+      throw new BootError(`plugin "${plugin}" adds the ${this.kind} "${key}" after the boot`);
+    const first = this.#entries.get(key);
+    if (first)
+      throw new BootError(
+        `${this.kind} "${key}" of plugin "${plugin}" is already added by "${first.plugin}"`,
+        plugin,
+      );
+    this.#entries.set(key, { plugin, entry });
+  }
+
+  get entries(): readonly { readonly plugin: string; readonly entry: T }[] {
+    return [...this.#entries.values()];
+  }
+
+  freeze(): Collected<T> {
+    this.#isFrozen = true;
+    return new Map([...this.#entries].map(([key, { entry }]) => [key, entry]));
+  }
+}

@@ -1,4 +1,4 @@
-import { ERRORS, toId, type ErrorCode, type IdKind, type Issue } from '@svc/contract';
+import { ERRORS, toId, type ErrorCode, type ErrorEnvelope, type IdKind, type Issue } from '@svc/contract';
 
 /** An answer that is not 2xx: thrown anywhere below a route, sent as the error envelope. */
 export class HttpError extends Error {
@@ -56,8 +56,37 @@ export class Issues implements IssueSink {
 /** Why the server cannot start, in a sentence that says the fix. Shown without a stack. */
 export class BootError extends Error {
   override readonly name = 'BootError';
+
+  /** `culprit`: the plugin or key to look for in svc.config.ts; of several the first that is found. */
+  constructor(
+    message: string,
+    readonly culprit?: string | readonly string[],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** True for errors that speak to their reader already: they pass through the kernel as they are. */
+export function isAnswerable(error: unknown): error is HttpError | BootError {
+  return error instanceof Error && (error.name === 'HttpError' || error.name === 'BootError');
 }
 
 function toSentence({ path, message }: Issue): string {
   return path === '' ? message : `${path}: ${message}`;
+}
+
+/** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
+export function toHttpError(error: unknown, requestId: string): HttpError {
+  if (isAnswerable(error) && error.name === 'HttpError') return error;
+  const { name, code } = (error ?? {}) as { name?: string; code?: string };
+  if (name === 'KnexTimeoutError' || code === 'ECONNREFUSED')
+    return new HttpError('unavailable', 'the database does not answer now; try again');
+  return new HttpError('internal', `the server failed; its log says more under request_id ${requestId}`, {
+    request_id: requestId,
+  });
+}
+
+export function toEnvelope({ code, message, details }: HttpError): ErrorEnvelope {
+  return { error: { code, message, details } };
 }

@@ -1,5 +1,11 @@
 import type { EventRecord, Job, JobDraft, LogLine, MetricPoint, NodeRecord, Run } from '@svc/contract';
-import type { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
+import type {
+  AsyncParallelHook,
+  AsyncSeriesBailHook,
+  AsyncSeriesHook,
+  AsyncSeriesWaterfallHook,
+  SyncHook,
+} from 'tapable';
 import type { Caller } from './caller.js';
 import type { Collector } from './collector.js';
 import type { Db } from './db/connect.js';
@@ -83,7 +89,10 @@ export interface Hooks extends RegistrationHooks, DecisionHooks, ObservationHook
 export type PublicHooks = {
   readonly [K in keyof RegistrationHooks]: Pick<RegistrationHooks[K], 'tap'>;
 } & {
-  readonly [K in keyof (DecisionHooks & ObservationHooks)]: Pick<(DecisionHooks & ObservationHooks)[K], 'tap' | 'tapPromise'>;
+  readonly [K in keyof (DecisionHooks & ObservationHooks)]: Pick<
+    (DecisionHooks & ObservationHooks)[K],
+    'tap' | 'tapPromise'
+  >;
 };
 
 /** For the plugin that owns the moment: `await ctx.fire.jobChanged({ before, after })`. */

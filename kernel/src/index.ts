@@ -1,13 +1,27 @@
 export type { Caller, IngestBinding } from './caller.js';
 export { systemClock, type Clock, type Timer } from './clock.js';
 export type { Collected, Collector } from './collector.js';
-export type { Db } from './db/connect.js';
-export type { Migration } from './db/migrate.js';
+export {
+  defineConfig,
+  describeConfig,
+  resolveConfig,
+  type Config,
+  type DatabaseConfig,
+  type ResolvedConfig,
+  type ResolveOptions,
+} from './config/config.js';
+export { ENVIRONMENT } from './config/environment.js';
+export { loadConfig } from './config/load.js';
+export { openDatabase, type Db } from './db/connect.js';
+export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
+export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
+export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export { BootError, HttpError, Issues, fail, failValidation, requireId, type IssueSink } from './errors.js';
 export type * from './hooks.js';
 export * from './http/route.js';
+export { compileCheck, type Check } from './validation.js';
+export { createKernel, type Kernel, type KernelParts } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';
 export type * from './registrations.js';
 export { serviceRef, type ServiceRef } from './services.js';
-export { defineConfig, type Config, type DatabaseConfig } from './config/config.js';

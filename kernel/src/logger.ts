@@ -8,7 +8,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export function createLogger(level: LogLevel): Logger {
   const secrets = ['token', 'password', 'secret', 'authorization', 'env', 'headers.authorization'];
   return pino(
-    { level, base: null, redact: { paths: [...secrets, ...secrets.map((name) => `*.${name}`)], censor: '***' } },
+    {
+      level,
+      base: null,
+      redact: { paths: [...secrets, ...secrets.map((name) => `*.${name}`)], censor: '***' },
+    },
     pino.destination({ fd: 2, sync: true }),
   );
 }

@@ -26,7 +26,7 @@ export interface PluginContext {
   provide<T>(ref: ServiceRef<T>, implementation: T): void;
   /** During setup only from plugins in `requires` or `after`; later from any. Throws naming the plugin to add. */
   use<T>(ref: ServiceRef<T>): T;
-  has(ref: ServiceRef<unknown>): boolean;
+  has<T>(ref: ServiceRef<T>): boolean;
   migrations(list: readonly Migration[]): void;
   /** After the migrations and before listening, in plugin order. A throw stops the boot. */
   ready(run: () => void | Promise<void>): void;
@@ -85,7 +85,9 @@ export type PluginFactory<Options extends TObject = TObject> = (options?: Partia
 const NO_OPTIONS = Type.Object({}, { additionalProperties: false });
 
 /** `export const jobs = definePlugin({ name: 'jobs', setup(ctx) {...} })`, then `jobs()` in svc.config.ts. */
-export function definePlugin<Options extends TObject>(definition: PluginDefinition<Options>): PluginFactory<Options> {
+export function definePlugin<Options extends TObject>(
+  definition: PluginDefinition<Options>,
+): PluginFactory<Options> {
   const { name, requires = [], after = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
   return (options = {}) => ({ name, requires, after, optionsSchema, options, setup });
 }

@@ -1,3 +1,5 @@
+import { BootError } from './errors.js';
+
 /** A typed token for what one plugin offers to others. Identity is the name, so two copies of a module agree. */
 export interface ServiceRef<T> {
   readonly name: string;
@@ -9,4 +11,42 @@ export interface ServiceRef<T> {
 
 export function serviceRef<T>(name: string, plugin: string = name): ServiceRef<T> {
   return { name, plugin };
+}
+
+export class Services {
+  readonly #provided = new Map<string, { readonly plugin: string; readonly implementation: unknown }>();
+
+  constructor(private readonly plugins: readonly string[]) {}
+
+  provide<T>(plugin: string, ref: ServiceRef<T>, implementation: T): void {
+    const first = this.#provided.get(ref.name);
+    if (first) {
+      throw new BootError(
+        `plugin "${plugin}" provides the service "${ref.name}", as "${first.plugin}" does already`,
+        plugin,
+      );
+    }
+    this.#provided.set(ref.name, { plugin, implementation });
+  }
+
+  has<T>(ref: ServiceRef<T>): boolean {
+    return this.#provided.has(ref.name);
+  }
+
+  use<T>(plugin: string, ref: ServiceRef<T>): T {
+    const found = this.#provided.get(ref.name);
+    if (found) return found.implementation as T;
+    const need = `plugin "${plugin}" uses the service "${ref.name}"`;
+    throw new BootError(
+      this.plugins.includes(ref.plugin)
+        ? `${need}, which "${ref.plugin}" has not provided yet; add '${ref.plugin}' to requires of "${plugin}"`
+        : `${need} of "${ref.plugin}", which is not in svc.config.ts; add ${toFactoryName(ref.plugin)}() to plugins`,
+      plugin,
+    );
+  }
+}
+
+/** The name of a plugin's factory: `runner-process` is made by `runnerProcess()`. */
+export function toFactoryName(plugin: string): string {
+  return plugin.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -19,7 +19,9 @@ export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly koa: Koa.Context;
 }
 
-export type RouteHandler<R extends RouteSpec> = (request: RouteRequest<R>) => ReplyOf<R> | Promise<ReplyOf<R>>;
+export type RouteHandler<R extends RouteSpec> = (
+  request: RouteRequest<R>,
+) => ReplyOf<R> | Promise<ReplyOf<R>>;
 
 export type ReplyOf<R extends RouteSpec> = R extends { stream: 'sse' }
   ? SseReply
@@ -46,7 +48,11 @@ export function created<const B>(body: B) {
   return { status: 201 as const, body };
 }
 
-export function reply<const S extends number, const B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}) {
+export function reply<const S extends number, const B>(
+  status: S,
+  body: B,
+  headers: Readonly<Record<string, string>> = {},
+) {
   return { status, body, headers };
 }
 

@@ -1,0 +1,42 @@
+import Database from 'better-sqlite3';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { BootError } from '../errors.js';
+
+export interface DataDirLock {
+  release(): void;
+}
+
+/** Makes the directory, for its owner alone. */
+export function ensureDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    chmodSync(dataDir, 0o700);
+  } catch (cause) {
+    throw new BootError(`cannot make the data directory ${dataDir}: ${(cause as Error).message}`, 'dataDir', {
+      cause,
+    });
+  }
+}
+
+/**
+ * One server per data directory. The lock is SQLite's own on an empty file: the system lets go of it when the
+ * process dies in whatever way, so there is never a stale one.
+ */
+export function lockDataDir(dataDir: string): DataDirLock {
+  const file = join(dataDir, 'server.lock');
+  // Not opened when it is there: closing a file drops every lock that this process has on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  const holder = new Database(file, { timeout: 0 });
+  try {
+    holder.exec('BEGIN EXCLUSIVE');
+    return { release: () => void holder.close() };
+  } catch (cause) {
+    holder.close();
+    if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
+    throw new BootError(
+      `a server is running on the data directory ${dataDir} already; stop it, or set SVC_DATA_DIR`,
+      'dataDir',
+    );
+  }
+}

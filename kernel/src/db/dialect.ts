@@ -1,0 +1,34 @@
+import type { Database as SqliteConnection } from 'better-sqlite3';
+import type { Db } from './connect.js';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+export function dialectOf(db: Db): Dialect {
+  return (db.client as { dialect: string }).dialect === 'postgresql' ? 'postgres' : 'sqlite';
+}
+
+/** The column value of a JSON value; both databases give it back as text. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+export function fromJson<T>(column: unknown): T {
+  return JSON.parse(column as string) as T;
+}
+
+/**
+ * Speaks to better-sqlite3 below knex, for hot paths: `use` runs at once and is synchronous. Waits its turn for the one
+ * connection; given a transaction it runs inside it.
+ */
+export async function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
+  const client = db.client as {
+    acquireConnection(): Promise<SqliteConnection>;
+    releaseConnection(connection: SqliteConnection): Promise<void>;
+  };
+  const connection = await client.acquireConnection();
+  try {
+    return use(connection);
+  } finally {
+    await client.releaseConnection(connection);
+  }
+}
