@@ -58,7 +58,12 @@ export class Authenticator {
     const generation = this.#generation;
     const row = await findByHash(this.around.db, hash);
     if (!row || row.revoked_at !== null) return undefined;
-    const known: Known = { caller: toCaller(row), expires_at: row.expires_at, read_at: now, used_at: row.last_used_at };
+    const known: Known = {
+      caller: toCaller(row),
+      expires_at: row.expires_at,
+      read_at: now,
+      used_at: row.last_used_at,
+    };
     // A token revoked while it was read must not come back from memory.
     if (generation === this.#generation) this.#remember(hash, known);
     return known;

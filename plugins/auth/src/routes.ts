@@ -8,11 +8,16 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, authentica
   const now = () => ctx.clock.now();
   const guesses = new GuessLimit(ctx.clock);
 
-  routes.add(contract.whoami, ({ caller: { name, scope } }) => ok({ name, scope, can_write: scope === 'write' }));
+  routes.add(contract.whoami, ({ caller: { name, scope } }) =>
+    ok({ name, scope, can_write: scope === 'write' }),
+  );
 
   routes.add(contract.createToken, async ({ body: { name, scope, expires_at = null } }) => {
     if (expires_at !== null && expires_at <= now()) {
-      failValidation({ path: 'expires_at', message: 'must be in the future, in milliseconds since the Unix epoch' });
+      failValidation({
+        path: 'expires_at',
+        message: 'must be in the future, in milliseconds since the Unix epoch',
+      });
     }
     return created(await createToken(ctx.db, { name, scope, expires_at }, now()));
   });
@@ -30,7 +35,8 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, authentica
   routes.add(contract.redeemSignInLink, async ({ body, koa }) => {
     guesses.count(koa.ip);
     const token = await redeemSignInLink(ctx.db, body.code, now());
-    if (token === null) fail('unauthorized', 'the sign-in code is unknown, used or expired; ask for a new link');
+    if (token === null)
+      fail('unauthorized', 'the sign-in code is unknown, used or expired; ask for a new link');
     guesses.forgive(koa.ip);
     return ok({ token });
   });

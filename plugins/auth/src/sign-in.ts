@@ -65,5 +65,10 @@ export class GuessLimit {
 function refuse(waitMs: number): never {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const message = `too many wrong sign-in codes; try again in ${seconds} s, or sign in with a token`;
-  throw new HttpError('rate_limited', message, { retry_after_s: seconds }, { 'retry-after': String(seconds) });
+  throw new HttpError(
+    'rate_limited',
+    message,
+    { retry_after_s: seconds },
+    { 'retry-after': String(seconds) },
+  );
 }

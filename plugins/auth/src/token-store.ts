@@ -15,12 +15,19 @@ export interface TokenRow extends TokenRecord {
 
 /** Stores a new token of an operator; the answer is the only place where it is readable. */
 export async function createToken(db: Db, draft: TokenDraft, at: number): Promise<CreatedToken> {
-  const { hash: _hash, job_id: _job, attempt: _attempt, run_id: _run, ...created } = await insert(db, draft, null, at);
+  const {
+    hash: _hash,
+    job_id: _job,
+    attempt: _attempt,
+    run_id: _run,
+    ...created
+  } = await insert(db, draft, null, at);
   return created;
 }
 
 export async function mintIngest(db: Db, binding: IngestBinding, at: number): Promise<string> {
-  const name = 'run_id' in binding ? `ingest ${binding.run_id}` : `ingest ${binding.job_id} attempt ${binding.attempt}`;
+  const name =
+    'run_id' in binding ? `ingest ${binding.run_id}` : `ingest ${binding.job_id} attempt ${binding.attempt}`;
   const { token } = await insert(db, { name, scope: 'sdk', expires_at: null }, binding, at);
   return token;
 }

@@ -51,7 +51,11 @@ export class EventFeed {
   stream(filter: EventFilter, lastEventId: string | null): SseReply {
     return sse(async (stream) => {
       const now = this.#published;
-      await this.#follow(stream, filter, lastEventId === null ? now : await positionOf(this.around.db, lastEventId));
+      await this.#follow(
+        stream,
+        filter,
+        lastEventId === null ? now : await positionOf(this.around.db, lastEventId),
+      );
     });
   }
 

@@ -29,5 +29,7 @@ export function toColumns(filter: EventFilter): Partial<EventFilter> {
 }
 
 export function matches(event: EventRecord, filter: EventFilter): boolean {
-  return Object.entries(toColumns(filter)).every(([column, wanted]) => event[column as keyof EventFilter] === wanted);
+  return Object.entries(toColumns(filter)).every(
+    ([column, wanted]) => event[column as keyof EventFilter] === wanted,
+  );
 }

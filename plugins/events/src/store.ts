@@ -48,7 +48,8 @@ export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
     if (rows.length === 0) return [];
     const first = (await lastPosition(trx)) + 1;
     const positioned = rows.map((row, index) => ({ position: first + index, event: toEvent(row) }));
-    for (const { position, event } of positioned) await trx('events').where({ id: event.id }).update({ position });
+    for (const { position, event } of positioned)
+      await trx('events').where({ id: event.id }).update({ position });
     return positioned;
   });
 }

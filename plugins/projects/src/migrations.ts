@@ -12,7 +12,12 @@ export const projectsMigrations: readonly Migration[] = [
       });
       await db.schema.createTable('experiments', (table) => {
         table.string('id', 40).primary();
-        table.string('project_id', 40).notNullable().references('id').inTable('projects').onDelete('RESTRICT');
+        table
+          .string('project_id', 40)
+          .notNullable()
+          .references('id')
+          .inTable('projects')
+          .onDelete('RESTRICT');
         table.text('name').notNullable();
         table.text('description').notNullable();
         table.bigInteger('created_at').notNullable().index();

@@ -45,7 +45,9 @@ export class ProjectCatalog implements Projects {
   async createProject(db: Db, fields: ProjectFields, at: number): Promise<Project> {
     refuseIdAsName(fields.name);
     const row = await insertProject(db, fields, at);
-    return row ? { ...row, run_count: 0 } : fail('conflict', `there is a project named "${fields.name}" already`);
+    return row
+      ? { ...row, run_count: 0 }
+      : fail('conflict', `there is a project named "${fields.name}" already`);
   }
 
   async updateProject(db: Db, id: string, change: Partial<ProjectFields>): Promise<Project> {
@@ -60,8 +62,13 @@ export class ProjectCatalog implements Projects {
   async deleteProject(db: Db, id: string): Promise<Project> {
     return db.transaction(async (trx) => {
       const row = await requireProjectRow(trx, id, 'update');
-      const experiments = await trx('experiments').where({ project_id: row.id }).count({ count: '*' }).first();
-      await this.#usage.refuseUnlessEmpty(trx, 'project', row, { experiments: Number(experiments?.['count']) });
+      const experiments = await trx('experiments')
+        .where({ project_id: row.id })
+        .count({ count: '*' })
+        .first();
+      await this.#usage.refuseUnlessEmpty(trx, 'project', row, {
+        experiments: Number(experiments?.['count']),
+      });
       await trx('projects').where({ id: row.id }).delete();
       return { ...row, run_count: 0 };
     });
@@ -82,7 +89,11 @@ export class ProjectCatalog implements Projects {
     return only(await this.#usage.toExperiments(db, [await requireExperimentRow(db, id)]));
   }
 
-  async createExperiment(db: Db, { name, description, project_id: wanted }: NewExperiment, at: number): Promise<Experiment> {
+  async createExperiment(
+    db: Db,
+    { name, description, project_id: wanted }: NewExperiment,
+    at: number,
+  ): Promise<Experiment> {
     refuseIdAsName(name);
     return db.transaction(async (trx) => {
       const project = await (wanted === null
@@ -116,7 +127,13 @@ export class ProjectCatalog implements Projects {
   }
 }
 
-async function update(db: Db, table: string, id: string, change: object, takenMessage: string): Promise<void> {
+async function update(
+  db: Db,
+  table: string,
+  id: string,
+  change: object,
+  takenMessage: string,
+): Promise<void> {
   if (Object.keys(change).length === 0) return;
   try {
     await db(table).where({ id }).update(change);

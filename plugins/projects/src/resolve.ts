@@ -20,7 +20,11 @@ const NOWHERE: ResolvedPlacement = { project_id: null, experiment_id: null, proj
 const MAX_TRIES = 5;
 
 /** See `Projects.resolve`. Rows are share-locked in the order project, experiment. */
-export async function resolvePlacement(db: Db, input: PlacementInput, at: number): Promise<ResolvedPlacement> {
+export async function resolvePlacement(
+  db: Db,
+  input: PlacementInput,
+  at: number,
+): Promise<ResolvedPlacement> {
   const { project = null, experiment = null } = input;
   if (project === null && experiment === null) return NOWHERE;
   if (experiment !== null && looksLikeId(experiment)) return placeByExperimentId(db, experiment, project);
@@ -55,7 +59,12 @@ export async function resolveProject(db: Db, reference: string, at: number): Pro
   );
 }
 
-async function ensureExperiment(db: Db, project: ProjectRow, name: string, at: number): Promise<ExperimentRow> {
+async function ensureExperiment(
+  db: Db,
+  project: ProjectRow,
+  name: string,
+  at: number,
+): Promise<ExperimentRow> {
   const project_id = project.id;
   return ensure(
     () => findExperiment(db, { project_id, name }, 'share'),
@@ -69,7 +78,10 @@ async function ensure<T>(find: () => Promise<T | undefined>, insert: () => Promi
     const row = (await find()) ?? (await insert());
     if (row) return row;
   }
-  return fail('unavailable', 'the project or experiment is being created and deleted at the same time; try again');
+  return fail(
+    'unavailable',
+    'the project or experiment is being created and deleted at the same time; try again',
+  );
 }
 
 function toPlacement(project: ProjectRow, experiment: ExperimentRow | null): ResolvedPlacement {

@@ -11,11 +11,15 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: P
   routes.add(contract.createProject, async ({ body: { name, description = '' } }) =>
     created(await catalog.createProject(ctx.db, { name, description }, now())),
   );
-  routes.add(contract.getProject, async ({ params }) => ok(await catalog.requireProject(ctx.db, params.project_id)));
+  routes.add(contract.getProject, async ({ params }) =>
+    ok(await catalog.requireProject(ctx.db, params.project_id)),
+  );
   routes.add(contract.updateProject, async ({ params, body }) =>
     ok(await catalog.updateProject(ctx.db, params.project_id, body)),
   );
-  routes.add(contract.deleteProject, async ({ params }) => ok(await catalog.deleteProject(ctx.db, params.project_id)));
+  routes.add(contract.deleteProject, async ({ params }) =>
+    ok(await catalog.deleteProject(ctx.db, params.project_id)),
+  );
 
   routes.add(contract.listExperiments, async ({ query }) =>
     ok({ items: await catalog.listExperiments(ctx.db, query.project_id ?? null, query.limit ?? 100) }),

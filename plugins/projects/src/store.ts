@@ -38,9 +38,17 @@ export async function insertProject(db: Db, fields: ProjectFields, at: number): 
 }
 
 /** Null when the name is taken in its project. */
-export async function insertExperiment(db: Db, fields: ExperimentFields, at: number): Promise<ExperimentRow | null> {
+export async function insertExperiment(
+  db: Db,
+  fields: ExperimentFields,
+  at: number,
+): Promise<ExperimentRow | null> {
   const row = { id: newId('experiment', at), ...fields, created_at: at };
-  const inserted = await db('experiments').insert(row).onConflict(['project_id', 'name']).ignore().returning('id');
+  const inserted = await db('experiments')
+    .insert(row)
+    .onConflict(['project_id', 'name'])
+    .ignore()
+    .returning('id');
   return inserted.length === 1 ? row : null;
 }
 
@@ -62,12 +70,15 @@ export async function findExperiment(
 
 /** Any form of id; throws not_found. */
 export async function requireProjectRow(db: Db, id: string, lock: Lock = 'none'): Promise<ProjectRow> {
-  return (await findProject(db, { id: requireId('project', id) }, lock)) ?? fail('not_found', `no project "${id}"`);
+  return (
+    (await findProject(db, { id: requireId('project', id) }, lock)) ?? fail('not_found', `no project "${id}"`)
+  );
 }
 
 export async function requireExperimentRow(db: Db, id: string, lock: Lock = 'none'): Promise<ExperimentRow> {
   return (
-    (await findExperiment(db, { id: requireId('experiment', id) }, lock)) ?? fail('not_found', `no experiment "${id}"`)
+    (await findExperiment(db, { id: requireId('experiment', id) }, lock)) ??
+    fail('not_found', `no experiment "${id}"`)
   );
 }
 
@@ -75,7 +86,11 @@ export async function selectProjects(db: Db, limit: number): Promise<ProjectRow[
   return db<ProjectRow>('projects').orderBy(NEWEST_FIRST).limit(limit);
 }
 
-export async function selectExperiments(db: Db, projectId: string | null, limit: number): Promise<ExperimentRow[]> {
+export async function selectExperiments(
+  db: Db,
+  projectId: string | null,
+  limit: number,
+): Promise<ExperimentRow[]> {
   const query = db<ExperimentRow>('experiments').orderBy(NEWEST_FIRST).limit(limit);
   return projectId === null ? query : query.where({ project_id: projectId });
 }

@@ -7,7 +7,9 @@ import { readFileSync } from 'node:fs';
 /** The most running jobs that one answer shows. */
 const MAX_RUNNING = 1000;
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 export const service = definePlugin({
   name: 'service',

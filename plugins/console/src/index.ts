@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { definePlugin } from '@svc/kernel';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { serveConsole } from './serve.js';
+
+/** Serves the built console at every path outside /api. */
+const consolePlugin = definePlugin({
+  name: 'console',
+  options: Type.Object(
+    {
+      dir: Type.Optional(
+        Type.String({ minLength: 1, description: 'The built console; default: that of @svc/ui.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  setup(ctx, { dir = defaultDir() }) {
+    ctx.hooks.routes.tap(ctx.name, (routes) => routes.fallback(serveConsole(dir)));
+  },
+});
+
+export { consolePlugin as console };
+
+function defaultDir(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('@svc/ui/package.json')), 'dist');
+}
