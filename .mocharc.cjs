@@ -2,6 +2,7 @@
 module.exports = {
   'node-option': ['import=tsx', 'conditions=svc-source', 'enable-source-maps'],
   extension: ['ts'],
+  require: ['./kernel/testing/root-hooks.ts'],
   timeout: 10_000,
   reporter: 'dot',
 };

@@ -1,6 +1,6 @@
 /** `; did you mean "command"?` when a candidate is close to what was written, else an empty string. */
 export function didYouMean(written: string, candidates: readonly string[]): string {
-  const reach = Math.max(1, Math.floor(written.length / 3));
+  const reach = Math.ceil(written.length / 3);
   const ranked = candidates
     .map((name) => ({ name, distance: editDistance(written.toLowerCase(), name.toLowerCase()) }))
     .filter(({ distance }) => distance <= reach)

@@ -23,6 +23,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   const server = createServer((request, response) => {
     // A connection that is kept alive would keep a closing server waiting.
     response.once('close', () => parts.closing.aborted && setImmediate(() => server.closeIdleConnections()));
+    response.setMaxListeners(0);
     void answer(request, response);
   });
   const sockets = serveUpgrades(server, parts.upgrades, parts);
