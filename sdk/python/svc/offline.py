@@ -1,0 +1,112 @@
+"""The offline folder of a run: JSON lines in the shape of the requests they stand for, which `svc import` brings in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from .notices import warn_once
+from .records import Batch, Record
+from .values import encode_json
+
+FORMAT = "svc-offline/1"
+FILES = {"points": "points.jsonl", "event": "events.jsonl", "checkpoint": "checkpoints.jsonl"}
+
+
+class OfflineFolder:
+    """Made when first written to. Never raises: a disk that takes nothing is warned about once.
+
+    Several processes may write into one folder: every batch is one appending write.
+    """
+
+    def __init__(self, path: Path, metadata: dict[str, Any]) -> None:
+        self.offline_path = path
+        self._metadata = {"format": FORMAT, **metadata}
+        self._has_metadata = False
+        self._lock = threading.RLock()
+
+    def send(self, batch: Batch) -> None:
+        """Write the batch down; the batch is dealt with whether or not the disk took it."""
+        with self._lock:
+            if isinstance(batch, Record):
+                self._keep_record(batch)
+            else:
+                self._append(FILES["points"], [point.to_wire() for point in batch])
+
+    keep = send
+
+    def save_metadata(self, changes: dict[str, Any] | None = None) -> None:
+        """Merge the changes into metadata.json."""
+        with self._lock:
+            self._metadata.update(changes or {})
+            self._has_metadata = True
+            try:
+                self.offline_path.mkdir(parents=True, exist_ok=True)
+                partial = self.offline_path / f"metadata.json.{os.getpid()}.partial"
+                metadata = {**self._stored_metadata(), **self._metadata}
+                partial.write_bytes(json.dumps(metadata, indent=2).encode("utf-8"))
+                os.replace(partial, self.offline_path / "metadata.json")
+            except OSError as error:
+                self._warn(error)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def after_fork(self) -> OfflineFolder:
+        """The same folder with a lock of its own."""
+        copy = OfflineFolder(self.offline_path, self._metadata)
+        copy._has_metadata = self._has_metadata
+        return copy
+
+    def _keep_record(self, record: Record) -> None:
+        body = record.completed_body()
+        if record.kind == "update":
+            self.save_metadata(body)
+        elif record.kind == "finish":
+            self.save_metadata({"status": body["status"], "finished_at": record.ts})
+        else:
+            self._append(FILES[record.kind], [{**body, "ts": record.ts}])
+
+    def _append(self, name: str, lines: list[dict[str, Any]]) -> None:
+        if not self._has_metadata:
+            self.save_metadata()
+        rest = b"".join(encode_json(line) + b"\n" for line in lines)
+        try:
+            with open(self.offline_path / name, "ab", buffering=0) as file:
+                while rest:
+                    rest = rest[file.write(rest) :]
+        except OSError as error:
+            self._warn(error)
+
+    def _stored_metadata(self) -> dict[str, Any]:
+        try:
+            stored = json.loads((self.offline_path / "metadata.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return stored if isinstance(stored, dict) else {}
+
+    def _warn(self, error: OSError) -> None:
+        warn_once(
+            f"disk {self.offline_path}", "cannot write to %s (%s); what belongs there is lost", self.offline_path, error
+        )
+
+
+def offline_path(label: str) -> Path:
+    """Where the folder of a run stands: ./svc-offline/<label>, absolute."""
+    try:
+        base = Path.cwd()
+    except OSError:  # the working directory has been deleted
+        base = Path(tempfile.gettempdir())
+    return base / "svc-offline" / (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "run")
+
+
+def new_label(name: str | None) -> str:
+    """A folder name for a run that no server knows: readable, sorted by time, and its own."""
+    return f"{(name or 'run')[:60]}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"

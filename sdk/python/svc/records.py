@@ -1,0 +1,52 @@
+"""What waits in the outbox: metric points, which travel in batches, and records, which travel one by one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, NamedTuple, Union
+
+from .values import to_wire_number
+
+
+class Point(NamedTuple):
+    seq: int
+    name: str
+    step: int
+    value: float
+    ts: int  # milliseconds since the Unix epoch
+    epoch: float | None
+
+    def to_wire(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "seq": self.seq,
+            "name": self.name,
+            "step": self.step,
+            "value": to_wire_number(self.value),
+            "ts": self.ts,
+        }
+        if self.epoch is not None:
+            wire["epoch"] = self.epoch
+        return wire
+
+
+@dataclass
+class Record:
+    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request."""
+
+    kind: str
+    body: dict[str, Any]
+    ts: int
+    complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # the slow part, left to the sender
+
+    def completed_body(self) -> dict[str, Any]:
+        if self.complete is not None:
+            self.body, self.complete = self.complete(self.body), None
+        return self.body
+
+
+Batch = Union[list[Point], Record]
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)

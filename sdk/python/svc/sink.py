@@ -1,0 +1,129 @@
+"""Where batches go: to the server, and what the server does not take to the offline folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .notices import warn_once
+from .offline import OfflineFolder
+from .records import Batch, Point, Record
+from .transport import Answer, Transport, Unreachable
+
+WIRE = {
+    "update": ("PATCH", ""),
+    "event": ("POST", "/events"),
+    "checkpoint": ("POST", "/checkpoints"),
+    "finish": ("POST", "/finish"),
+}
+# A batch is all or nothing: one that is refused for its content is halved, this often at most, to find what is wrong.
+MAX_SPLITS = 64
+
+
+class TryLater(Exception):
+    """The server cannot take the batch now; it may be sent again as it is."""
+
+    def __init__(self, reason: str, after_s: float | None = None, is_server_fault: bool = False) -> None:
+        super().__init__(reason)
+        self.after_s = after_s
+        self.is_server_fault = is_server_fault
+
+
+class Refused(Exception):
+    """Sending the same again would be refused again."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.message)
+        self.status = answer.status
+
+
+class ServerSink:
+    """Sends the batches of one run. For the sender's thread alone, keep() excepted."""
+
+    def __init__(self, transport: Transport, run_id: str, folder: OfflineFolder) -> None:
+        self._transport = transport
+        self._run_id = run_id
+        self._folder = folder
+
+    @property
+    def offline_path(self) -> Path:
+        return self._folder.offline_path
+
+    def send(self, batch: Batch) -> None:
+        """Deliver the batch; what is refused is kept in the offline folder.
+
+        Raises:
+            TryLater: nothing is known to have arrived, and trying again is right.
+        """
+        if isinstance(batch, Record):
+            self._send_record(batch)
+        else:
+            self._send_points(batch)
+
+    def keep(self, batch: Batch) -> None:
+        """Write the batch to the offline folder instead."""
+        self._folder.send(batch)
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def after_fork(self) -> ServerSink:
+        """The same sink with a connection of its own."""
+        return ServerSink(self._transport.fresh(), self._run_id, self._folder)
+
+    def _send_record(self, record: Record) -> None:
+        method, suffix = WIRE[record.kind]
+        try:
+            self._request(method, suffix, record.completed_body())
+        except Refused as refusal:
+            self._explain(record.kind, refusal)
+            if not (record.kind == "finish" and refusal.status == 409):
+                self.keep(record)
+
+    def _send_points(self, points: list[Point]) -> None:
+        waiting, splits = [points], 0
+        while waiting:
+            part = waiting.pop()
+            try:
+                self._request("POST", "/metrics:batch", {"points": [point.to_wire() for point in part]})
+            except Refused as refusal:
+                if refusal.status in (413, 422) and len(part) > 1 and splits < MAX_SPLITS:
+                    splits += 1
+                    waiting += _halves(part)
+                else:
+                    self._explain("points", refusal)
+                    self.keep(part)
+
+    def _request(self, method: str, suffix: str, body: dict[str, Any]) -> None:
+        try:
+            answer = self._transport.request(method, f"/runs/{self._run_id}{suffix}", body)
+        except Unreachable as problem:
+            raise TryLater(str(problem)) from problem
+        raise_for_status(answer)
+
+    def _explain(self, kind: str, refusal: Refused) -> None:
+        key = f"{self._run_id} refused {kind} {refusal.status}"
+        if kind == "finish" and refusal.status == 409:
+            warn_once(key, "the run had already ended: %s", refusal)
+        elif kind == "checkpoint" and refusal.status in (404, 405):
+            warn_once(key, "this server does not take checkpoints yet; they are kept in %s", self.offline_path)
+        else:
+            warn_once(key, "the server refused %s (%s); kept in %s", kind, refusal, self.offline_path)
+
+
+def raise_for_status(answer: Answer) -> None:
+    """
+    Raises:
+        TryLater: for 408, 429 and every 5xx.
+        Refused: for every other status that is not 2xx.
+    """
+    if answer.ok:
+        return
+    if answer.status in (408, 429) or answer.status >= 500:
+        raise TryLater(answer.message, answer.retry_after_s, is_server_fault=answer.status == 500)
+    raise Refused(answer)
+
+
+def _halves(points: list[Point]) -> tuple[list[Point], list[Point]]:
+    middle = len(points) // 2
+    return points[middle:], points[:middle]

@@ -1,0 +1,171 @@
+"""``svc.init``: decides what this process reports to."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from . import process
+from .environment import environment_snapshot, is_secondary_rank
+from .notices import warn_once
+from .offline import OfflineFolder, new_label, offline_path
+from .records import now_ms
+from .run import DisabledRun, Run
+from .sender import Sink, to_pause_s
+from .settings import Settings, load_settings
+from .sink import Refused, ServerSink, TryLater, raise_for_status
+from .transport import Transport, Unreachable
+from .values import shorten, to_bounded_object, to_integer, to_texts
+
+MAX_NAME_CHARACTERS = 200
+MAX_TAG_CHARACTERS = 100
+MAX_TAGS = 100
+
+_attached_pid: int | None = None
+
+
+def init(
+    *,
+    project: str | None = None,
+    experiment: str | None = None,
+    name: str | None = None,
+    config: Any = None,
+    max_steps: int | None = None,
+    tags: Iterable[str] | None = None,
+) -> Run | DisabledRun:
+    """Begin to report.
+
+    Inside a job the first call in a process attaches to the job's run, whose name, project and experiment are the
+    job's; a further call makes a further run of the job. Elsewhere every call makes a run. Without a server the run
+    is recorded in ./svc-offline/. Waits for the server only to make a run, at most SVC_INIT_TIMEOUT_S seconds.
+
+    Args:
+        project: name or id; a new name is created.
+        experiment: name or id within the project.
+        name: the name of the run.
+        config: the hyperparameters: a mapping, a dataclass or an argparse namespace.
+        max_steps: the number of steps planned, for the display of progress.
+        tags: labels to find the run by.
+    """
+    settings = load_settings(os.environ)
+    if settings.mode == "disabled":
+        return DisabledRun()
+    details = _details(project, experiment, name, config, max_steps, tags)
+    run = _start(settings, details)
+    process.track(run)
+    return run
+
+
+def _start(settings: Settings, details: dict[str, Any]) -> Run:
+    global _attached_pid
+    is_attachable = settings.run_id is not None and _attached_pid != os.getpid()
+    if is_attachable:
+        _attached_pid = os.getpid()
+    run_id = settings.run_id if is_attachable else None
+    if settings.mode == "offline":
+        return _record_offline(settings, details, run_id, "SVC_MODE=offline")
+    if run_id is not None:
+        return _attach(settings, details, run_id)
+    return _create(settings, details)
+
+
+def _details(
+    project: str | None,
+    experiment: str | None,
+    name: str | None,
+    config: Any,
+    max_steps: int | None,
+    tags: Iterable[str] | None,
+) -> dict[str, Any]:
+    """The fields of POST /runs that the caller and this host know."""
+    names = {"name": name, "project": project, "experiment": experiment}
+    details: dict[str, Any] = {key: _to_name(value) for key, value in names.items()}
+    details["config"] = None if config is None else to_bounded_object(config, "the config")
+    details["environment"] = environment_snapshot()
+    details["max_steps"] = _to_max_steps(max_steps)
+    details["tags"] = None if tags is None else [tag[:MAX_TAG_CHARACTERS] for tag in to_texts(tags) if tag][:MAX_TAGS]
+    return {key: value for key, value in details.items() if value is not None}
+
+
+def _attach(settings: Settings, details: dict[str, Any], run_id: str) -> Run:
+    # Every rank attaches to the same run; the first one describes it.
+    described = () if is_secondary_rank() else ("config", "environment", "max_steps")
+    update = {key: details[key] for key in described if key in details}
+    return _online_run(settings, details, run_id, settings.token, is_attached=True, update=update)
+
+
+def _create(settings: Settings, details: dict[str, Any]) -> Run:
+    transport = Transport(settings.url, settings.token, timeout_s=max(0.1, settings.init_timeout_s))
+    try:
+        answer = _post_run(transport, _to_body(settings, details), time.monotonic() + settings.init_timeout_s)
+    except (Unreachable, TryLater, Refused) as problem:
+        return _record_offline(settings, details, None, f"{settings.url}: {problem}")
+    finally:
+        transport.close()
+    token = answer.get("ingest_token") or settings.token
+    return _online_run(settings, {**details, "name": answer.get("name")}, answer["id"], token)
+
+
+def _to_body(settings: Settings, details: dict[str, Any]) -> dict[str, Any]:
+    """The body of POST /runs; a run of a job takes the job's project and experiment."""
+    if settings.job_id is None:
+        return {**details, "source": "sdk"}
+    own = {key: value for key, value in details.items() if key not in ("project", "experiment")}
+    return {**own, "source": "sdk", "job_id": settings.job_id}
+
+
+def _post_run(transport: Transport, body: dict[str, Any], deadline: float) -> dict[str, Any]:
+    """The run made. Tried again only after an answer that says it was not made, so that none is made twice."""
+    tries = 0
+    while True:
+        answer = transport.request("POST", "/runs", body)
+        try:
+            raise_for_status(answer)
+            break
+        except TryLater as problem:
+            tries += 1
+            pause_s = to_pause_s(tries) if problem.after_s is None else problem.after_s
+            if time.monotonic() + pause_s > deadline:
+                raise
+            time.sleep(pause_s)
+    if not isinstance(answer.body, dict) or not isinstance(answer.body.get("id"), str):
+        raise Unreachable("what answers there is not svc")
+    return answer.body
+
+
+def _online_run(settings: Settings, details: dict[str, Any], run_id: str, token: str, **kind: Any) -> Run:
+    folder = OfflineFolder(offline_path(run_id), _metadata(settings, details, run_id))
+    sink = ServerSink(Transport(settings.url, token), run_id, folder)
+    return _new_run(settings, sink, folder, run_id=run_id, name=details.get("name"), **kind)
+
+
+def _record_offline(settings: Settings, details: dict[str, Any], run_id: str | None, reason: str) -> Run:
+    name = details.get("name")
+    folder = OfflineFolder(offline_path(run_id or new_label(name)), _metadata(settings, details, run_id))
+    folder.save_metadata()
+    warn_once("offline", "recording offline in %s (%s); `svc import` brings it in", folder.offline_path, reason)
+    return _new_run(settings, folder, folder, run_id=run_id, name=name, is_attached=run_id is not None)
+
+
+def _new_run(settings: Settings, sink: Sink, folder: OfflineFolder, **details: Any) -> Run:
+    limits: dict[str, Any] = {"queue_points": settings.queue_points, "flush_timeout_s": settings.flush_timeout_s}
+    return Run(sink, folder, **limits, **details)
+
+
+def _metadata(settings: Settings, details: dict[str, Any], run_id: str | None) -> dict[str, Any]:
+    known = {"run_id": run_id, "job_id": settings.job_id, "attempt": settings.attempt}
+    return {**{key: value for key, value in known.items() if value is not None}, **details, "created_at": now_ms()}
+
+
+def _to_name(value: str | None) -> str | None:
+    return None if value is None else shorten(value, MAX_NAME_CHARACTERS).strip() or None
+
+
+def _to_max_steps(value: int | None) -> int | None:
+    steps = None if value is None else to_integer(value)
+    if value is not None and (steps is None or steps < 1):
+        warn_once("max_steps", "max_steps=%r is not a whole number of at least 1; left out", value)
+        return None
+    return steps

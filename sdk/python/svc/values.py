@@ -1,0 +1,161 @@
+"""Turns what a training hands over (tensors, dataclasses, nested dicts) into what JSON and the contract can carry."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import operator
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from .notices import warn_once
+
+MAX_NAME_CHARACTERS = 250
+MAX_SAFE_INTEGER = 2**53 - 1
+MAX_DEPTH = 20
+# The server takes bodies of 1 MiB.
+MAX_OBJECT_BYTES = 512 * 1024
+_CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f]")
+
+
+def flatten(metrics: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """(name, value) pairs; the names of nested mappings are joined with ``/``."""
+    for key, value in metrics.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and depth < MAX_DEPTH:
+            yield from flatten(value, f"{name}/", depth + 1)
+        else:
+            yield name, value
+
+
+@lru_cache(maxsize=4096)
+def name_problem(name: str) -> str | None:
+    """Why the server would refuse this metric name; None when it would not."""
+    if not name:
+        return "the name is empty"
+    if len(name) > MAX_NAME_CHARACTERS:
+        return f"the name is longer than {MAX_NAME_CHARACTERS} characters"
+    if _CONTROL_CHARACTER.search(name):
+        return "the name holds a control character"
+    return None if _clean(name) == name else "the name is not valid Unicode"
+
+
+def to_number(value: Any) -> float | None:
+    """The value as a float: numbers, scalars of numpy, torch and their kind. None for anything else, bool included."""
+    if type(value) is float or type(value) is int:
+        return _float(value)
+    # .item() before float(): no warning for a tensor that requires grad, and numpy's bool becomes a bool.
+    scalar = _item(value) if hasattr(value, "item") else value
+    return None if isinstance(scalar, (bool, str, bytes, bytearray)) else _float(scalar)
+
+
+def _item(value: Any) -> Any:
+    """The one value in a scalar of numpy or torch; None when there is none, or more."""
+    try:
+        return value.item()
+    except Exception:
+        return None
+
+
+def _float(value: Any) -> float | None:
+    try:
+        return float(value)
+    except Exception:
+        return None
+
+
+def to_integer(value: Any) -> int | None:
+    """The value as a whole number within what JSON carries exactly (2**53 - 1); None when it is not one."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return _safe(operator.index(value))
+    except TypeError:
+        number = to_number(value)
+        return _safe(int(number)) if number is not None and number.is_integer() else None
+
+
+def _safe(whole: int) -> int | None:
+    return whole if abs(whole) <= MAX_SAFE_INTEGER else None
+
+
+def to_wire_number(value: float) -> float | str:
+    """The number, or the contract's word for one that JSON cannot write."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def to_object(value: Any) -> dict[str, Any]:
+    """A mapping, dataclass, argparse namespace or plain object as a JSON object."""
+    if isinstance(value, argparse.Namespace):
+        value = vars(value)
+    result = to_jsonable(value)
+    if isinstance(result, dict):
+        return result
+    attributes = getattr(value, "__dict__", None)
+    return to_jsonable(attributes) if attributes else {"value": result}
+
+
+def to_bounded_object(value: Any, what: str) -> dict[str, Any] | None:
+    """As to_object, but None, with a warning, for one too large for the server."""
+    result = to_object(value)
+    size_bytes = len(encode_json(result))
+    if size_bytes <= MAX_OBJECT_BYTES:
+        return result
+    warn_once(f"size of {what}", "%s is %d bytes of JSON, more than %d; left out", what, size_bytes, MAX_OBJECT_BYTES)
+    return None
+
+
+def to_jsonable(value: Any, depth: int = 0) -> Any:
+    """JSON that says the same as closely as it can; what has no JSON form becomes its text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return to_wire_number(float(value))
+    if depth >= MAX_DEPTH:
+        return _text(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {_text(key): to_jsonable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_jsonable(item, depth + 1) for item in value]
+    scalar = _item(value)
+    return _text(value) if scalar is None else to_jsonable(scalar, depth + 1)
+
+
+def to_texts(value: Any) -> list[str]:
+    """A list of texts from one text or several, each once."""
+    values = [value] if isinstance(value, str) else list(value)
+    return list(dict.fromkeys(_text(item) for item in values))
+
+
+def shorten(text: Any, limit: int) -> str:
+    """The text in at most ``limit`` characters."""
+    whole = _text(text)
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+
+
+def encode_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+
+
+def _text(value: Any) -> str:
+    try:
+        return _clean(str(value))
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _clean(text: str) -> str:
+    """Text that every store takes: no NUL, no lone surrogates."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,133 @@
+import math
+import threading
+import time
+from decimal import Decimal
+
+from support import RUN_ID, SdkTest
+
+import svc
+
+
+class Tensor:
+    """As torch's and numpy's scalars are: .item() gives the Python value."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def item(self):
+        if isinstance(self.value, list):
+            raise ValueError("only one element tensors can be converted")
+        return self.value
+
+
+class LogTest(SdkTest):
+    def points(self):
+        return sorted(self.server.points.get(RUN_ID, {}).values(), key=lambda point: point["seq"])
+
+    def test_points_carry_name_step_value_epoch_and_time(self):
+        before = int(time.time() * 1000)
+        run = self.attach()
+        run.log({"train/loss": 0.5, "lr": 1}, step=7, epoch=1.5)
+        self.assertTrue(run.flush())
+        loss, lr = self.points()
+        self.assertEqual((loss["name"], loss["step"], loss["value"], loss["epoch"]), ("train/loss", 7, 0.5, 1.5))
+        self.assertEqual((lr["name"], lr["step"], lr["value"]), ("lr", 7, 1))
+        self.assertTrue(before <= loss["ts"] <= int(time.time() * 1000))
+        self.assertEqual(lr["seq"], loss["seq"] + 1)
+
+    def test_many_points_travel_in_batches_of_at_most_ten_thousand(self):
+        run = self.attach()
+        for step in range(2500):
+            run.log({f"m{i}": step for i in range(10)}, step=step)
+        self.assertTrue(run.flush())
+        sizes = [len(body["points"]) for body in self.server.bodies("metrics:batch")]
+        self.assertEqual(sum(sizes), 25_000)
+        self.assertLessEqual(max(sizes), 10_000)
+        self.assertLess(len(sizes), 20)
+        self.assertEqual(self.server.values("m3"), list(range(2500)))
+
+    def test_a_single_point_is_sent_without_a_flush(self):
+        self.attach().log({"loss": 1.0})
+        self.server.until(lambda: self.server.values("loss") == [1.0])
+
+    def test_without_a_step_steps_count_on(self):
+        run = self.attach()
+        run.log({"loss": 1})
+        run.log({"loss": 2})
+        run.log({"loss": 3}, step=100)
+        run.log({"loss": 4})
+        run.flush()
+        self.assertEqual([point["step"] for point in self.points()], [0, 1, 100, 101])
+
+    def test_nested_mappings_are_flattened(self):
+        run = self.attach()
+        run.log({"train": {"loss": 1, "acc": {"top1": 0.5}}})
+        run.flush()
+        self.assertEqual([point["name"] for point in self.points()], ["train/loss", "train/acc/top1"])
+
+    def test_nan_and_infinities_travel_as_words(self):
+        run = self.attach()
+        run.log({"a": math.nan, "b": math.inf, "c": -math.inf})
+        run.flush()
+        self.assertEqual([point["value"] for point in self.points()], ["NaN", "Infinity", "-Infinity"])
+
+    def test_scalars_of_other_libraries_are_numbers(self):
+        run = self.attach()
+        run.log({"a": Tensor(0.25), "b": Decimal("1.5"), "c": 10**20}, step=Tensor(3))
+        run.flush()
+        self.assertEqual([(point["step"], point["value"]) for point in self.points()], [(3, 0.25), (3, 1.5), (3, 1e20)])
+
+    def test_what_is_not_a_number_is_warned_about_once_and_left_out(self):
+        run = self.attach()
+        bad = {
+            "flag": True,
+            "text": "1.5",
+            "none": None,
+            "list": [1],
+            "tensor": Tensor([1, 2]),
+            "npbool": Tensor(False),
+        }
+        with self.assertLogs("svc", "WARNING") as logs:
+            run.log({**bad, "loss": 1})
+            run.log({**bad, "loss": 2})
+        run.flush()
+        self.assertEqual([point["value"] for point in self.points()], [1, 2])
+        self.assertEqual(len(logs.output), len(bad))
+        self.assertIn("'flag' is left out: bool is not a number", logs.output[0])
+
+    def test_bad_names_steps_and_epochs_are_warned_about(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING") as logs:
+            run.log({"x" * 251: 1, "a\nb": 1, "": 1, "good": 1}, epoch="three")
+            run.log({"lost": 1}, step=1.5)
+            run.log({"lost": 1}, step=2**53)
+            run.log([("loss", 1)])
+        run.flush()
+        self.assertEqual([point["name"] for point in self.points()], ["good"])
+        self.assertNotIn("epoch", self.points()[0])
+        self.assertEqual(len(logs.output), 6)
+
+    def test_threads_may_log_at_once(self):
+        run = self.attach()
+        threads = [
+            threading.Thread(target=lambda n=n: [run.log({f"t{n}": i}, step=i) for i in range(500)]) for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        run.flush()
+        self.assertEqual(self.server.accepted, 2000)
+        self.assertEqual(self.server.duplicates, 0)
+
+    def test_writers_of_one_run_never_share_a_seq(self):
+        first, second = self.attach(), None
+        svc.start._attached_pid = None  # as a second rank does, in a process of its own
+        second = svc.init()
+        first.log({"loss": 1})
+        second.log({"loss": 2})
+        first.flush()
+        second.flush()
+        self.assertEqual(sorted(self.server.values("loss")), [1, 2])
+        self.assertEqual(self.server.duplicates, 0)
+        self.assertTrue(all(0 <= point["seq"] < 2**53 for point in self.points()))

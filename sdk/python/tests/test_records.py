@@ -1,0 +1,79 @@
+import math
+
+from support import RUN_ID, SdkTest
+
+from svc.values import to_jsonable
+
+
+class CheckpointTest(SdkTest):
+    def test_a_checkpoint_is_registered_with_its_absolute_path_and_size(self):
+        folder = self.directory / "out" / "checkpoint-5"
+        (folder / "shards").mkdir(parents=True)
+        (folder / "weights").write_bytes(b"x" * 1000)
+        (folder / "shards" / "0").write_bytes(b"x" * 234)
+        run = self.attach()
+        run.log({"loss": 1.0}, step=5)
+        run.checkpoint("out/checkpoint-5", epoch=2, metadata={"loss": math.nan, "path": folder})
+        run.flush()
+        (body,) = self.server.bodies_of("checkpoints")
+        metadata = {"loss": "NaN", "path": str(folder)}
+        self.assertEqual(body, {"path": str(folder), "step": 5, "epoch": 2, "size": 1234, "metadata": metadata})
+
+    def test_a_file_is_a_checkpoint_too(self):
+        (self.directory / "model.pt").write_bytes(b"x" * 10)
+        run = self.attach()
+        run.checkpoint(self.directory / "model.pt", step=1)
+        run.flush()
+        self.assertEqual(self.server.bodies_of("checkpoints")[0]["size"], 10)
+
+    def test_a_server_without_checkpoints_is_told_of_once_and_they_are_kept(self):
+        self.server.knows_checkpoints = False
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING") as logs:
+            for step in (1, 2):
+                run.checkpoint(self.directory, step=step)
+            self.assertTrue(run.flush())
+        self.assertEqual(len(logs.output), 1)
+        kept = self.offline_lines("checkpoints.jsonl", RUN_ID)
+        self.assertEqual(
+            [(line["step"], line["path"]) for line in kept], [(1, str(self.directory)), (2, str(self.directory))]
+        )
+        self.assertTrue(all(line["ts"] > 0 and "size" in line for line in kept))
+
+    def test_a_checkpoint_that_is_not_there_is_warned_about(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING"):
+            run.checkpoint("missing", step=1)
+            run.flush()
+        self.assertEqual(self.server.bodies_of("checkpoints"), [{"path": str(self.directory / "missing"), "step": 1}])
+
+
+class EventTest(SdkTest):
+    def test_an_event_carries_what_it_was_given(self):
+        run = self.attach()
+        run.event("lr dropped", message="plateau", severity="warning", data={"lr": 0.1})
+        run.event("t" * 600)
+        run.flush()
+        first, second = self.server.bodies_of("events")
+        self.assertEqual(
+            first, {"title": "lr dropped", "message": "plateau", "severity": "warning", "data": {"lr": 0.1}}
+        )
+        self.assertEqual((len(second["title"]), second["severity"]), (500, "info"))
+
+    def test_an_unknown_severity_is_warned_about(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING"):
+            run.event("x", severity="fatal")
+        run.flush()
+        self.assertEqual(self.server.bodies_of("events")[0]["severity"], "info")
+
+
+class JsonableTest(SdkTest):
+    def test_whatever_it_is_it_becomes_json(self):
+        circle = {}
+        circle["self"] = circle
+        self.assertEqual(to_jsonable({1: (1, 2.5), "nul": "a\x00b", "set": {3}, "f": -math.inf, "none": None}),
+                         {"1": [1, 2.5], "nul": "ab", "set": [3], "f": "-Infinity", "none": None})  # fmt: skip
+        self.assertIn("self", to_jsonable(circle))
+        self.assertEqual(to_jsonable("\ud800"), "?")
+        self.assertIsInstance(to_jsonable(object()), str)
