@@ -37,7 +37,7 @@ export async function endIngest(db: Db, binding: IngestBinding, at: number): Pro
   const end = at + INGEST_AFTERLIFE_MS;
   await db('tokens')
     .where(binding)
-    .where((open) => open.whereNull('expires_at').orWhere('expires_at', '>', end))
+    .where((open) => void open.whereNull('expires_at').orWhere('expires_at', '>', end))
     .update({ expires_at: end });
 }
 
@@ -73,7 +73,7 @@ export async function hasTokens(db: Db): Promise<boolean> {
 export async function deleteExpiredIngest(db: Db, at: number): Promise<void> {
   await db('tokens')
     .where('expires_at', '<', at)
-    .where((bound) => bound.whereNotNull('job_id').orWhereNotNull('run_id'))
+    .where((bound) => void bound.whereNotNull('job_id').orWhereNotNull('run_id'))
     .delete();
 }
 

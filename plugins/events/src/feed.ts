@@ -84,7 +84,7 @@ export class EventFeed {
   async #follow(stream: SseStream, filter: EventFilter, start: number): Promise<void> {
     let position = start;
     let isLive = false;
-    let hasMissed = false;
+    let hasMissed = true;
     const listener: Listener = (told) => {
       if (!isLive) hasMissed = true;
       else if (told.position > position && matches(told.event, filter)) void write(stream, told.event);
@@ -92,10 +92,10 @@ export class EventFeed {
     this.#listeners.add(listener);
     stream.signal.addEventListener('abort', () => this.#listeners.delete(listener));
     if (stream.signal.aborted) return void this.#listeners.delete(listener);
-    do {
+    while (hasMissed && !stream.signal.aborted) {
       hasMissed = false;
       position = await this.#replay(stream, filter, position);
-    } while (hasMissed && !stream.signal.aborted);
+    }
     isLive = true;
   }
 
