@@ -1,0 +1,210 @@
+import type { Hello, Labels, RunnerProbe, SlotSpec, SystemFacts, Welcome } from '@svc/contract';
+import { setMaxListeners } from 'node:events';
+import os from 'node:os';
+import path from 'node:path';
+import { ensureDurableDir } from './durable-file.js';
+import { nvidiaSmi } from './gpu-nvidia.js';
+import { ensureIdentity, lockStateDir, saveIdentity, type Identity } from './identity.js';
+import { LogShipper } from './log-shipper.js';
+import { createAgentLog, toReason, type AgentLog } from './log.js';
+import { readBootId } from './process-table.js';
+import { systemClock, type RunnerAgent } from './runner.js';
+import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session.js';
+import { virtualGpus, type GpuSource } from './slots.js';
+import { Supervisor } from './supervisor.js';
+import { loadSystemFacts } from './system-facts.js';
+import { VERSION } from './version.js';
+
+const HELLO_PATIENCE_MS = 3000;
+
+export interface AgentOptions {
+  /** The server's address, http or https. */
+  url: string;
+  /** A token of agent or write scope. */
+  token: string;
+  /** Left out: the name of the last start, at first the host's. */
+  name?: string | undefined;
+  /** Left out: ~/.svc. Must hold: one agent at a time works on it. */
+  stateDir?: string | undefined;
+  labels?: Labels | undefined;
+  /** Left out: the number of logical CPUs. */
+  maxCpuJobs?: number | undefined;
+  /** So many slots that stand for no device, in place of the host's GPUs. */
+  virtualGpus?: number | undefined;
+  /** Where real GPUs come from; left out: nvidia-smi. */
+  gpus?: GpuSource | undefined;
+  runners: readonly RunnerAgent[];
+  log?: AgentLog | undefined;
+  timing?: Partial<SessionTiming> | undefined;
+}
+
+export interface Agent {
+  readonly nodeId: string;
+  readonly name: string;
+  /** Resolves at the first welcome. */
+  readonly ready: Promise<void>;
+  /** Lets go of everything but the jobs: those run on, and the next agent on this state directory takes them up. */
+  close(): Promise<void>;
+}
+
+/** What a node says of itself in every hello, but for its attempts. */
+interface NodeFacts {
+  readonly slots: SlotSpec[];
+  readonly runners: RunnerProbe[];
+  readonly system: SystemFacts;
+  readonly bootId: string;
+}
+
+/**
+ * Starts the agent of this host: takes up what an earlier one left, then keeps connected to the server. Resolves before there
+ * is a connection. Rejects when the state directory cannot be used or another agent uses it.
+ */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  checkOptions(options);
+  const stateDir = path.resolve(options.stateDir ?? path.join(os.homedir(), '.svc'));
+  await ensureDurableDir(stateDir);
+  const unlock = await lockStateDir(stateDir);
+  try {
+    return await startLocked(options, stateDir, unlock);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+async function startLocked(
+  options: AgentOptions,
+  stateDir: string,
+  unlock: () => Promise<void>,
+): Promise<Agent> {
+  const { url, token, runners, log = createAgentLog() } = options;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const clock = systemClock;
+  let identity = await ensureIdentity(stateDir, options.name, os.hostname());
+  const facts = await loadFacts(options, stateDir, log, closing.signal);
+  const { promise: ready, resolve: resolveReady } = withResolvers();
+
+  const session: Session = new Session({
+    ...{ url, token, clock, log, timing: { ...SESSION_TIMING, ...options.timing } },
+    prepare: () => supervisor.settle(HELLO_PATIENCE_MS),
+    hello: () => ({ ...toHello(identity, facts, options), attempts: supervisor.reports() }),
+    onWelcome(welcome) {
+      log.info('connected', { url, node_id: welcome.node_id, server_version: welcome.server_version });
+      void keepSecret(welcome).catch((error: unknown) =>
+        log.error('cannot keep the node secret', { reason: toReason(error) }),
+      );
+      supervisor.welcome(welcome);
+      resolveReady();
+    },
+    onFrame: (frame) => supervisor.carryOut(frame),
+    onOffline: () => logs.pause(),
+  });
+  const logs = new LogShipper(session, clock, log);
+  const supervisor = new Supervisor({
+    ...{
+      stateDir,
+      clock,
+      log,
+      token,
+      runners,
+      logs,
+      serverUrl: url,
+      bootId: facts.bootId,
+      signal: closing.signal,
+    },
+    ...{ nodeId: identity.node_id, nodeName: identity.name },
+    send: (frame) => session.send(frame),
+    isOnline: () => session.isOnline,
+  });
+
+  async function keepSecret({ node_secret }: Welcome): Promise<void> {
+    if (identity.node_secret === node_secret) return;
+    identity = { ...identity, node_secret };
+    await saveIdentity(stateDir, identity);
+  }
+
+  await supervisor.recover();
+  session.start();
+  log.info('agent started', {
+    node_id: identity.node_id,
+    name: identity.name,
+    slots: facts.slots.length,
+    state_dir: stateDir,
+  });
+
+  async function close(): Promise<void> {
+    closing.abort();
+    logs.close();
+    await session.close();
+    await Promise.all(runners.map((runner) => runner.close?.()));
+    await unlock();
+  }
+  return { nodeId: identity.node_id, name: identity.name, ready, close };
+}
+
+function checkOptions({ url, token }: AgentOptions): void {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : null;
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new TypeError(`"${url}" is not the address of a server`);
+  if (token === '') throw new TypeError('the agent needs a token of scope agent or write');
+}
+
+async function loadFacts(
+  options: AgentOptions,
+  stateDir: string,
+  log: AgentLog,
+  signal: AbortSignal,
+): Promise<NodeFacts> {
+  const [slots, runners, system] = await Promise.all([
+    discoverSlots(options, log, signal),
+    Promise.all(options.runners.map((runner) => probe(runner, signal))),
+    loadSystemFacts(stateDir),
+  ]);
+  return { slots, runners, system, bootId: readBootId() };
+}
+
+/** A host whose GPUs cannot be told offers none, and still takes jobs without. */
+async function discoverSlots(options: AgentOptions, log: AgentLog, signal: AbortSignal): Promise<SlotSpec[]> {
+  const isVirtual = options.virtualGpus !== undefined && options.virtualGpus > 0;
+  const source = isVirtual ? virtualGpus(options.virtualGpus ?? 0) : (options.gpus ?? nvidiaSmi());
+  try {
+    return await source.discover(signal);
+  } catch (error) {
+    log.error('the GPUs of this host cannot be told: it offers none', {
+      source: source.name,
+      reason: toReason(error),
+    });
+    return [];
+  }
+}
+
+async function probe(runner: RunnerAgent, signal: AbortSignal): Promise<RunnerProbe> {
+  try {
+    return { name: runner.name, ...(await runner.probe(signal)) };
+  } catch (error) {
+    return { name: runner.name, available: false, reason: toReason(error), version: null };
+  }
+}
+
+function toHello(identity: Identity, facts: NodeFacts, options: AgentOptions): Omit<Hello, 'attempts'> {
+  return {
+    type: 'hello',
+    protocol: PROTOCOL,
+    ...identity,
+    hostname: os.hostname(),
+    version: VERSION,
+    boot_id: facts.bootId,
+    labels: options.labels ?? {},
+    slots: facts.slots,
+    max_cpu_jobs: options.maxCpuJobs ?? os.cpus().length,
+    runners: facts.runners,
+    system: facts.system,
+  };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}

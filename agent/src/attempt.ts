@@ -1,0 +1,172 @@
+import type { AttemptKey, AttemptReport, Exit } from '@svc/contract';
+import { writeDurable } from './durable-file.js';
+import type { AttemptLogs } from './log-shipper.js';
+import { toReason } from './log.js';
+import { loadEnd, saveForgotten, type RunPaths, type Runtime, type SavedPlan } from './run-dir.js';
+import type { Run } from './runner.js';
+import type { Ended } from './shim-protocol.js';
+import type { AttemptHost } from './supervisor.js';
+import { within } from './within.js';
+
+/** So long the report of an end waits for the last of the log to be on its way. */
+const LOG_FLUSH_MS = 2000;
+/** So long a forgotten attempt waits for the server to acknowledge more of its log. */
+const LOG_PATIENCE_MS = 60_000;
+
+/** One attempt in this agent's care, from its acceptance until the server has its end and its log. */
+export class Attempt {
+  /** Resolves when it runs, or has ended without. */
+  readonly settled: Promise<void>;
+  readonly #ended: Promise<void>;
+  #resolveSettled = () => {};
+  #resolveEnded = () => {};
+  #run: Run | null = null;
+  #end: Ended | null = null;
+  #accepted = false;
+  #stopGraceMs: number | null = null;
+  #forgetting = false;
+
+  constructor(
+    readonly key: AttemptKey,
+    readonly paths: RunPaths,
+    private readonly plan: SavedPlan,
+    private readonly logs: AttemptLogs,
+    private readonly host: AttemptHost,
+  ) {
+    this.settled = new Promise((resolve) => (this.#resolveSettled = resolve));
+    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  /** Its directory is durable: from here on it is ours. */
+  accept(): void {
+    this.#accepted = true;
+    this.host.send({ type: 'accepted', ...this.key });
+  }
+
+  /** The server asked for it again: says once more how far it is. */
+  repeat(): void {
+    const isStarting = this.#run === null && this.#end === null;
+    if (!isStarting) this.#sendReport();
+    else if (this.#accepted) this.host.send({ type: 'accepted', ...this.key });
+  }
+
+  /** What the server is told of it. One that is still starting is in our care all the same: running, without a pid. */
+  report(): AttemptReport {
+    const run = this.#run;
+    return {
+      ...this.key,
+      state: this.#end === null ? 'running' : 'ended',
+      pid: run?.pid ?? null,
+      started_at: run?.startedAt ?? null,
+      exit: this.#end === null ? null : toExit(this.#end),
+      finished_at: this.#end?.finished_at ?? null,
+    };
+  }
+
+  /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
+  async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
+    this.logs.watch(this.paths.dir);
+    try {
+      this.#run = await launch;
+    } catch (error) {
+      return this.end(onFailure(toReason(error)));
+    }
+    this.#resolveSettled();
+    this.#sendReport();
+    void this.#saveRuntime(this.#run);
+    if (this.#stopGraceMs !== null) this.#stopRun(this.#run, this.#stopGraceMs);
+    await this.end(await this.#run.exit);
+  }
+
+  /** Records how it ended, lets the log go first, and reports. What the runner left in exit.json stands. */
+  async end(exit: Exit): Promise<void> {
+    const ended =
+      (await loadEnd(this.paths)) ?? (await this.#saveEnd({ ...exit, finished_at: this.host.clock.now() }));
+    this.logs.finalize();
+    if (this.host.isOnline()) await within(this.logs.sent, LOG_FLUSH_MS);
+    this.restoreEnd(ended);
+    this.#sendReport();
+  }
+
+  /** As it was found on the disk. */
+  restoreEnd(ended: Ended): void {
+    this.#end = ended;
+    this.logs.finalize();
+    this.#resolveSettled();
+    this.#resolveEnded();
+  }
+
+  stop(graceMs: number = this.plan.kill_grace_ms): void {
+    this.#stopGraceMs = Math.min(graceMs, this.#stopGraceMs ?? Infinity);
+    if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
+  }
+
+  /** The server has its end, or wants nothing of it: once it has ended and its log is shipped, it is out of our care. */
+  forget(): void {
+    if (!this.hasEnded) this.stop();
+    if (this.#forgetting) return;
+    this.#forgetting = true;
+    void this.#forget().catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error));
+  }
+
+  #sendReport(): void {
+    this.host.send({ type: 'attempt', ...this.report() });
+  }
+
+  async #forget(): Promise<void> {
+    await this.#ended;
+    await this.#waitForLogs();
+    if (this.host.signal.aborted) return;
+    this.logs.close();
+    this.host.release(this);
+    await saveForgotten(this.paths, this.host.clock.now());
+  }
+
+  /** Gives up only on a server that is there and acknowledges nothing. */
+  async #waitForLogs(): Promise<void> {
+    for (let ackedBytes = -1; !(await within(this.logs.shipped, LOG_PATIENCE_MS));) {
+      const isOnline = this.host.isOnline();
+      if (this.host.signal.aborted || (isOnline && ackedBytes === this.logs.ackedBytes)) return;
+      ackedBytes = isOnline ? this.logs.ackedBytes : -1;
+    }
+  }
+
+  #stopRun(run: Run, graceMs: number): void {
+    void run.stop(graceMs).catch((error: unknown) => this.#complain('cannot stop the attempt', error));
+  }
+
+  async #saveEnd(ended: Ended): Promise<Ended> {
+    try {
+      await writeDurable(this.paths.exit, ended);
+    } catch (error) {
+      this.#complain('cannot write how the attempt ended', error);
+    }
+    return ended;
+  }
+
+  async #saveRuntime(run: Run): Promise<void> {
+    const { job_id, attempt, run_id, runner, working_dir, gpu_indices } = this.plan;
+    const { command = null } = this.plan.plan as { command?: readonly string[] | null };
+    const { nodeId: node_id, nodeName: node } = this.host;
+    const runtime: Runtime = {
+      ...{ job_id, attempt, run_id, node_id, node, runner },
+      ...{ pid: run.pid, command, working_dir, gpu_indices, started_at: run.startedAt },
+    };
+    await writeDurable(this.paths.runtime, runtime).catch((error: unknown) =>
+      this.#complain('cannot write runtime.json', error),
+    );
+  }
+
+  #complain(message: string, error: unknown): void {
+    this.host.log.error(message, { ...this.key, reason: toReason(error) });
+  }
+}
+
+function toExit(ended: Ended): Exit {
+  const { finished_at: _, ...exit } = ended;
+  return exit;
+}

@@ -1,0 +1,72 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import path from 'node:path';
+import { loadJson, writeDurable } from './durable-file.js';
+
+/** `agent.json`: who this agent is to every server it meets. Made at its first start, mode 0600. */
+export interface Identity {
+  readonly node_id: string;
+  /** What the server gave at the first welcome: it proves that we are still that node. */
+  readonly node_secret: string | null;
+  readonly name: string;
+}
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The identity in the state directory, made if there is none. A `name` given replaces the one that is kept. */
+export async function ensureIdentity(
+  stateDir: string,
+  name: string | undefined,
+  hostname: string,
+): Promise<Identity> {
+  const saved = await loadJson<Identity>(identityFile(stateDir));
+  const base = saved ?? { node_id: `node_${createUlid(Date.now())}`, node_secret: null, name: hostname };
+  const identity = { ...base, name: name ?? base.name };
+  if (saved === null || saved.name !== identity.name) await saveIdentity(stateDir, identity);
+  return identity;
+}
+
+export function saveIdentity(stateDir: string, identity: Identity): Promise<void> {
+  return writeDurable(identityFile(stateDir), identity);
+}
+
+function identityFile(stateDir: string): string {
+  return path.join(stateDir, 'agent.json');
+}
+
+/** A ULID: 48 bits of milliseconds and 80 random bits. */
+export function createUlid(nowMs: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(6), randomBytes(10)]);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let place = 0; place < 26; place += 1, rest >>= 5n) text = ALPHABET.charAt(Number(rest & 31n)) + text;
+  return text;
+}
+
+/**
+ * Makes sure that no other agent works on the state directory. The lock is a name in the system's table of sockets, so it is
+ * gone with the process, however that ends. Rejects when another agent has it.
+ */
+export async function lockStateDir(stateDir: string): Promise<() => Promise<void>> {
+  const digest = createHash('sha256')
+    .update(await realpath(stateDir))
+    .digest('hex');
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await listen(server, `\0svc-agent-${digest}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`another agent already works on ${stateDir}; give this one its own with --state-dir`);
+  }
+  server.unref();
+  return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+function listen(server: Server, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(name, resolve);
+  });
+}

@@ -1,0 +1,48 @@
+import path from 'node:path';
+
+export interface ProcessEnvInput {
+  /** The agent's own environment. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** From the dispatch: the job's own variables and its ingest token. */
+  readonly given: Readonly<Record<string, string>>;
+  /** The agent's token: whatever holds it stays out. */
+  readonly agentToken: string;
+  readonly serverUrl: string;
+  readonly nodeId: string;
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly runId: string | null;
+  readonly gpuIndices: readonly number[];
+  readonly workingDir: string;
+}
+
+/**
+ * The environment of a job's process: the agent's (without SVC_*, without what npm adds, without the agent's token), then
+ * defaults, then the job's own, then what the job must not choose. Without a GPU, CUDA_VISIBLE_DEVICES is empty: none.
+ */
+export function toProcessEnv(input: ProcessEnvInput): Record<string, string> {
+  return {
+    ...toInherited(input),
+    PWD: path.resolve(input.workingDir),
+    PYTHONUNBUFFERED: '1',
+    CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+    ...input.given,
+    CUDA_VISIBLE_DEVICES: input.gpuIndices.join(','),
+    SVC_URL: input.serverUrl,
+    SVC_NODE_ID: input.nodeId,
+    SVC_JOB_ID: input.jobId,
+    SVC_ATTEMPT: String(input.attempt),
+    ...(input.runId === null ? {} : { SVC_RUN_ID: input.runId }),
+  };
+}
+
+function toInherited({ inherited, agentToken }: ProcessEnvInput): Record<string, string> {
+  const isOwn = (name: string, value: string) =>
+    /^(SVC_|npm_|OLDPWD$|_$)/.test(name) || value.includes(agentToken);
+  return Object.fromEntries(
+    Object.entries(inherited).filter((entry): entry is [string, string] => {
+      const [name, value] = entry;
+      return value !== undefined && !isOwn(name, value);
+    }),
+  );
+}

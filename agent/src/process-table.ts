@@ -1,0 +1,168 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A process told apart from a later one with the same pid by when it started (clock ticks since boot). */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly start_ticks: number;
+}
+
+interface ProcessStat extends ProcessIdentity {
+  readonly state: string;
+  readonly group: number;
+  readonly session: number;
+}
+
+/** Environment variables that every process of an attempt carries, whoever its parent is by now. */
+export type AttemptMark = Readonly<Record<string, string>>;
+
+const SWEEP_PAUSE_MS = 10;
+const SWEEP_ROUNDS = 500;
+
+/** The identity of a live process; null when there is none. */
+export function identify(pid: number): ProcessIdentity | null {
+  const stat = readStat(pid);
+  return stat === null ? null : { pid, start_ticks: stat.start_ticks };
+}
+
+/** Whether exactly this process still runs. A zombie does not. */
+export function isRunning(process: ProcessIdentity): boolean {
+  const stat = readStat(process.pid);
+  return stat !== null && stat.start_ticks === process.start_ticks && !isDead(stat);
+}
+
+/** The boot of this host: a process seen in another boot is gone. */
+export function readBootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}
+
+/** Sends the signal to the process group that `leader` leads; a group without processes is no error. */
+export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (isGroupAlive(leader)) send(-leader.pid, signal);
+}
+
+/** Whether a process of the group that `leader` led still runs. */
+export function isGroupAlive(leader: ProcessIdentity): boolean {
+  if (!send(-leader.pid, 0) || isReused(leader)) return false;
+  return listProcesses().some((stat) => stat.group === leader.pid && !isDead(stat));
+}
+
+/**
+ * Kills everything that belongs to an attempt: the leader's group and session, and whatever carries the mark, until none is
+ * left. Returns the pids that outlived it (stuck in the kernel), as a rule none.
+ */
+export async function sweep(mark: AttemptMark, leader: ProcessIdentity | null): Promise<number[]> {
+  return killUntilGone(() => findMembers(mark, leader));
+}
+
+/** Kills every marked process for which `isOrphan` says so, until none is left. `mark`: variables that it must carry. */
+export async function sweepMarked(
+  mark: AttemptMark,
+  isOrphan: (env: ProcessEnvironment) => boolean,
+): Promise<number[]> {
+  return killUntilGone(() =>
+    livePids().filter((pid) => {
+      const env = readEnvironment(pid);
+      return env !== null && carries(env, mark) && isOrphan(env);
+    }),
+  );
+}
+
+async function killUntilGone(find: () => number[]): Promise<number[]> {
+  for (let round = 0; ; round += 1) {
+    const pids = find();
+    if (pids.length === 0 || round === SWEEP_ROUNDS) return pids;
+    for (const pid of pids) send(pid, 'SIGKILL');
+    await delay(SWEEP_PAUSE_MS);
+  }
+}
+
+function findMembers(mark: AttemptMark, leader: ProcessIdentity | null): number[] {
+  const led = leader !== null && !isReused(leader) ? leader.pid : null;
+  return listProcesses()
+    .filter((stat) => stat.pid !== process.pid && !isDead(stat))
+    .filter(
+      (stat) => (led !== null && (stat.group === led || stat.session === led)) || isMarked(stat.pid, mark),
+    )
+    .map((stat) => stat.pid);
+}
+
+function isMarked(pid: number, mark: AttemptMark): boolean {
+  const env = readEnvironment(pid);
+  return env !== null && carries(env, mark);
+}
+
+/** A pid is free again only when its group and session are empty, so another process under it means they are. */
+function isReused(leader: ProcessIdentity): boolean {
+  const stat = readStat(leader.pid);
+  return stat !== null && stat.start_ticks !== leader.start_ticks;
+}
+
+/** The environment that a process was started with. */
+export class ProcessEnvironment {
+  constructor(private readonly text: string) {}
+
+  get(name: string): string | null {
+    const start = this.text.indexOf(`\0${name}=`);
+    if (start < 0) return null;
+    const from = start + name.length + 2;
+    return this.text.slice(from, this.text.indexOf('\0', from));
+  }
+}
+
+/** Must hold: an empty mark is carried by no process, not by every one. */
+function carries(env: ProcessEnvironment, mark: AttemptMark): boolean {
+  const entries = Object.entries(mark);
+  return entries.length > 0 && entries.every(([name, value]) => env.get(name) === value);
+}
+
+/** null: gone, a kernel thread, or not ours to read. */
+function readEnvironment(pid: number): ProcessEnvironment | null {
+  const text = readProc(`/proc/${pid}/environ`, 'latin1');
+  return text ? new ProcessEnvironment(`\0${text}\0`) : null;
+}
+
+function livePids(): number[] {
+  return listProcesses()
+    .filter((stat) => stat.pid !== process.pid && !isDead(stat))
+    .map((stat) => stat.pid);
+}
+
+function listProcesses(): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)) ?? []);
+}
+
+/** `pid (comm) state ppid group session …`, where comm may hold anything, parentheses and spaces too. */
+function readStat(pid: number): ProcessStat | null {
+  const text = readProc(`/proc/${pid}/stat`, 'latin1');
+  if (text === null) return null;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = 'X', , group, session] = fields;
+  return { pid, state, group: Number(group), session: Number(session), start_ticks: Number(fields[19]) };
+}
+
+function isDead(stat: ProcessStat): boolean {
+  return stat.state === 'Z' || stat.state === 'X';
+}
+
+function readProc(file: string, encoding: BufferEncoding): string | null {
+  try {
+    return readFileSync(file, encoding);
+  } catch {
+    return null;
+  }
+}
+
+/** false when there is no such process or group. Must hold: never 0, 1 or -1, which mean far more than one process. */
+function send(target: number, signal: NodeJS.Signals | 0): boolean {
+  if (!Number.isInteger(target) || Math.abs(target) <= 1)
+    throw new RangeError(`not a process to signal: ${target}`);
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,147 @@
+import type { AttemptKey } from '@svc/contract';
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { ensureDurableDir, isMissing, loadJson, writeDurable } from './durable-file.js';
+import { EXIT_FILE, type Ended } from './shim-protocol.js';
+
+/** The files of one attempt: `<state dir>/jobs/{job_id}/attempt-{n}/`. */
+export interface RunPaths {
+  readonly dir: string;
+  /** What was accepted, durable before `accepted` is said. */
+  readonly plan: string;
+  /** What the runner needs to find the attempt again. There from just before the start. */
+  readonly state: string;
+  /** For people and for the job itself. */
+  readonly runtime: string;
+  readonly exit: string;
+  /** There once the server has the end and the whole log. */
+  readonly forgotten: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly work: string;
+}
+
+/** `plan.json`: the dispatch, with the names of its environment variables in place of their values. */
+export interface SavedPlan extends AttemptKey {
+  readonly run_id: string | null;
+  readonly name: string;
+  readonly runner: string;
+  readonly plan: unknown;
+  readonly env_names: readonly string[];
+  readonly working_dir: string;
+  readonly gpu_indices: readonly number[];
+  readonly kill_grace_ms: number;
+  readonly accepted_at: number;
+}
+
+/** `state.json`: the runner's own state in an envelope. */
+export interface SavedState {
+  readonly runner: string;
+  readonly state_version: number;
+  readonly boot_id: string;
+  readonly state: unknown;
+}
+
+/** `runtime.json`. */
+export interface Runtime extends AttemptKey {
+  readonly run_id: string | null;
+  readonly node_id: string;
+  readonly node: string;
+  readonly runner: string;
+  readonly pid: number | null;
+  readonly command: readonly string[] | null;
+  readonly working_dir: string;
+  readonly gpu_indices: readonly number[];
+  readonly started_at: number;
+}
+
+export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): RunPaths {
+  const dir = path.join(jobsDir, job_id, `attempt-${attempt}`);
+  const at = (name: string) => path.join(dir, name);
+  return {
+    dir,
+    plan: at('plan.json'),
+    state: at('state.json'),
+    runtime: at('runtime.json'),
+    exit: at(EXIT_FILE),
+    forgotten: at('forgotten.json'),
+    stdout: at('stdout'),
+    stderr: at('stderr'),
+    work: at('work'),
+  };
+}
+
+/** Makes the directory and the plan in it durable. What an earlier life of the same attempt left is moved aside. */
+export async function createRunDir(paths: RunPaths, plan: SavedPlan): Promise<void> {
+  if (await exists(paths.dir)) await rename(paths.dir, `${paths.dir}.before-${plan.accepted_at}`);
+  const jobDir = path.dirname(paths.dir);
+  await ensureDurableDir(path.dirname(jobDir));
+  await ensureDurableDir(jobDir);
+  await ensureDurableDir(paths.dir);
+  if (plan.working_dir === paths.work) await mkdir(paths.work, { mode: 0o700 });
+  await writeDurable(paths.plan, plan);
+}
+
+/** What a restarted agent finds of an attempt. */
+export interface FoundAttempt {
+  readonly key: AttemptKey;
+  readonly paths: RunPaths;
+  readonly plan: SavedPlan | null;
+  readonly state: SavedState | null;
+  readonly ended: Ended | null;
+}
+
+/** Every attempt on the disk that the server has not had forgotten. */
+export async function loadAttempts(jobsDir: string): Promise<FoundAttempt[]> {
+  const found: FoundAttempt[] = [];
+  for (const job_id of await list(jobsDir)) {
+    for (const name of await list(path.join(jobsDir, job_id))) {
+      const attempt = Number(/^attempt-(\d+)$/.exec(name)?.[1]);
+      const paths = toRunPaths(jobsDir, { job_id, attempt });
+      if (attempt >= 1 && !(await exists(paths.forgotten)))
+        found.push(await loadAttempt({ job_id, attempt }, paths));
+    }
+  }
+  return found;
+}
+
+async function loadAttempt(key: AttemptKey, paths: RunPaths): Promise<FoundAttempt> {
+  const [plan, state, ended] = await Promise.all([
+    loadJson<SavedPlan>(paths.plan),
+    loadJson<SavedState>(paths.state),
+    loadEnd(paths),
+  ]);
+  return { key, paths, plan, state, ended };
+}
+
+/** How the attempt ended, when that is on the disk. */
+export function loadEnd(paths: RunPaths): Promise<Ended | null> {
+  return loadJson<Ended>(paths.exit);
+}
+
+export function saveForgotten(paths: RunPaths, at: number): Promise<void> {
+  return writeDurable(paths.forgotten, { forgotten_at: at });
+}
+
+/** Removes an attempt that never started, and the job's directory if nothing else is in it. */
+export async function removeRunDir(paths: RunPaths): Promise<void> {
+  await rm(paths.dir, { recursive: true, force: true });
+  const jobDir = path.dirname(paths.dir);
+  if ((await list(jobDir)).length === 0) await rm(jobDir, { recursive: true, force: true });
+}
+
+async function list(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

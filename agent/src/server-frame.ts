@@ -1,0 +1,79 @@
+import type { ServerFrame } from '@svc/contract';
+
+type Check = (value: unknown) => boolean;
+
+const isString: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isInteger(value) && (value as number) >= 0;
+const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isAnything: Check = (value) => value !== undefined;
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const oneOf =
+  (...words: string[]): Check =>
+  (value) =>
+    words.includes(value as string);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const record =
+  (shape: Shape): Check =>
+  (value) =>
+    isObject(value) && findFlaw(shape, value as object) === null;
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.values(value as object).every(check);
+
+type Shape = Readonly<Record<string, Check>>;
+
+/** It becomes the name of a directory. */
+const isJobId: Check = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+const KEY = { job_id: isJobId, attempt: (value: unknown) => isCount(value) && value !== 0 };
+const POSITION = { ...KEY, stream: oneOf('stdout', 'stderr'), offset: isCount };
+
+/** What this agent reads of each frame. The contract's schemas would say it too, at the price of 15 MB of memory. */
+const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
+  welcome: {
+    protocol: isCount,
+    node_id: isString,
+    node_secret: isString,
+    server_version: isString,
+    heartbeat_ms: (value) => isCount(value) && (value as number) > 0,
+    verdicts: listOf(record({ ...KEY, verdict: oneOf('keep', 'stop', 'forget') })),
+    log_positions: listOf(record(POSITION)),
+  },
+  refused: { code: isString, message: isString },
+  dispatch: {
+    ...KEY,
+    run_id: orNull(isString),
+    name: isString,
+    runner: isString,
+    plan: isAnything,
+    env: mapOf(isString),
+    working_dir: orNull((value) => isString(value) && (value as string).startsWith('/')),
+    gpu_indices: listOf(isCount),
+    kill_grace_ms: isCount,
+  },
+  stop: { ...KEY, grace_ms: isCount },
+  forget: KEY,
+  logs_ack: POSITION,
+};
+
+/** A frame of the server; null for a type that this agent does not know. Throws on anything malformed. */
+export function parseServerFrame(text: string): ServerFrame | null {
+  const frame: unknown = JSON.parse(text);
+  const type = isObject(frame) ? (frame as { type?: unknown }).type : undefined;
+  if (typeof type !== 'string') throw new TypeError('a frame without a type');
+  if (!Object.hasOwn(SHAPES, type)) return null;
+  const flaw = findFlaw(SHAPES[type as ServerFrame['type']], frame as object);
+  if (flaw !== null) throw new TypeError(`a ${type} frame with a wrong ${flaw}`);
+  return frame as ServerFrame;
+}
+
+function findFlaw(shape: Shape, value: object): string | null {
+  const fields = value as Record<string, unknown>;
+  return Object.keys(shape).find((name) => shape[name]?.(fields[name]) === false) ?? null;
+}

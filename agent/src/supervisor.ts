@@ -1,0 +1,212 @@
+import type {
+  AgentFrame,
+  AttemptKey,
+  AttemptReport,
+  Exit,
+  FrameOf,
+  ServerFrame,
+  Welcome,
+} from '@svc/contract';
+import path from 'node:path';
+import { Attempt } from './attempt.js';
+import { writeDurable } from './durable-file.js';
+import type { LogShipper } from './log-shipper.js';
+import { toReason, type AgentLog } from './log.js';
+import { toProcessEnv } from './process-env.js';
+import { createRunDir, loadAttempts, removeRunDir, toRunPaths } from './run-dir.js';
+import type { FoundAttempt, RunPaths, SavedPlan, SavedState } from './run-dir.js';
+import { attemptKey, type Clock, type RecoverContext, type RunnerAgent } from './runner.js';
+import { within } from './within.js';
+
+type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
+
+/** A runner that cannot tell by then whether a process lives does not hold up the others. */
+const RECOVERY_MS = 5000;
+
+/** What an attempt needs of the agent around it. */
+export interface AttemptHost {
+  readonly nodeId: string;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: AgentLog;
+  /** Aborts when the agent closes. */
+  readonly signal: AbortSignal;
+  /** Dropped without a connection: the next hello says it all. */
+  send(frame: AgentFrame): void;
+  isOnline(): boolean;
+  /** The attempt is out of our care. */
+  release(attempt: Attempt): void;
+}
+
+export interface SupervisorOptions extends Omit<AttemptHost, 'release'> {
+  readonly stateDir: string;
+  readonly bootId: string;
+  readonly serverUrl: string;
+  readonly token: string;
+  readonly runners: readonly RunnerAgent[];
+  readonly logs: LogShipper;
+}
+
+/** Has every attempt of this node in its care: carries out what the server asks, and tells it what became of them. */
+export class Supervisor {
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #runners: ReadonlyMap<string, RunnerAgent>;
+  readonly #jobsDir: string;
+  readonly #host: AttemptHost;
+
+  constructor(private readonly options: SupervisorOptions) {
+    this.#runners = new Map(options.runners.map((runner) => [runner.name, runner]));
+    this.#jobsDir = path.join(options.stateDir, 'jobs');
+    this.#host = { ...options, release: (attempt) => void this.#attempts.delete(attemptKey(attempt.key)) };
+  }
+
+  /** Takes up again what an agent before this one left on the disk, and kills what is in no one's care. */
+  async recover(): Promise<void> {
+    for (const found of await loadAttempts(this.#jobsDir)) await this.#takeUp(found);
+    await this.settle(RECOVERY_MS);
+    const running = [...this.#attempts.values()].filter((attempt) => !attempt.hasEnded);
+    const keep = new Set(running.map((attempt) => attemptKey(attempt.key)));
+    for (const runner of this.#runners.values()) await runner.reap(keep, this.options.nodeId);
+  }
+
+  /** Waits until no attempt is between accepted and started, at most so long. */
+  async settle(timeoutMs: number): Promise<void> {
+    await within(Promise.all([...this.#attempts.values()].map((attempt) => attempt.settled)), timeoutMs);
+  }
+
+  reports(): AttemptReport[] {
+    return [...this.#attempts.values()].map((attempt) => attempt.report());
+  }
+
+  /** The server's word on each attempt that hello named. */
+  welcome({ verdicts, log_positions }: Welcome): void {
+    this.options.logs.resume(log_positions);
+    for (const { verdict, ...key } of verdicts) {
+      const attempt = this.#attempts.get(attemptKey(key));
+      if (verdict === 'forget') attempt?.forget();
+      if (verdict === 'stop') attempt?.stop();
+    }
+  }
+
+  carryOut(frame: ServerFrame): void {
+    if (frame.type === 'logs_ack') this.options.logs.ack(frame);
+    if (frame.type === 'dispatch') this.#dispatch(frame);
+    if (frame.type === 'stop') this.#stop(frame, frame.grace_ms);
+    if (frame.type === 'forget') this.#attempts.get(attemptKey(frame))?.forget();
+  }
+
+  #dispatch(frame: Dispatch): void {
+    const key = { job_id: frame.job_id, attempt: frame.attempt };
+    const known = this.#attempts.get(attemptKey(key));
+    if (known !== undefined) return known.repeat();
+    const paths = toRunPaths(this.#jobsDir, key);
+    const plan = toSavedPlan(frame, paths, this.options.clock.now());
+    const attempt = this.#add(key, paths, plan);
+    void this.#begin(frame, attempt, plan).catch((error: unknown) => this.#complain(key, error));
+  }
+
+  #add(key: AttemptKey, paths: RunPaths, plan: SavedPlan): Attempt {
+    const attempt = new Attempt(key, paths, plan, this.options.logs.add(key, paths), this.#host);
+    this.#attempts.set(attemptKey(key), attempt);
+    return attempt;
+  }
+
+  async #begin(frame: Dispatch, attempt: Attempt, plan: SavedPlan): Promise<void> {
+    const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
+    try {
+      await createRunDir(attempt.paths, plan);
+    } catch (error) {
+      return attempt.end(
+        refuse(`${attempt.paths.dir} cannot be made on ${this.options.nodeName}: ${toReason(error)}`),
+      );
+    }
+    attempt.accept();
+    const runner = this.#runners.get(plan.runner);
+    if (runner === undefined) {
+      return attempt.end(
+        refuse(`runner ${plan.runner} is not part of the agent on ${this.options.nodeName}`),
+      );
+    }
+    const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
+    const ctx = {
+      ...this.#toContext(runner, attempt),
+      env: this.#toEnv(frame, plan),
+      workingDir,
+      gpuIndices,
+    };
+    await attempt.follow(runner.start(plan.plan, ctx), refuse);
+  }
+
+  async #takeUp({ key, paths, plan, state, ended }: FoundAttempt): Promise<void> {
+    if (state === null && ended === null) return removeRunDir(paths);
+    if (plan === null)
+      return this.options.log.warn('an attempt without plan.json is left alone', { dir: paths.dir });
+    const attempt = this.#add(key, paths, plan);
+    if (ended !== null) return attempt.restoreEnd(ended);
+    const run = this.#recoverRun(attempt, state as SavedState);
+    void attempt
+      .follow(run, (reason) => ({ kind: 'lost', reason }))
+      .catch((error: unknown) => this.#complain(key, error));
+  }
+
+  async #recoverRun(attempt: Attempt, saved: SavedState) {
+    if (saved.boot_id !== this.options.bootId) throw new Error('host rebooted');
+    const runner = this.#runners.get(saved.runner);
+    if (runner === undefined) throw new Error(`runner ${saved.runner} is no longer part of the agent`);
+    const { state_version: version, state } = saved;
+    const run = await runner.recover({ version, state }, this.#toContext(runner, attempt));
+    if (run === null) throw new Error('it is gone, and nobody knows how it ended');
+    return run;
+  }
+
+  #toContext(runner: RunnerAgent, { key, paths }: Attempt): RecoverContext<unknown> {
+    const { nodeId, nodeName, bootId: boot_id, signal, log, clock } = this.options;
+    const { dir, stdout: stdoutPath, stderr: stderrPath } = paths;
+    const save = (state: unknown) => {
+      const saved: SavedState = { runner: runner.name, state_version: runner.stateVersion, boot_id, state };
+      return writeDurable(paths.state, saved);
+    };
+    return { ...key, nodeId, nodeName, dir, stdoutPath, stderrPath, signal, log, clock, save };
+  }
+
+  #toEnv(frame: Dispatch, plan: SavedPlan): Record<string, string> {
+    const { token: agentToken, serverUrl, nodeId } = this.options;
+    const { job_id: jobId, attempt, run_id: runId, env: given, gpu_indices: gpuIndices } = frame;
+    const workingDir = plan.working_dir;
+    const inherited = process.env;
+    return toProcessEnv({
+      inherited,
+      given,
+      agentToken,
+      serverUrl,
+      nodeId,
+      jobId,
+      attempt,
+      runId,
+      gpuIndices,
+      workingDir,
+    });
+  }
+
+  #stop({ job_id, attempt }: AttemptKey, graceMs: number): void {
+    const known = this.#attempts.get(attemptKey({ job_id, attempt }));
+    if (known !== undefined) return known.hasEnded ? known.repeat() : known.stop(graceMs);
+    const exit: Exit = { kind: 'lost', reason: `node ${this.options.nodeName} has no such attempt` };
+    const nothing = { pid: null, started_at: null, finished_at: this.options.clock.now() };
+    this.options.send({ type: 'attempt', job_id, attempt, state: 'ended', exit, ...nothing });
+  }
+
+  #complain(key: AttemptKey, error: unknown): void {
+    this.options.log.error('an attempt cannot be taken care of', { ...key, reason: toReason(error) });
+  }
+}
+
+function toSavedPlan(frame: Dispatch, paths: RunPaths, acceptedAt: number): SavedPlan {
+  const { job_id, attempt, run_id, name, runner, plan, gpu_indices, kill_grace_ms } = frame;
+  const working_dir = frame.working_dir ?? paths.work;
+  const env_names = Object.keys(frame.env).sort();
+  return {
+    ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, gpu_indices, kill_grace_ms },
+    accepted_at: acceptedAt,
+  };
+}

@@ -1,0 +1,162 @@
+import type {
+  AgentFrame,
+  AttemptKey,
+  FrameOf,
+  Hello,
+  LogPosition,
+  ServerFrame,
+  Verdict,
+  Welcome,
+} from '@svc/contract';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { LogBook } from './log-book.js';
+import { until } from './until.js';
+
+type Of<T extends AgentFrame['type']> = FrameOf<AgentFrame, T>;
+type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
+
+export const TOKEN = 'svc_agent_token-of-the-tests';
+const SECRET = 'the-node-secret';
+
+/**
+ * The server's side of the agent protocol over a real socket. It keeps logs by high-water mark as the real one does, and
+ * leaves everything else to the test.
+ */
+export class FakeServer {
+  /** Every frame of every connection, in order. */
+  readonly frames: AgentFrame[] = [];
+  readonly logs = new LogBook();
+  /** What `welcome` says of an attempt in hello; by default an end is forgotten and all else kept. */
+  verdict: (report: Hello['attempts'][number]) => Verdict = ({ state }) =>
+    state === 'ended' ? 'forget' : 'keep';
+  /** Answers hello in place of welcome. */
+  refusal: FrameOf<ServerFrame, 'refused'> | null = null;
+  /** Whether an `attempt` frame that says `ended` is answered by `forget`. */
+  forgets = true;
+  acknowledges = true;
+  heartbeatMs = 25_000;
+  connections = 0;
+  readonly #server: WebSocketServer;
+  #socket: WebSocket | null = null;
+
+  private constructor(port: number) {
+    this.#server = new WebSocketServer({
+      host: '127.0.0.1',
+      port,
+      path: '/api/v1/agent/ws',
+      verifyClient: isOurs,
+    });
+    this.#server.on('connection', (socket) => this.#accept(socket));
+  }
+
+  /** `port` 0: any that is free. */
+  static async listen(port = 0): Promise<FakeServer> {
+    const server = new FakeServer(port);
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  send(frame: ServerFrame): void {
+    this.#socket?.send(JSON.stringify(frame));
+  }
+
+  sendRaw(text: string): void {
+    this.#socket?.send(text);
+  }
+
+  dispatch(given: AttemptKey & { plan: unknown } & Partial<Dispatch>): void {
+    const defaults = {
+      run_id: null,
+      name: 'test',
+      runner: 'process',
+      env: {},
+      working_dir: null,
+      gpu_indices: [],
+    };
+    this.send({ type: 'dispatch', kill_grace_ms: 5000, ...defaults, ...given });
+  }
+
+  stop({ job_id, attempt }: AttemptKey, graceMs: number): void {
+    this.send({ type: 'stop', job_id, attempt, grace_ms: graceMs });
+  }
+
+  all<T extends AgentFrame['type']>(type: T): Of<T>[] {
+    return this.frames.filter((frame): frame is Of<T> => frame.type === type);
+  }
+
+  /** The first frame of that type that fits, now or later. */
+  async frame<T extends AgentFrame['type']>(
+    type: T,
+    fits: (frame: Of<T>) => boolean = () => true,
+  ): Promise<Of<T>> {
+    return until(() => this.all(type).find(fits), `a ${type} frame`);
+  }
+
+  running(key: AttemptKey): Promise<Of<'attempt'>> {
+    return this.frame('attempt', (frame) => isSame(frame, key) && frame.state === 'running');
+  }
+
+  /** The report of the attempt's end, with all of its log in. */
+  async ended(key: AttemptKey): Promise<Of<'attempt'>> {
+    const frame = await this.frame('attempt', (frame) => isSame(frame, key) && frame.state === 'ended');
+    await until(() => this.logs.isComplete(key), 'the end of both logs');
+    return frame;
+  }
+
+  /** Cuts the connection as a network does: without a word. */
+  cut(): void {
+    this.#socket?.terminate();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#server.clients) socket.terminate();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #accept(socket: WebSocket): void {
+    this.connections += 1;
+    this.#socket = socket;
+    socket.on('message', (data) => this.#receive(socket, JSON.parse(String(data)) as AgentFrame));
+  }
+
+  #receive(socket: WebSocket, frame: AgentFrame): void {
+    const answer = (reply: ServerFrame) => socket.send(JSON.stringify(reply));
+    this.frames.push(frame);
+    if (frame.type === 'hello') answer(this.refusal ?? this.#welcome(frame));
+    if (frame.type === 'logs') {
+      const position = this.logs.take(frame);
+      if (this.acknowledges) answer({ type: 'logs_ack', ...position });
+    }
+    if (frame.type === 'attempt' && frame.state === 'ended' && this.forgets) {
+      answer({ type: 'forget', job_id: frame.job_id, attempt: frame.attempt });
+    }
+  }
+
+  #welcome({ protocol, node_id, attempts }: Hello): Welcome {
+    const verdicts = attempts.map((report) => {
+      return { job_id: report.job_id, attempt: report.attempt, verdict: this.verdict(report) };
+    });
+    const positions: LogPosition[] = attempts.flatMap((report) => this.logs.positions(report));
+    const version = { node_secret: SECRET, server_version: 'fake', heartbeat_ms: this.heartbeatMs };
+    return { type: 'welcome', protocol, node_id, ...version, verdicts, log_positions: positions };
+  }
+}
+
+function isSame(a: AttemptKey, b: AttemptKey): boolean {
+  return a.job_id === b.job_id && a.attempt === b.attempt;
+}
+
+function isOurs({ req }: { req: IncomingMessage }): boolean {
+  return req.headers.authorization === `Bearer ${TOKEN}`;
+}

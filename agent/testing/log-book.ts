@@ -1,0 +1,58 @@
+import type { AttemptKey, LogPosition, LogStream, LogsFrame } from '@svc/contract';
+
+interface Page {
+  readonly lines: string[];
+  /** The high-water mark. */
+  offset: number;
+  complete: boolean;
+  refused: number;
+}
+
+/** Logs as the server keeps them: a frame is taken only when it starts at the mark. */
+export class LogBook {
+  readonly #pages = new Map<string, Page>();
+
+  /** The mark after this frame. */
+  take(frame: LogsFrame): LogPosition {
+    const page = this.#page(frame, frame.stream);
+    if (frame.from === page.offset) {
+      page.lines.push(...frame.lines);
+      page.offset = frame.to;
+      page.complete ||= frame.end;
+    } else {
+      page.refused += 1;
+    }
+    const { job_id, attempt, stream } = frame;
+    return { job_id, attempt, stream, offset: page.offset };
+  }
+
+  lines(key: AttemptKey, stream: LogStream = 'stdout'): string[] {
+    return this.#page(key, stream).lines;
+  }
+
+  offset(key: AttemptKey, stream: LogStream = 'stdout'): number {
+    return this.#page(key, stream).offset;
+  }
+
+  /** Frames that did not start at the mark. */
+  refused(key: AttemptKey, stream: LogStream = 'stdout'): number {
+    return this.#page(key, stream).refused;
+  }
+
+  isComplete(key: AttemptKey): boolean {
+    return this.#page(key, 'stdout').complete && this.#page(key, 'stderr').complete;
+  }
+
+  positions({ job_id, attempt }: AttemptKey): LogPosition[] {
+    return (['stdout', 'stderr'] as const).map((stream) => {
+      return { job_id, attempt, stream, offset: this.offset({ job_id, attempt }, stream) };
+    });
+  }
+
+  #page({ job_id, attempt }: AttemptKey, stream: LogStream): Page {
+    const key = `${job_id}/${attempt}/${stream}`;
+    const page = this.#pages.get(key) ?? { lines: [], offset: 0, complete: false, refused: 0 };
+    this.#pages.set(key, page);
+    return page;
+  }
+}

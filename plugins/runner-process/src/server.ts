@@ -1,0 +1,12 @@
+import type { RunnerServer } from '@svc/kernel';
+import { ProcessOptions, type ProcessPlan } from './spec.js';
+
+/** The server half: the job's command is the whole plan. */
+export function processRunner(): RunnerServer<typeof ProcessOptions, ProcessPlan> {
+  return {
+    name: 'process',
+    optionsSchema: ProcessOptions,
+    placement: 'slots',
+    plan: (_options, job) => ({ command: job.command }),
+  };
+}
