@@ -20,7 +20,10 @@ export default tseslint.config(
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { inheritedMethods: false } }],
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/return-await': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/consistent-type-imports': 'error',
       // A type parameter that stands once still documents a signature; an empty method can be all there is to do.
       '@typescript-eslint/no-empty-function': 'off',
@@ -57,6 +60,8 @@ export default tseslint.config(
   {
     files: ['plugins/*/src/**'],
     ignores: ['plugins/*/src/agent/**', 'plugins/*/src/agent.ts'],
-    rules: { 'no-restricted-imports': ['error', { patterns: ['node:child_process', 'child_process', 'dockerode'] }] },
+    rules: {
+      'no-restricted-imports': ['error', { patterns: ['node:child_process', 'child_process', 'dockerode'] }],
+    },
   },
 );

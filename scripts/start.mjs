@@ -8,7 +8,9 @@ import { setUp } from './setup.mjs';
 await main(async () => {
   await setUp();
   const svc = path.join(ROOT, 'cli', 'bin', 'svc.mjs');
-  const child = spawn(process.execPath, [svc, 'up', '--example', ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [svc, 'up', '--example', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
   // A terminal sends Ctrl-C to both; a `kill` of this process alone must reach `svc up` as well.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {

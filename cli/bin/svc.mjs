@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 
-const program = new URL('../dist/main.js', import.meta.url);
+// The agent lives long and must stay lean, so it has a program of its own.
+const entry = process.argv[2] === 'agent' ? 'agent-main.js' : 'main.js';
+const program = new URL(`../dist/${entry}`, import.meta.url);
 if (existsSync(program)) {
   module.enableCompileCache?.();
   const { main } = await import(program.href);

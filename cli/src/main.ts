@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { addAgentCommand } from './commands/agent.js';
 import { addConfigCommand } from './commands/config.js';
 import { addJobCommands } from './commands/jobs.js';
@@ -10,20 +10,10 @@ import { addSubmitCommand } from './commands/submit.js';
 import { addTokenCommand } from './commands/token.js';
 import { addUpCommand } from './commands/up.js';
 import { addWhoamiCommand } from './commands/whoami.js';
-import { Failure, UsageError } from './failure.js';
-import { createPaint } from './output/style.js';
-import { VERSION } from './version.js';
-
-const DONE = 0;
-const FAILED = 1;
-const WRONG_USAGE = 2;
+import { createBareProgram, runProgram } from './run-program.js';
 
 export function createProgram(): Command {
-  const program = new Command('svc')
-    .description('training jobs on GPU hosts: submit, watch, cancel, read logs and curves')
-    .version(VERSION)
-    .showHelpAfterError('(svc --help, or svc COMMAND --help, says how)')
-    .exitOverride();
+  const program = createBareProgram();
   addUpCommand(program);
   addServerCommand(program);
   addAgentCommand(program);
@@ -38,35 +28,6 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Runs the command line and sets the exit status: 0 done, 1 failed, 2 wrong usage, or what the command itself set. */
 export async function main(argv: readonly string[]): Promise<void> {
-  endQuietlyWhenNobodyReads();
-  try {
-    await createProgram().parseAsync([...argv]);
-  } catch (error) {
-    process.exitCode = report(error);
-  }
-}
-
-function report(error: unknown): number {
-  // commander has said it already; help and version are its errors too, with status 0.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
-  const paint = createPaint(process.stderr);
-  process.stderr.write(`${paint('red', 'svc:')} ${toSentence(error)}\n`);
-  return error instanceof UsageError ? WRONG_USAGE : FAILED;
-}
-
-/** What is meant for people is one line; anything else is a defect and keeps its stack. */
-function toSentence(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const isMeant = error instanceof Failure || error instanceof UsageError || error.name === 'BootError';
-  return isMeant ? error.message : (error.stack ?? error.message);
-}
-
-/** `svc logs ID | head`: the reader has gone, which is no failure. */
-function endQuietlyWhenNobodyReads(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(process.exitCode ?? DONE);
-  });
+  await runProgram(createProgram(), argv);
 }

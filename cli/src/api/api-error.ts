@@ -15,7 +15,8 @@ export class ApiError extends Failure {
 /** The error of an answer, as one line that names each refused field. `text` is the answer's body. */
 export function toApiError(status: number, text: string, url: string): ApiError {
   const envelope = parseEnvelope(text);
-  if (envelope === null) return new ApiError(status, 'unknown', `${url} answered ${status}, and not as svc does`);
+  if (envelope === null)
+    return new ApiError(status, 'unknown', `${url} answered ${status}, and not as svc does`);
   const { code, message, details } = envelope.error;
   if (code === 'unauthorized') return new ApiError(status, code, `${message} (set SVC_TOKEN or --token)`);
   if (code === 'forbidden') return new ApiError(status, code, `not allowed: ${message}`);

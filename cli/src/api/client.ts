@@ -10,7 +10,8 @@ export interface Connection {
 
 type ParamsPart<R> = keyof ParamsOf<R> extends never ? { params?: undefined } : { params: ParamsOf<R> };
 type BodyPart<R> = R extends { body: unknown } ? { body: BodyOf<R> } : { body?: undefined };
-export type CallInput<R> = ParamsPart<R> & BodyPart<R> & { query?: Partial<QueryOf<R>>; signal?: AbortSignal };
+export type CallInput<R> = ParamsPart<R> &
+  BodyPart<R> & { query?: Partial<QueryOf<R>>; signal?: AbortSignal };
 type CallArguments<R> = object extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
 
 /** What every request is made of; `CallInput` is its typed form. */

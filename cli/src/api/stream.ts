@@ -19,7 +19,11 @@ export interface StreamOptions extends RequestParts {
  * The events of an SSE endpoint until its `event: end`, or until `signal` aborts. A connection that drops is made
  * again from the last id. Throws the ApiError of a request that the server refuses.
  */
-export async function* followStream(client: Client, route: RouteSpec, options: StreamOptions): AsyncGenerator<SseEvent> {
+export async function* followStream(
+  client: Client,
+  route: RouteSpec,
+  options: StreamOptions,
+): AsyncGenerator<SseEvent> {
   let lastId: string | null = null;
   let retryMs = 0;
   while (!options.signal?.aborted) {

@@ -1,8 +1,5 @@
-import os from 'node:os';
-import path from 'node:path';
 import type { Command } from 'commander';
-import { Failure } from '../failure.js';
-import { loadConnection, type ConnectionOptions } from '../settings.js';
+import type { ConnectionOptions } from '../settings.js';
 import { withServer } from './connected.js';
 import { parseInteger, parsePair } from './parse.js';
 
@@ -18,17 +15,16 @@ export function addAgentCommand(program: Command): void {
       'after',
       '\nExample:\n  SVC_TOKEN=svc_agent_... svc agent --url http://server:8600 --label rack=b2',
     )
-    .action(runAgent);
+    .action(async (options: AgentCommandOptions) => {
+      const { runAgent } = await import('../run-agent.js');
+      await runAgent(options);
+    });
 }
 
-interface AgentOptions extends ConnectionOptions {
+export interface AgentCommandOptions extends ConnectionOptions {
   readonly name?: string;
   readonly stateDir?: string;
   readonly label?: Record<string, string>;
   readonly maxCpuJobs?: number;
   readonly virtualGpus?: number;
-}
-
-async function runAgent(options: AgentOptions): Promise<void> {
-  void options; void os; void path; void Failure; void loadConnection;
 }

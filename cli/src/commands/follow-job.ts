@@ -27,7 +27,9 @@ export async function followJob(client: Client, job: Job): Promise<number> {
   try {
     const ended = await watchJob(client, job, detach.signal);
     if (ended !== null) return toExitStatus(ended);
-    note(`\ndetached; ${job.id} goes on. svc logs -f ${job.id} follows it again, svc cancel ${job.id} ends it`);
+    note(
+      `\ndetached; ${job.id} goes on. svc logs -f ${job.id} follows it again, svc cancel ${job.id} ends it`,
+    );
     return INTERRUPTED;
   } finally {
     process.off('SIGINT', onInterrupt);
@@ -66,7 +68,11 @@ function openLog(client: Client, job: Job, detached: AbortSignal) {
     lastLineMs = Date.now();
     writeLine(line);
   };
-  const over = followLogs(client, job.id, { query: { attempt: job.attempt, tail: 2000 }, write, signal }).finally(() => {
+  const over = followLogs(client, job.id, {
+    query: { attempt: job.attempt, tail: 2000 },
+    write,
+    signal,
+  }).finally(() => {
     isOver = true;
   });
   // Whoever waits gets the failure; until then it is not unhandled.
@@ -117,7 +123,8 @@ function toReason(job: Job): string {
   if (job.status === 'LOST') return 'its node is away; waiting for its return or a retry';
   if (job.status === 'RUNNING') return `attempt ${job.attempt} on ${job.node_id ?? 'a node'}`;
   if (!isTerminal(job.status)) return '';
-  const ran = job.started_at && job.finished_at ? `after ${toDuration(job.finished_at - job.started_at)}` : '';
+  const ran =
+    job.started_at && job.finished_at ? `after ${toDuration(job.finished_at - job.started_at)}` : '';
   const exit = job.exit_code === null ? '' : `exit code ${job.exit_code}`;
   return [ran, exit, job.failure_reason, job.failure_message].filter(Boolean).join(', ');
 }

@@ -85,7 +85,12 @@ function toJobLines(job: Job, paint: Paint): string[] {
     ['experiment', job.experiment],
     ['image', job.image],
     ['env', env.join(' ') || null],
-    ['needs labels', Object.entries(job.node_selector).map((pair) => pair.join('=')).join(' ') || null],
+    [
+      'needs labels',
+      Object.entries(job.node_selector)
+        .map((pair) => pair.join('='))
+        .join(' ') || null,
+    ],
   ];
   return [
     `${paint('bold', job.name)}  ${paint(styleOfStatus(job.status), job.status)}`,

@@ -40,7 +40,8 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
     ...(attempt !== undefined && { attempt }),
   };
   if (follow) {
-    if (search !== undefined) throw new UsageError('--search works on what is there, so not together with --follow');
+    if (search !== undefined)
+      throw new UsageError('--search works on what is there, so not together with --follow');
     await followLogs(client, id, { query, write: json ? writeAsJson : writeLine });
     return;
   }

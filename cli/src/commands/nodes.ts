@@ -27,7 +27,13 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
   { title: 'GPUS BUSY', cell: toSlots },
   { title: 'CPU JOBS', cell: (node) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
   { title: 'LAST HEARD', cell: (node) => toAge(node.last_heartbeat_at) },
-  { title: 'LABELS', cell: (node) => Object.entries(node.labels).map((pair) => pair.join('=')).join(' ') },
+  {
+    title: 'LABELS',
+    cell: (node) =>
+      Object.entries(node.labels)
+        .map((pair) => pair.join('='))
+        .join(' '),
+  },
 ];
 
 function toSlots({ slots }: NodeRecord): string {

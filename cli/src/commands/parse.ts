@@ -7,7 +7,10 @@ export function parseInteger(text: string): number {
 }
 
 /** For an option that may be repeated: `key=value` pairs as one map. */
-export function parsePair(text: string, pairs: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function parsePair(
+  text: string,
+  pairs: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It must be KEY=VALUE.');
   return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };

@@ -1,4 +1,11 @@
-import { RUN_STATUSES, routes, type MetricSummary, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
+import {
+  RUN_STATUSES,
+  routes,
+  type MetricSummary,
+  type Run,
+  type RunSummary,
+  type SeriesByName,
+} from '@svc/contract';
 import { Option, type Command } from 'commander';
 import { toAge, toNumber } from '../output/format.js';
 import { print } from '../output/print.js';

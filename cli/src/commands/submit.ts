@@ -35,7 +35,8 @@ Examples:
     .action(submit);
 }
 
-interface SubmitOptions extends JsonOptions, Omit<JobSubmit, 'command' | 'working_dir' | 'max_attempts' | 'node_selector'> {
+interface SubmitOptions
+  extends JsonOptions, Omit<JobSubmit, 'command' | 'working_dir' | 'max_attempts' | 'node_selector'> {
   readonly gpu?: number;
   readonly cpuOnly?: boolean;
   readonly workingDir?: string;
@@ -45,7 +46,8 @@ interface SubmitOptions extends JsonOptions, Omit<JobSubmit, 'command' | 'workin
 }
 
 async function submit(command: string[], options: SubmitOptions): Promise<void> {
-  if (options.follow && options.json) throw new UsageError('--follow prints the log, so not together with --json');
+  if (options.follow && options.json)
+    throw new UsageError('--follow prints the log, so not together with --json');
   const client = connect(options);
   const job = await client.call(routes.submitJob, { body: toJobSubmit(command, options) });
   if (options.follow) process.exitCode = await followJob(client, job);

@@ -46,7 +46,9 @@ async function createToken({ name, scope, expires, ...options }: CreateOptions):
 
 async function listTokens(options: JsonOptions): Promise<void> {
   const items = await withTokens(options, (tokens) => tokens.list());
-  print({ items }, options.json, (_list, paint) => (items.length > 0 ? toTable(COLUMNS, items, paint) : ['no tokens']));
+  print({ items }, options.json, (_list, paint) =>
+    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no tokens'],
+  );
 }
 
 const COLUMNS: readonly Column<TokenRecord>[] = [
@@ -70,6 +72,7 @@ async function revokeToken(id: string, options: JsonOptions): Promise<void> {
 
 function parseLifetime(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null || ms === 0) throw new InvalidArgumentError('It must be a time such as 90s, 15m, 12h or 30d.');
+  if (ms === null || ms === 0)
+    throw new InvalidArgumentError('It must be a time such as 90s, 15m, 12h or 30d.');
   return ms;
 }

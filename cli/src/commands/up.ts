@@ -2,10 +2,11 @@ import { routes } from '@svc/contract';
 import type { Command } from 'commander';
 import { createClient, type Client } from '../api/client.js';
 import { Failure } from '../failure.js';
+import { stopSignal, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
 import { loadToken } from '../settings.js';
 import { ensureAgentToken } from '../up/agent-token.js';
-import { startChild, stopSignal, type Child } from '../up/child.js';
+import { startChild, type Child } from '../up/child.js';
 import { submitExample } from '../up/example.js';
 import { addServerOptions, type ServerOptions } from './server.js';
 
@@ -49,7 +50,9 @@ async function up(options: UpOptions): Promise<void> {
 type Start = (name: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Child;
 
 function toArguments({ config, host, port, dataDir }: ServerOptions): string[] {
-  const given = Object.entries({ config, host, port, 'data-dir': dataDir }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({ config, host, port, 'data-dir': dataDir }).filter(
+    ([, value]) => value !== undefined,
+  );
   return given.flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
@@ -78,10 +81,7 @@ async function announce(client: Client, dataDir: string, withExample: boolean): 
 
 /** Returns when asked to stop; throws when a part ends by itself. */
 async function untilStopped(stop: AbortSignal, children: readonly Child[]): Promise<void> {
-  const asked = new Promise<null>((resolve) => {
-    if (stop.aborted) resolve(null);
-    stop.addEventListener('abort', () => resolve(null), { once: true });
-  });
+  const asked = untilAborted(stop).then(() => null);
   const ends = children.map(async ({ name, ended }) => `the ${name} ${await ended}`);
   const end = await Promise.race([asked, ...ends]);
   if (end !== null) throw new Failure(`${end}; so the rest ends too`);
@@ -97,7 +97,9 @@ async function end(children: readonly Child[], client: Client | null): Promise<v
 
 async function countRunning(client: Client): Promise<number> {
   try {
-    const { running } = await client.call(routes.getStatus, { signal: AbortSignal.timeout(STATUS_PATIENCE_MS) });
+    const { running } = await client.call(routes.getStatus, {
+      signal: AbortSignal.timeout(STATUS_PATIENCE_MS),
+    });
     return running.length;
   } catch {
     return 0;

@@ -17,7 +17,10 @@ export function toDuration(durationMs: number): string {
     rest -= count * ms;
     return { count, text: `${count}${letter}` };
   });
-  return parts.filter(({ count }) => count > 0).map(({ text }) => text).join(' ');
+  return parts
+    .filter(({ count }) => count > 0)
+    .map(({ text }) => text)
+    .join(' ');
 }
 
 /** `3m 20s ago`, or `-`. */
@@ -48,5 +51,7 @@ export function parseDuration(text: string): number | null {
 
 /** An argument list as a shell would take it, for reading. */
 export function toCommandLine(command: readonly string[]): string {
-  return command.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+  return command
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
 }

@@ -6,7 +6,11 @@ export function printLines(lines: readonly string[]): void {
 }
 
 /** The answer as JSON, or as `render` shows it. */
-export function print<T>(value: T, json: boolean | undefined, render: (value: T, paint: Paint) => readonly string[]): void {
+export function print<T>(
+  value: T,
+  json: boolean | undefined,
+  render: (value: T, paint: Paint) => readonly string[],
+): void {
   printLines(json ? [JSON.stringify(value, null, 2)] : render(value, createPaint(process.stdout)));
 }
 

@@ -12,7 +12,9 @@ export function toSparkline(values: readonly MetricValue[], width: number): stri
   const finite = means.filter(Number.isFinite);
   const low = Math.min(...finite);
   const span = Math.max(...finite) - low;
-  return means.map((mean) => (Number.isFinite(mean) ? toBar(span === 0 ? 0.5 : (mean - low) / span) : '!')).join('');
+  return means
+    .map((mean) => (Number.isFinite(mean) ? toBar(span === 0 ? 0.5 : (mean - low) / span) : '!'))
+    .join('');
 }
 
 function toBar(height: number): string {

@@ -17,7 +17,13 @@ export function toTable<Row>(columns: readonly Column<Row>[], rows: readonly Row
     const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...text].length));
     return columns[index]?.align === 'right' ? space + text : text + space;
   };
-  const head = paint('dim', columns.map(({ title }, index) => pad(title, index)).join('  ').trimEnd());
+  const head = paint(
+    'dim',
+    columns
+      .map(({ title }, index) => pad(title, index))
+      .join('  ')
+      .trimEnd(),
+  );
   const body = rows.map((row, at) =>
     columns
       .map((column, index) => {
@@ -33,9 +39,14 @@ export function toTable<Row>(columns: readonly Column<Row>[], rows: readonly Row
 }
 
 /** `name  value` lines. */
-export function toFields(fields: readonly (readonly [name: string, value: string])[], paint: Paint): string[] {
+export function toFields(
+  fields: readonly (readonly [name: string, value: string])[],
+  paint: Paint,
+): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${toPlainText(value)}`.trimEnd());
+  return fields.map(([name, value]) =>
+    `${paint('dim', name.padEnd(width))}  ${toPlainText(value)}`.trimEnd(),
+  );
 }
 
 /** What others wrote must not steer the terminal. */

@@ -15,7 +15,10 @@ export interface Tokens {
 }
 
 /** Tokens of the server that was named or that runs here; of the local data directory when neither is. */
-export async function withTokens<T>(options: ConnectionOptions, work: (tokens: Tokens) => Promise<T>): Promise<T> {
+export async function withTokens<T>(
+  options: ConnectionOptions,
+  work: (tokens: Tokens) => Promise<T>,
+): Promise<T> {
   const dataDir = toDataDir(options.dataDir);
   const isNamed = options.url !== undefined || Boolean(process.env['SVC_URL']);
   if (isNamed || loadRunningServer(dataDir) !== null) return work(tokensOfServer(options));

@@ -8,7 +8,9 @@ export async function ensureAgentToken(operator: Client, dataDir: string): Promi
   const file = path.join(dataDir, 'agent-token');
   const kept = readKept(file);
   if (kept !== null && (await isGood(operator.connection.url, kept))) return kept;
-  const { token } = await operator.call(routes.createToken, { body: { name: 'agent of svc up', scope: 'agent' } });
+  const { token } = await operator.call(routes.createToken, {
+    body: { name: 'agent of svc up', scope: 'agent' },
+  });
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return token;
 }

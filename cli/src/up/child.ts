@@ -1,11 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { ReadyMessage } from '../lifetime.js';
 import { note } from '../output/print.js';
-
-/** What a long-running command tells the `svc up` that started it, once it is up. */
-export interface ReadyMessage {
-  readonly ready: Readonly<Record<string, string>>;
-}
 
 export interface Child {
   readonly name: string;
@@ -29,7 +25,9 @@ export function startChild(name: string, args: readonly string[], env: NodeJS.Pr
   });
   const ended = new Promise<string>((resolve) => {
     process_.once('error', (error) => resolve(error.message));
-    process_.once('close', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with status ${code}`));
+    process_.once('close', (code, signal) =>
+      resolve(signal ? `ended by ${signal}` : `ended with status ${code}`),
+    );
   });
   const ready = new Promise<ReadyMessage['ready']>((resolve, reject) => {
     process_.once('message', (message) => resolve((message as ReadyMessage).ready));
@@ -50,23 +48,6 @@ export function startChild(name: string, args: readonly string[], env: NodeJS.Pr
   };
 }
 
-/** Says to the `svc up` that started this process that it is up; nothing when started otherwise. */
-export function tellReady(ready: ReadyMessage['ready']): void {
-  process.send?.({ ready } satisfies ReadyMessage);
-}
-
-/** Aborts at SIGTERM, at SIGINT, or when the `svc up` that started this process is gone. */
-export function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, abort);
-  if (process.channel) {
-    process.once('disconnect', abort);
-    process.channel.unref();
-  }
-  return stop.signal;
-}
-
 const WARNING_LEVEL = 40;
 
 /** Lines of the structured log from warning up, in a readable form; other lines as they are. */
@@ -74,7 +55,8 @@ function relay(name: string, stream: NodeJS.ReadableStream): void {
   createInterface({ input: stream }).on('line', (line) => {
     const entry = parseLogEntry(line);
     if (entry === null) note(`${name}: ${line}`);
-    else if (entry.level >= WARNING_LEVEL) note(`${name}: ${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
+    else if (entry.level >= WARNING_LEVEL)
+      note(`${name}: ${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
   });
 }
 

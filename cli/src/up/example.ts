@@ -8,7 +8,9 @@ import { INSTALLATION } from '../installation.js';
 /** Submits the bundled training: plain Python, the SDK from this installation, no GPU. */
 export async function submitExample(client: Client): Promise<Job> {
   if (!isOnPath('python3')) {
-    throw new Failure('the example needs python3, which is not on the PATH; install it, or run svc up without --example');
+    throw new Failure(
+      'the example needs python3, which is not on the PATH; install it, or run svc up without --example',
+    );
   }
   return client.call(routes.submitJob, {
     body: {
@@ -22,7 +24,9 @@ export async function submitExample(client: Client): Promise<Job> {
 }
 
 function isOnPath(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(path.delimiter).some((folder) => isExecutable(path.join(folder, program)));
+  return (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .some((folder) => isExecutable(path.join(folder, program)));
 }
 
 function isExecutable(file: string): boolean {

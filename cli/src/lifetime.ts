@@ -1,0 +1,26 @@
+/** What a long-running command tells the `svc up` that started it, once it is up. */
+export interface ReadyMessage {
+  readonly ready: Readonly<Record<string, string>>;
+}
+
+/** Says to the `svc up` that started this process that it is up; nothing when started otherwise. */
+export function tellReady(ready: ReadyMessage['ready']): void {
+  process.send?.({ ready } satisfies ReadyMessage);
+}
+
+/** Aborts at SIGTERM, SIGINT or SIGHUP, or when the `svc up` that started this process is gone. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, abort);
+  if (process.channel) {
+    process.once('disconnect', abort);
+    process.channel.unref();
+  }
+  return stop.signal;
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,43 @@
+import { createAgentLog, startAgent } from '@svc/agent';
+import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
+import type { AgentCommandOptions } from './commands/agent.js';
+import { Failure } from './failure.js';
+import { stopSignal, tellReady, untilAborted } from './lifetime.js';
+import { loadConnection } from './settings.js';
+
+/** Runs the agent until it is told to stop; its jobs run on without it. */
+export async function runAgent(options: AgentCommandOptions): Promise<void> {
+  const stop = stopSignal();
+  const { url, token } = loadConnection(options);
+  if (token === null) {
+    throw new Failure(
+      'the agent needs a token: svc token create --name agents --scope agent makes one; give it as SVC_TOKEN',
+    );
+  }
+  const { name, stateDir, label: labels, maxCpuJobs, virtualGpus } = options;
+  const log = createAgentLog({
+    level: isUnderUp() ? 'warn' : 'info',
+    write: (line) => process.stderr.write(line),
+  });
+  const runners = [processRunnerAgent()];
+  const agent = await startAgent({
+    url,
+    token,
+    name,
+    stateDir,
+    labels,
+    maxCpuJobs,
+    virtualGpus,
+    runners,
+    log,
+  });
+  void agent.ready.then(() => tellReady({ nodeId: agent.nodeId, name: agent.name }));
+  await untilAborted(stop);
+  await agent.close();
+  process.exit();
+}
+
+/** Its terminal is then shared with the server, and shows what goes wrong alone. */
+function isUnderUp(): boolean {
+  return process.connected === true;
+}

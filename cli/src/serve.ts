@@ -1,0 +1,44 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
+import { authRef } from '@svc/plugin-auth';
+import { stopSignal, tellReady, untilAborted } from './lifetime.js';
+import { note, printLines } from './output/print.js';
+import { serverFile, type RunningServer } from './settings.js';
+
+/** Starts the server; it ends, and the process with it, when told to stop. Throws the BootError of a boot that fails. */
+export async function serve(configFile: string, flags: NonNullable<ResolveOptions['flags']>): Promise<void> {
+  const stop = stopSignal();
+  const config = await loadConfig(configFile, { flags });
+  const kernel = createKernel(config);
+  const stopped = untilAborted(stop).then(() => end(kernel, config));
+  const address = await kernel.start().catch(async (error: unknown) => {
+    if (stop.aborted) await stopped;
+    throw error;
+  });
+  leaveAddress(config.dataDir, address.url);
+  showFirstToken(kernel, config);
+  printLines([`svc server listens on ${address.url}`]);
+  tellReady({ url: address.url, dataDir: config.dataDir });
+}
+
+/** Exits rather than returns: a plugin that could not be closed must not keep the process. */
+async function end(kernel: Kernel, { dataDir }: ResolvedConfig): Promise<never> {
+  rmSync(serverFile(dataDir), { force: true });
+  await kernel.close();
+  process.exit();
+}
+
+/** Where the command line on this host finds the server, whatever its port. */
+function leaveAddress(dataDir: string, url: string): void {
+  const server: RunningServer = { url, pid: process.pid };
+  writeFileSync(serverFile(dataDir), `${JSON.stringify(server)}\n`, { mode: 0o600 });
+}
+
+/** On the terminal, where the operator is, and not in the log, which is kept. */
+function showFirstToken(kernel: Kernel, { dataDir, plugins }: ResolvedConfig): void {
+  if (!plugins.some(({ name }) => name === authRef.plugin)) return;
+  const token = kernel.use(authRef).takeFirstToken();
+  if (token === null) return;
+  printLines([`first token, of write scope: ${token}`]);
+  note(`it is not shown again; it is also in ${dataDir}/token, where svc on this host finds it`);
+}

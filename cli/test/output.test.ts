@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { parseDuration, toAge, toCommandLine, toDuration, toNumber, toTime } from '../src/output/format.js';
+import { toSparkline } from '../src/output/sparkline.js';
+import { createPaint } from '../src/output/style.js';
+import { toFields, toTable, type Column } from '../src/output/table.js';
+
+const plain = createPaint({ isTTY: false });
+
+interface Row {
+  readonly name: string;
+  readonly count: number;
+}
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'NAME', cell: (row) => row.name, style: () => 'green' },
+  { title: 'COUNT', cell: (row) => String(row.count), align: 'right' },
+  { title: 'NOTE', cell: () => '' },
+];
+
+describe('tables', () => {
+  it('align every column and leave no space at the end of a line', () => {
+    const rows = [
+      { name: 'a', count: 1 },
+      { name: 'größer', count: 12345678 },
+    ];
+    expect(toTable(COLUMNS, rows, plain)).to.deep.equal([
+      'NAME       COUNT  NOTE',
+      'a              1',
+      'größer  12345678',
+    ]);
+  });
+
+  it('colour does not move a column', () => {
+    const paint = createPaint({ isTTY: true }, {});
+    const rows = [{ name: 'a', count: 1 }];
+    const coloured = toTable(COLUMNS, rows, paint);
+    // eslint-disable-next-line no-control-regex
+    expect(coloured.map((line) => line.replace(/\u001b\[\d+m/g, ''))).to.deep.equal(
+      toTable(COLUMNS, rows, plain),
+    );
+    expect(coloured[1]).to.contain('\u001b[32m');
+  });
+
+  it('do not let a name steer the terminal', () => {
+    expect(toFields([['name', 'evil\u001b[2Jname\nline']], plain)).to.deep.equal(['name  evil [2Jname line']);
+  });
+});
+
+describe('colours', () => {
+  const isColoured = (isTTY: boolean, env: NodeJS.ProcessEnv) =>
+    createPaint({ isTTY }, env)('red', 'x') !== 'x';
+
+  it('are for a terminal alone', () => {
+    expect(isColoured(true, {})).to.equal(true);
+    expect(isColoured(false, {})).to.equal(false);
+  });
+
+  it('honour NO_COLOR and a dumb terminal', () => {
+    expect(isColoured(true, { NO_COLOR: '1' })).to.equal(false);
+    expect(isColoured(true, { NO_COLOR: '' })).to.equal(true);
+    expect(isColoured(true, { TERM: 'dumb' })).to.equal(false);
+  });
+});
+
+describe('formats', () => {
+  it('durations show their two largest units', () => {
+    const shown = [0, 999, 4_000, 200_000, 7_500_000, 777_600_000 + 3_600_000, 86_400_000].map(toDuration);
+    expect(shown).to.deep.equal(['0s', '0s', '4s', '3m 20s', '2h 5m', '9d 1h', '1d']);
+  });
+
+  it('ages never are negative, and what has not happened has none', () => {
+    expect(toAge(1_000, 0)).to.equal('0s ago');
+    expect(toAge(1_000, 66_000)).to.equal('1m 5s ago');
+    expect(toAge(null)).to.equal('-');
+    expect(toTime(null)).to.equal('-');
+    expect(toTime(new Date(2026, 0, 31, 9, 5, 7).getTime())).to.equal('2026-01-31 09:05:07');
+  });
+
+  it('numbers keep five digits and the words of values that JSON cannot write', () => {
+    expect([0.123456789, 123456.7, 1e-9, 'NaN' as const].map(toNumber)).to.deep.equal([
+      '0.12346',
+      '123460',
+      '1e-9',
+      'NaN',
+    ]);
+  });
+
+  it('parses a time such as 30d, and nothing else', () => {
+    expect(['90s', '15m', '12h', '30d'].map(parseDuration)).to.deep.equal([
+      90_000, 900_000, 43_200_000, 2_592_000_000,
+    ]);
+    expect(['30', '-1d', '1.5h', '1w', ''].map(parseDuration)).to.deep.equal([null, null, null, null, null]);
+  });
+
+  it('quotes a command line as a shell would need it', () => {
+    expect(toCommandLine(['python3', '-c', "print('a b')", '--lr=0.1'])).to.equal(
+      `python3 -c 'print('\\''a b'\\'')' --lr=0.1`,
+    );
+  });
+});
+
+describe('sparklines', () => {
+  it('go from the lowest to the highest bar', () => {
+    expect(toSparkline([0, 1, 2, 3, 4, 5, 6, 7], 8)).to.equal('▁▂▃▄▅▆▇█');
+    expect(toSparkline([3, 3], 8)).to.equal('▅▅');
+    expect(toSparkline([], 8)).to.equal('');
+  });
+
+  it('are never wider than asked, and take every value in', () => {
+    const values = Array.from({ length: 1000 }, (_, index) => index);
+    expect([...toSparkline(values, 10)]).to.have.length(10);
+  });
+
+  it('show where a value is not finite', () => {
+    expect(toSparkline([0, 'NaN', 1], 3)).to.equal('▁!█');
+  });
+});

@@ -1,0 +1,45 @@
+// `npm test`: everything. `npm run test:unit`: the unit suites alone. The last line is the sum.
+import { main } from './processes.mjs';
+import { setUp } from './setup.mjs';
+import { ENGINES, prepareEngines } from './test/engines.mjs';
+import { runChecks, runCrossingSuites, runPythonSuites, runUnitSuites } from './test/suites.mjs';
+
+const UNIT_ENGINES = ['python3', 'postgresql'];
+
+await main(async () => {
+  const isUnitOnly = process.argv[2] === 'unit';
+  await setUp();
+  const { env, missing } = await prepareEngines(isUnitOnly ? UNIT_ENGINES : ENGINES.map(({ name }) => name));
+  const results = [];
+  if (!isUnitOnly) results.push(...(await runChecks()));
+  results.push(await runUnitSuites(env), ...(await runPythonSuites(env.SVC_TEST_PYTHON, env)));
+  if (!isUnitOnly) results.push(...(await runCrossingSuites(env)));
+  results.push(...missing.map(toMissing));
+  summarize(results);
+});
+
+/** Where the engines are promised, a missing one is a failure; elsewhere its suites have counted themselves as skipped. */
+function toMissing(engine) {
+  const isPromised = process.env.CI === 'true';
+  const notes = [`missing, and it cannot be installed here: suites that need ${engine} did not run`];
+  return { name: engine, passed: 0, failed: isPromised ? 1 : 0, skipped: 0, notes };
+}
+
+function summarize(results) {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  console.log('\nsummary');
+  for (const { name, passed, failed, skipped, notes } of results) {
+    total.passed += passed;
+    total.failed += failed;
+    total.skipped += skipped;
+    const counts = [
+      passed && `${passed} passed`,
+      failed && `${failed} failed`,
+      skipped && `${skipped} skipped`,
+    ];
+    console.log(`  ${[name, ...counts.filter(Boolean)].join(', ')}`);
+    for (const text of notes) console.log(`    ${text}`);
+  }
+  if (total.failed > 0) process.exitCode = 1;
+  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+}

@@ -1,0 +1,87 @@
+// The programs that some suites need for real. Missing ones are installed where that is possible: Debian, as root.
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { run } from '../processes.mjs';
+
+const POSTGRES_HOME = '/usr/lib/postgresql';
+let isListFresh = false;
+
+/** Each engine: `find` says where it is (null: missing); suites that start it by itself read that from the variable `env`. */
+export const ENGINES = [
+  { name: 'python3', env: 'SVC_TEST_PYTHON', packages: ['python3'], find: async () => onPath('python3') },
+  {
+    name: 'chromium',
+    env: 'SVC_TEST_CHROMIUM',
+    packages: ['chromium'],
+    find: async () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
+  },
+  { name: 'postgresql', packages: ['postgresql'], find: findPostgres },
+  { name: 'pytorch', env: 'SVC_TEST_TORCH_PYTHON', packages: ['python3-torch'], find: findTorchPython },
+];
+
+/**
+ * Finds or installs the named engines. Answers the environment that tells the suites where they are (a missing one as an
+ * empty string), and the names of those missing.
+ */
+export async function prepareEngines(names) {
+  const env = {};
+  const missing = [];
+  for (const engine of ENGINES.filter(({ name }) => names.includes(name))) {
+    const found = process.env[engine.env] || (await engine.find()) || (await install(engine));
+    if (engine.env) env[engine.env] = found ?? '';
+    if (!found) missing.push(engine.name);
+  }
+  return { env, missing };
+}
+
+async function install({ name, packages, find }) {
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return null;
+  console.log(`engines: installing ${name} (apt-get install ${packages.join(' ')})`);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  if (!isListFresh) isListFresh = (await run('apt-get', ['update', '-q'], { env })).code === 0;
+  const { code, output } = await run(
+    'apt-get',
+    ['install', '-y', '-q', '--no-install-recommends', ...packages],
+    { env },
+  );
+  if (code !== 0) console.log(`engines: ${name} cannot be installed: ${output.trimEnd().split('\n').at(-1)}`);
+  return find();
+}
+
+async function findPostgres() {
+  const initdb = onPath('initdb');
+  if (initdb) return path.dirname(initdb);
+  if (!existsSync(POSTGRES_HOME)) return null;
+  const folders = readdirSync(POSTGRES_HOME).map((version) => path.join(POSTGRES_HOME, version, 'bin'));
+  return (
+    folders
+      .filter((folder) => isExecutable(path.join(folder, 'initdb')))
+      .sort()
+      .at(-1) ?? null
+  );
+}
+
+/** Any python3 that can import torch; Debian's package serves /usr/bin/python3. */
+async function findTorchPython() {
+  for (const python of [onPath('python3'), '/usr/bin/python3']) {
+    if (python && (await run(python, ['-c', 'import torch'])).code === 0) return python;
+  }
+  return null;
+}
+
+function onPath(...programs) {
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  return (
+    programs.flatMap((program) => folders.map((folder) => path.join(folder, program))).find(isExecutable) ??
+    null
+  );
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
