@@ -1,0 +1,73 @@
+import type { Digest } from './digest.js';
+import type { Place } from './point.js';
+import type { SeqRange } from './seq-ranges.js';
+
+/**
+ * The tables of points below the rules, within one transaction; one implementation per database.
+ *
+ * `metric_runs`: a run that has points. `metric_seq_ranges`: the sequence numbers it has taken, as ranges that never touch,
+ * so that idempotence is exact and costs next to nothing. `metric_series`: one metric of a run with its digest and its
+ * newest points (`tail`). `metric_chunks`: the points before the tail, in the order of the series: chunks do not overlap, and
+ * each is found by its first point. What `chunk-codec` and `digest` write is opaque to the database.
+ */
+export interface PointRows {
+  /** Makes the run's row when it has none, and keeps other writers of the run out until the transaction ends. */
+  openRun(runId: string, receivedAt: number): Promise<RunRow>;
+  findRun(runId: string): Promise<RunRow | null>;
+  saveRun(run: RunRow): Promise<void>;
+
+  /** The ranges that overlap or touch any of `wanted`, ascending. */
+  rangesTouching(runKey: number, wanted: readonly SeqRange[]): Promise<SeqRange[]>;
+  /** `removed` are stored ranges. */
+  replaceRanges(runKey: number, removed: readonly SeqRange[], added: readonly SeqRange[]): Promise<void>;
+
+  /** null: every series of the run. */
+  findSeries(runKey: number, names: readonly string[] | null): Promise<SeriesRow[]>;
+  /** Returns the ids, in the same order. */
+  insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]>;
+  updateSeries(series: readonly SeriesRow[]): Promise<void>;
+
+  /** Of the chunks before the tail, in order. */
+  chunkHeads(seriesId: number): Promise<ChunkHead[]>;
+  chunkData(seriesId: number, chunk: Place): Promise<Buffer>;
+  /** The chunk that `place` belongs in: the last that begins at or before it, else the first; null without chunks. */
+  chunkAround(seriesId: number, place: Place): Promise<StoredChunk | null>;
+  /** Where the chunk after that one begins; null when it is the last. */
+  chunkAfter(seriesId: number, chunk: Place): Promise<Place | null>;
+  deleteChunk(seriesId: number, chunk: Place): Promise<void>;
+  insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void>;
+
+  /** For SAVEPOINT and the like. */
+  exec(sql: string): Promise<void>;
+}
+
+export interface RunRow {
+  readonly key: number;
+  readonly series_count: number;
+  /** When the newest batch came in, by the server's clock, in ms. */
+  readonly received_at: number;
+}
+
+export interface NewSeries {
+  readonly name: string;
+  readonly digest: Digest;
+  readonly tail_count: number;
+  readonly tail: Buffer;
+}
+
+export interface SeriesRow extends NewSeries {
+  readonly id: number;
+}
+
+export interface ChunkHead {
+  /** Its first point. */
+  readonly place: Place;
+  readonly digest: Digest;
+}
+
+export interface StoredChunk {
+  readonly place: Place;
+  readonly data: Buffer;
+}
+
+export interface Chunk extends ChunkHead, StoredChunk {}

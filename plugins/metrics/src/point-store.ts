@@ -1,0 +1,87 @@
+import { dialectOf, withRawSqlite, type Db } from '@svc/kernel';
+import type { PointRows } from './point-rows.js';
+import { writePoints, type PointsWrite, type PointsWritten } from './point-writer.js';
+import { PostgresRows } from './postgres-rows.js';
+import { SqliteRows } from './sqlite-rows.js';
+
+/** What became of one batch of a group. */
+export type WriteOutcome = { readonly written: PointsWritten } | { readonly error: unknown };
+
+/** Called in the transaction of a group, for each run that got points, with all of its new ones. */
+export type OnWritten = (
+  trx: Db,
+  written: readonly { run_id: string; points: PointsWritten['accepted'] }[],
+) => Promise<void>;
+
+const DEADLOCK = '40P01';
+const DEADLOCK_TRIES = 5;
+
+/** The points of all runs. `db` is looked up at each use: the database opens after the plugin's setup. */
+export class PointStore {
+  constructor(
+    private readonly source: { readonly db: Db },
+    private readonly onWritten: OnWritten,
+  ) {}
+
+  /**
+   * Writes a group of batches in one transaction, in this order. One that is refused leaves nothing behind and does not hurt
+   * the others. Rejects when the transaction cannot be committed: then none of them is stored.
+   */
+  async write(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.writeOnce(group);
+      } catch (error) {
+        if ((error as { code?: string }).code !== DEADLOCK || tries === DEADLOCK_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Several reads of one moment. */
+  read<T>(use: (rows: PointRows) => Promise<T>): Promise<T> {
+    const { db } = this.source;
+    const moment =
+      dialectOf(db) === 'postgres' ? ({ isolationLevel: 'repeatable read', readOnly: true } as const) : {};
+    return db.transaction(async (trx) => use(await rowsIn(trx)), moment);
+  }
+
+  private writeOnce(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
+    return this.source.db.transaction(async (trx) => {
+      const rows = await rowsIn(trx);
+      const outcomes: WriteOutcome[] = [];
+      for (const batch of group) outcomes.push(await writeApart(rows, batch));
+      await this.onWritten(trx, newPointsByRun(group, outcomes));
+      return outcomes;
+    });
+  }
+}
+
+async function rowsIn(trx: Db): Promise<PointRows> {
+  if (dialectOf(trx) === 'postgres') return new PostgresRows(trx);
+  // The connection is the transaction's own until that ends.
+  return new SqliteRows(await withRawSqlite(trx, (connection) => connection));
+}
+
+async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOutcome> {
+  await rows.exec('savepoint batch');
+  try {
+    const written = await writePoints(rows, batch);
+    await rows.exec('release savepoint batch');
+    return { written };
+  } catch (error) {
+    if ((error as { code?: string }).code === DEADLOCK) throw error;
+    await rows.exec('rollback to savepoint batch');
+    await rows.exec('release savepoint batch');
+    return { error };
+  }
+}
+
+function newPointsByRun(group: readonly PointsWrite[], outcomes: readonly WriteOutcome[]) {
+  const byRun = new Map<string, PointsWritten['accepted'][number][]>();
+  group.forEach(({ run_id }, index) => {
+    const outcome = outcomes[index];
+    if (!outcome || !('written' in outcome) || outcome.written.accepted.length === 0) return;
+    byRun.set(run_id, [...(byRun.get(run_id) ?? []), ...outcome.written.accepted]);
+  });
+  return [...byRun].map(([run_id, points]) => ({ run_id, points }));
+}

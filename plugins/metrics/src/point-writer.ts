@@ -1,0 +1,99 @@
+import type { MetricPoint } from '@svc/contract';
+import { failValidation } from '@svc/kernel';
+import type { PointRows, RunRow, SeriesRow } from './point-rows.js';
+import { fromMetricValue, type Point } from './point.js';
+import { addToSeries, newSeries } from './series-writer.js';
+import { isIn, joinRanges, toRanges } from './seq-ranges.js';
+
+/** So that one run cannot fill the memory of the server or of a browser with names. */
+export const MAX_SERIES_PER_RUN = 10_000;
+
+/** A batch on its way to the store. */
+export interface PointsWrite {
+  readonly run_id: string;
+  readonly points: readonly MetricPoint[];
+  /** When it came in, in ms: the `ts` of points without one. */
+  readonly at: number;
+}
+
+/** What became of a batch: the points that were new, with their `ts`, and how many were not. */
+export interface PointsWritten {
+  readonly accepted: readonly TimedPoint[];
+  readonly duplicates: number;
+}
+
+export type TimedPoint = MetricPoint & { readonly ts: number };
+
+/** Writes one batch within the transaction of `rows`. Throws validation_error before anything is written. */
+export async function writePoints(
+  rows: PointRows,
+  { run_id, points, at }: PointsWrite,
+): Promise<PointsWritten> {
+  const run = await rows.openRun(run_id, at);
+  const accepted = await takeNew(rows, run, points, at);
+  if (accepted.length > 0) {
+    const created = await addToRun(rows, run, groupByName(accepted));
+    await rows.saveRun({
+      ...run,
+      series_count: run.series_count + created,
+      received_at: Math.max(run.received_at, at),
+    });
+  }
+  return { accepted, duplicates: points.length - accepted.length };
+}
+
+/** The points whose seq the run does not have yet, each seq once; from now on the run has them. */
+async function takeNew(
+  rows: PointRows,
+  run: RunRow,
+  points: readonly MetricPoint[],
+  at: number,
+): Promise<TimedPoint[]> {
+  const incoming = toRanges(points.map(({ seq }) => seq));
+  const touching = await rows.rangesTouching(run.key, incoming);
+  const seen = new Set<number>();
+  const accepted: TimedPoint[] = [];
+  for (const point of points) {
+    if (seen.has(point.seq) || isIn(touching, point.seq)) continue;
+    seen.add(point.seq);
+    accepted.push({ ...point, ts: point.ts ?? at });
+  }
+  if (accepted.length > 0)
+    await rows.replaceRanges(run.key, touching, joinRanges([...touching, ...incoming]));
+  return accepted;
+}
+
+function groupByName(points: readonly TimedPoint[]): Map<string, Point[]> {
+  const byName = new Map<string, Point[]>();
+  for (const { name, step, seq, ts, value, epoch } of points) {
+    const point = { step, seq, ts, value: fromMetricValue(value), epoch: epoch ?? null };
+    const group = byName.get(name);
+    if (group) group.push(point);
+    else byName.set(name, [point]);
+  }
+  return byName;
+}
+
+/** Returns how many series are new. */
+async function addToRun(rows: PointRows, run: RunRow, byName: ReadonlyMap<string, Point[]>): Promise<number> {
+  const known = await rows.findSeries(run.key, [...byName.keys()]);
+  const knownNames = new Set(known.map(({ name }) => name));
+  const created = [...byName.keys()].filter((name) => !knownNames.has(name)).map(newSeries);
+  refuseTooMany(run, created.length);
+  const ids = await rows.insertSeries(run.key, created);
+  const grown: SeriesRow[] = [];
+  for (const series of [
+    ...known,
+    ...created.map((fresh, index) => ({ ...fresh, id: ids[index] as number })),
+  ]) {
+    grown.push(await addToSeries(rows, series, byName.get(series.name) as Point[]));
+  }
+  await rows.updateSeries(grown);
+  return created.length;
+}
+
+function refuseTooMany(run: RunRow, createdCount: number): void {
+  if (createdCount === 0 || run.series_count + createdCount <= MAX_SERIES_PER_RUN) return;
+  const message = `a run has at most ${MAX_SERIES_PER_RUN} metrics; this one has ${run.series_count} and the batch adds ${createdCount}`;
+  failValidation({ path: 'points', message });
+}

@@ -1,0 +1,73 @@
+import type { SeriesByName } from '@svc/contract';
+import { failValidation } from '@svc/kernel';
+import { decodePoints } from './chunk-codec.js';
+import { digestOf } from './digest.js';
+import type { PointRows, SeriesRow } from './point-rows.js';
+import type { PointStore } from './point-store.js';
+import { readSeries, type Segment, type Selection } from './series-reader.js';
+import type { SeriesQuery } from './service.js';
+
+/** An answer is built in memory: this is about 100 MB of JSON. */
+export const MAX_POINTS_PER_ANSWER = 2_000_000;
+/** Series read in one moment, before others get at the database. */
+const SERIES_PER_READ = 32;
+
+/** The series of one run that the query asks for, by name. A name that the run does not have is left out. */
+export async function readRun(store: PointStore, runId: string, query: SeriesQuery): Promise<SeriesByName> {
+  const selection: Selection = {
+    step_from: query.step_from ?? -Infinity,
+    step_to: query.step_to ?? Infinity,
+    ts_from: query.ts_from ?? -Infinity,
+  };
+  const names = await namesToRead(store, runId, query);
+  const answer: [string, SeriesByName[string]][] = [];
+  for (let start = 0; start < names.length; start += SERIES_PER_READ) {
+    const wanted = names.slice(start, start + SERIES_PER_READ);
+    await store.read(async (rows) => {
+      for (const series of await findSeries(rows, runId, wanted)) {
+        answer.push([series.name, await readSeries(await segmentsOf(rows, series), selection, query.limit)]);
+      }
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Object.fromEntries(answer);
+}
+
+async function namesToRead(
+  store: PointStore,
+  runId: string,
+  { names, limit }: SeriesQuery,
+): Promise<string[]> {
+  const found = await store.read((rows) => findSeries(rows, runId, names ? [...new Set(names)] : null));
+  const points = found.reduce((sum, { digest }) => sum + Math.min(digest.count, limit), 0);
+  if (points > MAX_POINTS_PER_ANSWER) {
+    const message = `the answer would have ${points} points, over ${MAX_POINTS_PER_ANSWER}: name fewer metrics in names, or lower limit`;
+    failValidation({ path: 'limit', message });
+  }
+  return found.map(({ name }) => name);
+}
+
+/** All series of the run, for its summary. */
+export function loadSeries(store: PointStore, runId: string): Promise<readonly SeriesRow[]> {
+  return store.read((rows) => findSeries(rows, runId, null));
+}
+
+async function findSeries(
+  rows: PointRows,
+  runId: string,
+  names: readonly string[] | null,
+): Promise<SeriesRow[]> {
+  const run = await rows.findRun(runId);
+  return run ? rows.findSeries(run.key, names) : [];
+}
+
+/** The chunks, then the tail. */
+async function segmentsOf(rows: PointRows, series: SeriesRow): Promise<Segment[]> {
+  const tail = decodePoints(series.tail);
+  const heads = series.digest.count > tail.length ? await rows.chunkHeads(series.id) : [];
+  const chunks = heads.map(({ place, digest }) => ({
+    digest,
+    load: async () => decodePoints(await rows.chunkData(series.id, place)),
+  }));
+  return [...chunks, { digest: digestOf(tail), load: async () => tail }];
+}

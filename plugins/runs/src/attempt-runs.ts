@@ -1,0 +1,104 @@
+import { isTerminal, type EventRecord, type Job, type Run, type RunStatus } from '@svc/contract';
+import type { Change, Db, JobTransition } from '@svc/kernel';
+import { NOTHING, type Outcome } from './outcome.js';
+import { finishedEvent } from './run-events.js';
+import type { RunParts } from './run-parts.js';
+import { findRun, insertRun, moveRun, OPEN_STATUSES, runsOfAttempt, type RunMove } from './run-store.js';
+
+/**
+ * Keeps the runs of an attempt in step with its job, within the job's own transaction.
+ *
+ * An attempt of a TRAIN job whose process exists has a run of the id that its process was given. When the attempt ends, its open
+ * runs end with it; while it is LOST so are they; those still open when the job is retried stay behind as LOST.
+ */
+export async function followJob(
+  parts: RunParts,
+  { trx, before, after, at }: JobTransition,
+): Promise<Outcome> {
+  if (!before) return NOTHING;
+  if (after.attempt !== before.attempt) return leaveBehind(parts, trx, before, at);
+  const created = hasProcess(after) ? await ensureJobRun(parts, trx, after, at) : [];
+  const moved = await moveWith(parts, trx, after, at);
+  return { changes: [...created, ...moved.changes], events: moved.events };
+}
+
+/** An exit may overtake the report of its start, and a dispatch that failed never had a process. */
+function hasProcess({ type, status, started_at }: Job): boolean {
+  if (type !== 'TRAIN') return false;
+  return status === 'RUNNING' || status === 'SUCCEEDED' || (isTerminal(status) && started_at !== null);
+}
+
+async function ensureJobRun({ jobs }: RunParts, trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
+  const id =
+    job.run_id ?? (await jobs.attempt(trx, { job_id: job.id, attempt: job.attempt }))?.run_id ?? null;
+  if (id === null || (await findRun(trx, id))) return [];
+  // The jobs plugin stores what a tap of this hook sets.
+  (job as { run_id: string | null }).run_id = id;
+  const run: Run = { ...newJobRun(job, at), id };
+  await insertRun(trx, run);
+  return [{ before: null, after: run }];
+}
+
+function newJobRun(job: Job, at: number): Omit<Run, 'id'> {
+  return {
+    name: job.name,
+    project_id: job.project_id,
+    experiment_id: job.experiment_id,
+    job_id: job.id,
+    attempt: job.attempt,
+    source: 'job',
+    status: 'RUNNING',
+    step: null,
+    epoch: null,
+    max_steps: null,
+    config: {},
+    environment: {},
+    tags: [],
+    notes: '',
+    created_at: at,
+    started_at: job.started_at ?? at,
+    finished_at: null,
+  };
+}
+
+async function moveWith(parts: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
+  const endedAt = job.finished_at ?? at;
+  if (isTerminal(job.status))
+    return endWith(parts, trx, job, { status: job.status as RunStatus, finished_at: endedAt }, at);
+  if (job.status === 'LOST') return moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: endedAt });
+  if (job.status === 'RUNNING') return moveAll(trx, job, ['LOST'], { status: 'RUNNING', finished_at: null });
+  return NOTHING;
+}
+
+async function endWith(
+  { auth, events }: RunParts,
+  trx: Db,
+  job: Job,
+  to: RunMove,
+  at: number,
+): Promise<Outcome> {
+  const { changes } = await moveAll(trx, job, OPEN_STATUSES, to);
+  const told: EventRecord[] = [];
+  for (const { after } of changes) {
+    await auth.endIngest(trx, { run_id: after.id }, at);
+    // The jobs plugin tells of the job's own run.
+    if (after.source !== 'job') told.push(await events.append(trx, finishedEvent(after), at));
+  }
+  return { changes, events: told };
+}
+
+async function leaveBehind({ auth }: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
+  for (const { id } of await runsOfAttempt(trx, job.id, job.attempt, OPEN_STATUSES)) {
+    await auth.endIngest(trx, { run_id: id }, at);
+  }
+  return moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
+}
+
+async function moveAll(trx: Db, job: Job, from: readonly RunStatus[], to: RunMove): Promise<Outcome> {
+  const changes: Change<Run>[] = [];
+  for (const before of await runsOfAttempt(trx, job.id, job.attempt, from)) {
+    const after = await moveRun(trx, before.id, from, to);
+    if (after) changes.push({ before, after });
+  }
+  return { changes, events: [] };
+}

@@ -1,0 +1,68 @@
+import { isTerminal, newId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
+import { fail, type Caller, type Db } from '@svc/kernel';
+import { maskSecrets } from './mask.js';
+import type { Outcome } from './outcome.js';
+import { startedEvent } from './run-events.js';
+import type { RunParts } from './run-parts.js';
+import { insertRun } from './run-store.js';
+
+export type RunBody = BodyOf<typeof routes.createRun>;
+
+export interface CreatedRun extends Outcome {
+  readonly run: Run;
+  readonly ingest_token: string;
+}
+
+/**
+ * Stores a run in the given transaction. With the token of a job's attempt it belongs to that attempt; with another token to the
+ * job's present attempt when `job_id` is given. A run of a job takes the job's project and experiment.
+ */
+export async function createRun(
+  parts: RunParts,
+  trx: Db,
+  caller: Caller,
+  body: RunBody,
+  at: number,
+): Promise<CreatedRun> {
+  const job = await jobOf(parts, trx, caller, body);
+  const placement = job ?? (await parts.projects.resolve(trx, body, at));
+  const id = newId('run', at);
+  const run: Run = {
+    id,
+    name: body.name ?? job?.name ?? `run-${id.slice(-8).toLowerCase()}`,
+    project_id: placement.project_id,
+    experiment_id: placement.experiment_id,
+    job_id: job?.id ?? null,
+    attempt: job?.attempt ?? null,
+    source: body.source ?? 'sdk',
+    status: 'RUNNING',
+    step: null,
+    epoch: null,
+    max_steps: body.max_steps ?? null,
+    config: body.config ?? {},
+    environment: maskSecrets(body.environment ?? {}),
+    tags: body.tags ?? [],
+    notes: '',
+    created_at: at,
+    started_at: body.started_at ?? at,
+    finished_at: null,
+  };
+  await insertRun(trx, run);
+  const ingest_token = await parts.auth.mintIngest(trx, { run_id: id }, at);
+  const event = await parts.events.append(trx, startedEvent(run), at);
+  return { run, ingest_token, changes: [{ before: null, after: run }], events: [event] };
+}
+
+async function jobOf({ jobs }: RunParts, trx: Db, caller: Caller, { job_id }: RunBody): Promise<Job | null> {
+  if (caller.ingest === null) return job_id === undefined ? null : jobs.require(trx, job_id);
+  if ('run_id' in caller.ingest)
+    fail('forbidden', 'the token of a run cannot create runs; use the token of its job, or one of sdk scope');
+  const { job_id: own, attempt } = caller.ingest;
+  const job = await jobs.require(trx, own);
+  if (job_id !== undefined && job_id !== own && `job_${job_id}` !== own) {
+    fail('forbidden', `the token is good for runs of ${own} alone; leave job_id out`);
+  }
+  if (job.attempt !== attempt || isTerminal(job.status))
+    fail('conflict', `attempt ${attempt} of ${own} has ended`);
+  return job;
+}

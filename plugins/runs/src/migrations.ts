@@ -1,0 +1,32 @@
+import type { Migration } from '@svc/kernel';
+
+export const runsMigrations: readonly Migration[] = [
+  {
+    name: '0001-init',
+    async up(db) {
+      await db.schema.createTable('runs', (table) => {
+        table.string('id', 40).primary();
+        table.text('name').notNullable();
+        table.string('project_id', 40).references('projects.id');
+        table.string('experiment_id', 40).references('experiments.id');
+        table.string('job_id', 40).references('jobs.id');
+        table.integer('attempt');
+        table.string('source', 16).notNullable();
+        table.string('status', 16).notNullable();
+        table.bigInteger('step');
+        table.double('epoch');
+        table.bigInteger('max_steps');
+        table.text('config').notNullable();
+        table.text('environment').notNullable();
+        table.text('tags').notNullable();
+        table.text('notes').notNullable();
+        table.bigInteger('created_at').notNullable();
+        table.bigInteger('started_at').notNullable();
+        table.bigInteger('finished_at');
+        table.index(['created_at', 'id']);
+        for (const filter of ['project_id', 'experiment_id', 'job_id', 'status'])
+          table.index([filter, 'created_at']);
+      });
+    },
+  },
+];

@@ -1,0 +1,40 @@
+import { routes as contract } from '@svc/contract';
+import { created, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { RunBook } from './run-book.js';
+import type { RunParts } from './run-parts.js';
+import { listRuns } from './run-store.js';
+
+export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunBook, parts: RunParts): void {
+  routes.add(contract.createRun, async ({ body, caller }) => {
+    const { run, ingest_token } = await book.create(caller, body);
+    return created({ ...run, ingest_token });
+  });
+  routes.add(contract.finishRun, async ({ params, body, caller }) =>
+    ok(await book.finish(caller, params.run_id, body.status)),
+  );
+  routes.add(contract.updateRun, async ({ params, body, caller }) =>
+    ok(await book.update(caller, params.run_id, body)),
+  );
+  routes.add(contract.getRun, async ({ params }) => ok(await book.require(params.run_id)));
+  routes.add(
+    contract.listRuns,
+    async ({ query: { experiment_id, project_id, job_id, status, limit = 100 } }) => {
+      const filter = {
+        experiment_id: experiment_id === undefined ? undefined : requireId('experiment', experiment_id),
+        project_id: project_id === undefined ? undefined : requireId('project', project_id),
+        job_id: job_id === undefined ? undefined : requireId('job', job_id),
+        status,
+        limit,
+      };
+      return ok({ items: await listRuns(ctx.db, filter) });
+    },
+  );
+  routes.add(contract.listExperimentRuns, async ({ params, query: { limit = 100 } }) => {
+    const { id } = await parts.projects.requireExperiment(ctx.db, params.experiment_id);
+    return ok({ items: await listRuns(ctx.db, { experiment_id: id, limit }) });
+  });
+  routes.add(contract.listJobRuns, async ({ params, query: { limit = 100 } }) => {
+    const { id } = await parts.jobs.require(ctx.db, params.job_id);
+    return ok({ items: await listRuns(ctx.db, { job_id: id, limit }) });
+  });
+}

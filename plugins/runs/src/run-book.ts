@@ -1,0 +1,92 @@
+import { newId, type Job, type Run, type RunStatus } from '@svc/contract';
+import {
+  fail,
+  requireId,
+  type AttemptPlan,
+  type Caller,
+  type Change,
+  type JobTransition,
+  type PluginContext,
+} from '@svc/kernel';
+import { followJob } from './attempt-runs.js';
+import { createRun, type CreatedRun, type RunBody } from './create-run.js';
+import { finishRun } from './finish-run.js';
+import { maskSecrets } from './mask.js';
+import { NOTHING, type Outcome } from './outcome.js';
+import type { RunParts } from './run-parts.js';
+import { findRun, updateRun, type RunFields } from './run-store.js';
+
+const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
+
+/** What happens to runs: each change in one transaction, told to others after its commit. */
+export class RunBook {
+  /** What a transition of a job did to its runs, until the job's change is known to be committed. */
+  private readonly untold = new Map<string, Outcome>();
+
+  constructor(
+    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'fire'>,
+    private readonly parts: RunParts,
+  ) {}
+
+  async create(caller: Caller, body: RunBody): Promise<CreatedRun> {
+    const created = await this.ctx.db.transaction((trx) =>
+      createRun(this.parts, trx, caller, body, this.ctx.clock.now()),
+    );
+    this.tell(created);
+    return created;
+  }
+
+  async finish(caller: Caller, id: string, status: RunStatus): Promise<Run> {
+    const run = await this.requireIngest(caller, id);
+    const finished = await this.ctx.db.transaction((trx) =>
+      finishRun(this.parts, trx, run.id, status, this.ctx.clock.now()),
+    );
+    this.tell(finished);
+    return finished.run;
+  }
+
+  /** `name`, `tags` and `notes` are for people; what the training says of itself it may change itself. */
+  async update(caller: Caller, id: string, fields: Partial<RunFields>): Promise<Run> {
+    const before = await this.requireIngest(caller, id);
+    const forWrite = WRITE_FIELDS.filter((field) => field in fields);
+    if (forWrite.length > 0 && caller.scope !== 'write')
+      fail('forbidden', `changing ${forWrite.join(', ')} of a run needs a token of write scope`);
+    const { environment } = fields;
+    const masked = environment ? { ...fields, environment: maskSecrets(environment) } : fields;
+    const after = (await updateRun(this.ctx.db, before.id, masked)) ?? fail('not_found', `no run "${id}"`);
+    this.tell({ changes: [{ before, after }], events: [] });
+    return after;
+  }
+
+  async require(id: string): Promise<Run> {
+    return (await findRun(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
+  }
+
+  async requireIngest(caller: Caller, id: string): Promise<Run> {
+    const run = await this.require(id);
+    if (!this.parts.auth.mayIngest(caller, run)) fail('forbidden', `the token is not good for run ${run.id}`);
+    return run;
+  }
+
+  /** The process of a TRAIN job is told its run before that run exists. */
+  prepare(plan: AttemptPlan): AttemptPlan {
+    if (plan.job.type !== 'TRAIN') return plan;
+    const run_id = newId('run', this.ctx.clock.now());
+    return { ...plan, run_id, env: { ...plan.env, SVC_RUN_ID: run_id } };
+  }
+
+  async follow(transition: JobTransition): Promise<void> {
+    this.untold.set(transition.after.id, await followJob(this.parts, transition));
+  }
+
+  jobChanged({ after }: Change<Job>): void {
+    this.tell(this.untold.get(after.id) ?? NOTHING);
+    this.untold.delete(after.id);
+  }
+
+  /** Not waited for: who changes a run does not wait for who observes. */
+  private tell({ changes, events }: Outcome): void {
+    for (const change of changes) void this.ctx.fire.runChanged(change);
+    void this.parts.events.publish(events);
+  }
+}

@@ -1,0 +1,23 @@
+import type { EventDraft, Run } from '@svc/contract';
+
+export function startedEvent(run: Run): EventDraft {
+  return {
+    type: 'RUN_STARTED',
+    title: `Run ${run.name} started`,
+    run_id: run.id,
+    job_id: run.job_id,
+    data: { status: run.status, source: run.source },
+  };
+}
+
+export function finishedEvent(run: Run): EventDraft {
+  const isGood = run.status === 'SUCCEEDED' || run.status === 'IMPORTED';
+  return {
+    type: 'RUN_FINISHED',
+    severity: isGood ? 'info' : 'warning',
+    title: `Run ${run.name} ended: ${run.status}`,
+    run_id: run.id,
+    job_id: run.job_id,
+    data: { status: run.status, source: run.source },
+  };
+}
