@@ -13,6 +13,12 @@ import type { IssueSink } from './errors.js';
 import type { RouteCollector } from './http/route.js';
 import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
 
+/** What a scheduling pass reads of each waiting job: few columns, for there may be tens of thousands. */
+export type QueuedJob = Pick<
+  Job,
+  'id' | 'attempt' | 'priority' | 'project_id' | 'experiment_id' | 'runner' | 'node_selector' | 'created_at' | 'queued_at'
+>;
+
 /** Called once at boot, after every setup. A tap that throws stops the boot. */
 export interface RegistrationHooks {
   routes: SyncHook<[RouteCollector]>;
@@ -31,7 +37,7 @@ export interface DecisionHooks {
   /** May refuse a submit by adding issues. */
   jobAdmit: AsyncSeriesHook<[draft: JobDraft, caller: Caller, issues: IssueSink]>;
   /** May reorder the queue: each tap returns it, first to run first. Runs on every scheduling pass: keep it fast. */
-  jobOrder: AsyncSeriesWaterfallHook<[queue: readonly Job[]]>;
+  jobOrder: AsyncSeriesWaterfallHook<[queue: readonly QueuedJob[]]>;
   /** Completes an attempt before its dispatch, outside any transaction: each tap returns the plan. */
   attemptPrepare: AsyncSeriesWaterfallHook<[plan: AttemptPlan]>;
   /** Runs inside the transaction that changes the job, so it uses `trx` alone; a tap that throws rolls it back. */
