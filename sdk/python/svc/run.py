@@ -7,6 +7,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Union
 
@@ -249,33 +250,46 @@ class Run:
         warn_once(f"{key} {self.offline_path}", message, *args)
 
 
-class DisabledRun:
+class DisabledRun(Run):
     """Stands in for a run under SVC_MODE=disabled: every call is taken and nothing is done."""
 
-    id = None
-    name = None
-    is_attached = False
-    is_offline = False
+    def __init__(self) -> None:
+        self.id = None
+        self.name = None
+        self.is_attached = False
+        self.is_offline = False
+        self.offline_path = Path(os.devnull)
 
-    def log(self, metrics: Any, step: Any = None, epoch: Any = None) -> None:
+    def log(self, metrics: Mapping[str, Scalar], step: int | None = None, epoch: float | None = None) -> None:
         pass
 
-    def checkpoint(self, path: Any, step: Any = None, epoch: Any = None, metadata: Any = None) -> None:
+    def checkpoint(
+        self,
+        path: PathLike,
+        step: int | None = None,
+        epoch: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         pass
 
-    def event(self, title: Any, message: Any = None, severity: Any = "info", data: Any = None) -> None:
+    def event(
+        self,
+        title: str,
+        message: str | None = None,
+        severity: str = "info",
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
         pass
 
-    def flush(self, timeout_s: Any = None) -> bool:
+    def flush(self, timeout_s: float | None = None) -> bool:
         return True
 
-    def finish(self, status: Any = "SUCCEEDED") -> None:
+    def finish(self, status: str = "SUCCEEDED") -> None:
         pass
 
-    def __enter__(self) -> DisabledRun:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         pass
 
 

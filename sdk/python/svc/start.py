@@ -34,7 +34,7 @@ def init(
     config: Any = None,
     max_steps: int | None = None,
     tags: Iterable[str] | None = None,
-) -> Run | DisabledRun:
+) -> Run:
     """Begin to report.
 
     Inside a job the first call in a process attaches to the job's run, whose name, project and experiment are the
