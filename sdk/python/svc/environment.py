@@ -16,7 +16,7 @@ from .version import __version__
 GIT_TIMEOUT_S = 1.0
 MAX_ARGUMENT_CHARACTERS = 2000
 MAX_ARGUMENTS = 100
-_SECRET = re.compile(r"token|secret|passw|api[-_]?key|credential", re.IGNORECASE)
+_SECRET = re.compile(r"token(?!s|iz)|secret|passw|(api|private)[-_]?key|credential", re.IGNORECASE)
 
 
 def environment_snapshot() -> dict[str, Any]:

@@ -1,9 +1,8 @@
 import signal
 import time
 
-from support import JOB_ID, RUN_ID, SdkTest
-
 import svc
+from support import JOB_ID, RUN_ID, SdkTest
 
 FAILING = "raise RuntimeError('boom')"
 

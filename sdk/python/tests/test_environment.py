@@ -3,39 +3,18 @@ import sys
 from unittest import mock
 
 from support import SdkTest
-
 from svc.environment import environment_snapshot, masked_command
 
 
 class EnvironmentTest(SdkTest):
     def test_secrets_on_the_command_line_are_masked(self):
-        command = [
-            "train.py",
-            "--api-key",
-            "k1",
-            "--hf_token=k2",
-            "--lr",
-            "0.1",
-            "--password",
-            "--verbose",
-            "--PASSWD",
-            "k3",
-        ]
-        self.assertEqual(
-            masked_command(command),
-            [
-                "train.py",
-                "--api-key",
-                "***",
-                "--hf_token=***",
-                "--lr",
-                "0.1",
-                "--password",
-                "--verbose",
-                "--PASSWD",
-                "***",
-            ],
-        )
+        command = ["train.py", "--api-key", "k1", "--hf_token=k2", "--password", "--verbose", "--PASSWD", "k3"]
+        masked = ["train.py", "--api-key", "***", "--hf_token=***", "--password", "--verbose", "--PASSWD", "***"]
+        self.assertEqual(masked_command(command), masked)
+
+    def test_what_only_sounds_like_a_secret_is_not_masked(self):
+        command = ["train.py", "--tokenizer", "gpt2", "--max-tokens=4096", "--key", "value", "secret.txt"]
+        self.assertEqual(masked_command(command), command)
 
     def test_the_commit_and_whether_it_was_changed(self):
         script = self.directory / "train.py"

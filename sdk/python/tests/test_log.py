@@ -3,9 +3,8 @@ import threading
 import time
 from decimal import Decimal
 
-from support import RUN_ID, SdkTest
-
 import svc
+from support import RUN_ID, SdkTest
 
 
 class Tensor:

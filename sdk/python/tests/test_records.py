@@ -1,7 +1,6 @@
 import math
 
 from support import RUN_ID, SdkTest
-
 from svc.values import to_jsonable
 
 

@@ -3,9 +3,8 @@ import dataclasses
 import os
 from pathlib import Path
 
-from support import JOB_ID, RUN_ID, TOKEN, SdkTest
-
 import svc
+from support import JOB_ID, RUN_ID, TOKEN, SdkTest
 from svc import notices
 from svc.settings import load_settings
 
