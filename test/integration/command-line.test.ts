@@ -1,0 +1,312 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Job } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import type { Program } from '../support/program.js';
+import { createWorkplace, untilJob, type Server, type Workplace } from '../support/workplace.js';
+
+const WAITS = ['sh', '-c', 'echo ready; sleep 600'];
+
+describe('svc against the real server and agent', function () {
+  this.timeout(60_000);
+  let workplace: Workplace;
+  let server: Server;
+  before(async () => {
+    workplace = createWorkplace();
+    server = await workplace.startServer();
+    await workplace.startAgent(server, ['--name', 'worker', '--label', 'rack=b2', '--virtual-gpus', '2']);
+  });
+  after(() => workplace.close());
+
+  /** Output of a command that must succeed. */
+  async function svc(...args: string[]): Promise<string> {
+    const { status, stdout, stderr } = await workplace.svc(args);
+    expect(status, stderr).to.equal(0);
+    return stdout;
+  }
+
+  async function json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await svc(...args, '--json')) as T;
+  }
+
+  /** A job that goes on until it is cancelled, followed by a program of its own. */
+  async function followWaiting(): Promise<{ follower: Program; id: string }> {
+    const follower = workplace.start(['submit', '--cpu-only', '--follow', '--', ...WAITS]);
+    await until(() => follower.stdout === 'ready\n', { timeoutMs: 15_000 });
+    return { follower, id: /^(job_\w+)/.exec(follower.stderr)?.[1] ?? '' };
+  }
+
+  describe('submit --follow', () => {
+    it('prints both streams where they belong, says each state, and ends with the exit code', async () => {
+      const command = 'echo out; echo err >&2; printf "no newline at the end"; exit 7';
+      const { status, stdout, stderr } = await workplace.svc([
+        'submit',
+        '--cpu-only',
+        '-f',
+        '--',
+        'sh',
+        '-c',
+        command,
+      ]);
+      expect(status).to.equal(7);
+      expect(stdout).to.equal('out\nno newline at the end\n');
+      expect(stderr).to.match(/^err$/m);
+      expect(stderr).to.match(/^job_\w+ QUEUED/m);
+      expect(stderr).to.match(/^job_\w+ FAILED: .*exit code 7, EXIT_CODE/m);
+    });
+
+    it('0 for a job that succeeds, with every line of a long log in order', async () => {
+      const { status, stdout } = await workplace.svc(['submit', '--cpu-only', '-f', '--', 'seq', '20000']);
+      expect(status).to.equal(0);
+      const lines = Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`);
+      expect(stdout === lines.join(''), `${stdout.length} characters`).to.equal(true);
+    });
+
+    it('128 + n for one that a signal ends', async () => {
+      const { status, stderr } = await workplace.svc([
+        'submit',
+        '--cpu-only',
+        '-f',
+        '--',
+        'sh',
+        '-c',
+        'kill -9 $$',
+      ]);
+      expect(status).to.equal(137);
+      expect(stderr).to.match(/FAILED: .*exit code -9, signal/);
+    });
+
+    it('143 for one that is cancelled while it runs', async () => {
+      const { follower, id } = await followWaiting();
+      await svc('cancel', id);
+      const { status, stderr } = await follower.ended;
+      expect(stderr).to.match(/CANCELLED: .*exit code -15/);
+      expect(status).to.equal(143);
+    });
+
+    it('130 for one that is cancelled in the queue', async () => {
+      const follower = workplace.start(['submit', '--gpu', '64', '-f', '--', 'true']);
+      await until(() => /^job_\w+ QUEUED: needs 64 GPUs/m.test(follower.stderr), { timeoutMs: 15_000 });
+      await svc('cancel', /^(job_\w+)/.exec(follower.stderr)?.[1] ?? '');
+      expect((await follower.ended).status).to.equal(130);
+    });
+
+    it('1 for one that cannot be started, and says why', async () => {
+      const { status, stderr } = await workplace.svc([
+        'submit',
+        '--cpu-only',
+        '-f',
+        '--',
+        '/no/such/program',
+      ]);
+      expect(status).to.equal(1);
+      expect(stderr).to.match(/FAILED: DISPATCH_FAILED, .*\/no\/such\/program/);
+    });
+
+    it('Ctrl-C detaches: the job goes on, and the hint works', async () => {
+      const { follower, id } = await followWaiting();
+      follower.kill('SIGINT');
+      const { status, stderr } = await follower.ended;
+      expect(status).to.equal(130);
+      expect(stderr).to.contain(
+        `detached; ${id} goes on. svc logs -f ${id} follows it again, svc cancel ${id} ends it`,
+      );
+      expect((await json<Job>('job', id)).status).to.equal('RUNNING');
+      const again = workplace.start(['logs', '-f', id]);
+      await until(() => again.stdout === 'ready\n', { timeoutMs: 15_000 });
+      await svc('cancel', id);
+      expect((await again.ended).status).to.equal(0);
+    });
+
+    it('follows over automatic retries', async () => {
+      const script = 'echo attempt $SVC_ATTEMPT; [ $SVC_ATTEMPT = 2 ] || kill -9 $$';
+      const args = ['submit', '--cpu-only', '--max-attempts', '2', '-f', '--', 'sh', '-c', script];
+      const { status, stdout } = await workplace.svc(args);
+      expect(stdout).to.equal('attempt 1\nattempt 2\n');
+      expect(status).to.equal(0);
+    });
+  });
+
+  it('every option of submit arrives in the record', async () => {
+    const args = ['--name', 'n', '--gpu', '1', '--priority', '-5', '--project', 'p', '--experiment', 'e'];
+    args.push(
+      '--working-dir',
+      '/tmp',
+      '--env',
+      'A=1=2',
+      '--env',
+      'B=',
+      '--max-attempts',
+      '3',
+      '--node-selector',
+      'rack=zz',
+    );
+    const id = (await svc('submit', ...args, '--', 'echo', '--gpu', 'a b')).trim();
+    const job = await json<Job>('job', id);
+    expect(job).to.deep.include({
+      name: 'n',
+      command: ['echo', '--gpu', 'a b'],
+      priority: -5,
+      project: 'p',
+      experiment: 'e',
+      working_dir: '/tmp',
+      env: { A: '1=2', B: '' },
+      max_attempts: 3,
+      node_selector: { rack: 'zz' },
+      resources: { gpu: 1, cpu_only: false },
+      status: 'QUEUED',
+    });
+    await svc('cancel', id);
+  });
+
+  it('--env NAME takes the value from here, so that a secret stands in no argument list', async () => {
+    const args = ['submit', '--gpu', '64', '--env', 'SECRET', '--', 'true'];
+    const { stdout } = await workplace.svc(args, { SECRET: 'from here' });
+    const job = await json<Job>('job', stdout.trim());
+    expect(job.env).to.deep.equal({ SECRET: 'from here' });
+    await svc('cancel', job.id);
+    expect((await workplace.svc(args)).status).to.equal(2);
+  });
+
+  it('logs: streams, tail, search and attempts', async () => {
+    const script = 'for i in 1 2 3; do echo out $i; echo err $i >&2; done';
+    const { stderr } = await workplace.svc(['submit', '--cpu-only', '-f', '--', 'sh', '-c', script]);
+    const id = /^(job_\w+)/.exec(stderr)?.[1] ?? '';
+    expect(await svc('logs', id, '--stream', 'stdout')).to.equal('out 1\nout 2\nout 3\n');
+    expect(await svc('logs', id, '--stream', 'stderr', '--tail', '1')).to.equal('err 3\n');
+    expect((await svc('logs', id, '--search', ' 2')).split('\n').sort()).to.deep.equal([
+      '',
+      'err 2',
+      'out 2',
+    ]);
+    await svc('retry', id);
+    const job = await untilJob(
+      server.client,
+      id,
+      ({ status, attempt }) => status === 'SUCCEEDED' && attempt === 2,
+    );
+    expect(job.attempt).to.equal(2);
+    expect((await svc('logs', id, '--attempt', '1')).split('\n')).to.have.length(7);
+    expect((await workplace.svc(['logs', id, '--attempt', '3'])).status).to.equal(1);
+  });
+
+  it('jobs, nodes, runs and run are tables for people and JSON for programs', async () => {
+    const { stderr } = await workplace.svc(['submit', '--cpu-only', '-f', '--name', 'tabled', '--', 'true']);
+    const id = /^(job_\w+)/.exec(stderr)?.[1] ?? '';
+    const [head, first] = (await svc('jobs', '--limit', '1')).split('\n');
+    expect(head).to.match(/^ID +NAME +STATUS/);
+    expect(first).to.contain(id).and.contain('tabled').and.contain('SUCCEEDED');
+    expect(await svc('nodes')).to.match(/worker +ONLINE +0\/2 virtual .*rack=b2/);
+    const { run_id } = await json<Job>('job', id);
+    expect(await svc('runs', '--job', id)).to.contain(run_id ?? 'no run');
+    expect(await svc('run', run_id ?? '')).to.match(/^tabled {2}SUCCEEDED/);
+    expect((await json<{ items: Job[] }>('jobs', '--limit', '2')).items).to.have.length(2);
+    // eslint-disable-next-line no-control-regex
+    expect(await svc('jobs')).to.not.match(/\u001b/);
+  });
+
+  it('what is not there is a failure told in one line', async () => {
+    for (const args of [
+      ['job', 'job_nonsense'],
+      ['logs', 'job_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+      ['run', 'x'],
+      ['cancel', 'x'],
+    ]) {
+      const { status, stdout, stderr } = await workplace.svc(args);
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(/^svc: no (job|run) .*\n$/);
+    }
+  });
+
+  it('a read token may look and not touch', async () => {
+    const token = (await svc('token', 'create', '--name', 'reader', '--scope', 'read')).trim();
+    const env = { SVC_TOKEN: token };
+    expect((await workplace.svc(['whoami'], env)).stdout).to.match(/^reader: scope read, cannot write/);
+    expect((await workplace.svc(['jobs'], env)).status).to.equal(0);
+    const { status, stderr } = await workplace.svc(['submit', '--', 'true'], env);
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^svc: not allowed: this needs a token of write scope/);
+  });
+
+  it('a revoked token stops working at once', async () => {
+    const made = await json<{ id: string; token: string }>(
+      'token',
+      'create',
+      '--name',
+      'gone',
+      '--scope',
+      'write',
+    );
+    expect((await workplace.svc(['jobs'], { SVC_TOKEN: made.token })).status).to.equal(0);
+    await svc('token', 'revoke', made.id);
+    const { status, stderr } = await workplace.svc(['jobs'], { SVC_TOKEN: made.token });
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^svc: .*\(set SVC_TOKEN or --token\)\n$/);
+  });
+
+  it('config print shows what is in force, without secrets', async () => {
+    const url = 'postgres://svc:hush@db.example/svc';
+    const { status, stdout } = await workplace.svc(['config', 'print', '--port', '9'], {
+      SVC_DATABASE_URL: url,
+    });
+    expect(status).to.equal(0);
+    expect(stdout).to.not.contain('hush');
+    expect(JSON.parse(stdout)).to.deep.include({ port: 9, dataDir: workplace.dataDir });
+  });
+});
+
+describe('svc without a server', function () {
+  this.timeout(30_000);
+  let workplace: Workplace;
+  beforeEach(() => (workplace = createWorkplace()));
+  afterEach(() => workplace.close());
+
+  it('tokens are made, listed and revoked on the data directory, and the server takes them', async () => {
+    const first = await workplace.startServer();
+    first.kill();
+    expect((await first.ended).status).to.equal(0);
+    const { stdout } = await workplace.svc([
+      'token',
+      'create',
+      '--name',
+      'offline',
+      '--scope',
+      'write',
+      '--json',
+    ]);
+    const made = JSON.parse(stdout) as { id: string; token: string };
+    const revoked = JSON.parse(
+      (await workplace.svc(['token', 'create', '--name', 'short', '--scope', 'write', '--json'])).stdout,
+    ) as typeof made;
+    expect((await workplace.svc(['token', 'revoke', revoked.id])).status).to.equal(0);
+    expect((await workplace.svc(['token', 'list'])).stdout)
+      .to.match(/offline +write/)
+      .and.match(/short +write .*revoked/);
+    await workplace.startServer();
+    expect((await workplace.svc(['whoami'], { SVC_TOKEN: made.token })).stdout).to.match(
+      /^offline: scope write/,
+    );
+    expect((await workplace.svc(['whoami'], { SVC_TOKEN: revoked.token })).status).to.equal(1);
+  });
+
+  it('there are no tokens where there never was a server', async () => {
+    const { status, stderr } = await workplace.svc(['token', 'list']);
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^svc: there is no database in .*: start the server once \(svc up\)\n$/);
+  });
+
+  it('the first start prints a token once, keeps it for its owner alone, and logs it nowhere', async () => {
+    const first = await workplace.startServer();
+    const token = /first token, of write scope: (svc_write_\w{43})\n/.exec(first.stdout)?.[1] ?? 'none';
+    const file = path.join(workplace.dataDir, 'token');
+    expect(readFileSync(file, 'utf8').trim()).to.equal(token);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(first.stderr).to.not.contain(token);
+    first.kill();
+    await first.ended;
+    expect(existsSync(path.join(workplace.dataDir, 'server.json'))).to.equal(false);
+    const second = await workplace.startServer();
+    expect(second.stdout).to.not.contain('svc_write_');
+  });
+});

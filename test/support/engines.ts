@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+type Engine = 'chromium' | 'python' | 'torch';
+
+/** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
+const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
+  chromium: { variable: 'SVC_TEST_CHROMIUM', find: () => onPath('chromium') ?? onPath('google-chrome') },
+  python: { variable: 'SVC_TEST_PYTHON', find: () => onPath('python3') },
+  torch: {
+    variable: 'SVC_TEST_TORCH_PYTHON',
+    find: () =>
+      [onPath('python3'), '/usr/bin/python3'].find((python) => python !== null && canImportTorch(python)) ??
+      null,
+  },
+};
+
+/** For a `before` hook: the engine's program; without one the suite is skipped, and `npm test` says so. */
+export function requireEngine(context: Mocha.Context, engine: Engine): string {
+  const { variable, find } = ENGINES[engine];
+  const program = process.env[variable] ?? find();
+  if (program === null || program === '') context.skip();
+  return program;
+}
+
+function onPath(program: string): string | null {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file)) ?? null;
+}
+
+function canImportTorch(python: string): boolean {
+  try {
+    execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** The pids of all live processes that carry that entry in the environment they were started with. */
+export function findMarked(name: string, value: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((pid) => readProc(pid, 'environ').split('\0').includes(`${name}=${value}`) && !isZombie(pid))
+    .map(Number);
+}
+
+/** Resident memory in MB. */
+export function residentMb(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(String(pid), 'status')) ?? [];
+  if (kilobytes === undefined) throw new Error(`no process ${pid}`);
+  return Number(kilobytes) / 1024;
+}
+
+function isZombie(pid: string): boolean {
+  return /^State:\s+Z/m.test(readProc(pid, 'status'));
+}
+
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

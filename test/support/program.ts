@@ -1,0 +1,65 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The built program, as users run it. */
+const SVC = `${ROOT}cli/bin/svc.mjs`;
+
+export interface Ended {
+  /** null when a signal ended it. */
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Program {
+  readonly pid: number;
+  /** What it has written so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ended: Promise<Ended>;
+  readonly isRunning: boolean;
+  kill(signal?: NodeJS.Signals): void;
+}
+
+/** Runs `svc ARGS...` with exactly that environment. */
+export function startSvc(args: readonly string[], env: NodeJS.ProcessEnv): Program {
+  return startProgram(process.execPath, [SVC, ...args], env);
+}
+
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd = '/',
+): Program {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const written = { stdout: collect(child.stdout), stderr: collect(child.stderr) };
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status, signal) =>
+      resolve({ status, signal, stdout: written.stdout.text, stderr: written.stderr.text }),
+    );
+  });
+  return {
+    pid: child.pid ?? -1,
+    get stdout() {
+      return written.stdout.text;
+    },
+    get stderr() {
+      return written.stderr.text;
+    },
+    get isRunning() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    ended,
+    kill: (signal = 'SIGTERM') => void child.kill(signal),
+  };
+}
+
+function collect(stream: ChildProcess['stdout']): { text: string } {
+  const collected = { text: '' };
+  stream?.setEncoding('utf8').on('data', (piece: string) => (collected.text += piece));
+  return collected;
+}

@@ -1,0 +1,20 @@
+import { routes } from '@svc/contract';
+import type { Client } from '../../cli/src/api/client.js';
+
+/** Everything that the API shows of the server's state, but for when tokens were last used. */
+export async function readState(client: Client): Promise<unknown> {
+  const [jobs, runs, projects, experiments, events, nodes, tokens] = await Promise.all([
+    client.call(routes.listJobs, { query: { limit: 1000 } }),
+    client.call(routes.listRuns, { query: { limit: 1000 } }),
+    client.call(routes.listProjects, { query: { limit: 1000 } }),
+    client.call(routes.listExperiments, { query: { limit: 1000 } }),
+    client.call(routes.listEvents, { query: { limit: 1000 } }),
+    client.call(routes.listNodes),
+    client.call(routes.listTokens),
+  ]);
+  const metrics = await Promise.all(
+    runs.items.map(({ id }) => client.call(routes.getRunSummary, { params: { run_id: id } })),
+  );
+  const stableTokens = tokens.items.map(({ last_used_at: _changes, ...token }) => token);
+  return { jobs, runs, projects, experiments, events, nodes, metrics, tokens: stableTokens };
+}

@@ -1,0 +1,130 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { isTerminal, routes, type Job, type JobSubmit } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
+import { createClient, type Client } from '../../cli/src/api/client.js';
+import { startSvc, type Ended, type Program } from './program.js';
+
+const START_PATIENCE_MS = 20_000;
+const END_PATIENCE_MS = 20_000;
+
+export interface Server extends Program {
+  readonly url: string;
+  /** With the operator's token of the first start. */
+  readonly client: Client;
+}
+
+/** A temporary directory in which the real programs run; `close` ends everything that was started in it. */
+export interface Workplace {
+  readonly dir: string;
+  readonly dataDir: string;
+  /** `svc ARGS...`, in the background. */
+  start(args: readonly string[], env?: NodeJS.ProcessEnv): Program;
+  /** `svc ARGS...`, to its end. */
+  svc(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+  /** `svc server` on a port of its own; resolves when it answers. */
+  startServer(options?: { args?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Server>;
+  /** `svc agent` with an agent token; resolves when its node is online. */
+  startAgent(server: Server, args?: readonly string[]): Promise<Program>;
+  close(): Promise<void>;
+}
+
+export function createWorkplace(): Workplace {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-workplace-'));
+  const dataDir = path.join(dir, 'data');
+  const programs: Program[] = [];
+  const servers: Server[] = [];
+
+  const start: Workplace['start'] = (args, env = {}) => {
+    const base = { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir, SVC_DATA_DIR: dataDir };
+    const program = startSvc(args, { ...base, ...env });
+    programs.unshift(program);
+    return program;
+  };
+
+  const startServer: Workplace['startServer'] = async ({ args = [], env = {} } = {}) => {
+    const program = start(['server', '--port', '0', ...args], env);
+    const url = await untilPrinted(program, /svc server listens on (http:\S+)/);
+    const token = readFileSync(path.join(dataDir, 'token'), 'utf8').trim();
+    const server = Object.create(program, {
+      url: { value: url },
+      client: { value: createClient({ url, token }) },
+    }) as Server;
+    servers.push(server);
+    return server;
+  };
+
+  const startAgent: Workplace['startAgent'] = async ({ url, client }, args = []) => {
+    const { token } = await client.call(routes.createToken, { body: { name: 'agent', scope: 'agent' } });
+    const stateDir = path.join(dir, 'agent');
+    const program = start(['agent', '--state-dir', stateDir, ...args], { SVC_URL: url, SVC_TOKEN: token });
+    await untilPrinted(program, /(connected)/, 'stderr');
+    return program;
+  };
+
+  return {
+    dir,
+    dataDir,
+    start,
+    svc: (args, env) => start(args, env).ended,
+    startServer,
+    startAgent,
+    async close() {
+      await Promise.all(servers.filter(({ isRunning }) => isRunning).map(({ client }) => endJobs(client)));
+      for (const program of programs) await endProgram(program);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Jobs outlive agent and server, so they are ended first. */
+export async function endJobs(client: Client): Promise<void> {
+  const { items } = await client.call(routes.listJobs, { query: { limit: 1000 } });
+  for (const job of items.filter(({ status }) => !isTerminal(status))) {
+    await client.call(routes.cancelJob, { params: { job_id: job.id } });
+    if (job.status === 'QUEUED' || job.status === 'LOST') continue;
+    await untilJob(client, job.id, ({ status }) => isTerminal(status) || status === 'LOST');
+  }
+}
+
+async function endProgram(program: Program): Promise<void> {
+  if (!program.isRunning) return;
+  program.kill('SIGTERM');
+  const timer = setTimeout(() => program.kill('SIGKILL'), END_PATIENCE_MS);
+  await program.ended;
+  clearTimeout(timer);
+}
+
+/** What the expression's first group matched in the program's output. Throws with that output when it ends before. */
+export async function untilPrinted(
+  program: Program,
+  expression: RegExp,
+  stream: 'stdout' | 'stderr' = 'stdout',
+  timeoutMs = START_PATIENCE_MS,
+): Promise<string> {
+  await until(() => expression.test(program[stream]) || !program.isRunning, { timeoutMs }).catch(
+    () => undefined,
+  );
+  const found = expression.exec(program[stream])?.[1];
+  if (found !== undefined) return found;
+  throw new Error(`${String(expression)} was not printed:\n${program.stdout}\n${program.stderr}`);
+}
+
+export async function submit(client: Client, job: JobSubmit): Promise<Job> {
+  return client.call(routes.submitJob, { body: job });
+}
+
+/** The job once `condition` holds. */
+export function untilJob(
+  client: Client,
+  id: string,
+  condition: (job: Job) => boolean,
+  timeoutMs = 20_000,
+): Promise<Job> {
+  const read = async (): Promise<Job | null> => {
+    const job = await client.call(routes.getJob, { params: { job_id: id } });
+    return condition(job) ? job : null;
+  };
+  return until(read, { timeoutMs, everyMs: 50 }) as Promise<Job>;
+}
