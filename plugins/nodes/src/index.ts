@@ -1,1 +1,62 @@
+import { HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contract';
+import { definePlugin } from '@svc/kernel';
+import { eventsRef } from '@svc/plugin-events';
+import { Type } from 'typebox';
+import { CLOSE } from './close-codes.js';
+import { AgentHub } from './hub.js';
+import { Liveness } from './liveness.js';
+import { nodesMigrations } from './migrations.js';
+import { countNodes, getNode, listNodes, loadCapacity, setAllDisconnected } from './node-store.js';
+import { addRoutes } from './routes.js';
+import { nodesRef, type Nodes } from './service.js';
+import { claim, listHoldings, release } from './slot-store.js';
+
 export * from './service.js';
+export { nodesMigrations } from './migrations.js';
+
+const options = Type.Object(
+  {
+    heartbeat_s: Type.Number({
+      minimum: 0.1,
+      default: HEARTBEAT_INTERVAL_MS / 1000,
+      description: 'How often agents are told to send a heartbeat.',
+    }),
+    offline_after_s: Type.Number({
+      minimum: 0.1,
+      default: NODE_OFFLINE_AFTER_MS / 1000,
+      description: 'A node that has been silent for so long is OFFLINE, and its jobs become LOST.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const nodes = definePlugin({
+  name: 'nodes',
+  requires: ['events'],
+  options,
+  setup(ctx, { heartbeat_s, offline_after_s }) {
+    const hub = new AgentHub(ctx, ctx.use(eventsRef), heartbeat_s * 1000);
+    const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
+    ctx.migrations(nodesMigrations);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub));
+    ctx.provide<Nodes>(nodesRef, {
+      get: getNode,
+      list: listNodes,
+      count: countNodes,
+      capacity: (db) => loadCapacity(db, (id) => hub.connections.get(id)?.isOpen ?? false),
+      claim,
+      release,
+      holdings: listHoldings,
+      send: (nodeId, frame) => hub.send(nodeId, frame),
+      connectionOf: (nodeId) => hub.connections.get(nodeId)?.number ?? null,
+      reconnect: (nodeId, reason) => hub.connections.get(nodeId)?.close(CLOSE.sayHelloAgain, reason),
+      onFrame: (type, listener) => hub.onFrame(type, listener),
+      onHello: (listener) => hub.onHello(listener),
+    });
+    ctx.ready(async () => {
+      await setAllDisconnected(ctx.db);
+      await liveness.start();
+    });
+    ctx.onClose(() => hub.close());
+  },
+});

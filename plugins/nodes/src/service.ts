@@ -1,4 +1,13 @@
-import type { AgentFrame, AttemptKey, FrameOf, Hello, LogPosition, NodeRecord, ServerFrame, Verdict } from '@svc/contract';
+import type {
+  AgentFrame,
+  AttemptKey,
+  FrameOf,
+  Hello,
+  LogPosition,
+  NodeRecord,
+  ServerFrame,
+  Verdict,
+} from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
 
 /** What a scheduling pass needs to know of a node. */
@@ -40,7 +49,10 @@ export interface WelcomePart {
 }
 
 export type AgentFrameType = Exclude<AgentFrame['type'], 'hello' | 'heartbeat'>;
-export type FrameListener<T extends AgentFrameType> = (frame: FrameOf<AgentFrame, T>, from: AgentNode) => Promise<void>;
+export type FrameListener<T extends AgentFrameType> = (
+  frame: FrameOf<AgentFrame, T>,
+  from: AgentNode,
+) => Promise<void>;
 export type HelloListener = (context: HelloContext) => Promise<WelcomePart>;
 
 /** What an attempt holds on a node: GPU slots, or one place for a cpu-only job (then no index). */

@@ -1,0 +1,215 @@
+import type { AttemptKey, Job } from '@svc/contract';
+import type { AttemptPlan, PluginContext, Timer } from '@svc/kernel';
+import type { AgentNode, Nodes } from '@svc/plugin-nodes';
+import type { AttemptRow, JobRow } from './job-row.js';
+import { getAttemptRow, getRow } from './job-store.js';
+import type { Timing } from './options.js';
+import { ackTimeoutStep, claimStep, planFailedStep, type Placement } from './steps.js';
+import type { Transitions } from './transition.js';
+
+type NodeRef = Pick<AgentNode, 'id'>;
+
+/** A dispatch that its agent has not acknowledged yet. */
+interface Pending {
+  /** The connection that it was sent on; null while it is being prepared. */
+  connection: number | null;
+  timer: Timer | null;
+}
+
+/** Claims slots for a job, sends it to its agent, and takes it back when the agent does not acknowledge. */
+export class Dispatcher {
+  readonly #pending = new Map<string, Pending>();
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly nodes: Nodes,
+    private readonly transitions: Transitions,
+    private readonly timing: Timing,
+  ) {}
+
+  /** Claims the slots; the sending goes on behind. False when job or slots are not to be had any more. */
+  async place(placement: Placement): Promise<boolean> {
+    const key = toKey(placement, placement.node);
+    this.#pending.set(key, { connection: null, timer: null });
+    const change = await this.transitions
+      .apply(placement.job_id, (job, _trx, at) =>
+        job.attempt === placement.attempt ? claimStep(this.nodes, placement, at) : null,
+      )
+      .catch((error: unknown) => {
+        this.#pending.delete(key);
+        throw error;
+      });
+    if (!change) this.#pending.delete(key);
+    else this.#follow(this.#deliver(change.after, placement.node));
+    return change !== null;
+  }
+
+  /** The agent has it on disk. */
+  acknowledged(key: AttemptKey, node: NodeRef): void {
+    this.#forget(key, node);
+  }
+
+  isPreparing(key: AttemptKey, node: NodeRef): boolean {
+    return this.#pending.get(toKey(key, node))?.connection === null;
+  }
+
+  /** Not acknowledged, but on its way: an agent that has just come with this connection cannot know it yet. */
+  isOnItsWay(key: AttemptKey, node: NodeRef, connection: number): boolean {
+    const pending = this.#pending.get(toKey(key, node));
+    return pending !== undefined && (pending.connection === null || pending.connection === connection);
+  }
+
+  isPending(key: AttemptKey, node: NodeRef): boolean {
+    return this.#pending.has(toKey(key, node));
+  }
+
+  async close(): Promise<void> {
+    for (const { timer } of this.#pending.values()) timer?.clear();
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  async #deliver(job: Job, node: AgentNode): Promise<void> {
+    const key = { job_id: job.id, attempt: job.attempt };
+    try {
+      const plan = await this.#plan(job, node);
+      if (!plan) return;
+      await this.ctx.db<AttemptRow>('attempts').where(key).update({ run_id: plan.run_id });
+      if (await this.#isStillWanted(key, node)) await this.#send(plan, node);
+    } catch (err) {
+      this.ctx.log.error(
+        { err, job_id: job.id },
+        'a dispatch could not be prepared; the job is queued again',
+      );
+      await this.#takeBack(key, node, {
+        why: 'its last dispatch failed on the server; see the server log',
+        undelivered: true,
+      });
+    }
+  }
+
+  /** null when its runner cannot plan it: that fails the job. */
+  async #plan(job: Job, node: AgentNode): Promise<AttemptPlan | null> {
+    const key = { job_id: job.id, attempt: job.attempt };
+    const runner = this.ctx.registered.runners.get(job.runner);
+    let runnerPlan: unknown;
+    try {
+      if (!runner) throw new Error('no plugin of this server provides it any more');
+      runnerPlan = await runner.plan(job.runner_options, job);
+    } catch (error) {
+      const message = `could not be started on ${node.name}: runner "${job.runner}": ${(error as Error).message}`;
+      await this.transitions.apply(job.id, (row, _trx, at) =>
+        isAt(row, key, node) ? planFailedStep(this.nodes, row, message, at) : null,
+      );
+      this.#forget(key, node);
+      return null;
+    }
+    const env = { ...job.env, SVC_JOB_ID: job.id, SVC_ATTEMPT: String(job.attempt) };
+    return this.ctx.fire.attemptPrepare({
+      job,
+      attempt: job.attempt,
+      run_id: null,
+      env,
+      runner_plan: runnerPlan,
+    });
+  }
+
+  /** A cancel that came while the dispatch was being prepared had nothing to stop: it takes effect here. */
+  async #isStillWanted(key: AttemptKey, node: AgentNode): Promise<boolean> {
+    const row = await getRow(this.ctx.db, key.job_id);
+    if (isAt(row, key, node) && row?.status === 'DISPATCHING' && row.cancel_requested_at === null)
+      return true;
+    await this.#takeBack(key, node, { why: '', undelivered: true });
+    return false;
+  }
+
+  async #send(plan: AttemptPlan, node: AgentNode): Promise<void> {
+    const { job, attempt, run_id, env, runner_plan } = plan;
+    const key = { job_id: job.id, attempt };
+    const connection = this.nodes.connectionOf(node.id);
+    const isSent = this.nodes.send(node.id, {
+      type: 'dispatch',
+      ...key,
+      run_id,
+      name: job.name,
+      runner: job.runner,
+      plan: runner_plan,
+      env: { ...env },
+      working_dir: job.working_dir,
+      gpu_indices: job.gpu_indices,
+      kill_grace_ms: this.timing.killGraceMs,
+    });
+    if (!isSent) {
+      await this.#takeBack(key, node, {
+        why: `${node.name} was disconnected before the job could be sent there`,
+        undelivered: true,
+      });
+      return;
+    }
+    const timer = this.ctx.clock.setTimeout(
+      () => this.#follow(this.#timedOut(key, node)),
+      this.timing.ackTimeoutMs,
+    );
+    this.#pending.set(toKey(key, node), { connection, timer });
+    const row = await getRow(this.ctx.db, job.id);
+    if (row?.cancel_requested_at !== null && isAt(row, key, node)) this.#stop(key, node);
+  }
+
+  async #timedOut(key: AttemptKey, node: AgentNode): Promise<void> {
+    const why = `${node.name} did not acknowledge the job within ${this.timing.ackTimeoutMs / 1000} s`;
+    try {
+      if (!(await this.#takeBack(key, node, { why, undelivered: false }))) return;
+      this.nodes.reconnect(node.id, `job ${key.job_id} was not acknowledged in time`);
+    } catch (err) {
+      this.ctx.log.error(
+        { err, job_id: key.job_id },
+        'an unacknowledged dispatch could not be taken back; the next pass looks at it',
+      );
+    }
+  }
+
+  async #takeBack(
+    key: AttemptKey,
+    node: AgentNode,
+    how: { why: string; undelivered: boolean },
+  ): Promise<boolean> {
+    try {
+      const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
+        if (!isAt(row, key, node) || row.status !== 'DISPATCHING') return null;
+        const sent = await getAttemptRow(trx, key);
+        return sent?.accepted_at === null ? ackTimeoutStep(this.nodes, row, how, at) : null;
+      });
+      return change !== null;
+    } finally {
+      this.#forget(key, node);
+    }
+  }
+
+  #stop(key: AttemptKey, node: AgentNode): void {
+    this.nodes.send(node.id, { type: 'stop', ...key, grace_ms: this.timing.killGraceMs });
+  }
+
+  #forget(attempt: AttemptKey, node: NodeRef): void {
+    const key = toKey(attempt, node);
+    this.#pending.get(key)?.timer?.clear();
+    this.#pending.delete(key);
+  }
+
+  #follow(work: Promise<void>): void {
+    const tracked = work
+      .catch((err: unknown) =>
+        this.ctx.log.error({ err }, 'a dispatch went wrong; the next pass looks at it'),
+      )
+      .finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+}
+
+/** Whether this attempt of the job is the present one, and on that node. */
+export function isAt(row: JobRow | null, key: AttemptKey, node: NodeRef): row is JobRow {
+  return row !== null && row.attempt === key.attempt && row.node_id === node.id;
+}
+
+function toKey({ job_id, attempt }: AttemptKey, node: NodeRef): string {
+  return `${node.id}/${job_id}/${attempt}`;
+}

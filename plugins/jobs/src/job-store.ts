@@ -1,0 +1,87 @@
+import { JOB_STATUSES, type AttemptKey, type Job, type JobStatus } from '@svc/contract';
+import { fail, requireId, type Db } from '@svc/kernel';
+import { toAttempt, toJob, type AttemptRow, type JobRow } from './job-row.js';
+import type { Attempt, JobFilter, JobPage } from './service.js';
+
+export async function getRow(db: Db, id: string): Promise<JobRow | null> {
+  return (await db<JobRow>('jobs').where({ id }).first()) ?? null;
+}
+
+/** Within a transaction: nobody else changes the row until it ends. */
+export async function lockRow(db: Db, id: string): Promise<JobRow | null> {
+  return (await db<JobRow>('jobs').where({ id }).forUpdate().first()) ?? null;
+}
+
+export async function getJob(db: Db, id: string): Promise<Job | null> {
+  const row = await getRow(db, id);
+  return row && toJob(row);
+}
+
+export async function listJobs(db: Db, { before, limit, ...filter }: JobFilter): Promise<JobPage> {
+  const equal = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  const query = db<JobRow>('jobs')
+    .where(equal)
+    .orderBy('created_at', 'desc')
+    .limit(limit + 1);
+  if (before !== undefined) query.where('created_at', '<', before);
+  const rows = await query;
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { items: page.map(toJob), next_before: rows.length > limit && last ? last.created_at : null };
+}
+
+export async function countByStatus(db: Db): Promise<Record<JobStatus, number>> {
+  const rows = (await db<JobRow>('jobs')
+    .select('status')
+    .count({ count: '*' })
+    .groupBy('status')) as unknown as {
+    status: JobStatus;
+    count: number;
+  }[];
+  const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]));
+  return Object.fromEntries(JOB_STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<
+    JobStatus,
+    number
+  >;
+}
+
+export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
+  return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
+}
+
+export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | null> {
+  const row = await getAttemptRow(db, key);
+  return row && toAttempt(row);
+}
+
+export async function listAttempts(db: Db, jobId: string): Promise<Attempt[]> {
+  return (await db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt')).map(toAttempt);
+}
+
+/** Jobs that may have a process on the node. */
+export async function listOnNode(db: Db, nodeId: string): Promise<JobRow[]> {
+  return db<JobRow>('jobs').where({ node_id: nodeId }).whereIn('status', ['DISPATCHING', 'RUNNING', 'LOST']);
+}
+
+export async function countByPlacement(
+  db: Db,
+  level: 'project' | 'experiment',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const column = `${level}_id` as const;
+  const rows = (await db<JobRow>('jobs')
+    .whereIn(column, [...ids])
+    .select({ id: column })
+    .count({ count: '*' })
+    .groupBy(column)) as unknown as { id: string; count: number }[];
+  return new Map(rows.map(({ id, count }) => [id, Number(count)]));
+}
+
+export async function moveExperiment(db: Db, experimentId: string, toProjectId: string): Promise<void> {
+  await db<JobRow>('jobs').where({ experiment_id: experimentId }).update({ project_id: toProjectId });
+}
+
+/** Any form of id; throws not_found. */
+export async function requireJob(db: Db, id: string): Promise<Job> {
+  return (await getJob(db, requireId('job', id))) ?? fail('not_found', `no job "${id}"`);
+}

@@ -1,0 +1,74 @@
+import type { Migration } from '@svc/kernel';
+
+export const jobsMigrations: readonly Migration[] = [
+  {
+    name: '0001-init',
+    async up(db) {
+      await db.schema.createTable('jobs', (table) => {
+        table.string('id', 64).primary();
+        table.text('name').notNullable();
+        table.string('type', 16).notNullable();
+        table.text('command').notNullable();
+        table.text('working_dir');
+        table.string('runner', 64).notNullable();
+        table.text('runner_options').notNullable();
+        table.integer('gpu').notNullable();
+        table.integer('priority').notNullable();
+        table.text('project');
+        table.text('experiment');
+        table.string('project_id', 64).references('projects.id').index();
+        table.string('experiment_id', 64).references('experiments.id').index();
+        table.text('env').notNullable();
+        table.text('node_selector').notNullable();
+        table.integer('max_attempts').notNullable();
+        table.integer('attempt').notNullable();
+        table.string('status', 16).notNullable();
+        table.text('pending_reason');
+        table.integer('exit_code');
+        table.string('failure_reason', 32);
+        table.text('failure_message');
+        table.string('run_id', 64);
+        table.string('checkpoint_id', 64);
+        table.string('evaluation_id', 64);
+        table.string('node_id', 64);
+        table.text('gpu_indices').notNullable();
+        table.bigInteger('created_at').notNullable().unique();
+        table.bigInteger('queued_at').notNullable();
+        table.bigInteger('dispatched_at');
+        table.bigInteger('started_at');
+        table.bigInteger('finished_at');
+        table.bigInteger('cancel_requested_at');
+        table.bigInteger('not_before');
+        table.bigInteger('retry_at').index();
+        table.bigInteger('head_since');
+        table.index(['status', 'priority', 'created_at']);
+        table.index(['node_id', 'status']);
+      });
+      await db.schema.createTable('attempts', (table) => {
+        table.string('job_id', 64).notNullable().references('jobs.id');
+        table.integer('attempt').notNullable();
+        table.string('run_id', 64);
+        table.string('node_id', 64);
+        table.text('gpu_indices').notNullable();
+        table.string('status', 16).notNullable();
+        table.integer('exit_code');
+        table.string('failure_reason', 32);
+        table.text('failure_message');
+        table.bigInteger('dispatched_at');
+        table.bigInteger('accepted_at');
+        table.bigInteger('started_at');
+        table.bigInteger('finished_at');
+        table.primary(['job_id', 'attempt']);
+      });
+      await db.schema.createTable('idempotency_keys', (table) => {
+        table.string('token_id', 64).notNullable();
+        table.string('route', 64).notNullable();
+        table.string('key', 255).notNullable();
+        table.string('body_hash', 64).notNullable();
+        table.string('job_id', 64).notNullable().references('jobs.id');
+        table.bigInteger('created_at').notNullable().index();
+        table.primary(['token_id', 'route', 'key']);
+      });
+    },
+  },
+];

@@ -1,0 +1,28 @@
+/** Before the first scheduling pass has looked at a job. */
+export const JUST_QUEUED = 'just queued: the next scheduling pass decides';
+
+export function waitingForGpus(gpu: number, ahead: number): string {
+  const what = gpu === 1 ? '1 free GPU' : `${gpu} free GPUs on one node`;
+  return `waiting for ${what}${behind(ahead)}`;
+}
+
+export function waitingForCpu(ahead: number): string {
+  return `waiting for a free cpu-only place${behind(ahead)}`;
+}
+
+export function backingOff(attempt: number, notBefore: number): string {
+  return `attempt ${attempt} waits until ${new Date(notBefore).toISOString().replace(/\.\d+Z$/, 'Z')} (back-off of automatic retries)`;
+}
+
+const EXACT_UP_TO = 10;
+
+/**
+ * Beyond ten the count is told roughly (more than 10, 20, ... 100, 200, ...): else each job that starts would change the reason
+ * of every job behind it.
+ */
+function behind(ahead: number): string {
+  if (ahead === 0) return '';
+  if (ahead <= EXACT_UP_TO) return ` behind ${ahead} job${ahead === 1 ? '' : 's'}`;
+  const magnitude = 10 ** Math.floor(Math.log10(ahead - 1));
+  return ` behind more than ${Math.floor((ahead - 1) / magnitude) * magnitude} jobs`;
+}

@@ -1,0 +1,176 @@
+import type { NodeCapacity } from '@svc/plugin-nodes';
+import { fitOf, type Fit, type FittingNode } from './fit.js';
+import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
+import type { Placement } from './steps.js';
+
+/** What a pass needs of a queued job; times in ms. */
+export interface QueueItem {
+  readonly id: string;
+  readonly attempt: number;
+  /** 0: a cpu-only job. */
+  readonly gpu: number;
+  readonly runner: string;
+  readonly node_selector: Readonly<Record<string, string>>;
+  readonly not_before: number | null;
+  readonly head_since: number | null;
+}
+
+export interface PassContext {
+  readonly now: number;
+  readonly starvationAfterMs: number;
+}
+
+export interface PassPlan {
+  readonly placements: readonly Placement[];
+  /** A sentence for every job of the queue that is not placed. */
+  readonly reasons: ReadonlyMap<string, string>;
+  /** Jobs that are the first to wait for their nodes, and have not been before. */
+  readonly newHeads: readonly string[];
+}
+
+/** The free places of a node during the pass; they only become fewer. */
+interface Room {
+  readonly node: NodeCapacity;
+  readonly freeSlots: { readonly index: number; readonly model: string }[];
+  freeCpu: number;
+  /** A job that has waited for too long gets this node: nobody behind it takes a slot here. */
+  isKept: boolean;
+  /** Some job before waits for this node. */
+  isAwaited: boolean;
+}
+
+/** Jobs that ask for the same. Once one of them cannot be placed, none behind it can. */
+interface Kind {
+  readonly fit: Fit;
+  readonly rooms: readonly { readonly room: Room; readonly fitting: FittingNode }[];
+  isStuck: boolean;
+}
+
+/**
+ * One scheduling pass over the queue, first to run first. Pure.
+ *
+ * - A job that cannot be placed blocks nobody behind it. But the first that waits for its nodes is their head; after
+ *   `starvationAfterMs` as such, the node where it lacks least is kept for it.
+ * - GPU jobs are packed: the node with the fewest free slots that suffice, so that large gaps stay for large jobs.
+ * - cpu-only jobs are spread: the node with the most free places.
+ */
+export function planPass(
+  queue: readonly QueueItem[],
+  nodes: readonly NodeCapacity[],
+  { now, starvationAfterMs }: PassContext,
+): PassPlan {
+  const rooms = new Map(nodes.map((node) => [node.id, toRoom(node)]));
+  const kinds = new Map<string, Kind>();
+  const placements: Placement[] = [];
+  const reasons = new Map<string, string>();
+  const newHeads: string[] = [];
+  const waiting = { gpu: 0, cpu: 0 };
+
+  for (const job of queue) {
+    if (job.not_before !== null && job.not_before > now) {
+      reasons.set(job.id, backingOff(job.attempt, job.not_before));
+      continue;
+    }
+    const kind = toKind(job, nodes, rooms, kinds);
+    if (kind.fit.problem !== null) {
+      reasons.set(job.id, kind.fit.problem);
+      continue;
+    }
+    const placement = kind.isStuck ? null : place(job, kind);
+    if (placement) {
+      placements.push(placement);
+      continue;
+    }
+    reasons.set(
+      job.id,
+      job.gpu === 0 ? waitingForCpu(waiting.cpu++) : waitingForGpus(job.gpu, waiting.gpu++),
+    );
+    if (!kind.isStuck && job.gpu > 0 && isHead(kind)) {
+      if (job.head_since === null) newHeads.push(job.id);
+      else if (now - job.head_since >= starvationAfterMs) keepNode(kind);
+    }
+    kind.isStuck = true;
+  }
+  return { placements, reasons, newHeads };
+}
+
+function toRoom(node: NodeCapacity): Room {
+  const freeSlots = node.slots.filter(({ free }) => free).map(({ index, model }) => ({ index, model }));
+  return { node, freeSlots, freeCpu: node.max_cpu_jobs - node.cpu_jobs, isKept: false, isAwaited: false };
+}
+
+function toKind(
+  job: QueueItem,
+  nodes: readonly NodeCapacity[],
+  rooms: ReadonlyMap<string, Room>,
+  kinds: Map<string, Kind>,
+): Kind {
+  const key = `${job.gpu} ${job.runner} ${JSON.stringify(job.node_selector)}`;
+  let kind = kinds.get(key);
+  if (!kind) {
+    const fit = fitOf(job, nodes);
+    kind = {
+      fit,
+      rooms: fit.nodes.map((fitting) => ({ room: rooms.get(fitting.node.id)!, fitting })),
+      isStuck: false,
+    };
+    kinds.set(key, kind);
+  }
+  return kind;
+}
+
+function place(job: QueueItem, kind: Kind): Placement | null {
+  return job.gpu === 0 ? placeCpu(job, kind) : placeGpus(job, kind);
+}
+
+function placeGpus(job: QueueItem, kind: Kind): Placement | null {
+  let best: { room: Room; free: readonly { readonly index: number }[] } | null = null;
+  for (const { room, fitting } of kind.rooms) {
+    if (room.isKept) continue;
+    const free = freeOf(room, fitting);
+    if (free.length >= job.gpu && (!best || free.length < best.free.length)) best = { room, free };
+  }
+  if (!best) return null;
+  const taken = best.free.slice(0, job.gpu).map(({ index }) => index);
+  removeSlots(best.room, taken);
+  return { job_id: job.id, attempt: job.attempt, node: nameOf(best.room), gpu_indices: taken };
+}
+
+function placeCpu(job: QueueItem, kind: Kind): Placement | null {
+  let best: Room | null = null;
+  for (const { room } of kind.rooms) {
+    if (room.freeCpu > 0 && (!best || room.freeCpu > best.freeCpu)) best = room;
+  }
+  if (!best) return null;
+  best.freeCpu--;
+  return { job_id: job.id, attempt: job.attempt, node: nameOf(best), gpu_indices: [] };
+}
+
+/** Nobody before it waits for any of its nodes. From here on it does. */
+function isHead(kind: Kind): boolean {
+  const isFirst = kind.rooms.every(({ room }) => !room.isAwaited);
+  for (const { room } of kind.rooms) room.isAwaited = true;
+  return isFirst;
+}
+
+/** Keeps the node that lacks least. */
+function keepNode(kind: Kind): void {
+  const [first, ...rest] = kind.rooms;
+  if (!first) return;
+  const free = (candidate: (typeof kind.rooms)[number]) => freeOf(candidate.room, candidate.fitting).length;
+  rest.reduce((best, candidate) => (free(candidate) > free(best) ? candidate : best), first).room.isKept =
+    true;
+}
+
+function freeOf(room: Room, { gpuModel }: FittingNode): readonly { readonly index: number }[] {
+  return gpuModel === null ? room.freeSlots : room.freeSlots.filter(({ model }) => model === gpuModel);
+}
+
+function removeSlots(room: Room, indices: readonly number[]): void {
+  const kept = room.freeSlots.filter(({ index }) => !indices.includes(index));
+  room.freeSlots.splice(0, room.freeSlots.length, ...kept);
+}
+
+function nameOf({ node }: Room): Placement['node'] {
+  return { id: node.id, name: node.name };
+}

@@ -1,0 +1,74 @@
+import type { AttemptKey } from '@svc/contract';
+import type { PluginContext } from '@svc/kernel';
+import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
+import { isAt, type Dispatcher } from './dispatch.js';
+import { getAttemptRow, listOnNode } from './job-store.js';
+import { noteGone, type Reports } from './reports.js';
+import { ackTimeoutStep, lostStep } from './steps.js';
+import type { Transitions } from './transition.js';
+
+/**
+ * Brings the record and an agent that has just said hello to agree: a verdict for each attempt that it has, and the truth about those
+ * that the record expects there and that it has not.
+ */
+export class Reconciler {
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly nodes: Nodes,
+    private readonly transitions: Transitions,
+    private readonly dispatcher: Dispatcher,
+    private readonly reports: Reports,
+    private readonly wake: () => void,
+  ) {}
+
+  async reconcile({ hello, connection, rebooted }: HelloContext): Promise<WelcomePart> {
+    const node = { id: hello.node_id, name: hello.name };
+    const verdicts = [];
+    for (const report of hello.attempts) {
+      const { job_id, attempt } = report;
+      verdicts.push({ job_id, attempt, verdict: await this.reports.judge(report, node) });
+    }
+    const named = new Set(hello.attempts.map(toText));
+    const why = rebooted ? `${node.name} was rebooted` : `the agent on ${node.name} came back without it`;
+    for (const key of await this.#expected(node)) {
+      if (!named.has(toText(key))) await this.#settleMissing(key, node, connection, why);
+    }
+    return { verdicts };
+  }
+
+  /** Everything that has a process on the node, or holds a slot there, as far as the record goes. */
+  async #expected(node: AgentNode): Promise<AttemptKey[]> {
+    const holdings = await this.nodes.holdings(this.ctx.db, node.id);
+    const jobs = await listOnNode(this.ctx.db, node.id);
+    const keys = [...holdings, ...jobs.map(({ id, attempt }) => ({ job_id: id, attempt }))];
+    return [
+      ...new Map(
+        keys.map(({ job_id, attempt }) => [toText({ job_id, attempt }), { job_id, attempt }]),
+      ).values(),
+    ];
+  }
+
+  async #settleMissing(key: AttemptKey, node: AgentNode, connection: number, why: string): Promise<void> {
+    let isOnItsWay = false;
+    const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
+      isOnItsWay = this.dispatcher.isOnItsWay(key, node, connection);
+      if (isOnItsWay || !isAt(row, key, node)) return null;
+      if (row.status === 'DISPATCHING' && (await getAttemptRow(trx, key))?.accepted_at === null) {
+        return ackTimeoutStep(
+          this.nodes,
+          row,
+          { why: `${why}; it is dispatched again`, undelivered: true },
+          at,
+        );
+      }
+      return lostStep(this.nodes, row, { message: why, gone: true, retryAt: at }, at);
+    });
+    if (change || isOnItsWay) return;
+    await noteGone(this.ctx, key, node);
+    if (await this.nodes.release(this.ctx.db, node.id, key)) this.wake();
+  }
+}
+
+function toText({ job_id, attempt }: AttemptKey): string {
+  return `${job_id}/${attempt}`;
+}

@@ -1,0 +1,133 @@
+import { isTerminal, toId, type AttemptKey, type AttemptReport, type Verdict } from '@svc/contract';
+import type { PluginContext } from '@svc/kernel';
+import type { AgentNode, Nodes } from '@svc/plugin-nodes';
+import { isAt, type Dispatcher } from './dispatch.js';
+import type { AttemptRow, JobRow } from './job-row.js';
+import { getAttemptRow, getRow, lockRow } from './job-store.js';
+import type { Timing } from './options.js';
+import { adoptStep, endedStep, lostStep, startedStep } from './steps.js';
+import type { Transitions } from './transition.js';
+
+/** Takes the agents' word on attempts. Each report may come again; it is taken once. */
+export class Reports {
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly nodes: Nodes,
+    private readonly transitions: Transitions,
+    private readonly dispatcher: Dispatcher,
+    private readonly timing: Timing,
+    private readonly wake: () => void,
+  ) {}
+
+  /** An `accepted` frame: the attempt is on the agent's disk. */
+  async accepted(frame: AttemptKey, node: AgentNode): Promise<void> {
+    const key = toCanonical(frame);
+    if (key) this.dispatcher.acknowledged(key, node);
+    if (!key || !(await this.#accept(key, node))) this.#answer(frame, node, 'stop');
+  }
+
+  /** An `attempt` frame. */
+  async reported(report: AttemptReport, node: AgentNode): Promise<void> {
+    this.#answer(report, node, await this.judge(report, node));
+  }
+
+  /** Writes down what a report says and tells what its agent is to do with the attempt. */
+  async judge(report: AttemptReport, node: AgentNode): Promise<Verdict> {
+    const key = toCanonical(report);
+    if (!key) return report.state === 'ended' ? 'forget' : 'stop';
+    await this.#adoptIfHeld(key, node);
+    this.dispatcher.acknowledged(key, node);
+    if (report.started_at !== null || report.state === 'running') await this.#start(key, report, node);
+    if (report.state === 'running') return this.#judgeRunning(key, node);
+    const isNews = await this.#end(key, report, node);
+    if (!isNews && (await this.nodes.release(this.ctx.db, node.id, key))) this.wake();
+    return 'forget';
+  }
+
+  #answer({ job_id, attempt }: AttemptKey, node: AgentNode, verdict: Verdict): void {
+    if (verdict === 'stop')
+      this.nodes.send(node.id, { type: 'stop', job_id, attempt, grace_ms: this.timing.killGraceMs });
+    if (verdict === 'forget') this.nodes.send(node.id, { type: 'forget', job_id, attempt });
+  }
+
+  /** Notes the acknowledgement. False: the attempt is not wanted (there) any more. */
+  async #accept(key: AttemptKey, node: AgentNode): Promise<boolean> {
+    await this.#adoptIfHeld(key, node);
+    return this.ctx.db.transaction(async (trx) => {
+      const row = await lockRow(trx, key.job_id);
+      if (!isAt(row, key, node) || isTerminal(row.status) || row.cancel_requested_at !== null) return false;
+      await trx<AttemptRow>('attempts')
+        .where({ ...key, accepted_at: null })
+        .update({ accepted_at: this.ctx.clock.now() });
+      return true;
+    });
+  }
+
+  /**
+   * A job that was queued again for want of an acknowledgement, and that its agent has all the same: as long as nothing else
+   * has become of it and its slots are still held there, it goes on there.
+   */
+  async #adoptIfHeld(key: AttemptKey, node: AgentNode): Promise<void> {
+    const job = await getRow(this.ctx.db, key.job_id);
+    if (job?.status !== 'QUEUED' || job.attempt !== key.attempt) return;
+    await this.transitions.apply(key.job_id, async (row, trx) => {
+      const sent = await getAttemptRow(trx, key);
+      if (row.attempt !== key.attempt || sent?.node_id !== node.id) return null;
+      const holding = (await this.nodes.holdings(trx, node.id)).find(
+        (held) => held.job_id === row.id && held.attempt === row.attempt,
+      );
+      return holding ? adoptStep(sent, holding) : null;
+    });
+  }
+
+  async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<void> {
+    await this.transitions.apply(key.job_id, async (row, trx, at) => {
+      const isNew =
+        row.status === 'DISPATCHING' ||
+        (row.status === 'LOST' && (report.state === 'running' || row.started_at === null));
+      if (!isAt(row, key, node) || !isNew) return null;
+      const sent = await getAttemptRow(trx, key);
+      return sent && startedStep(row, sent, report, node, at);
+    });
+  }
+
+  async #judgeRunning(key: AttemptKey, node: AgentNode): Promise<Verdict> {
+    const row = await getRow(this.ctx.db, key.job_id);
+    const isWanted = isAt(row, key, node) && row.status === 'RUNNING' && row.cancel_requested_at === null;
+    return isWanted ? 'keep' : 'stop';
+  }
+
+  async #end(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<boolean> {
+    const exit = report.exit ?? { kind: 'lost', reason: 'its agent did not say how it ended' };
+    const change = await this.transitions.apply(key.job_id, (row, _trx, at) => {
+      if (!isAt(row, key, node)) return null;
+      if (exit.kind !== 'lost') return endedStep(this.nodes, row, exit, report, node, at);
+      return lostStep(
+        this.nodes,
+        row,
+        { message: `${exit.reason} (${node.name})`, gone: true, retryAt: at },
+        at,
+      );
+    });
+    if (change === null && exit.kind === 'lost') await noteGone(this.ctx, key, node);
+    return change !== null;
+  }
+}
+
+/** A job that was LOST with its node is now known to be gone: its retry need not wait any longer. */
+export async function noteGone(
+  { db, clock }: PluginContext,
+  key: AttemptKey,
+  node: { readonly id: string },
+): Promise<void> {
+  await db<JobRow>('jobs')
+    .where({ id: key.job_id, attempt: key.attempt, node_id: node.id, status: 'LOST' })
+    .whereNotNull('retry_at')
+    .update({ retry_at: clock.now() });
+}
+
+/** null: no job can have this id. */
+function toCanonical({ job_id, attempt }: AttemptKey): AttemptKey | null {
+  const id = toId('job', job_id);
+  return id === null ? null : { job_id: id, attempt };
+}

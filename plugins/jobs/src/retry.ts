@@ -1,0 +1,50 @@
+import { isTerminal, type Job } from '@svc/contract';
+import { fail, type PluginContext } from '@svc/kernel';
+import type { JobRow } from './job-row.js';
+import { getRow } from './job-store.js';
+import type { Timing } from './options.js';
+import { backoffMs } from './retry-policy.js';
+import { retryStep } from './steps.js';
+import type { Transitions } from './transition.js';
+
+const NO_BACKOFF = null;
+
+/** Queues a job again as its next attempt: when asked, and by itself when that is due. */
+export class Retrier {
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly transitions: Transitions,
+    private readonly timing: Timing,
+  ) {}
+
+  async retry(jobId: string): Promise<Job> {
+    const change = await this.transitions.apply(jobId, (row, _trx, at) =>
+      isTerminal(row.status) || row.status === 'LOST'
+        ? retryStep(row, { why: `attempt ${row.attempt + 1}, asked for`, notBefore: NO_BACKOFF }, at)
+        : null,
+    );
+    if (change) return change.after;
+    const row = (await getRow(this.ctx.db, jobId)) ?? fail('not_found', `no job "${jobId}"`);
+    return fail('conflict', `only an ended or LOST job can be retried: ${row.id} is ${row.status}`, {
+      status: row.status,
+    });
+  }
+
+  /** Automatic retries whose time has come. */
+  async retryDue(): Promise<void> {
+    const isDue = (row: JobRow, now: number) => row.retry_at !== null && row.retry_at <= now;
+    const due = await this.ctx
+      .db<JobRow>('jobs')
+      .where('retry_at', '<=', this.ctx.clock.now())
+      .orderBy('created_at')
+      .pluck('id');
+    for (const id of due as string[]) {
+      await this.transitions.apply(id, (row, _trx, at) => {
+        if (!isDue(row, at)) return null;
+        const waitMs = backoffMs(row.attempt, this.timing.backoff);
+        const why = `attempt ${row.attempt + 1} of ${row.max_attempts} after ${row.failure_reason}: ${row.failure_message}`;
+        return retryStep(row, { why, notBefore: at + waitMs }, at);
+      });
+    }
+  }
+}

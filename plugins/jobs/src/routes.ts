@@ -1,0 +1,55 @@
+import { routes as contract } from '@svc/contract';
+import { created, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { Canceller } from './cancel.js';
+import { hideEnv } from './hide-env.js';
+import { parseIdempotencyKey } from './idempotency.js';
+import { listJobs, requireJob } from './job-store.js';
+import type { Retrier } from './retry.js';
+import type { Submitter } from './submit.js';
+
+interface Parts {
+  readonly submitter: Submitter;
+  readonly canceller: Canceller;
+  readonly retrier: Retrier;
+}
+
+export function addRoutes(
+  routes: RouteCollector,
+  ctx: PluginContext,
+  { submitter, canceller, retrier }: Parts,
+): void {
+  routes.add(contract.submitJob, async ({ body, caller, headers }) => {
+    const key = parseIdempotencyKey(headers['idempotency-key']);
+    const { job, isRepeated } = await submitter.submit(body, caller, { key });
+    return isRepeated ? ok(hideEnv(job, caller)) : created(hideEnv(job, caller));
+  });
+
+  routes.add(
+    contract.listJobs,
+    async ({ query: { project_id, experiment_id, node_id, limit = 100, ...query }, caller }) => {
+      const idOf = (kind: 'project' | 'experiment' | 'node', id: string | undefined) =>
+        id === undefined ? id : requireId(kind, id);
+      const page = await listJobs(ctx.db, {
+        ...query,
+        project_id: idOf('project', project_id),
+        experiment_id: idOf('experiment', experiment_id),
+        node_id: idOf('node', node_id),
+        limit,
+      });
+      return ok({ ...page, items: page.items.map((job) => hideEnv(job, caller)) });
+    },
+  );
+
+  routes.add(contract.getJob, async ({ params, caller }) =>
+    ok(hideEnv(await requireJob(ctx.db, params.job_id), caller)),
+  );
+
+  routes.add(contract.cancelJob, async ({ params }) => {
+    const jobId = requireId('job', params.job_id);
+    return ok({ job_id: jobId, result: await canceller.cancel(jobId) });
+  });
+
+  routes.add(contract.retryJob, async ({ params, caller }) =>
+    ok(hideEnv(await retrier.retry(requireId('job', params.job_id)), caller)),
+  );
+}

@@ -1,0 +1,109 @@
+import type { PluginContext, QueuedJob, Timer } from '@svc/kernel';
+import type { Nodes } from '@svc/plugin-nodes';
+import { performance } from 'node:perf_hooks';
+import type { Dispatcher } from './dispatch.js';
+import type { Timing } from './options.js';
+import { planPass } from './plan-pass.js';
+import { loadQueue, storeHeads, storeReasons, type QueuedRow } from './queue-store.js';
+import type { Retrier } from './retry.js';
+import type { Sweeper } from './sweep.js';
+
+/** A pass that took longer is followed by a pause as long as itself, so that wake-ups in a row leave half of the time to others. */
+const LONG_PASS_MS = 20;
+
+/** Passes over the queue: one at a time, on a tick and whenever something has changed. */
+export class Scheduler {
+  #tick: Timer | null = null;
+  #pause: Timer | null = null;
+  #pass: Promise<void> | null = null;
+  #isAwaited = false;
+
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly nodes: Nodes,
+    private readonly parts: { dispatcher: Dispatcher; retrier: Retrier; sweeper: Sweeper },
+    private readonly timing: Timing,
+  ) {}
+
+  start(): void {
+    this.#tick = this.ctx.clock.setInterval(() => this.wake(), this.timing.tickMs);
+    this.wake();
+  }
+
+  /** There may be something to do. Wake-ups during a pass make one more. */
+  wake(): void {
+    if (!this.#tick || this.ctx.signal.aborted) return;
+    this.#isAwaited = true;
+    if (this.#pass || this.#pause) return;
+    this.#pass = this.#run().finally(() => {
+      this.#pass = null;
+      if (this.#isAwaited && !this.#pause) this.wake();
+    });
+  }
+
+  /** Resolves once the running pass is over; no other begins. */
+  async close(): Promise<void> {
+    this.#tick?.clear();
+    this.#pause?.clear();
+    this.#tick = null;
+    await this.#pass;
+  }
+
+  async #run(): Promise<void> {
+    this.#isAwaited = false;
+    const startedAt = performance.now();
+    try {
+      await this.pass();
+    } catch (err) {
+      this.ctx.log.error({ err }, 'a scheduling pass failed; the next tick makes another');
+    }
+    const tookMs = performance.now() - startedAt;
+    if (tookMs > LONG_PASS_MS) this.#pauseFor(tookMs);
+  }
+
+  #pauseFor(ms: number): void {
+    this.#pause = this.ctx.clock.setTimeout(
+      () => {
+        this.#pause = null;
+        if (this.#isAwaited) this.wake();
+      },
+      Math.min(ms, this.timing.tickMs),
+    );
+  }
+
+  /** One pass: what silent agents left behind, retries that are due, then the queue. */
+  async pass(): Promise<void> {
+    const { db, clock } = this.ctx;
+    const { dispatcher, retrier, sweeper } = this.parts;
+    const nodes = await this.nodes.capacity(db);
+    await sweeper.sweep(nodes);
+    await retrier.retryDue();
+    const queue = await this.#order(await loadQueue(db));
+    if (queue.length === 0) return;
+    const now = clock.now();
+    const plan = planPass(queue, nodes, {
+      now,
+      starvationAfterMs: this.timing.starvationAfterMs,
+    });
+    for (const placement of plan.placements) {
+      if (this.ctx.signal.aborted) return;
+      if (!(await dispatcher.place(placement))) this.#isAwaited = true;
+    }
+    await storeReasons(db, queue, plan.reasons);
+    await storeHeads(db, plan.newHeads, now);
+  }
+
+  /** What a tap adds is ignored, and what it leaves out comes last: a job is never lost here. */
+  async #order(queue: readonly QueuedRow[]): Promise<readonly QueuedRow[]> {
+    const given: readonly QueuedJob[] = queue;
+    const ordered = await this.ctx.fire.jobOrder(given);
+    if (ordered === given) return queue;
+    const rest = new Map(queue.map((row) => [row.id, row]));
+    const named = ordered.flatMap(({ id }) => {
+      const row = rest.get(id);
+      rest.delete(id);
+      return row ? [row] : [];
+    });
+    return [...named, ...rest.values()];
+  }
+}

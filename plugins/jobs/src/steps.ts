@@ -1,0 +1,190 @@
+import type { AttemptReport } from '@svc/contract';
+import type { AgentNode, Holding, Nodes } from '@svc/plugin-nodes';
+import { toCancelled, toOutcome, type KnownExit } from './exit-outcome.js';
+import { finishedEvent, foundEvent, lostEvent, queuedEvent, startedEvent } from './job-events.js';
+import type { AttemptRow, JobRow } from './job-row.js';
+import { mayRetry } from './retry-policy.js';
+import type { Step } from './transition.js';
+
+/** Where a scheduling pass wants a job to run. */
+export interface Placement {
+  readonly job_id: string;
+  readonly attempt: number;
+  readonly node: AgentNode;
+  /** Empty: a cpu-only job. */
+  readonly gpu_indices: readonly number[];
+}
+
+const NOWHERE = { node_id: null, gpu_indices: '[]', dispatched_at: null, run_id: null } as const;
+
+export function claimStep(nodes: Nodes, { job_id, attempt, node, gpu_indices }: Placement, at: number): Step {
+  return {
+    trigger: 'claim',
+    set: { ...heldBy(node.id, gpu_indices), dispatched_at: at },
+    attempt: { run_id: null, accepted_at: null },
+    slots: (trx) => nodes.claim(trx, { node_id: node.id, gpu_indices, job_id, attempt }),
+  };
+}
+
+/** A job that was queued again because nobody acknowledged it, and that its agent turns out to have. */
+export function adoptStep(sent: AttemptRow, holding: Holding): Step {
+  return {
+    trigger: 'claim',
+    set: { ...heldBy(sent.node_id, holding.gpu_indices), dispatched_at: sent.dispatched_at },
+  };
+}
+
+export function startedStep(
+  job: JobRow,
+  sent: AttemptRow,
+  report: AttemptReport,
+  node: AgentNode,
+  at: number,
+): Step {
+  const isFound = job.status === 'LOST';
+  const startedAt = job.started_at ?? within(report.started_at ?? at, job.dispatched_at ?? 0, at);
+  const cleared = { failure_reason: null, failure_message: null, retry_at: null };
+  return {
+    trigger: isFound ? 'found' : 'started',
+    set: { run_id: sent.run_id, started_at: startedAt, ...(isFound && cleared) },
+    event: (after) => (isFound ? foundEvent(after, node.name) : startedEvent(after, node.name)),
+  };
+}
+
+export function endedStep(
+  nodes: Nodes,
+  job: JobRow,
+  exit: KnownExit,
+  report: AttemptReport,
+  node: AgentNode,
+  at: number,
+): Step {
+  const { trigger, ...outcome } =
+    job.cancel_requested_at === null ? toOutcome(exit, node.name) : toCancelled(exit);
+  const isLate = trigger === 'dispatch_failed' && job.status !== 'DISPATCHING';
+  return {
+    trigger: isLate ? 'exited_bad' : trigger,
+    set: {
+      ...outcome,
+      finished_at: within(report.finished_at ?? at, job.started_at ?? job.dispatched_at ?? 0, at),
+      retry_at: trigger !== 'cancelled' && mayRetry(job, outcome.failure_reason) ? at : null,
+    },
+    slots: freed(nodes, job),
+    event: finishedEvent,
+  };
+}
+
+/** The agent has it no more, or has gone away with it. `gone`: no process is left, so its slots are free. */
+export function lostStep(nodes: Nodes, job: JobRow, { message, gone, retryAt }: Loss, at: number): Step {
+  const slots = gone ? { slots: freed(nodes, job) } : {};
+  if (job.cancel_requested_at !== null) {
+    const { trigger, ...outcome } = toCancelled(null);
+    const set = { ...outcome, failure_message: `cancelled; ${message}`, finished_at: at };
+    return { trigger, set, event: finishedEvent, ...slots };
+  }
+  return {
+    trigger: 'lost',
+    set: {
+      failure_reason: 'LOST',
+      failure_message: message,
+      retry_at: mayRetry(job, 'LOST') ? retryAt : null,
+    },
+    event: lostEvent,
+    ...slots,
+  };
+}
+
+export interface Loss {
+  readonly message: string;
+  readonly gone: boolean;
+  /** When an automatic retry is due, if one is allowed; ms. */
+  readonly retryAt: number;
+}
+
+/** `undelivered`: the agent certainly has not got it. Else its slots stay held until the agent says what it has. */
+export function ackTimeoutStep(
+  nodes: Nodes,
+  job: JobRow,
+  { why, undelivered }: { why: string; undelivered: boolean },
+  at: number,
+): Step {
+  const slots = undelivered ? { slots: freed(nodes, job) } : {};
+  if (job.cancel_requested_at !== null) {
+    const { trigger, ...outcome } = toCancelled(null);
+    return { trigger, set: { ...outcome, finished_at: at }, event: finishedEvent, ...slots };
+  }
+  const { node_id, gpu_indices, dispatched_at } = job;
+  return {
+    trigger: 'ack_timeout',
+    set: { ...NOWHERE, pending_reason: why },
+    attempt: { node_id, gpu_indices, dispatched_at },
+    ...slots,
+  };
+}
+
+export function planFailedStep(nodes: Nodes, job: JobRow, message: string, at: number): Step {
+  return {
+    trigger: 'dispatch_failed',
+    set: { failure_reason: 'DISPATCH_FAILED', failure_message: message, finished_at: at },
+    slots: freed(nodes, job),
+    event: finishedEvent,
+  };
+}
+
+/** Of a job without a process that could be told: QUEUED or LOST. */
+export function cancelStep(job: JobRow, at: number): Step {
+  const message =
+    job.status === 'LOST' ? `cancelled while lost: ${job.failure_message}` : 'cancelled while queued';
+  return {
+    trigger: 'cancelled',
+    set: {
+      failure_reason: null,
+      failure_message: message,
+      finished_at: at,
+      not_before: null,
+      retry_at: null,
+    },
+    event: finishedEvent,
+  };
+}
+
+export function retryStep(
+  job: JobRow,
+  { why, notBefore }: { why: string; notBefore: number | null },
+  at: number,
+): Step {
+  return {
+    trigger: 'retry',
+    set: {
+      ...NOWHERE,
+      attempt: job.attempt + 1,
+      queued_at: at,
+      pending_reason: 'just queued again: the next scheduling pass decides',
+      exit_code: null,
+      failure_reason: null,
+      failure_message: null,
+      started_at: null,
+      finished_at: null,
+      cancel_requested_at: null,
+      not_before: notBefore,
+      retry_at: null,
+    },
+    event: (after) => queuedEvent(after, why),
+  };
+}
+
+function heldBy(nodeId: string | null, gpuIndices: readonly number[]) {
+  return { node_id: nodeId, gpu_indices: JSON.stringify(gpuIndices), not_before: null, head_since: null };
+}
+
+function freed(nodes: Nodes, { node_id, id, attempt }: JobRow): NonNullable<Step['slots']> {
+  return async (trx) => {
+    if (node_id !== null) await nodes.release(trx, node_id, { job_id: id, attempt });
+    return true;
+  };
+}
+
+/** Clocks of hosts differ: what an agent says of a time is held between what this server saw before and after. */
+function within(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(value, high));
+}

@@ -1,0 +1,183 @@
+import {
+  AGENT_PROTOCOL,
+  type AgentFrame,
+  type FrameOf,
+  type Hello,
+  type NodeRecord,
+  type ServerFrame,
+} from '@svc/contract';
+import type { PluginContext } from '@svc/kernel';
+import type { Events } from '@svc/plugin-events';
+import type { WebSocket } from 'ws';
+import { CLOSE } from './close-codes.js';
+import { Connections } from './connections.js';
+import { enrol } from './enrol.js';
+import { confirmSecret, getNode, setDisconnected, setHeartbeat } from './node-store.js';
+import { OrderedWork } from './ordered-work.js';
+import type { AgentFrameType, FrameListener, HelloContext, HelloListener, WelcomePart } from './service.js';
+import { Session, type LaterFrame, type SessionHost } from './session.js';
+import { SERVER_VERSION } from './version.js';
+
+/** More often is not written to the database. */
+const HEARTBEAT_STORED_EVERY_MS = 5000;
+
+interface Enrolled {
+  readonly before: NodeRecord | null;
+  readonly connectedAt: number;
+  unconfirmed: boolean;
+  heartbeatStoredAt: number;
+}
+
+/** All agent connections: who is connected, who listens to their frames, what they are told. */
+export class AgentHub implements SessionHost {
+  readonly connections = new Connections();
+  readonly #sessions = new Set<Session>();
+  readonly #enrolled = new WeakMap<Session, Enrolled>();
+  readonly #greetings = new OrderedWork();
+  readonly #frameListeners = new Map<string, FrameListener<AgentFrameType>[]>();
+  readonly #helloListeners: HelloListener[] = [];
+
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly events: Events,
+    private readonly heartbeatMs: number,
+  ) {}
+
+  open(socket: WebSocket): void {
+    const { clock, log } = this.ctx;
+    this.#sessions.add(new Session(this.connections.nextNumber(), socket, this, clock, log));
+  }
+
+  onFrame<T extends AgentFrameType>(type: T, listener: FrameListener<T>): void {
+    const listeners = this.#frameListeners.get(type) ?? [];
+    this.#frameListeners.set(type, [...listeners, listener as unknown as FrameListener<AgentFrameType>]);
+  }
+
+  onHello(listener: HelloListener): void {
+    this.#helloListeners.push(listener);
+  }
+
+  send(nodeId: string, frame: ServerFrame): boolean {
+    const connection = this.connections.get(nodeId);
+    connection?.send(frame);
+    return connection !== undefined;
+  }
+
+  welcome(hello: Hello, session: Session): Promise<ServerFrame> {
+    return this.#greetings.run(hello.node_id, 1, () => this.#welcome(hello, session));
+  }
+
+  async opened(session: Session): Promise<void> {
+    const { id, name } = session.node!;
+    this.ctx.log.info({ node_id: id, name, connection: session.number }, 'agent connected');
+    await this.#fireChanged(id, this.#enrolled.get(session)?.before ?? null);
+  }
+
+  async frame(frame: LaterFrame, session: Session): Promise<void> {
+    const node = session.node!;
+    await this.#noteAlive(session, node.id);
+    for (const listener of this.#frameListeners.get(frame.type) ?? []) {
+      await listener(frame as FrameOf<AgentFrame, AgentFrameType>, node);
+    }
+  }
+
+  async closed(session: Session, reason: string): Promise<void> {
+    this.#sessions.delete(session);
+    const { node } = session;
+    if (!node || !this.connections.detach(node.id, session) || this.ctx.signal.aborted) return;
+    try {
+      await this.#noteDisconnected(session, node, reason);
+    } catch (err) {
+      this.ctx.log.error({ err, node_id: node.id }, 'the end of an agent connection could not be stored');
+    }
+  }
+
+  /** Says goodbye to every agent; resolves once what they sent has been dealt with. */
+  async close(): Promise<void> {
+    for (const session of this.#sessions) session.close(CLOSE.goingAway, 'the server closes');
+    await Promise.all([...this.#sessions].map((session) => session.settle()));
+  }
+
+  /** Stores and publishes AGENT_DISCONNECTED. */
+  async reportDisconnected(node: { id: string; name: string }, reason: string): Promise<void> {
+    const event = await this.events.append(
+      this.ctx.db,
+      {
+        type: 'AGENT_DISCONNECTED',
+        severity: 'warning',
+        title: `Agent ${node.name} disconnected`,
+        message: `${reason}. What runs there goes on; the agent reports it when it is back.`,
+        node_id: node.id,
+        data: { reason },
+      },
+      this.ctx.clock.now(),
+    );
+    await this.events.publish([event]);
+  }
+
+  async #welcome(hello: Hello, session: Session): Promise<ServerFrame> {
+    const { db, clock } = this.ctx;
+    const connectedAt = clock.now();
+    const before = await getNode(db, hello.node_id);
+    const { id, secret, unconfirmed, rebooted } = await enrol(db, hello, connectedAt);
+    session.node = { id, name: hello.name };
+    this.#enrolled.set(session, { before, connectedAt, unconfirmed, heartbeatStoredAt: connectedAt });
+    this.connections
+      .attach(id, session)
+      ?.close(CLOSE.replaced, 'a newer connection of the same node replaces this one');
+    const parts = await this.#askListeners({
+      hello: { ...hello, node_id: id },
+      connection: session.number,
+      rebooted,
+    });
+    return {
+      type: 'welcome',
+      protocol: AGENT_PROTOCOL,
+      node_id: id,
+      node_secret: secret,
+      server_version: SERVER_VERSION,
+      heartbeat_ms: this.heartbeatMs,
+      verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
+      log_positions: parts.flatMap(({ log_positions = [] }) => log_positions),
+    };
+  }
+
+  async #askListeners(context: HelloContext): Promise<WelcomePart[]> {
+    const parts: WelcomePart[] = [];
+    for (const listener of this.#helloListeners) parts.push(await listener(context));
+    return parts;
+  }
+
+  async #noteAlive(session: Session, nodeId: string): Promise<void> {
+    const { db, clock } = this.ctx;
+    const enrolled = this.#enrolled.get(session)!;
+    if (enrolled.unconfirmed) {
+      enrolled.unconfirmed = false;
+      await confirmSecret(db, nodeId);
+    }
+    const now = clock.now();
+    if (now - enrolled.heartbeatStoredAt < HEARTBEAT_STORED_EVERY_MS) return;
+    enrolled.heartbeatStoredAt = now;
+    await setHeartbeat(db, nodeId, now);
+  }
+
+  async #noteDisconnected(
+    session: Session,
+    node: { id: string; name: string },
+    reason: string,
+  ): Promise<void> {
+    const before = await getNode(this.ctx.db, node.id);
+    await setDisconnected(this.ctx.db, node.id, this.#enrolled.get(session)?.connectedAt ?? 0);
+    this.ctx.log.warn(
+      { node_id: node.id, name: node.name, connection: session.number },
+      `agent disconnected: ${reason}`,
+    );
+    await this.reportDisconnected(node, `The connection ended: ${reason}`);
+    await this.#fireChanged(node.id, before);
+  }
+
+  async #fireChanged(nodeId: string, before: NodeRecord | null): Promise<void> {
+    const after = await getNode(this.ctx.db, nodeId);
+    if (after) await this.ctx.fire.nodeChanged({ before, after });
+  }
+}

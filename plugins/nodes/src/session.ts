@@ -1,0 +1,150 @@
+import { MAX_FRAME_BYTES, type AgentFrame, type Hello, type ServerFrame } from '@svc/contract';
+import type { Clock, Logger } from '@svc/kernel';
+import type { RawData, WebSocket } from 'ws';
+import { CLOSE, toCloseReason } from './close-codes.js';
+import type { Connection } from './connections.js';
+import { MalformedFrame, ProtocolMismatch, parseFrame } from './frames.js';
+import { Refusal } from './enrol.js';
+import { OrderedWork } from './ordered-work.js';
+import type { AgentNode } from './service.js';
+
+const HELLO_WITHIN_MS = 10_000;
+/** Frames being dealt with, in bytes: past it the socket is not read until they are done. */
+const MAX_BYTES_IN_WORK = 2 * MAX_FRAME_BYTES;
+
+export type LaterFrame = Exclude<AgentFrame, Hello>;
+
+/** What the node side does for a session. */
+export interface SessionHost {
+  /** Checks and stores the hello, attaches the session, sets its node, and resolves with the welcome. Throws Refusal. */
+  welcome(hello: Hello, session: Session): Promise<ServerFrame>;
+  /** After the welcome has been sent. */
+  opened(session: Session): Promise<void>;
+  /** Any frame after the hello. */
+  frame(frame: LaterFrame, session: Session): Promise<void>;
+  closed(session: Session, reason: string): Promise<void>;
+}
+
+/** One agent connection: hello, welcome, then frames in both directions. */
+export class Session implements Connection {
+  lastSeenAt: number;
+  node: AgentNode | null = null;
+  isOpen = false;
+  /** Settles when the welcome has been sent, or the hello refused. */
+  #welcomed: Promise<void> | null = null;
+  #isClosing = false;
+  #closeReason: string | null = null;
+  readonly #waiting: ServerFrame[] = [];
+  readonly #work = new OrderedWork();
+  readonly #helloTimer;
+
+  constructor(
+    readonly number: number,
+    private readonly socket: WebSocket,
+    private readonly host: SessionHost,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.lastSeenAt = clock.now();
+    this.#helloTimer = clock.setTimeout(
+      () => this.close(CLOSE.protocolError, 'no hello within 10 s'),
+      HELLO_WITHIN_MS,
+    );
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('close', (code, reason) => this.#ended(reason.toString() || `socket closed (${code})`));
+  }
+
+  send(frame: ServerFrame): void {
+    if (this.isOpen) this.socket.send(JSON.stringify(frame));
+    else this.#waiting.push(frame);
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#closeReason = reason;
+    this.socket.close(code, toCloseReason(reason));
+  }
+
+  cut(reason: string): void {
+    this.close(CLOSE.silent, reason);
+    this.socket.terminate();
+  }
+
+  /** Resolves once every frame that came has been dealt with. */
+  async settle(): Promise<void> {
+    await this.#welcomed;
+    await this.#work.settle();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#isClosing) return;
+    this.lastSeenAt = this.clock.now();
+    try {
+      if (isBinary) throw new MalformedFrame('frames are text');
+      const frame = parseFrame((data as Buffer).toString());
+      if (frame) this.#dispatch(frame, (data as Buffer).length);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #dispatch(frame: AgentFrame, sizeBytes: number): void {
+    if (frame.type === 'hello') {
+      if (this.#welcomed) throw new MalformedFrame('a second hello');
+      this.#welcomed = this.#greet(frame).catch((error: unknown) => this.#refuse(error));
+      return;
+    }
+    if (!this.#welcomed) throw new MalformedFrame('the first frame must be a hello');
+    const welcomed = this.#welcomed;
+    const key = 'job_id' in frame ? frame.job_id : frame.type;
+    const work = this.#work.run(key, sizeBytes, async () => {
+      await welcomed;
+      if (this.isOpen) await this.host.frame(frame, this);
+    });
+    work.catch((error: unknown) => this.#refuse(error)).finally(() => this.#resumeReading());
+    if (this.#work.weight > MAX_BYTES_IN_WORK) this.socket.pause();
+  }
+
+  async #greet(hello: Hello): Promise<void> {
+    this.#helloTimer.clear();
+    const welcome = await this.host.welcome(hello, this);
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    this.isOpen = true;
+    this.send(welcome);
+    for (const frame of this.#waiting.splice(0)) this.send(frame);
+    await this.host.opened(this);
+  }
+
+  /**
+   * Closes on whatever cannot be dealt with. Nothing is lost by that: the agent comes back and its hello repeats what it has.
+   */
+  #refuse(error: unknown): void {
+    const about = { node_id: this.node?.id, connection: this.number };
+    if (error instanceof Refusal || error instanceof ProtocolMismatch) {
+      const code = error instanceof Refusal ? error.code : 'protocol';
+      this.log.warn({ ...about, code }, `hello refused: ${error.message}`);
+      this.socket.send(JSON.stringify({ type: 'refused', code, message: error.message }));
+      this.close(CLOSE.refused, error.message);
+    } else if (error instanceof MalformedFrame) {
+      this.log.warn(about, `agent closed: ${error.message}`);
+      this.close(CLOSE.malformed, error.message);
+    } else if (!this.#isClosing) {
+      this.log.error(
+        { ...about, err: error },
+        'a frame could not be dealt with; the agent is to come back and repeat it',
+      );
+      this.close(CLOSE.internal, 'the server could not deal with a frame; say hello again');
+    }
+  }
+
+  #resumeReading(): void {
+    if (this.socket.isPaused && this.#work.weight <= MAX_BYTES_IN_WORK) this.socket.resume();
+  }
+
+  #ended(reason: string): void {
+    this.#isClosing = true;
+    this.#helloTimer.clear();
+    void Promise.resolve(this.#welcomed).then(() => this.host.closed(this, this.#closeReason ?? reason));
+  }
+}

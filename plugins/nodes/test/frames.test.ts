@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { MalformedFrame, ProtocolMismatch, parseFrame } from '../src/frames.js';
+import { FakeAgent } from './support/fake-agent.js';
+
+describe('agent frames', () => {
+  const hello = new FakeAgent({ url: '' }).toHello();
+
+  it('takes what the protocol allows', () => {
+    expect(parseFrame(JSON.stringify(hello))).to.deep.equal(hello);
+    expect(parseFrame('{"type":"heartbeat","ts":5}')).to.deep.equal({ type: 'heartbeat', ts: 5 });
+  });
+
+  it('ignores a type that it does not know', () => {
+    expect(parseFrame('{"type":"from-the-future","x":1}')).to.equal(null);
+  });
+
+  const malformed: [string, string, RegExp][] = [
+    ['no JSON', '{', /must be JSON/],
+    ['no object', '[]', /JSON object/],
+    ['null', 'null', /JSON object/],
+    ['no type', '{"ts":1}', /"type"/],
+    ['a missing field', '{"type":"heartbeat"}', /heartbeat frame: ts is required/],
+    ['an unknown field', '{"type":"heartbeat","ts":1,"extra":1}', /extra unknown field/],
+    ['an attempt below 1', '{"type":"accepted","job_id":"j","attempt":0}', /attempt must be at least 1/],
+    [
+      'an unknown exit',
+      '{"type":"attempt","job_id":"j","attempt":1,"state":"ended","pid":null,"started_at":null,"exit":{"kind":"x"},"finished_at":null}',
+      /exit/,
+    ],
+  ];
+  for (const [what, text, message] of malformed) {
+    it(`refuses ${what} with a sentence`, () => {
+      expect(() => parseFrame(text)).to.throw(MalformedFrame, message);
+    });
+  }
+
+  it('tells another protocol version apart from a malformed hello', () => {
+    expect(() => parseFrame('{"type":"hello","protocol":2,"brand_new":true}')).to.throw(
+      ProtocolMismatch,
+      /agent protocol 1, the agent 2/,
+    );
+  });
+});
