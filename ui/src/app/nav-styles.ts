@@ -1,0 +1,171 @@
+import { css } from 'lit';
+
+export const navStyles = css`
+  :host {
+    position: sticky;
+    top: 0;
+    display: flex;
+    flex-direction: column;
+    gap: var(--space-4);
+    height: 100dvh;
+    padding: var(--space-4) var(--space-3);
+    border-right: 1px solid var(--color-line);
+    background: var(--color-surface);
+    overflow-y: auto;
+  }
+  .brand {
+    display: flex;
+    align-items: center;
+    gap: var(--space-2);
+    padding: var(--space-1) var(--space-2);
+    color: var(--color-text);
+    font-size: var(--text-lg);
+    font-weight: var(--weight-strong);
+    letter-spacing: -0.02em;
+  }
+  .brand:hover {
+    text-decoration: none;
+  }
+  nav {
+    flex: 1;
+  }
+  nav ul {
+    display: grid;
+    gap: 2px;
+  }
+  nav a {
+    display: flex;
+    align-items: center;
+    gap: 0.625rem;
+    height: 2.125rem;
+    padding: 0 var(--space-2);
+    border-radius: var(--radius-md);
+    color: var(--color-text-2);
+    font-weight: var(--weight-medium);
+  }
+  nav a:hover {
+    background: var(--color-hover);
+    color: var(--color-text);
+    text-decoration: none;
+  }
+  nav a[aria-current='page'] {
+    background: var(--color-neutral-soft);
+    color: var(--color-text);
+  }
+  nav a[aria-current='page'] .icon {
+    color: var(--color-accent);
+  }
+  .foot {
+    display: grid;
+    gap: var(--space-3);
+    font-size: var(--text-sm);
+  }
+  .connection {
+    display: flex;
+    align-items: center;
+    gap: var(--space-2);
+    padding: 0 var(--space-2);
+    color: var(--color-text-2);
+  }
+  .connection.good {
+    color: var(--color-success);
+  }
+  .connection.bad {
+    color: var(--color-danger);
+  }
+  .themes {
+    display: flex;
+    margin: 0 var(--space-1);
+    --control-height: 1.75rem;
+  }
+  .themes button {
+    flex: 1;
+    display: grid;
+    place-items: center;
+    padding: 0;
+  }
+  .who {
+    display: flex;
+    align-items: center;
+    gap: var(--space-1);
+    padding: var(--space-3) 0 0 var(--space-2);
+    border-top: 1px solid var(--color-line);
+  }
+  .who p {
+    flex: 1;
+    display: grid;
+    min-width: 0;
+    line-height: 1.35;
+  }
+  .who p > :first-child {
+    font-weight: var(--weight-medium);
+  }
+  .scope {
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+  }
+
+  @media (max-width: 56rem) {
+    :host {
+      z-index: 10;
+      flex-direction: row;
+      align-items: center;
+      gap: var(--space-2);
+      height: auto;
+      padding: var(--space-2) var(--space-4);
+      padding-top: max(var(--space-2), env(safe-area-inset-top));
+      border-right: 0;
+      border-bottom: 1px solid var(--color-line);
+      overflow: visible;
+    }
+    .brand {
+      padding-left: 0;
+    }
+    .foot {
+      display: flex;
+      align-items: center;
+      gap: var(--space-2);
+      margin-left: auto;
+    }
+    .connection span {
+      font-size: var(--text-xs);
+    }
+    .themes {
+      margin: 0;
+    }
+    .themes button {
+      width: 2rem;
+    }
+    .who {
+      padding: 0;
+      border: 0;
+    }
+    .who p {
+      display: none;
+    }
+    nav {
+      position: fixed;
+      z-index: 10;
+      right: 0;
+      bottom: 0;
+      left: 0;
+      padding: var(--space-1) var(--space-2) env(safe-area-inset-bottom);
+      border-top: 1px solid var(--color-line);
+      background: var(--color-surface);
+    }
+    nav ul {
+      grid-template-columns: repeat(4, 1fr);
+    }
+    nav a {
+      flex-direction: column;
+      justify-content: center;
+      gap: 2px;
+      height: 3.25rem;
+      font-size: var(--text-xs);
+    }
+    nav a[aria-current='page'] {
+      background: none;
+      color: var(--color-accent);
+    }
+  }
+`;

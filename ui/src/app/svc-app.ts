@@ -1,0 +1,208 @@
+import { provide } from '@lit/context';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, query, state } from 'lit/decorators.js';
+import '../components/svc-notice.js';
+import '../components/svc-toasts.js';
+import { Api, ApiError, toApiError } from '../data/api.js';
+import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
+import { LiveFeed } from '../data/live-feed.js';
+import type { StreamState } from '../data/sse.js';
+import { baseStyles } from '../styles/shared.js';
+import { apiContext, feedContext, whoContext } from './contexts.js';
+import { Router } from './router.js';
+import { loadToken, storeToken, takeSignInCode } from './session.js';
+import './svc-nav.js';
+import './svc-sign-in.js';
+
+type Phase = 'checking' | 'signed-out' | 'signed-in' | 'unreachable';
+
+/** The shell: who is signed in, the live stream, navigation, and the page that the address names. */
+@customElement('svc-app')
+export class SvcApp extends LitElement {
+  private token = loadToken();
+
+  @provide({ context: apiContext })
+  readonly api = new Api({ token: () => this.token, onUnauthorized: (message) => this.signOut(message) });
+
+  @provide({ context: feedContext })
+  readonly feed = new LiveFeed(this.api, (streamState) => (this.connection = streamState));
+
+  @provide({ context: whoContext })
+  @state()
+  who: Whoami | null = null;
+
+  @state() private phase: Phase = 'checking';
+  @state() private message = '';
+  @state() private connection: StreamState = 'connecting';
+  @query('main') private readonly main!: HTMLElement | null;
+  private readonly router = new Router(this, (isNewPage) => this.onPage(isNewPage));
+
+  static override styles = [
+    baseStyles,
+    css`
+      :host {
+        min-height: 100dvh;
+      }
+      .shell {
+        display: grid;
+        grid-template-columns: var(--nav-width) minmax(0, 1fr);
+        min-height: 100dvh;
+      }
+      main {
+        min-width: 0;
+        outline: none;
+      }
+      .skip {
+        position: fixed;
+        z-index: 20;
+        top: var(--space-2);
+        left: var(--space-2);
+        padding: var(--space-2) var(--space-4);
+        border-radius: var(--radius-md);
+        background: var(--color-accent);
+        color: var(--color-on-accent);
+      }
+      .skip:not(:focus) {
+        clip-path: inset(50%);
+      }
+      svc-notice {
+        margin: 18vh auto 0;
+        max-width: 26rem;
+      }
+      @media (max-width: 56rem) {
+        .shell {
+          grid-template-columns: minmax(0, 1fr);
+          grid-template-rows: auto 1fr;
+        }
+        main {
+          padding-bottom: calc(3.75rem + env(safe-area-inset-bottom));
+        }
+      }
+    `,
+  ];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const code = takeSignInCode();
+    void (code === null ? this.checkToken() : this.redeem(code));
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.feed.stop();
+  }
+
+  override render() {
+    return html`${this.renderPhase()}<svc-toasts></svc-toasts>`;
+  }
+
+  private renderPhase() {
+    if (this.phase === 'checking') return nothing;
+    if (this.phase === 'unreachable') return this.renderUnreachable();
+    if (this.phase === 'signed-out') {
+      return html`<svc-sign-in
+        .message=${this.message}
+        .signIn=${(token: string) => this.signIn(token)}
+      ></svc-sign-in>`;
+    }
+    return html`
+      <a class="skip" href="#main" @click=${this.skipToMain}>Skip to the page</a>
+      <div class="shell">
+        <svc-nav
+          .section=${this.router.section}
+          .connection=${this.connection}
+          .who=${this.who}
+          @svc-sign-out=${() => this.signOut('')}
+        ></svc-nav>
+        <main id="main" tabindex="-1">${this.router.render()}</main>
+      </div>
+    `;
+  }
+
+  private renderUnreachable() {
+    return html`<svc-notice
+      tone="danger"
+      headline="The server does not answer"
+      action="Try again"
+      @svc-action=${() => void this.checkToken()}
+      >${this.message}</svc-notice
+    >`;
+  }
+
+  private async redeem(code: string): Promise<void> {
+    storeToken((this.token = null));
+    try {
+      await this.signIn(await redeemSignInLink(this.api, code));
+    } catch (error) {
+      this.signOut(describeRedeem(toApiError(error)));
+    }
+  }
+
+  private async checkToken(): Promise<void> {
+    if (this.token === null) return this.signOut('');
+    try {
+      await this.signIn(this.token);
+    } catch (error) {
+      this.onSignInError(toApiError(error));
+    }
+  }
+
+  /** Keeps the token only once the server has accepted it; throws its refusal. */
+  private async signIn(token: string): Promise<void> {
+    this.token = token;
+    const who = await whoami(this.api);
+    if (who.scope !== 'read' && who.scope !== 'write') throw this.refuseScope(who);
+    storeToken(token);
+    this.who = who;
+    this.message = '';
+    this.phase = 'signed-in';
+    this.feed.start();
+  }
+
+  private refuseScope({ name, scope }: Whoami): ApiError {
+    this.token = null;
+    return new ApiError(
+      'forbidden',
+      `The token "${name}" has the scope ${scope}; the console needs read or write.`,
+      403,
+    );
+  }
+
+  private onSignInError(error: ApiError): void {
+    if (error.status === 401) return;
+    if (error.status === 403) return this.signOut(error.message);
+    this.message = error.message;
+    this.phase = 'unreachable';
+  }
+
+  /** The address stays, so that signing in again comes back to the same page. */
+  private signOut(message: string): void {
+    this.feed.stop();
+    storeToken((this.token = null));
+    this.who = null;
+    this.message = message;
+    this.phase = 'signed-out';
+  }
+
+  private onPage(isNewPage: boolean): void {
+    if (!isNewPage || this.phase !== 'signed-in') return;
+    window.scrollTo(0, 0);
+    this.main?.focus({ preventScroll: true });
+  }
+
+  private skipToMain(event: Event): void {
+    event.preventDefault();
+    this.main?.focus();
+  }
+}
+
+function describeRedeem(error: ApiError): string {
+  if (error.code === 'network') return error.message;
+  return 'This sign-in link was already used or has expired. Ask for a new one, or sign in with a token.';
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-app': SvcApp;
+  }
+}

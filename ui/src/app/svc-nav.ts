@@ -1,0 +1,119 @@
+import { LitElement, html } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { icon, type IconName } from '../components/icons.js';
+import type { Whoami } from '../data/auth.js';
+import type { StreamState } from '../data/sse.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { brandMark } from './brand.js';
+import { paths } from './paths.js';
+import type { Section } from './routes.js';
+import { currentTheme, setTheme, type Theme } from './theme.js';
+import { navStyles } from './nav-styles.js';
+
+const LINKS: readonly { section: Section; label: string; href: string }[] = [
+  { section: 'jobs', label: 'Jobs', href: paths.jobs() },
+  { section: 'runs', label: 'Runs', href: paths.runs() },
+  { section: 'nodes', label: 'Nodes', href: paths.nodes() },
+  { section: 'events', label: 'Events', href: paths.events() },
+];
+
+const THEMES: readonly { theme: Theme; label: string; icon: IconName }[] = [
+  { theme: 'auto', label: 'Theme of the system', icon: 'theme' },
+  { theme: 'light', label: 'Light theme', icon: 'sun' },
+  { theme: 'dark', label: 'Dark theme', icon: 'moon' },
+];
+
+const CONNECTIONS: Readonly<Record<StreamState, { label: string; hint: string; tone: string }>> = {
+  live: { label: 'Live', hint: 'Changes show at once', tone: 'good' },
+  connecting: { label: 'Connecting', hint: 'Opening the live stream', tone: 'wait' },
+  waiting: { label: 'Reconnecting', hint: 'The live stream dropped; trying again', tone: 'bad' },
+  paused: { label: 'Paused', hint: 'The live stream rests while the tab is hidden', tone: 'wait' },
+  ended: { label: 'Closed', hint: 'The server ended the live stream', tone: 'bad' },
+  failed: {
+    label: 'Not live',
+    hint: 'The server refused the live stream; pages refresh every few seconds',
+    tone: 'bad',
+  },
+};
+
+/** Navigation, connection, who is signed in, and the theme: a side bar on a desk, a top and a bottom bar on a phone. */
+@customElement('svc-nav')
+export class SvcNav extends LitElement {
+  @property({ attribute: false }) section: Section | null = null;
+  @property({ attribute: false }) connection: StreamState = 'connecting';
+  @property({ attribute: false }) who: Whoami | null = null;
+  @state() private theme = currentTheme();
+
+  static override styles = [baseStyles, controlStyles, iconStyles, navStyles];
+
+  override render() {
+    return html`
+      <a class="brand" href=${paths.jobs()} aria-label="svc, to the jobs">${brandMark(24)}<span>svc</span></a>
+      <nav aria-label="Main">
+        <ul>
+          ${LINKS.map(
+            ({ section, label, href }) =>
+              html`<li>
+                <a href=${href} aria-current=${section === this.section ? 'page' : 'false'}
+                  >${icon(section)}${label}</a
+                >
+              </li>`,
+          )}
+        </ul>
+      </nav>
+      <div class="foot">${this.renderConnection()} ${this.renderThemes()} ${this.renderWho()}</div>
+    `;
+  }
+
+  private renderConnection() {
+    const { label, hint, tone } = CONNECTIONS[this.connection];
+    return html`<p class="connection ${tone}" role="status" title=${hint}>
+      ${icon(this.connection === 'live' ? 'live' : tone === 'bad' ? 'away' : 'queued')}<span>${label}</span>
+    </p>`;
+  }
+
+  private renderThemes() {
+    return html`<div class="themes segmented" role="group" aria-label="Theme">
+      ${THEMES.map(
+        ({ theme, label, icon: name }) =>
+          html`<button
+            aria-pressed=${theme === this.theme ? 'true' : 'false'}
+            aria-label=${label}
+            title=${label}
+            @click=${() => this.onTheme(theme)}
+          >
+            ${icon(name, 14)}
+          </button>`,
+      )}
+    </div>`;
+  }
+
+  private renderWho() {
+    if (!this.who) return null;
+    return html`<div class="who">
+      <p>
+        <span class="truncate" title="Token ${this.who.name}">${this.who.name}</span>
+        <span class="scope">${this.who.can_write ? 'Can read and write' : 'Can only read'}</span>
+      </p>
+      <button class="button plain icon" aria-label="Sign out" title="Sign out" @click=${this.onSignOut}>
+        ${icon('signOut')}
+      </button>
+    </div>`;
+  }
+
+  private onTheme(theme: Theme): void {
+    setTheme(theme);
+    this.theme = theme;
+  }
+
+  private onSignOut(): void {
+    this.dispatchEvent(new CustomEvent('svc-sign-out'));
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-nav': SvcNav;
+  }
+}

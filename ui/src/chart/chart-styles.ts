@@ -1,0 +1,187 @@
+import { css } from 'lit';
+
+export const chartStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    position: relative;
+    min-width: 0;
+  }
+  figure {
+    flex: 1;
+    display: flex;
+    flex-direction: column;
+  }
+  figcaption {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 0 var(--space-3);
+    min-height: 2.5rem;
+    padding: var(--space-2) var(--space-4) 0;
+  }
+  h3 {
+    font-size: var(--text-sm);
+    font-weight: var(--weight-strong);
+    overflow-wrap: anywhere;
+  }
+  .legend {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0 var(--space-1);
+    margin-left: auto;
+  }
+  .legend button {
+    display: inline-flex;
+    align-items: center;
+    gap: 0.375rem;
+    min-height: 1.5rem;
+    padding: 0 0.375rem;
+    border: 0;
+    border-radius: var(--radius-sm);
+    background: none;
+    color: var(--color-text-2);
+    font: inherit;
+    font-size: var(--text-xs);
+    cursor: pointer;
+  }
+  .legend button:hover {
+    background: var(--color-hover);
+  }
+  .legend button[aria-pressed='false'] {
+    color: var(--color-text-3);
+    text-decoration: line-through;
+  }
+  .legend .value {
+    color: var(--color-text);
+    font-weight: var(--weight-medium);
+    font-variant-numeric: tabular-nums;
+  }
+  .swatch {
+    width: 0.75rem;
+    height: 0.1875rem;
+    border-radius: var(--radius-full);
+    background: var(--swatch);
+  }
+  button[aria-pressed='false'] .swatch {
+    opacity: 0.35;
+  }
+  .odd {
+    color: var(--color-danger);
+    font-weight: var(--weight-medium);
+  }
+  .plot {
+    position: relative;
+    flex: 1;
+    min-height: 9rem;
+    padding: 0 0 var(--space-1) var(--space-2);
+    touch-action: pan-y;
+  }
+  .empty {
+    position: absolute;
+    inset: 0;
+    display: grid;
+    place-content: center;
+    color: var(--color-text-3);
+    font-size: var(--text-sm);
+  }
+  .tooltip {
+    position: absolute;
+    z-index: 3;
+    top: var(--space-2);
+    min-width: 8rem;
+    padding: var(--space-2) var(--space-3);
+    border-radius: var(--radius-md);
+    background: var(--color-overlay);
+    box-shadow: var(--shadow-overlay);
+    font-size: var(--text-xs);
+    pointer-events: none;
+  }
+  .tooltip table {
+    width: 100%;
+    border-spacing: 0;
+  }
+  .tooltip caption {
+    padding-bottom: 2px;
+    color: var(--color-text-3);
+    text-align: left;
+    white-space: nowrap;
+  }
+  .tooltip th {
+    max-width: 9rem;
+    padding: 0 var(--space-3) 0 0;
+    overflow: hidden;
+    color: var(--color-text-2);
+    font-weight: var(--weight-normal);
+    text-align: left;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .tooltip .swatch {
+    display: inline-block;
+    margin-right: 0.375rem;
+    vertical-align: middle;
+  }
+  .tooltip td {
+    font-weight: var(--weight-medium);
+    text-align: right;
+    white-space: nowrap;
+  }
+  .tooltip .at {
+    color: var(--color-text-3);
+    font-weight: var(--weight-normal);
+  }
+
+  /* uPlot's own layout. */
+  .uplot {
+    position: absolute;
+    width: min-content;
+  }
+  .u-wrap {
+    position: relative;
+    user-select: none;
+  }
+  .u-over,
+  .u-under {
+    position: absolute;
+  }
+  .u-under {
+    overflow: hidden;
+  }
+  .uplot canvas {
+    display: block;
+    position: relative;
+    width: 100%;
+    height: 100%;
+  }
+  .u-axis {
+    position: absolute;
+  }
+  .u-select {
+    position: absolute;
+    background: color-mix(in srgb, var(--color-accent) 16%, transparent);
+    pointer-events: none;
+  }
+  .u-cursor-x {
+    position: absolute;
+    top: 0;
+    left: 0;
+    height: 100%;
+    border-right: 1px solid var(--color-line-strong);
+    pointer-events: none;
+    will-change: transform;
+  }
+  .u-cursor-pt {
+    position: absolute;
+    top: 0;
+    left: 0;
+    border: 0 solid;
+    border-radius: 50%;
+    background-clip: padding-box !important;
+    pointer-events: none;
+    will-change: transform;
+  }
+  .u-off {
+    display: none;
+  }
+`;

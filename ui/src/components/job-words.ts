@@ -1,0 +1,30 @@
+import type { Job } from '@svc/contract';
+import { plural } from '../format.js';
+
+const REASONS: Readonly<Record<string, string>> = {
+  EVALUATION_RESULT_INVALID: 'the evaluation left no valid result file',
+  OOM: 'out of memory',
+  EXIT_CODE: 'the command ended with an error',
+  DISPATCH_FAILED: 'it could not be started on the node',
+  LOST: 'the connection to its node was lost',
+  signal: 'the process was killed by a signal',
+};
+
+/** `2 GPUs` or `CPU`. */
+export function describeResources({ resources }: Pick<Job, 'resources'>): string {
+  return resources.gpu > 0 ? plural(resources.gpu, 'GPU') : 'CPU';
+}
+
+/** Why the job waits, failed or was lost, in a sentence; null when there is nothing to explain. */
+export function describeOutcome(job: Job): string | null {
+  if (job.status === 'QUEUED') return job.pending_reason ?? 'waiting for the next scheduling pass';
+  if (job.status === 'FAILED' || job.status === 'LOST') return describeFailure(job);
+  return null;
+}
+
+function describeFailure({ failure_reason, failure_message, exit_code }: Job): string | null {
+  const cause = failure_message || (failure_reason && REASONS[failure_reason]) || null;
+  const code = exit_code === null ? null : `exit code ${exit_code}`;
+  const hasCode = code !== null && !(cause ?? '').includes(String(exit_code));
+  return [failure_reason, cause, hasCode ? code : null].filter(Boolean).join(' · ') || null;
+}

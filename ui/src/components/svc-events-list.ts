@@ -1,0 +1,158 @@
+import { consume } from '@lit/context';
+import type { EventRecord, NodeRecord } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import { apiContext } from '../app/contexts.js';
+import { paths } from '../app/paths.js';
+import type { Api } from '../data/api.js';
+import { formatClock, formatDateTime, formatDay, shortId } from '../format.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles } from '../styles/shared.js';
+import { icon, type IconName } from './icons.js';
+
+/** Events as a timeline, newest first, by day. */
+@customElement('svc-events-list')
+export class SvcEventsList extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @property({ attribute: false }) events: readonly EventRecord[] = [];
+  @property({ attribute: false }) nodes: readonly NodeRecord[] = [];
+  /** Left out where the page is about that very job or run. */
+  @property({ type: Boolean }) unlinked = false;
+
+  static override styles = [
+    baseStyles,
+    iconStyles,
+    css`
+      h3 {
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+        font-weight: var(--weight-medium);
+      }
+      li {
+        display: grid;
+        grid-template-columns: 4.25rem 1rem minmax(0, 1fr) auto;
+        gap: 0 var(--space-3);
+        align-items: start;
+        padding: 0.5rem var(--space-4);
+        border-top: 1px solid var(--color-line);
+        font-size: var(--text-sm);
+      }
+      li.day {
+        display: block;
+        padding-block: var(--space-4) var(--space-2);
+      }
+      li:first-child,
+      li.day {
+        border-top: 0;
+      }
+      li > .icon {
+        margin-top: 0.15rem;
+        color: var(--color-text-3);
+      }
+      li.warning > .icon {
+        color: var(--color-warning);
+      }
+      li.critical > .icon {
+        color: var(--color-danger);
+      }
+      time,
+      .type {
+        color: var(--color-text-3);
+      }
+      .title {
+        font-weight: var(--weight-medium);
+        overflow-wrap: anywhere;
+      }
+      .message {
+        color: var(--color-text-2);
+        white-space: pre-line;
+        overflow-wrap: anywhere;
+      }
+      .more,
+      .links {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 var(--space-3);
+      }
+      .type {
+        font-family: var(--font-mono);
+        font-size: 0.6875rem;
+        line-height: 1.25rem;
+      }
+      @media (max-width: 40rem) {
+        li {
+          grid-template-columns: 1rem minmax(0, 1fr) auto;
+        }
+        li > .icon {
+          grid-row: 1;
+          grid-column: 1;
+        }
+        time {
+          grid-row: 1;
+          grid-column: 3;
+        }
+        .type {
+          grid-column: 2 / -1;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    let day = '';
+    return html`<ol aria-label="Events">
+      ${repeat(
+        this.events,
+        (event) => event.id,
+        (event) => {
+          const ofDay = formatDay(event.created_at);
+          const heading =
+            ofDay === day ? nothing : html`<li class="day"><h3>${this.nameDay(ofDay)}</h3></li>`;
+          day = ofDay;
+          return html`${heading}${this.renderEvent(event)}`;
+        },
+      )}
+    </ol>`;
+  }
+
+  private nameDay(day: string): string {
+    return day === formatDay(this.api.now()) ? `Today · ${day}` : day;
+  }
+
+  private renderEvent(event: EventRecord) {
+    return html`<li class=${event.severity}>
+      <time datetime=${new Date(event.created_at).toISOString()} title=${formatDateTime(event.created_at)}>
+        ${formatClock(event.created_at)}
+      </time>
+      ${icon(event.severity as IconName)}
+      <div>
+        <p class="title"><span class="visually-hidden">${event.severity}: </span>${event.title}</p>
+        <div class="more">
+          ${event.message && event.message !== event.title ? html`<p class="message">${event.message}</p>` : nothing}
+          ${this.unlinked ? nothing : this.renderLinks(event)}
+        </div>
+      </div>
+      <span class="type">${event.type}</span>
+    </li>`;
+  }
+
+  private renderLinks({ job_id: jobId, run_id: runId, node_id: nodeId }: EventRecord) {
+    if (!jobId && !runId && !nodeId) return nothing;
+    return html`<p class="links">
+      ${jobId ? html`<a href=${paths.job(jobId)} title=${jobId}>Job ${shortId(jobId)}</a>` : nothing}
+      ${runId ? html`<a href=${paths.run(runId)} title=${runId}>Run ${shortId(runId)}</a>` : nothing}
+      ${nodeId ? html`<a href=${paths.nodes()} title=${nodeId}>${this.nameNode(nodeId)}</a>` : nothing}
+    </p>`;
+  }
+
+  private nameNode(nodeId: string): string {
+    return this.nodes.find((node) => node.id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-events-list': SvcEventsList;
+  }
+}

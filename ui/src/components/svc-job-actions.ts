@@ -1,0 +1,129 @@
+import { consume } from '@lit/context';
+import type { Job } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property, query, state } from 'lit/decorators.js';
+import { apiContext, whoContext } from '../app/contexts.js';
+import { toApiError, type Api } from '../data/api.js';
+import type { Whoami } from '../data/auth.js';
+import { cancelJob, retryJob } from '../data/jobs.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { icon } from './icons.js';
+import './svc-confirm.js';
+import type { SvcConfirm } from './svc-confirm.js';
+import { toast } from './svc-toasts.js';
+
+const CANCELLABLE = new Set(['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST']);
+const RETRYABLE = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'LOST']);
+
+/** Cancel and retry, for callers that may; fires `svc-job-changed` when something was done. */
+@customElement('svc-job-actions')
+export class SvcJobActions extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
+  @property({ attribute: false }) job!: Job;
+  /** Icons without words, for a table row. */
+  @property({ type: Boolean }) compact = false;
+  @state() private isAsking = false;
+  @state() private isBusy = false;
+  @query('svc-confirm') private readonly dialog!: SvcConfirm;
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    css`
+      :host {
+        display: inline-flex;
+        justify-content: flex-end;
+        gap: var(--space-1);
+      }
+      :host([compact]) {
+        --control-height: 1.75rem;
+      }
+      :host(:not([compact])) {
+        gap: var(--space-2);
+      }
+      @media (pointer: coarse) {
+        :host([compact]) {
+          --control-height: 2.5rem;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    if (!this.who?.can_write) return nothing;
+    return html`
+      ${RETRYABLE.has(this.job.status) ? this.renderButton('retry', 'Retry', () => void this.retry()) : nothing}
+      ${CANCELLABLE.has(this.job.status) ? this.renderButton('stop', 'Cancel', () => void this.cancel()) : nothing}
+      ${this.isAsking ? this.renderQuestion() : nothing}
+    `;
+  }
+
+  private renderButton(name: 'retry' | 'stop', label: string, onClick: () => void) {
+    const title = `${label} ${this.job.name}`;
+    if (this.compact) {
+      return html`<button
+        class="button plain icon"
+        aria-label=${title}
+        title=${label}
+        ?disabled=${this.isBusy}
+        @click=${onClick}
+      >
+        ${icon(name)}
+      </button>`;
+    }
+    return html`<button class="button" ?disabled=${this.isBusy} @click=${onClick}>
+      ${icon(name, 14)}${label}
+    </button>`;
+  }
+
+  private renderQuestion() {
+    return html`<svc-confirm headline="Cancel ${this.job.name}?" confirm="Cancel the job" dismiss="Keep it">
+      ${
+        this.job.status === 'QUEUED'
+          ? 'It leaves the queue without having run.'
+          : 'Its whole process group is asked to stop, and is killed if it does not within the grace time.'
+      }
+    </svc-confirm>`;
+  }
+
+  private async cancel(): Promise<void> {
+    this.isAsking = true;
+    await this.updateComplete;
+    const isConfirmed = await this.dialog.ask();
+    this.isAsking = false;
+    if (!isConfirmed) return;
+    const { name, id } = this.job;
+    await this.act(async () => {
+      const result = await cancelJob(this.api, id);
+      return result === 'CANCELLED' ? `${name} is cancelled.` : `${name} is being stopped.`;
+    });
+  }
+
+  private async retry(): Promise<void> {
+    const { id } = this.job;
+    await this.act(async () => {
+      const job = await retryJob(this.api, id);
+      return `${job.name} is queued again as attempt ${job.attempt}.`;
+    });
+  }
+
+  private async act(action: () => Promise<string>): Promise<void> {
+    this.isBusy = true;
+    try {
+      toast(await action());
+    } catch (error) {
+      toast(toApiError(error).message, { isError: true });
+    }
+    this.isBusy = false;
+    this.dispatchEvent(new CustomEvent('svc-job-changed', { bubbles: true, composed: true }));
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-job-actions': SvcJobActions;
+  }
+}

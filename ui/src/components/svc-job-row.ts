@@ -1,0 +1,145 @@
+import type { Job } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { paths } from '../app/paths.js';
+import { shortId } from '../format.js';
+import { baseStyles } from '../styles/shared.js';
+import { tableStyles } from '../styles/table-styles.js';
+import { describeOutcome, describeResources } from './job-words.js';
+import './svc-job-actions.js';
+import './svc-status.js';
+import './svc-time.js';
+
+/** A job in a list: one line, and a second one that says why it waits or failed. */
+@customElement('svc-job-row')
+export class SvcJobRow extends LitElement {
+  @property({ attribute: false }) job!: Job;
+  @property({ attribute: false }) node = '';
+
+  static override styles = [
+    baseStyles,
+    tableStyles,
+    css`
+      :host {
+        display: block;
+        border-top: 1px solid var(--color-line);
+      }
+      :host(:first-of-type) {
+        border-top: 0;
+      }
+      .row {
+        border: 0;
+      }
+      .title {
+        display: flex;
+        align-items: baseline;
+        gap: var(--space-2);
+      }
+      .reason {
+        grid-column: 2 / -1;
+        padding-top: 1px;
+        color: var(--color-text-2);
+        font-size: var(--text-xs);
+        overflow-wrap: anywhere;
+      }
+      .reason.bad {
+        color: var(--color-danger);
+      }
+      .actions {
+        justify-self: end;
+        margin-block: -0.25rem;
+      }
+      @media (hover: hover) {
+        .row:not(:hover):not(:focus-within) .actions {
+          opacity: 0;
+        }
+      }
+      @media (max-width: 56rem) {
+        .row {
+          grid-template:
+            'name status' auto
+            'reason reason' auto
+            'place place' auto
+            'facts actions' auto / minmax(0, 1fr) auto;
+          gap: 0.25rem var(--space-2);
+          padding-block: var(--space-3);
+        }
+        .title {
+          grid-area: name;
+          font-size: var(--text-md);
+        }
+        .status {
+          grid-area: status;
+        }
+        .reason {
+          grid-area: reason;
+        }
+        .place {
+          grid-area: place;
+        }
+        .facts {
+          grid-area: facts;
+          display: flex;
+          flex-wrap: wrap;
+          gap: 0 var(--space-3);
+          color: var(--color-text-3);
+          font-size: var(--text-xs);
+        }
+        .actions {
+          grid-area: actions;
+        }
+        .wide {
+          display: none;
+        }
+      }
+      @media (min-width: 56.01rem) {
+        .facts {
+          display: contents;
+        }
+        .narrow {
+          display: none;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    const { job } = this;
+    const reason = describeOutcome(job);
+    return html`<div class="row" role="row">
+      <div class="status" role="cell"><svc-status value=${job.status}></svc-status></div>
+      <div class="title" role="cell">
+        <a class="name truncate" href=${paths.job(job.id)} title=${job.name}>${job.name}</a>
+        <code class="quiet" title=${job.id}>${shortId(job.id)}</code>
+      </div>
+      <div class="place truncate quiet" role="cell" title=${describePlace(job)}>${describePlace(job)}</div>
+      <div class="facts" role="presentation">
+        <div role="cell">${describeResources(job)}</div>
+        <div class="truncate quiet ${this.node ? '' : 'wide'}" role="cell" title=${this.node}>
+          ${this.node || '–'}
+        </div>
+        <div class="number wide quiet" role="cell">${job.priority}</div>
+        <div class="number quiet" role="cell"><svc-time .from=${job.created_at}></svc-time></div>
+        <div class="number ${job.started_at === null ? 'wide' : ''}" role="cell">
+          <svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>
+        </div>
+      </div>
+      <div class="actions above" role="cell"><svc-job-actions compact .job=${job}></svc-job-actions></div>
+      ${
+        reason === null
+          ? nothing
+          : html`<div class="reason ${job.status === 'FAILED' ? 'bad' : ''}" role="cell">${reason}</div>`
+      }
+    </div>`;
+  }
+}
+
+function describePlace({ project, experiment }: Job): string {
+  return [project, experiment].filter(Boolean).join(' / ') || '–';
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-job-row': SvcJobRow;
+  }
+}

@@ -1,0 +1,169 @@
+import type { MetricSummary, RunSummary } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { toNumber } from '../chart/series-store.js';
+import { formatCount, formatValue } from '../format.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles } from '../styles/shared.js';
+import { icon, type IconName } from './icons.js';
+
+const TREND_ICONS: Readonly<Record<string, IconName>> = {
+  increasing: 'rising',
+  decreasing: 'falling',
+  stable: 'steady',
+};
+
+/** The summary of a run: per metric its latest and best value, and where it is going. */
+@customElement('svc-metrics-table')
+export class SvcMetricsTable extends LitElement {
+  @property({ attribute: false }) summary: RunSummary | null = null;
+
+  static override styles = [
+    baseStyles,
+    iconStyles,
+    css`
+      :host {
+        overflow-x: auto;
+        max-height: 22rem;
+      }
+      table {
+        width: 100%;
+        border-spacing: 0;
+        font-size: var(--text-sm);
+      }
+      th {
+        text-align: left;
+        font-weight: var(--weight-normal);
+      }
+      thead th {
+        position: sticky;
+        top: 0;
+        height: 2.25rem;
+        background: var(--color-surface);
+        border-bottom: 1px solid var(--color-line);
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+        font-weight: var(--weight-medium);
+        white-space: nowrap;
+      }
+      th,
+      td {
+        padding: 0.375rem var(--space-4);
+      }
+      tbody tr + tr > * {
+        border-top: 1px solid var(--color-line);
+      }
+      tbody tr:hover {
+        background: var(--color-hover);
+      }
+      .number {
+        text-align: right;
+        white-space: nowrap;
+      }
+      tbody th {
+        font-weight: var(--weight-medium);
+        overflow-wrap: anywhere;
+      }
+      .primary {
+        display: inline-block;
+        margin-left: var(--space-2);
+        padding: 0 0.375rem;
+        border-radius: var(--radius-sm);
+        background: var(--color-accent-soft);
+        color: var(--color-accent);
+        font-size: var(--text-xs);
+      }
+      .strong {
+        font-weight: var(--weight-medium);
+      }
+      .odd {
+        color: var(--color-danger);
+        font-weight: var(--weight-medium);
+      }
+      .trend {
+        white-space: nowrap;
+        color: var(--color-text-2);
+      }
+      .trend.good {
+        color: var(--color-success);
+      }
+      .trend.bad {
+        color: var(--color-warning);
+      }
+      @media (max-width: 40rem) {
+        th,
+        td {
+          padding-inline: var(--space-2);
+        }
+        tr > :first-child {
+          padding-left: var(--space-4);
+        }
+        .wide {
+          display: none;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    if (!this.summary) return nothing;
+    const metrics = Object.entries(this.summary.metrics).sort(byImportance);
+    return html`<table>
+      <thead>
+        <tr>
+          <th scope="col">Metric</th>
+          <th scope="col" class="number">Latest</th>
+          <th scope="col" class="number">Best</th>
+          <th scope="col">Trend</th>
+          <th scope="col" class="wide">Goal</th>
+          <th scope="col" class="number wide">Points</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${metrics.map(([name, metric]) => this.renderMetric(name, metric))}
+      </tbody>
+    </table>`;
+  }
+
+  private renderMetric(
+    name: string,
+    { latest, best, trend, direction, is_primary: isPrimary, count }: MetricSummary,
+  ) {
+    const value = toNumber(latest.value);
+    return html`<tr>
+      <th scope="row">${name}${isPrimary ? html`<span class="primary">primary</span>` : nothing}</th>
+      <td
+        class="number strong ${Number.isFinite(value) ? '' : 'odd'}"
+        title="Step ${formatCount(latest.step)}"
+      >
+        ${formatValue(value)}
+      </td>
+      <td class="number">
+        ${best === null ? '–' : html`${formatValue(toNumber(best.value))} <span class="quiet">@ ${formatCount(best.step)}</span>`}
+      </td>
+      <td>${renderTrend(trend, direction)}</td>
+      <td class="wide quiet">${direction}</td>
+      <td class="number wide quiet">${formatCount(count)}</td>
+    </tr>`;
+  }
+}
+
+function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['direction']) {
+  const name = TREND_ICONS[trend];
+  if (!name) return html`<span class="trend quiet" title="Fewer than four points">–</span>`;
+  const isMoving = trend !== 'stable';
+  const isGood = (trend === 'increasing') === (direction === 'maximize');
+  const tone = isMoving ? (isGood ? 'good' : 'bad') : '';
+  const word = isMoving ? (isGood ? ', improving' : ', getting worse') : '';
+  return html`<span class="trend ${tone}" title="${trend}${word}">${icon(name, 14)} ${trend}</span>`;
+}
+
+function byImportance([a, left]: [string, MetricSummary], [b, right]: [string, MetricSummary]): number {
+  return Number(right.is_primary) - Number(left.is_primary) || (a < b ? -1 : 1);
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-metrics-table': SvcMetricsTable;
+  }
+}

@@ -1,0 +1,246 @@
+import { consume } from '@lit/context';
+import type { RunSummary } from '@svc/contract';
+import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import { apiContext } from '../app/contexts.js';
+import { groupMetrics, orderGroups, type MetricGroup } from '../chart/groups.js';
+import '../chart/svc-chart.js';
+import { RunMetrics } from '../controllers/run-metrics.js';
+import type { Api } from '../data/api.js';
+import { formatCount } from '../format.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { icon } from './icons.js';
+
+const FIRST_CHARTS = 24;
+
+/** The curves of a run, one chart per measure, with one zoom, smoothing and scale for all. */
+@customElement('svc-run-charts')
+export class SvcRunCharts extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @property() runId = '';
+  @property({ attribute: false }) summary: RunSummary | null = null;
+  @property({ type: Boolean }) live = false;
+  @state() private filter = '';
+  @state() private isLog = false;
+  @state() private smoothing = 0;
+  @state() private isAll = false;
+
+  private readonly metrics = new RunMetrics(
+    this,
+    () => this.api,
+    () => this.runId,
+  );
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    css`
+      .tools {
+        position: sticky;
+        z-index: 4;
+        top: 0;
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--space-2) var(--space-4);
+        margin-bottom: var(--space-2);
+        padding-block: var(--space-2);
+        background: var(--color-bg);
+      }
+      h2 {
+        margin-right: auto;
+      }
+      .live {
+        margin-left: var(--space-2);
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+        font-weight: var(--weight-normal);
+      }
+      label {
+        display: inline-flex;
+        align-items: center;
+        gap: var(--space-2);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
+      }
+      input[type='range'] {
+        width: 7rem;
+        accent-color: var(--color-accent);
+      }
+      output {
+        min-width: 2.25rem;
+        font-variant-numeric: tabular-nums;
+      }
+      .grid {
+        display: grid;
+        grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr));
+        gap: var(--space-4);
+      }
+      svc-chart {
+        border: 1px solid var(--color-line);
+        border-radius: var(--radius-lg);
+        background: var(--color-surface);
+        height: 17rem;
+      }
+      .problem {
+        margin-bottom: var(--space-3);
+        color: var(--color-danger);
+        font-size: var(--text-sm);
+      }
+      .more {
+        display: flex;
+        justify-content: center;
+        margin-top: var(--space-4);
+      }
+      @media (max-width: 56rem) {
+        .tools {
+          position: static;
+        }
+        h2 {
+          flex-basis: 100%;
+        }
+      }
+    `,
+  ];
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (this.summary === null) return;
+    this.metrics.watch(
+      this.groups.flatMap(({ names }) => names),
+      this.live,
+    );
+    if (changed.has('summary')) void this.metrics.check(this.summary.metrics);
+  }
+
+  override render() {
+    const all = this.allGroups;
+    if (all.length === 0) return nothing;
+    const { groups, metrics } = this;
+    return html`
+      ${this.renderTools(all.length)}
+      ${metrics.error ? html`<p class="problem" role="status">The points could not be loaded. ${metrics.error.message}</p>` : nothing}
+      <div class="grid">
+        ${repeat(
+          groups,
+          ({ title, names }) => `${title}\n${names.join('\n')}`,
+          (group) => this.renderChart(group),
+        )}
+      </div>
+      ${groups.length === 0 ? html`<p class="quiet">No metric's name holds “${this.filter}”.</p>` : nothing}
+      ${
+        groups.length < this.matching.length
+          ? html`<p class="more">
+              <button class="button" @click=${() => (this.isAll = true)}>
+                Show all ${formatCount(this.matching.length)} charts
+              </button>
+            </p>`
+          : nothing
+      }
+    `;
+  }
+
+  private renderTools(count: number) {
+    return html`<div class="tools">
+      <h2>Curves<span class="live">${this.describeStream()}</span></h2>
+      ${this.metrics.range ? this.renderZoom(this.metrics.range) : nothing}
+      ${
+        count > 6
+          ? html`<input
+              class="input"
+              type="search"
+              placeholder="Filter metrics"
+              aria-label="Filter metrics"
+              @input=${this.onFilter}
+            />`
+          : nothing
+      }
+      <label>
+        Smoothing
+        <input
+          type="range"
+          min="0"
+          max="0.99"
+          step="0.01"
+          .value=${String(this.smoothing)}
+          @input=${(event: Event) => (this.smoothing = Number((event.target as HTMLInputElement).value))}
+        />
+        <output>${this.smoothing === 0 ? 'off' : this.smoothing.toFixed(2)}</output>
+      </label>
+      <button
+        class="button"
+        aria-pressed=${this.isLog ? 'true' : 'false'}
+        @click=${() => (this.isLog = !this.isLog)}
+      >
+        Log scale
+      </button>
+    </div>`;
+  }
+
+  private renderZoom([from, to]: readonly [number, number]) {
+    return html`<button
+      class="button"
+      title="A double click in a chart does the same"
+      @click=${() => void this.metrics.zoom(null)}
+    >
+      ${icon('cross', 14)}Steps ${formatCount(from)} to ${formatCount(to)}
+    </button>`;
+  }
+
+  private renderChart({ title, names }: MetricGroup) {
+    const { metrics } = this;
+    return html`<svc-chart
+      heading=${title}
+      syncKey=${this.runId}
+      .lines=${names.map((name) => ({ name, series: metrics.series(name) }))}
+      .revision=${metrics.revision}
+      .range=${metrics.range}
+      .smoothing=${this.smoothing}
+      ?log=${this.isLog}
+      @svc-zoom=${this.onZoom}
+    ></svc-chart>`;
+  }
+
+  private describeStream(): string {
+    const hint = 'drag to zoom, double click to go back';
+    if (!this.live) return hint;
+    return this.metrics.streamState === 'live' ? `live · ${hint}` : `connecting · ${hint}`;
+  }
+
+  private get allGroups(): MetricGroup[] {
+    const metrics = this.summary?.metrics ?? {};
+    return orderGroups(
+      groupMetrics(Object.keys(metrics).sort()),
+      (name) => metrics[name]?.is_primary ?? false,
+    );
+  }
+
+  private get matching(): MetricGroup[] {
+    const needle = this.filter.toLowerCase();
+    return this.allGroups.filter(({ title, names }) =>
+      [title, ...names].some((name) => name.toLowerCase().includes(needle)),
+    );
+  }
+
+  private get groups(): MetricGroup[] {
+    return this.isAll ? this.matching : this.matching.slice(0, FIRST_CHARTS);
+  }
+
+  private readonly onZoom = (event: Event): void => {
+    const range = (event as CustomEvent<[number, number] | null>).detail;
+    if (range === null && this.metrics.range === null) return;
+    void this.metrics.zoom(range);
+  };
+
+  private readonly onFilter = (event: Event): void => {
+    this.filter = (event.target as HTMLInputElement).value;
+  };
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-run-charts': SvcRunCharts;
+  }
+}

@@ -1,0 +1,108 @@
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { isAbort, toApiError, type ApiError } from '../data/api.js';
+
+export interface LoaderOptions<T> {
+  load(signal: AbortSignal): Promise<T>;
+  /** Also loads again this often while the page is visible; left out: only when asked. */
+  everyMs?: number;
+}
+
+const COALESCE_MS = 250;
+
+/**
+ * Keeps one answer of the server fresh: loads when its host appears, then at intervals and when asked. Requests never
+ * overlap; many asks become one. After a failure the last value stays beside the error.
+ */
+export class Loader<T> implements ReactiveController {
+  value: T | undefined;
+  error: ApiError | null = null;
+  private current: AbortController | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private isAskedAgain = false;
+  private isConnected = false;
+  private everyMs: number | null;
+
+  constructor(
+    private readonly host: ReactiveControllerHost,
+    private readonly options: LoaderOptions<T>,
+  ) {
+    this.everyMs = options.everyMs ?? null;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.isConnected = true;
+    document.addEventListener('visibilitychange', this.onVisible);
+    this.reload();
+  }
+
+  hostDisconnected(): void {
+    this.isConnected = false;
+    document.removeEventListener('visibilitychange', this.onVisible);
+    this.stop();
+  }
+
+  /** Stops or resumes the interval; null once nothing can change any more. */
+  set interval(everyMs: number | null) {
+    if (everyMs === this.everyMs) return;
+    this.everyMs = everyMs;
+    this.schedule();
+  }
+
+  /** Loads again soon; what is asked meanwhile becomes one request. */
+  refresh(): void {
+    if (!this.isConnected) return;
+    if (this.current) this.isAskedAgain = true;
+    else this.schedule(COALESCE_MS);
+  }
+
+  /** Loads at once, giving up a request under way; `clear` also forgets the value, for another question. */
+  reload({ clear = false } = {}): void {
+    this.stop();
+    if (clear) this.value = undefined;
+    void this.run();
+  }
+
+  private readonly onVisible = (): void => {
+    if (!document.hidden && this.everyMs !== null) this.refresh();
+  };
+
+  private stop(): void {
+    clearTimeout(this.timer);
+    this.current?.abort();
+    this.current = null;
+    this.isAskedAgain = false;
+  }
+
+  private async run(): Promise<void> {
+    if (!this.isConnected) return;
+    const request = new AbortController();
+    this.current = request;
+    this.host.requestUpdate();
+    try {
+      const value = await this.options.load(request.signal);
+      if (request.signal.aborted) return;
+      this.value = value;
+      this.error = null;
+    } catch (error) {
+      if (request.signal.aborted || isAbort(error)) return;
+      this.error = toApiError(error);
+    }
+    this.current = null;
+    this.schedule(this.isAskedAgain ? COALESCE_MS : undefined);
+    this.isAskedAgain = false;
+    this.host.requestUpdate();
+  }
+
+  private schedule(soonMs?: number): void {
+    clearTimeout(this.timer);
+    const waitMs = soonMs ?? this.everyMs;
+    if (waitMs === null || !this.isConnected) return;
+    this.timer = setTimeout(() => this.tick(), waitMs);
+  }
+
+  private tick(): void {
+    if (document.hidden) this.schedule();
+    else if (!this.current) void this.run();
+  }
+}

@@ -1,0 +1,223 @@
+import type { MetricSummary } from '@svc/contract';
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import {
+  emptySeries,
+  mergePoints,
+  toMetricSeries,
+  toNumber,
+  toPoints,
+  type MetricSeries,
+  type Point,
+} from '../chart/series-store.js';
+import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
+import { readSeries, streamPoints } from '../data/runs.js';
+import type { SseEvent } from '../data/sse-parser.js';
+import type { StreamState } from '../data/sse.js';
+
+type Range = readonly [number, number];
+
+/** Points per metric of a whole run, and of a range looked at more closely. */
+const OVERVIEW_LIMIT = 2000;
+const RANGE_LIMIT = 5000;
+const REPAIR_LIMIT = 10_000;
+/** A series that has grown past this is thinned again by the server, which keeps every extreme. */
+const REBASE_AT = 8000;
+
+interface PointsMessage {
+  points: { name: string; step: number; value: number | string; ts: number }[];
+}
+
+/**
+ * The points of some metrics of a run: first what there is, then live. `check` compares with the server's count and
+ * reads again what a dropped message would have left out.
+ */
+export class RunMetrics implements ReactiveController {
+  /** Rises with every change, at most once per animation frame. */
+  revision = 0;
+  error: ApiError | null = null;
+  streamState: StreamState | null = null;
+  range: Range | null = null;
+  private names: readonly string[] = [];
+  private isLive = false;
+  private readonly whole = new Map<string, MetricSeries>();
+  private ranged: Map<string, MetricSeries> | null = null;
+  /** Per metric, the step up to which the count is known to be right: where repair begins. */
+  private readonly watermarks = new Map<string, number>();
+  private readonly loading = new Set<string>();
+  private work = new AbortController();
+  private closeStream: (() => void) | null = null;
+  private streamed = '';
+  private frame = 0;
+  private isChecking = false;
+
+  constructor(
+    private readonly host: ReactiveControllerHost,
+    private readonly api: () => Api,
+    private readonly runId: () => string,
+  ) {
+    host.addController(this);
+  }
+
+  hostDisconnected(): void {
+    this.work.abort();
+    this.work = new AbortController();
+    this.endStream();
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.whole.clear();
+    this.names = [];
+  }
+
+  /** Which metrics to hold; live ones are streamed. */
+  watch(names: readonly string[], isLive: boolean): void {
+    const fresh = names.filter((name) => !this.whole.has(name));
+    this.names = names;
+    this.isLive = isLive;
+    for (const name of fresh) this.whole.set(name, emptySeries());
+    if (fresh.length > 0) void this.load(fresh);
+    this.updateStream();
+  }
+
+  series(name: string): MetricSeries {
+    const held = this.ranged?.get(name) ?? this.whole.get(name) ?? emptySeries();
+    return held;
+  }
+
+  /** Looks at a range in full resolution; null is the whole run. */
+  async zoom(range: Range | null): Promise<void> {
+    this.range = range;
+    this.ranged = null;
+    this.changed();
+    if (range === null) return;
+    await this.attempt(async (signal) => {
+      const [from, to] = range;
+      const answer = await this.read(
+        this.names,
+        { step_from: from, step_to: to, limit: RANGE_LIMIT },
+        signal,
+      );
+      if (this.range === range) this.ranged = answer;
+    });
+  }
+
+  /** Repairs what the stream lost: metrics of which the server counts more points than are here. */
+  async check(summaries: Readonly<Record<string, MetricSummary>>): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    const lacking = this.names.filter((name) => this.isLacking(name, summaries[name]));
+    for (const name of this.names)
+      if (!lacking.includes(name)) this.watermarks.set(name, this.lastStep(name));
+    if (lacking.length > 0) await this.attempt((signal) => this.repair(lacking, summaries, signal));
+    const long = this.names.filter((name) => this.whole.get(name)!.steps.length > REBASE_AT);
+    if (long.length > 0) await this.load(long);
+    this.isChecking = false;
+  }
+
+  private isLacking(name: string, summary: MetricSummary | undefined): boolean {
+    if (summary === undefined || this.loading.has(name)) return false;
+    return summary.count > (this.whole.get(name)?.total ?? 0);
+  }
+
+  private lastStep(name: string): number {
+    return this.whole.get(name)?.steps.at(-1) ?? Number.MIN_SAFE_INTEGER;
+  }
+
+  /** From the watermark first; what is still missing then came late with an older step: read the whole series. */
+  private async repair(
+    names: readonly string[],
+    summaries: Readonly<Record<string, MetricSummary>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const from = Math.min(...names.map((name) => this.watermarks.get(name) ?? Number.MIN_SAFE_INTEGER));
+    const answer = await readSeries(
+      this.api(),
+      this.runId(),
+      { names, step_from: from, limit: REPAIR_LIMIT },
+      signal,
+    );
+    for (const [name, series] of Object.entries(answer)) {
+      if (!series.downsampled) mergePoints(this.whole.get(name)!, toPoints(series));
+    }
+    const left = names.filter((name) => this.isLacking(name, summaries[name]));
+    if (left.length > 0) await this.load(left);
+  }
+
+  private async load(names: readonly string[]): Promise<void> {
+    names.forEach((name) => this.loading.add(name));
+    await this.attempt(async (signal) => {
+      const answer = await this.read(names, { limit: OVERVIEW_LIMIT }, signal);
+      for (const [name, series] of answer) {
+        this.whole.set(name, series);
+        this.watermarks.set(name, this.lastStep(name));
+      }
+    });
+    names.forEach((name) => this.loading.delete(name));
+  }
+
+  private async read(
+    names: readonly string[],
+    query: { step_from?: number; step_to?: number; limit: number },
+    signal: AbortSignal,
+  ): Promise<Map<string, MetricSeries>> {
+    const answer = await readSeries(this.api(), this.runId(), { names, ...query }, signal);
+    return new Map(Object.entries(answer).map(([name, series]) => [name, toMetricSeries(series)]));
+  }
+
+  private async attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.work;
+    try {
+      await work(signal);
+      this.error = null;
+    } catch (error) {
+      if (signal.aborted || isAbort(error)) return;
+      this.error = toApiError(error);
+    }
+    if (!signal.aborted) this.changed();
+  }
+
+  private updateStream(): void {
+    const wanted = this.isLive && this.names.length > 0 ? this.names.join(',') : '';
+    if (wanted === this.streamed) return;
+    this.endStream();
+    this.streamed = wanted;
+    if (wanted === '') return;
+    this.closeStream = streamPoints(this.api(), this.runId(), this.names, {
+      onEvents: (events) => this.onEvents(events),
+      onState: (state) => {
+        this.streamState = state;
+        this.host.requestUpdate();
+      },
+    });
+  }
+
+  private endStream(): void {
+    this.closeStream?.();
+    this.closeStream = null;
+    this.streamed = '';
+    this.streamState = null;
+  }
+
+  private onEvents(events: SseEvent[]): void {
+    const byName = new Map<string, Point[]>();
+    for (const event of events) {
+      for (const { name, step, value, ts } of (JSON.parse(event.data) as PointsMessage).points) {
+        const points = byName.get(name) ?? [];
+        points.push({ step, value: toNumber(value as number), ts });
+        byName.set(name, points);
+      }
+    }
+    for (const [name, points] of byName) {
+      const series = this.whole.get(name);
+      if (series) mergePoints(series, points);
+    }
+    this.changed();
+  }
+
+  private changed(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.revision += 1;
+      this.host.requestUpdate();
+    });
+  }
+}

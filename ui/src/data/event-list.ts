@@ -1,0 +1,38 @@
+import type { EventRecord, Severity } from '@svc/contract';
+
+export type { EventRecord, Severity };
+
+export type EventFilter = {
+  severity?: Severity | null;
+  job_id?: string | null;
+  run_id?: string | null;
+  node_id?: string | null;
+};
+
+const MAX_EVENTS = 1000;
+const SEVERITIES: readonly string[] = ['info', 'warning', 'critical'];
+
+/** The filter in a page's address. */
+export function filterOf(query: URLSearchParams): EventFilter {
+  const severity = query.get('severity');
+  return {
+    severity: severity !== null && SEVERITIES.includes(severity) ? (severity as Severity) : null,
+    job_id: query.get('job_id'),
+    run_id: query.get('run_id'),
+    node_id: query.get('node_id'),
+  };
+}
+
+export function isWanted(event: EventRecord, filter: EventFilter): boolean {
+  return (Object.keys(filter) as (keyof EventFilter)[]).every(
+    (key) => !filter[key] || event[key] === filter[key],
+  );
+}
+
+/** Both lists as one, newest first, each event once, bounded. */
+export function withNewest(held: readonly EventRecord[], fresh: readonly EventRecord[]): EventRecord[] {
+  const byId = new Map([...held, ...fresh].map((event) => [event.id, event]));
+  return [...byId.values()]
+    .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1))
+    .slice(0, MAX_EVENTS);
+}

@@ -1,0 +1,45 @@
+import type { Api } from './api.js';
+import type { EventRecord } from './event-list.js';
+import { streamEvents } from './events.js';
+import type { StreamState } from './sse.js';
+
+type EventsListener = (events: EventRecord[]) => void;
+type StateListener = (state: StreamState) => void;
+
+/** The one stream of events that all pages share. */
+export class LiveFeed {
+  state: StreamState = 'connecting';
+  private readonly listeners = new Set<EventsListener>();
+  private close: (() => void) | null = null;
+
+  constructor(
+    private readonly api: Api,
+    private readonly onState: StateListener,
+  ) {}
+
+  start(): void {
+    this.close ??= streamEvents(this.api, {
+      onEvents: (messages) =>
+        this.deliver(messages.map((message) => JSON.parse(message.data) as EventRecord)),
+      onState: (state) => {
+        this.state = state;
+        this.onState(state);
+      },
+    });
+  }
+
+  stop(): void {
+    this.close?.();
+    this.close = null;
+  }
+
+  /** Returns the end of the subscription. */
+  subscribe(listener: EventsListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private deliver(events: EventRecord[]): void {
+    for (const listener of [...this.listeners]) listener(events);
+  }
+}

@@ -1,0 +1,118 @@
+/** Numbers, times and identifiers as people read them. All pure; times are milliseconds. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `4s`, `3m 07s`, `2h 05m`, `3d 4h`: two units at most, never negative. */
+export function formatDuration(ms: number): string {
+  const left = Math.max(0, ms);
+  if (left < MINUTE) return `${Math.floor(left / SECOND)}s`;
+  if (left < HOUR) return `${Math.floor(left / MINUTE)}m ${pad(Math.floor((left % MINUTE) / SECOND))}s`;
+  if (left < DAY) return `${Math.floor(left / HOUR)}h ${pad(Math.floor((left % HOUR) / MINUTE))}m`;
+  return `${Math.floor(left / DAY)}d ${Math.floor((left % DAY) / HOUR)}h`;
+}
+
+/** `now`, `12s ago`, `5m ago`, `3h ago`, `2d ago`. */
+export function formatAge(ms: number): string {
+  if (ms < 5 * SECOND) return 'now';
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s ago`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m ago`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)}h ago`;
+  return `${Math.floor(ms / DAY)}d ago`;
+}
+
+const dateTime = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
+
+/** Full local date and time. */
+export function formatDateTime(ts: number): string {
+  return dateTime.format(ts);
+}
+
+/** The local day, as a heading. */
+export function formatDay(ts: number): string {
+  return day.format(ts);
+}
+
+/** Local `14:03:27`. */
+export function formatClock(ts: number): string {
+  const date = new Date(ts);
+  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
+}
+
+/** A metric's value in about five digits, without rounding a small one away; NaN and infinities by name. */
+export function formatValue(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  if (size >= 1e6 || size < 1e-4) return minus(value.toExponential(3).replace('e+', 'e'));
+  if (Number.isInteger(value)) return minus(groupDigits(value));
+  return minus(size >= 1000 ? groupDigits(Number(value.toFixed(1))) : String(Number(value.toPrecision(5))));
+}
+
+/** An axis label: short, with k and M for large steps. */
+export function formatTick(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0) return '0';
+  if (size >= 1e9 || size < 1e-3) return minus(value.toExponential().replace('e+', 'e'));
+  if (size >= 1e6) return minus(`${trim(value / 1e6)}M`);
+  if (size >= 1e4) return minus(`${trim(value / 1e3)}k`);
+  return minus(trim(value));
+}
+
+/** `12,345`. */
+export function formatCount(value: number): string {
+  return groupDigits(value);
+}
+
+/** Megabytes as `512 MB` or `79.6 GB`. */
+export function formatMegabytes(mb: number): string {
+  return mb < 1024 ? `${Math.round(mb)} MB` : `${trim(mb / 1024, mb < 102_400 ? 1 : 0)} GB`;
+}
+
+/** `1 job`, `3 jobs`. */
+export function plural(count: number, noun: string): string {
+  return `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The last six characters of an identifier: enough to tell rows apart; the whole one is in the title. */
+export function shortId(id: string): string {
+  return id.slice(-6);
+}
+
+/** A command line that a POSIX shell reads back as the same argument list. */
+export function formatCommand(command: readonly string[]): string {
+  return command.map(quote).join(' ');
+}
+
+function quote(argument: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function trim(value: number, digits = 3): string {
+  return String(Number(value.toFixed(digits)));
+}
+
+function groupDigits(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+function minus(text: string): string {
+  return text.replaceAll('-', '−');
+}

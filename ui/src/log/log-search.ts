@@ -1,0 +1,47 @@
+import { parseAnsi, type AnsiSpan } from './ansi.js';
+import type { LogRow } from './log-buffer.js';
+
+export interface LogSegment extends AnsiSpan {
+  isMatch: boolean;
+}
+
+const PLAIN = { color: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
+
+/** Does the row hold the text? Case does not count; `needle` is given in lower case. */
+export function isMatch(row: LogRow, needle: string): boolean {
+  return needle !== '' && row.text.toLowerCase().includes(needle);
+}
+
+/** The row's text cut where its colour changes and where a match begins or ends. */
+export function toSegments(row: LogRow, needle: string): LogSegment[] {
+  const spans = row.colored === null ? [{ ...PLAIN, text: row.text }] : parseAnsi(row.colored);
+  const matches = needle === '' ? [] : findAll(row.text.toLowerCase(), needle);
+  if (matches.length === 0) return spans.map((span) => ({ ...span, isMatch: false }));
+  return spans.flatMap(cutter(matches, needle.length));
+}
+
+/** Cuts consecutive spans at the borders of the matches. */
+function cutter(matches: readonly number[], length: number): (span: AnsiSpan) => LogSegment[] {
+  const borders = matches.flatMap((start) => [start, start + length]);
+  let at = 0;
+  let next = 0;
+  return (span) => {
+    const pieces: LogSegment[] = [];
+    const end = at + span.text.length;
+    let from = at;
+    while (from < end) {
+      while (next < borders.length && borders[next]! <= from) next += 1;
+      const to = Math.min(end, borders[next] ?? end);
+      pieces.push({ ...span, text: span.text.slice(from - at, to - at), isMatch: next % 2 === 1 });
+      from = to;
+    }
+    at = end;
+    return pieces;
+  };
+}
+
+function findAll(text: string, needle: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) found.push(at);
+  return found;
+}

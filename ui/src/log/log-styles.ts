@@ -1,0 +1,196 @@
+import { css, unsafeCSS } from 'lit';
+
+const PALETTE = Array.from({ length: 16 }, (_, color) => `.c${color} { color: var(--ansi-${color}); }`).join(
+  '\n',
+);
+
+export const logStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    min-height: 0;
+    --line: 1.25rem;
+  }
+  .tools {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: var(--space-2);
+    padding: var(--space-2) var(--space-3);
+    border-bottom: 1px solid var(--color-line);
+  }
+  .search {
+    position: relative;
+    display: flex;
+    align-items: center;
+    flex: 1 1 14rem;
+    max-width: 26rem;
+  }
+  .search > .icon {
+    position: absolute;
+    left: 0.625rem;
+    color: var(--color-text-3);
+    pointer-events: none;
+  }
+  .search .input {
+    width: 100%;
+    padding-left: 2rem;
+    padding-right: 8.5rem;
+  }
+  .search .found {
+    position: absolute;
+    right: 2px;
+    display: flex;
+    align-items: center;
+    font-size: var(--text-xs);
+    color: var(--color-text-3);
+    --control-height: 1.75rem;
+  }
+  .spacer {
+    flex: 1;
+  }
+  .notes {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0 var(--space-4);
+    padding: 0.375rem var(--space-4);
+    border-bottom: 1px solid var(--color-line);
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+  }
+  .notes .bad {
+    color: var(--color-warning);
+  }
+  .notes button {
+    padding: 0;
+    border: 0;
+    background: none;
+    color: var(--color-accent);
+    cursor: pointer;
+  }
+  .frame {
+    position: relative;
+    flex: 1;
+    min-height: 0;
+    overflow: hidden;
+    background: var(--color-log);
+    border-radius: 0 0 var(--radius-lg) var(--radius-lg);
+  }
+  .scroll {
+    position: absolute;
+    inset: 0;
+    overflow: auto;
+    overflow-anchor: none;
+    overscroll-behavior: contain;
+    border-radius: inherit;
+  }
+  .scroll,
+  .probe {
+    font-family: var(--font-mono);
+    font-size: var(--text-xs);
+    line-height: var(--line);
+  }
+  .scroll:focus-visible {
+    outline-offset: -2px;
+    border-radius: inherit;
+  }
+  .sizer {
+    position: relative;
+    min-width: 100%;
+    padding-block: var(--space-2);
+    box-sizing: content-box;
+  }
+  .window {
+    will-change: transform;
+  }
+  .row {
+    display: flex;
+    padding-right: var(--space-4);
+    border-left: 2px solid transparent;
+    overflow: hidden;
+  }
+  .row.error {
+    border-left-color: var(--color-warning);
+  }
+  .row:hover {
+    background: var(--color-hover);
+  }
+  .row.current {
+    background: var(--color-accent-soft);
+  }
+  .gutter {
+    flex: none;
+    padding: 0 var(--space-3) 0 var(--space-3);
+    color: var(--color-text-3);
+    text-align: right;
+    white-space: pre;
+    user-select: none;
+  }
+  .text {
+    white-space: pre;
+    tab-size: 8;
+  }
+  .wrapped .text {
+    white-space: break-spaces;
+    line-break: anywhere;
+    overflow-wrap: anywhere;
+  }
+  .gap {
+    padding-left: var(--space-4);
+    background: var(--color-warning-soft);
+    color: var(--color-warning);
+    font-family: var(--font-sans);
+  }
+  mark {
+    border-radius: 2px;
+    background: var(--color-mark);
+    color: var(--color-text);
+  }
+  .row.current mark {
+    background: var(--color-mark-current);
+    color: var(--color-on-mark, #161a21);
+  }
+  .bold {
+    font-weight: 700;
+  }
+  .dim {
+    opacity: 0.75;
+  }
+  .italic {
+    font-style: italic;
+  }
+  .underlined {
+    text-decoration: underline;
+  }
+  ${unsafeCSS(PALETTE)}
+  .newest {
+    position: absolute;
+    right: var(--space-5);
+    bottom: var(--space-4);
+    box-shadow: var(--shadow-overlay);
+    border-color: transparent;
+    background: var(--color-overlay);
+  }
+  .empty {
+    position: absolute;
+    inset: 0;
+    display: grid;
+    place-content: center;
+    padding: var(--space-4);
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+    text-align: center;
+  }
+  .probe {
+    position: absolute;
+    visibility: hidden;
+    white-space: pre;
+  }
+  @media (max-width: 56rem) {
+    .search {
+      flex-basis: 100%;
+      max-width: none;
+      order: 1;
+    }
+  }
+`;

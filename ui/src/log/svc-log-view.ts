@@ -1,0 +1,395 @@
+import { consume } from '@lit/context';
+import { LitElement, html, nothing, type PropertyValues } from 'lit';
+import { customElement, property, query, state } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import { apiContext } from '../app/contexts.js';
+import { icon } from '../components/icons.js';
+import '../components/svc-skeleton.js';
+import { toast } from '../components/svc-toasts.js';
+import { toApiError, type Api } from '../data/api.js';
+import { downloadLog } from '../data/jobs.js';
+import { formatCount, plural } from '../format.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { LogFeed } from './log-feed.js';
+import { LogLayout } from './log-layout.js';
+import { renderRow, type RowLook } from './log-row.js';
+import { LogMatches } from './log-matches.js';
+import { logStyles } from './log-styles.js';
+import { readSwitch, storeSwitch } from './log-switches.js';
+
+type StreamFilter = 'all' | 'stdout' | 'stderr';
+
+const OVERSCAN = 30;
+/** The gutter's characters without and with the time; its padding and the row's, in pixels. */
+const GUTTER_CELLS = { off: 1, on: 10 };
+const ROW_PADDING_PX = 44;
+
+/** One attempt's log: live, virtual, searchable. Only the rows in sight are in the page, however long the log. */
+@customElement('svc-log-view')
+export class SvcLogView extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @property() jobId = '';
+  @property({ type: Number }) attempt = 1;
+  /** How many attempts there are to choose from. */
+  @property({ type: Number }) attempts = 1;
+  @property({ type: Boolean }) live = false;
+  /** The attempt has not started yet. */
+  @property({ type: Boolean }) waiting = false;
+  @state() private filter: StreamFilter = 'all';
+  @state() private isWrapped = readSwitch('wrap', false);
+  @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
+  @state() private isFollowing = true;
+  @state() private needle = '';
+  @state() private current = 0;
+  @state() private columns = 80;
+  @state() private unseen = 0;
+  @query('.scroll') private readonly scroller!: HTMLElement;
+  @query('.probe') private readonly probe!: HTMLElement;
+
+  private readonly feed = new LogFeed(
+    this,
+    () => this.api,
+    (added, removed) => this.onAppend(added, removed),
+  );
+  private layout = new LogLayout([], null);
+  private layoutOf = '';
+  private readonly hits = new LogMatches();
+  private lineHeight = 20;
+  private lastTop = 0;
+  private revision = 0;
+  private readonly resizes = new ResizeObserver(() => this.measure());
+
+  static override styles = [baseStyles, controlStyles, iconStyles, logStyles];
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.resizes.disconnect();
+  }
+
+  override firstUpdated(): void {
+    this.resizes.observe(this.scroller);
+    this.measure();
+  }
+
+  override willUpdate(changed: PropertyValues): void {
+    if (changed.has('jobId') || changed.has('attempt') || changed.has('live')) {
+      this.feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
+    }
+    if (changed.has('attempt')) this.isFollowing = true;
+    this.updateLayout();
+  }
+
+  override updated(): void {
+    if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.lastTop = this.scroller.scrollTop;
+  }
+
+  override render() {
+    return html`${this.renderTools()}${this.renderNotes()}
+      <div class="frame">
+        <div
+          class="scroll ${this.isWrapped ? 'wrapped' : ''}"
+          tabindex="0"
+          role="log"
+          aria-label="Log of attempt ${this.attempt}"
+          aria-live="off"
+          @scroll=${this.onScroll}
+        >
+          ${this.renderWindow()}
+        </div>
+        <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
+        ${this.renderState()} ${this.renderNewest()}
+      </div>`;
+  }
+
+  private renderTools() {
+    return html`<div class="tools">
+      <div class="segmented" role="group" aria-label="Stream">
+        ${(['all', 'stdout', 'stderr'] as const).map(
+          (filter) =>
+            html`<button
+              aria-pressed=${filter === this.filter ? 'true' : 'false'}
+              @click=${() => (this.filter = filter)}
+            >
+              ${filter === 'all' ? 'All' : filter}
+            </button>`,
+        )}
+      </div>
+      ${this.renderSearch()}
+      <span class="spacer"></span>
+      ${this.attempts > 1 ? this.renderAttempts() : nothing}
+      ${this.renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.toggleWrap())}
+      ${this.renderSwitch('Show times', 'clock', this.hasTimes, () => this.toggleTimes())}
+      <button
+        class="button icon"
+        aria-label="Download the whole log"
+        title="Download the whole log"
+        @click=${this.download}
+      >
+        ${icon('download')}
+      </button>
+    </div>`;
+  }
+
+  private renderSearch() {
+    const { found } = this.hits;
+    return html`<div class="search" role="search">
+      ${icon('search', 14)}
+      <input
+        class="input"
+        type="text"
+        aria-label="Search the log"
+        placeholder="Search"
+        spellcheck="false"
+        @input=${this.onSearch}
+        @keydown=${this.onSearchKey}
+      />
+      ${
+        this.needle === ''
+          ? nothing
+          : html`<span class="found">
+              <span role="status"
+                >${found.length === 0 ? 'none' : `${this.current + 1} of ${formatCount(found.length)}`}</span
+              >
+              <button class="button plain icon" aria-label="Previous match" @click=${() => this.step(-1)}>
+                ${icon('up', 14)}
+              </button>
+              <button class="button plain icon" aria-label="Next match" @click=${() => this.step(1)}>
+                ${icon('down', 14)}
+              </button>
+            </span>`
+      }
+    </div>`;
+  }
+
+  private renderAttempts() {
+    return html`<select
+      class="select"
+      aria-label="Attempt"
+      .value=${String(this.attempt)}
+      @change=${this.onAttempt}
+    >
+      ${Array.from({ length: this.attempts }, (_, at) => this.attempts - at).map(
+        (attempt) =>
+          html`<option value=${attempt} ?selected=${attempt === this.attempt}>Attempt ${attempt}</option>`,
+      )}
+    </select>`;
+  }
+
+  private renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
+    return html`<button
+      class="button icon"
+      aria-label=${label}
+      title=${label}
+      aria-pressed=${isOn ? 'true' : 'false'}
+      @click=${onClick}
+    >
+      ${icon(name)}
+    </button>`;
+  }
+
+  /** What is not in view because it is not here is always said. */
+  private renderNotes() {
+    const { buffer, dropped } = this.feed;
+    const first = buffer.rows[0];
+    const earlier = first ? first.seq : 0;
+    if (earlier === 0 && dropped === 0) return nothing;
+    return html`<p class="notes">
+      ${
+        earlier > 0
+          ? html`<span>
+              ${plural(earlier, 'earlier line')} not shown.
+              <button @click=${this.download}>Download the whole log</button>
+            </span>`
+          : nothing
+      }
+      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: they came too fast</span>` : nothing}
+    </p>`;
+  }
+
+  private renderWindow() {
+    const { layout, lineHeight } = this;
+    const top = this.isFollowing ? Number.MAX_SAFE_INTEGER : (this.scroller?.scrollTop ?? 0);
+    const height = this.scroller?.clientHeight ?? 600;
+    const bottomTop = Math.max(0, layout.lineTotal * lineHeight - height);
+    const from = Math.floor(Math.min(top, bottomTop) / lineHeight);
+    const view = layout.window(from - OVERSCAN, from + Math.ceil(height / lineHeight) + OVERSCAN);
+    const look: RowLook = {
+      needle: this.needle,
+      hasTimes: this.hasTimes,
+      textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
+      current: this.hits.found[this.current] ?? -1,
+    };
+    const width = this.isWrapped
+      ? '100%'
+      : `calc(${layout.maxCells + this.gutterCells}ch + ${ROW_PADDING_PX}px)`;
+    return html`<div
+      class="sizer"
+      .style=${`height: ${layout.lineTotal * lineHeight}px; width: max(100%, ${width})`}
+    >
+      <div class="window" .style=${`transform: translateY(${view.above * lineHeight}px)`}>
+        ${repeat(
+          layout.rows.slice(view.first, view.end),
+          (row) => row.index,
+          (row, at) => renderRow(row, layout.linesOf(view.first + at) * lineHeight, look),
+        )}
+      </div>
+    </div>`;
+  }
+
+  private renderState() {
+    const { error, isLoaded, buffer } = this.feed;
+    if (error) {
+      return html`<div class="empty">
+        <p>The log could not be loaded. ${error.message}</p>
+        <p><button class="button" @click=${() => this.feed.reload()}>Try again</button></p>
+      </div>`;
+    }
+    if (!isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
+    if (buffer.rows.length === 0) {
+      return html`<p class="empty">${this.describeEmpty()}</p>`;
+    }
+    if (this.layout.rows.length === 0) return html`<p class="empty">Nothing on ${this.filter}.</p>`;
+    return nothing;
+  }
+
+  private describeEmpty(): string {
+    if (this.waiting) return 'The job has not started yet. Its log shows here when it does.';
+    return this.live ? 'Nothing printed yet. Lines show here as they come.' : 'Nothing was printed.';
+  }
+
+  private renderNewest() {
+    if (this.isFollowing || this.layout.rows.length === 0) return nothing;
+    const label = this.unseen > 0 ? plural(this.unseen, 'new line') : 'Jump to the newest';
+    return html`<button class="button newest" @click=${this.jumpToNewest}>
+      ${icon('toEnd', 14)}${label}
+    </button>`;
+  }
+
+  /** Lays out again only when something it depends on changed. */
+  private updateLayout(): void {
+    const columns = this.isWrapped ? this.columns : null;
+    const key = `${this.revision} ${this.filter} ${columns} ${this.needle}`;
+    if (key === this.layoutOf) return;
+    this.layoutOf = key;
+    const { rows } = this.feed.buffer;
+    const isError = this.filter === 'stderr';
+    const shown =
+      this.filter === 'all' ? rows.slice() : rows.filter((row) => row.gap > 0 || row.isError === isError);
+    this.layout = new LogLayout(shown, columns);
+    const gone = this.hits.update(shown, this.needle, this.filter);
+    this.current = Math.max(0, Math.min(this.current - gone, this.hits.found.length - 1));
+  }
+
+  /** Called before the new rows are laid out: keeps what the reader looks at in its place when older rows go. */
+  private onAppend(added: number, removed: number): void {
+    this.revision += 1;
+    if (this.isFollowing || !this.scroller) return;
+    const before = this.layout;
+    this.unseen += added;
+    const firstKept = this.feed.buffer.rows[0]?.index ?? 0;
+    if (removed === 0) return;
+    const gone = before.rows.findIndex((row) => row.index >= firstKept);
+    const lines = gone < 0 ? before.lineTotal : before.startOf(gone);
+    this.scroller.scrollTop = this.lastTop = Math.max(0, this.scroller.scrollTop - lines * this.lineHeight);
+  }
+
+  private get gutterCells(): number {
+    return this.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off;
+  }
+
+  private measure(): void {
+    const cell = this.probe.getBoundingClientRect().width / 100;
+    if (cell === 0) return;
+    const room = this.scroller.clientWidth - ROW_PADDING_PX - this.gutterCells * cell;
+    this.columns = Math.max(20, Math.floor(room / cell));
+    this.lineHeight = parseFloat(getComputedStyle(this.scroller).lineHeight);
+    this.requestUpdate();
+  }
+
+  private readonly onScroll = (): void => {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    const isAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
+    if (isAtEnd) this.follow();
+    else if (scrollTop < this.lastTop - 1) this.isFollowing = false;
+    this.lastTop = scrollTop;
+    this.requestUpdate();
+  };
+
+  private follow(): void {
+    this.isFollowing = true;
+    this.unseen = 0;
+  }
+
+  private readonly jumpToNewest = (): void => {
+    this.follow();
+    this.scroller.focus({ preventScroll: true });
+  };
+
+  private readonly onSearch = (event: Event): void => {
+    this.needle = (event.target as HTMLInputElement).value.toLowerCase();
+    this.current = 0;
+    void this.updateComplete.then(() => this.revealMatch());
+  };
+
+  private readonly onSearchKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    this.step(event.shiftKey ? -1 : 1);
+  };
+
+  private step(by: number): void {
+    const count = this.hits.found.length;
+    if (count === 0) return;
+    this.current = (this.current + by + count) % count;
+    this.revealMatch();
+  }
+
+  private revealMatch(): void {
+    const index = this.hits.found[this.current];
+    if (index === undefined) return;
+    const at = this.layout.rows.findIndex((row) => row.index === index);
+    this.isFollowing = false;
+    const middle = this.layout.startOf(at) * this.lineHeight - this.scroller.clientHeight / 2;
+    this.scroller.scrollTop = this.lastTop = Math.max(0, middle);
+    this.requestUpdate();
+  }
+
+  private toggleWrap(): void {
+    this.isWrapped = storeSwitch('wrap', !this.isWrapped);
+  }
+
+  private toggleTimes(): void {
+    this.hasTimes = storeSwitch('times', !this.hasTimes);
+    this.measure();
+  }
+
+  private readonly onAttempt = (event: Event): void => {
+    const attempt = Number((event.target as HTMLSelectElement).value);
+    this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
+  };
+
+  private readonly download = async (): Promise<void> => {
+    try {
+      const blob = await downloadLog(this.api, this.jobId, this.attempt);
+      save(blob, `${this.jobId}-attempt-${this.attempt}.log`);
+    } catch (error) {
+      toast(toApiError(error).message, { isError: true });
+    }
+  };
+}
+
+/** The token is in a header, so a plain link would be refused: the file comes by fetch. */
+function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-log-view': SvcLogView;
+  }
+}

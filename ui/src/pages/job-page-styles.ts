@@ -1,0 +1,97 @@
+import { css } from 'lit';
+
+export const jobPageStyles = css`
+  .id {
+    display: inline-flex;
+    align-items: center;
+    min-width: 0;
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+  }
+  .id code {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
+  .outcome {
+    display: flex;
+    gap: var(--space-3);
+    margin-bottom: var(--space-4);
+    padding: var(--space-3) var(--space-4);
+    border-radius: var(--radius-lg);
+    background: var(--color-neutral-soft);
+    color: var(--color-text);
+    font-size: var(--text-sm);
+  }
+  .outcome .icon {
+    margin-top: 0.15rem;
+  }
+  .outcome p {
+    min-width: 0;
+    white-space: pre-line;
+    overflow-wrap: anywhere;
+  }
+  .outcome b {
+    font-weight: var(--weight-strong);
+  }
+  .outcome.danger {
+    background: var(--color-danger-soft);
+    color: var(--color-danger);
+  }
+  .outcome.warning {
+    background: var(--color-warning-soft);
+    color: var(--color-warning);
+  }
+  .overview {
+    display: grid;
+    align-items: stretch;
+    gap: var(--space-4);
+    margin-bottom: var(--space-4);
+  }
+  .overview.with-run {
+    grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr);
+  }
+  .about {
+    display: grid;
+    align-content: start;
+    gap: var(--space-4);
+    padding: var(--space-4);
+  }
+  .run {
+    display: grid;
+    grid-template-rows: minmax(14rem, 1fr) auto;
+  }
+  .facts .wide {
+    grid-column: span 2;
+  }
+  .command {
+    display: grid;
+    gap: var(--space-1);
+    min-width: 0;
+  }
+  .label {
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+    font-weight: var(--weight-normal);
+  }
+  .others {
+    padding: 0 var(--space-4) var(--space-3);
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+  }
+  .log {
+    display: grid;
+    height: max(26rem, calc(100dvh - 9rem));
+  }
+  @media (max-width: 64rem) {
+    .overview.with-run {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    .page-head .actions {
+      margin-left: 0;
+    }
+    .log {
+      height: calc(100dvh - 11rem);
+      min-height: 22rem;
+    }
+  }
+`;

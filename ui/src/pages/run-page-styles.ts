@@ -1,0 +1,73 @@
+import { css } from 'lit';
+
+export const runPageStyles = css`
+  .id {
+    display: inline-flex;
+    align-items: center;
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+    min-width: 0;
+  }
+  .id code {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
+  .reasons {
+    display: grid;
+    gap: var(--space-1);
+    margin-bottom: var(--space-4);
+    padding: var(--space-2) var(--space-4);
+    border-radius: var(--radius-md);
+    background: var(--color-warning-soft);
+    color: var(--color-warning);
+    font-size: var(--text-sm);
+  }
+  .reasons.critical {
+    background: var(--color-danger-soft);
+    color: var(--color-danger);
+  }
+  .reasons .icon {
+    margin-right: var(--space-2);
+  }
+  .overview {
+    display: grid;
+    grid-template-columns: minmax(16rem, 1fr) minmax(0, 1.8fr);
+    align-items: start;
+    gap: var(--space-4);
+    margin-bottom: var(--space-5);
+  }
+  .facts-panel {
+    display: grid;
+    gap: var(--space-4);
+    padding: var(--space-4);
+  }
+  .notes {
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+    white-space: pre-line;
+  }
+  .none {
+    padding: var(--space-8) var(--space-4);
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+    text-align: center;
+  }
+  .details {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
+    align-items: start;
+    gap: var(--space-4);
+    margin-top: var(--space-5);
+  }
+  .details > .panel:not(:has(*)) {
+    display: none;
+  }
+  .events {
+    grid-column: 1 / -1;
+  }
+  @media (max-width: 64rem) {
+    .overview {
+      grid-template-columns: minmax(0, 1fr);
+    }
+  }
+`;

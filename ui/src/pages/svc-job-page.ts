@@ -1,0 +1,212 @@
+import { consume } from '@lit/context';
+import { LitElement, html, nothing } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { apiContext } from '../app/contexts.js';
+import { paths } from '../app/paths.js';
+import { icon } from '../components/icons.js';
+import { describeOutcome, describeResources } from '../components/job-words.js';
+import '../components/svc-code.js';
+import '../components/svc-copy.js';
+import '../components/svc-env.js';
+import '../components/svc-job-actions.js';
+import '../components/svc-notice.js';
+import '../components/svc-run-preview.js';
+import '../components/svc-skeleton.js';
+import '../components/svc-stale.js';
+import '../components/svc-status.js';
+import '../components/svc-time.js';
+import { LiveEvents } from '../controllers/live-events.js';
+import { Loader } from '../controllers/loader.js';
+import type { Api } from '../data/api.js';
+import { getJob, listJobRuns, type Job } from '../data/jobs.js';
+import { listNodes } from '../data/nodes.js';
+import { formatCommand } from '../format.js';
+import '../log/svc-log-view.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { jobPageStyles } from './job-page-styles.js';
+
+const LIVE_POLL_MS = 3000;
+const SLOW_POLL_MS = 30_000;
+const MOVING = new Set(['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST']);
+
+/** One job: what it is, why it is in its state, what its run measures, and its log, live. */
+@customElement('svc-job-page')
+export class SvcJobPage extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @property() jobId = '';
+  /** The attempt whose log is shown; null is the newest. */
+  @state() private attempt: number | null = null;
+
+  private readonly job = new Loader(this, { load: (signal) => this.loadJob(signal), everyMs: LIVE_POLL_MS });
+  private readonly runs = new Loader(this, {
+    load: (signal) => listJobRuns(this.api, this.jobId, signal),
+    everyMs: SLOW_POLL_MS,
+  });
+  private readonly nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal) });
+
+  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, jobPageStyles];
+
+  constructor() {
+    super();
+    new LiveEvents(this, (events) => {
+      if (events.some((event) => event.job_id === this.job.value?.id)) this.refresh();
+    });
+    this.addEventListener('svc-job-changed', () => this.refresh());
+  }
+
+  override render() {
+    const job = this.job.value;
+    if (!job) return this.renderPending();
+    return html`
+      ${this.renderHead(job)}
+      <svc-stale .error=${this.job.error} @svc-retry=${() => this.refresh()}></svc-stale>
+      ${this.renderOutcome(job)} ${this.renderOverview(job)} ${this.renderLog(job)}
+    `;
+  }
+
+  private renderPending() {
+    if (!this.job.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
+    const isUnknown = this.job.error.status === 404;
+    return html`<svc-notice
+      tone="danger"
+      headline=${isUnknown ? 'There is no such job' : 'The job could not be loaded'}
+      action=${isUnknown ? '' : 'Try again'}
+      @svc-action=${() => this.job.reload()}
+      >${isUnknown ? html`<a href=${paths.jobs()}>Show all jobs</a>` : this.job.error.message}</svc-notice
+    >`;
+  }
+
+  private renderHead(job: Job) {
+    return html`<a class="crumb" href=${paths.jobs()}>${icon('left', 14)}Jobs</a>
+      <header class="page-head">
+        <h1>${job.name}</h1>
+        <svc-status value=${job.status}></svc-status>
+        <span class="id"
+          ><code>${job.id}</code><svc-copy label="Copy the job's id" .text=${job.id}></svc-copy
+        ></span>
+        <div class="actions"><svc-job-actions .job=${job}></svc-job-actions></div>
+      </header>`;
+  }
+
+  private renderOutcome(job: Job) {
+    const outcome = describeOutcome(job);
+    if (outcome === null) return nothing;
+    const tone = job.status === 'FAILED' ? 'danger' : job.status === 'LOST' ? 'warning' : 'neutral';
+    const title = job.status === 'QUEUED' ? 'Waiting' : job.status === 'LOST' ? 'Lost' : 'Failed';
+    return html`<div class="outcome ${tone}" role="status">
+      ${icon(job.status === 'QUEUED' ? 'clock' : 'warning')}
+      <p><b>${title}:</b> ${outcome}</p>
+    </div>`;
+  }
+
+  private renderOverview(job: Job) {
+    const run = this.currentRun(job);
+    return html`<div class="overview ${run ? 'with-run' : ''}">
+      <section class="panel about" aria-label="About the job">
+        <dl class="facts">${this.renderFacts(job)}</dl>
+        <div class="command">
+          <h2 class="label">Command</h2>
+          <svc-code .text=${formatCommand(job.command)}></svc-code>
+        </div>
+        <svc-env .env=${job.env}></svc-env>
+      </section>
+      ${run ? html`<section class="panel run" aria-label="Run"><svc-run-preview .run=${run}></svc-run-preview>${this.renderOtherRuns(run.id)}</section>` : nothing}
+    </div>`;
+  }
+
+  private renderFacts(job: Job) {
+    return html`
+      ${fact('Needs', describeResources(job))} ${fact('Node', this.describeNode(job))}
+      ${fact('Attempt', `${job.attempt} of ${Math.max(job.max_attempts, job.attempt)}`)}
+      ${fact('Priority', String(job.priority))}
+      ${fact('Created', html`<svc-time .from=${job.created_at}></svc-time>`)}
+      ${fact('Waited', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}
+      ${fact('Duration', html`<svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>`)}
+      ${job.exit_code === null ? nothing : fact('Exit code', String(job.exit_code))}
+      ${fact('Project', describePlace(job))}
+      ${fact('Runner', job.image ? `${job.runner} · ${job.image}` : job.runner)}
+      ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
+      ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
+      ${Object.keys(job.node_selector).length === 0 ? nothing : fact('Only on', describeSelector(job))}
+    `;
+  }
+
+  private renderOtherRuns(shownId: string) {
+    const others = (this.runs.value ?? []).filter((run) => run.id !== shownId);
+    if (others.length === 0) return nothing;
+    return html`<p class="others">
+      Other runs:
+      ${others.map((run) => html`<a href=${paths.run(run.id)}>attempt ${run.attempt}, ${run.name}</a> `)}
+    </p>`;
+  }
+
+  private renderLog(job: Job) {
+    const attempt = this.attempt ?? job.attempt;
+    const isLive = attempt === job.attempt && MOVING.has(job.status) && job.status !== 'QUEUED';
+    return html`<section class="panel log" aria-label="Log">
+      <svc-log-view
+        .jobId=${job.id}
+        .attempt=${attempt}
+        .attempts=${job.attempt}
+        ?live=${isLive}
+        .waiting=${job.status === 'QUEUED' && attempt === job.attempt}
+        @svc-attempt=${(event: CustomEvent<number>) => (this.attempt = event.detail === job.attempt ? null : event.detail)}
+      ></svc-log-view>
+    </section>`;
+  }
+
+  private currentRun(job: Job) {
+    const runs = this.runs.value ?? [];
+    return runs.find((run) => run.id === job.run_id) ?? runs[0];
+  }
+
+  private describeNode({ node_id: id, gpu_indices: gpus }: Job) {
+    if (id === null) return '–';
+    const name = this.nodes.value?.find((node) => node.id === id)?.name ?? id;
+    return html`<a href=${paths.nodes()}>${name}</a
+      >${gpus.length > 0 ? ` · GPU ${gpus.join(', ')}` : nothing}`;
+  }
+
+  private async loadJob(signal: AbortSignal): Promise<Job> {
+    const before = this.job.value;
+    const job = await getJob(this.api, this.jobId, signal);
+    document.title = `${job.name} · svc`;
+    this.job.interval = MOVING.has(job.status) ? LIVE_POLL_MS : SLOW_POLL_MS;
+    if (before && (before.status !== job.status || before.run_id !== job.run_id)) this.runs.refresh();
+    return job;
+  }
+
+  private refresh(): void {
+    this.job.refresh();
+    this.runs.refresh();
+  }
+}
+
+function fact(name: string, value: unknown, size = '') {
+  return html`<div class=${size}>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+function describePlace({ project, experiment }: Job): string {
+  return [project, experiment].filter(Boolean).join(' / ') || '–';
+}
+
+function describeSelector({ node_selector: selector }: Job): string {
+  return Object.entries(selector)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}
+
+/** A job that never started stopped waiting when it ended. */
+function endOfWait(job: Job): number | null {
+  return job.status === 'QUEUED' ? null : job.finished_at;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-job-page': SvcJobPage;
+  }
+}

@@ -1,0 +1,74 @@
+import { css } from 'lit';
+
+/** Rows in columns on a desk, cards on a phone. The host sets --columns. */
+export const tableStyles = css`
+  .row,
+  .head {
+    display: grid;
+    grid-template-columns: var(--columns);
+    align-items: center;
+    column-gap: var(--space-4);
+    padding: 0 var(--space-4);
+  }
+  .head {
+    height: 2.25rem;
+    border-bottom: 1px solid var(--color-line);
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+    font-weight: var(--weight-medium);
+  }
+  .row {
+    position: relative;
+    min-height: 2.375rem;
+    padding-block: 0.3125rem;
+    border-bottom: 1px solid var(--color-line);
+    font-size: var(--text-sm);
+  }
+  .row:last-child {
+    border-bottom: 0;
+    border-radius: 0 0 var(--radius-lg) var(--radius-lg);
+  }
+  .row:hover {
+    background: var(--color-hover);
+  }
+  .row > * {
+    min-width: 0;
+  }
+  .row a.name {
+    color: var(--color-text);
+    font-weight: var(--weight-medium);
+  }
+  .row a.name::after {
+    content: '';
+    position: absolute;
+    inset: 0;
+  }
+  .row a.name:hover {
+    text-decoration: none;
+  }
+  .row a.name:focus-visible {
+    outline: none;
+  }
+  .row:has(a.name:focus-visible) {
+    outline: 2px solid var(--color-focus);
+    outline-offset: -2px;
+  }
+  .row .above {
+    position: relative;
+    z-index: 1;
+  }
+  .number {
+    text-align: right;
+  }
+  @media (max-width: 56rem) {
+    .head {
+      display: none;
+    }
+  }
+  .more {
+    display: flex;
+    justify-content: center;
+    padding: var(--space-3);
+    border-top: 1px solid var(--color-line);
+  }
+`;

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { alignSeries, countUndrawable, describeUndrawable, nearestRow } from '../src/chart/align.js';
+
+describe('alignSeries', () => {
+  it('puts series on one axis; a missing point is undefined, not a gap', () => {
+    const train = { steps: [1, 2, 3], values: [9, 8, 7] };
+    const val = { steps: [2], values: [5] };
+    expect(alignSeries([train, val])).to.deep.equal({
+      steps: [1, 2, 3],
+      drawn: [
+        [9, 8, 7],
+        [undefined, 5, undefined],
+      ],
+      measured: [
+        [9, 8, 7],
+        [undefined, 5, undefined],
+      ],
+    });
+  });
+
+  it('breaks the line at NaN and infinities, and keeps what was measured', () => {
+    const { drawn, measured } = alignSeries([{ steps: [1, 2, 3], values: [1, NaN, Infinity] }]);
+    expect(drawn[0]).to.deep.equal([1, null, null]);
+    expect(measured[0]).to.deep.equal([1, NaN, Infinity]);
+  });
+
+  it('gives a repeated step a row each: the second value does not hide the first', () => {
+    const { steps, drawn } = alignSeries([
+      { steps: [1, 1, 2], values: [1, 99, 2] },
+      { steps: [1, 2], values: [5, 6] },
+    ]);
+    expect(steps).to.deep.equal([1, 1, 2]);
+    expect(drawn).to.deep.equal([
+      [1, 99, 2],
+      [5, undefined, 6],
+    ]);
+  });
+
+  it('has no place below zero on a log axis', () => {
+    expect(alignSeries([{ steps: [1, 2, 3], values: [0, -1, 2] }], true).drawn[0]).to.deep.equal([
+      null,
+      null,
+      2,
+    ]);
+  });
+});
+
+describe('what is not on the line', () => {
+  it('is counted and said', () => {
+    const values = [1, NaN, NaN, Infinity, -Infinity, 0];
+    expect(describeUndrawable(countUndrawable(values, false))).to.equal('2 NaN, 2 ∞');
+    expect(describeUndrawable(countUndrawable(values, true))).to.equal('2 NaN, 2 ∞, 1 ≤ 0');
+    expect(describeUndrawable(countUndrawable([1, 2], false))).to.equal('');
+  });
+});
+
+describe('nearestRow', () => {
+  it('finds the closest row with a point, the earlier one first', () => {
+    const column = [undefined, 1, undefined, undefined, 2];
+    expect([0, 1, 2, 3, 4].map((row) => nearestRow(column, row))).to.deep.equal([1, 1, 1, 4, 4]);
+    expect(nearestRow([undefined, undefined], 0)).to.equal(null);
+    expect(nearestRow([], 0)).to.equal(null);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import {
+  formatAge,
+  formatCommand,
+  formatDuration,
+  formatMegabytes,
+  formatTick,
+  formatValue,
+  plural,
+} from '../src/format.js';
+
+describe('formatDuration', () => {
+  it('shows two units at most and is never negative', () => {
+    expect([-5, 0, 4200, 187_000, 7_500_000, 273_600_000].map(formatDuration)).to.deep.equal([
+      '0s',
+      '0s',
+      '4s',
+      '3m 07s',
+      '2h 05m',
+      '3d 4h',
+    ]);
+  });
+});
+
+describe('formatAge', () => {
+  it('says how long ago', () => {
+    expect([-100, 4000, 12_000, 300_000, 7_200_000, 200_000_000].map(formatAge)).to.deep.equal([
+      'now',
+      'now',
+      '12s ago',
+      '5m ago',
+      '2h ago',
+      '2d ago',
+    ]);
+  });
+});
+
+describe('formatValue', () => {
+  it('keeps small values visible and says NaN and infinities', () => {
+    const values = [0, 0.31, 0.000012345, 1234.56, -2.5, 12_345_678, 42, NaN, Infinity, -Infinity];
+    expect(values.map(formatValue)).to.deep.equal([
+      '0',
+      '0.31',
+      '1.234e−5',
+      '1,234.6',
+      '−2.5',
+      '1.235e7',
+      '42',
+      'NaN',
+      '∞',
+      '−∞',
+    ]);
+  });
+});
+
+describe('formatTick', () => {
+  it('is short', () => {
+    expect([0, 0.25, 1500, 12_000, 2_500_000, 1e-5, -20_000].map(formatTick)).to.deep.equal([
+      '0',
+      '0.25',
+      '1500',
+      '12k',
+      '2.5M',
+      '1e−5',
+      '−20k',
+    ]);
+  });
+});
+
+describe('formatCommand', () => {
+  it('quotes what a shell would read otherwise', () => {
+    expect(formatCommand(['python', 'train.py', '--lr=3e-4', 'a b', "it's", '', '$HOME'])).to.equal(
+      `python train.py --lr=3e-4 'a b' 'it'\\''s' '' '$HOME'`,
+    );
+  });
+});
+
+describe('small words', () => {
+  it('count', () => {
+    expect([plural(1, 'job'), plural(0, 'job'), plural(12_000, 'line')]).to.deep.equal([
+      '1 job',
+      '0 jobs',
+      '12,000 lines',
+    ]);
+    expect([formatMegabytes(512), formatMegabytes(81_559)]).to.deep.equal(['512 MB', '79.6 GB']);
+  });
+});
