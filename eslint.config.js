@@ -28,7 +28,14 @@ export default tseslint.config(
       // A type parameter that stands once still documents a signature; an empty method can be all there is to do.
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      // A declaration of a module without types must travel with the source that imports it.
+      '@typescript-eslint/triple-slash-reference': 'off',
+      // What others wrote is cleaned of control characters in several places.
+      'no-control-regex': 'off',
       '@typescript-eslint/no-dynamic-delete': 'off',
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/consistent-indexed-object-style': 'off',

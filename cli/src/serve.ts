@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
 import { authRef } from '@svc/plugin-auth';
 import { stopSignal, tellReady, untilAborted } from './lifetime.js';
-import { note, printLines } from './output/print.js';
+import { printLines } from './output/print.js';
 import { serverFile, type RunningServer } from './settings.js';
 
 /** Starts the server; it ends, and the process with it, when told to stop. Throws the BootError of a boot that fails. */
@@ -39,6 +39,8 @@ function showFirstToken(kernel: Kernel, { dataDir, plugins }: ResolvedConfig): v
   if (!plugins.some(({ name }) => name === authRef.plugin)) return;
   const token = kernel.use(authRef).takeFirstToken();
   if (token === null) return;
-  printLines([`first token, of write scope: ${token}`]);
-  note(`it is not shown again; it is also in ${dataDir}/token, where svc on this host finds it`);
+  printLines([
+    `first token, of write scope: ${token}`,
+    `it is not shown again; it is also in ${dataDir}/token, where svc on this host finds it`,
+  ]);
 }

@@ -33,7 +33,6 @@ describe('tables', () => {
     const paint = createPaint({ isTTY: true }, {});
     const rows = [{ name: 'a', count: 1 }];
     const coloured = toTable(COLUMNS, rows, paint);
-    // eslint-disable-next-line no-control-regex
     expect(coloured.map((line) => line.replace(/\u001b\[\d+m/g, ''))).to.deep.equal(
       toTable(COLUMNS, rows, plain),
     );

@@ -202,7 +202,6 @@ describe('svc against the real server and agent', function () {
     expect(await svc('runs', '--job', id)).to.contain(run_id ?? 'no run');
     expect(await svc('run', run_id ?? '')).to.match(/^tabled {2}SUCCEEDED/);
     expect((await json<{ items: Job[] }>('jobs', '--limit', '2')).items).to.have.length(2);
-    // eslint-disable-next-line no-control-regex
     expect(await svc('jobs')).to.not.match(/\u001b/);
   });
 

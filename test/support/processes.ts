@@ -26,3 +26,8 @@ function readProc(pid: string, file: string): string {
     return '';
   }
 }
+
+/** Its argument list, as it was started. */
+export function argumentsOf(pid: number): string[] {
+  return readProc(String(pid), 'cmdline').split('\0').slice(0, -1);
+}

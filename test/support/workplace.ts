@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { isTerminal, routes, type Job, type JobSubmit } from '@svc/contract';
+import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { createClient, type Client } from '../../cli/src/api/client.js';
+import { findMarked } from './processes.js';
 import { startSvc, type Ended, type Program } from './program.js';
 
 const START_PATIENCE_MS = 20_000;
@@ -34,7 +35,6 @@ export function createWorkplace(): Workplace {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-workplace-'));
   const dataDir = path.join(dir, 'data');
   const programs: Program[] = [];
-  const servers: Server[] = [];
 
   const start: Workplace['start'] = (args, env = {}) => {
     const base = { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir, SVC_DATA_DIR: dataDir };
@@ -47,12 +47,10 @@ export function createWorkplace(): Workplace {
     const program = start(['server', '--port', '0', ...args], env);
     const url = await untilPrinted(program, /svc server listens on (http:\S+)/);
     const token = readFileSync(path.join(dataDir, 'token'), 'utf8').trim();
-    const server = Object.create(program, {
+    return Object.create(program, {
       url: { value: url },
       client: { value: createClient({ url, token }) },
     }) as Server;
-    servers.push(server);
-    return server;
   };
 
   const startAgent: Workplace['startAgent'] = async ({ url, client }, args = []) => {
@@ -71,21 +69,12 @@ export function createWorkplace(): Workplace {
     startServer,
     startAgent,
     async close() {
-      await Promise.all(servers.filter(({ isRunning }) => isRunning).map(({ client }) => endJobs(client)));
       for (const program of programs) await endProgram(program);
-      rmSync(dir, { recursive: true, force: true });
+      // Jobs and their shims outlive the agent; what they run carries the home that only this workplace has.
+      for (const pid of findMarked('HOME', dir)) process.kill(pid, 'SIGKILL');
+      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-/** Jobs outlive agent and server, so they are ended first. */
-export async function endJobs(client: Client): Promise<void> {
-  const { items } = await client.call(routes.listJobs, { query: { limit: 1000 } });
-  for (const job of items.filter(({ status }) => !isTerminal(status))) {
-    await client.call(routes.cancelJob, { params: { job_id: job.id } });
-    if (job.status === 'QUEUED' || job.status === 'LOST') continue;
-    await untilJob(client, job.id, ({ status }) => isTerminal(status) || status === 'LOST');
-  }
 }
 
 async function endProgram(program: Program): Promise<void> {

@@ -7,7 +7,7 @@ import { note, printLines } from '../output/print.js';
 import { loadToken } from '../settings.js';
 import { ensureAgentToken } from '../up/agent-token.js';
 import { startChild, type Child } from '../up/child.js';
-import { submitExample } from '../up/example.js';
+import { requirePython, submitExample } from '../up/example.js';
 import { addServerOptions, type ServerOptions } from './server.js';
 
 const STOP_GRACE_MS = 15_000;
@@ -26,6 +26,7 @@ interface UpOptions extends ServerOptions {
 }
 
 async function up(options: UpOptions): Promise<void> {
+  if (options.example) requirePython();
   const stop = stopSignal();
   const children: Child[] = [];
   const start = (name: string, args: readonly string[], env = process.env): Child => {
@@ -90,9 +91,11 @@ async function untilStopped(stop: AbortSignal, children: readonly Child[]): Prom
 /** The agent first, so that the server hears of it. */
 async function end(children: readonly Child[], client: Client | null): Promise<void> {
   const running = client && (await countRunning(client));
+  for (const child of children) child.silence();
   for (const child of children) await child.stop(STOP_GRACE_MS);
   if (!running) return;
-  note(`${running} ${running === 1 ? 'job goes' : 'jobs go'} on running; the next svc up finds them again`);
+  const [jobs, them] = running === 1 ? ['job goes', 'it'] : ['jobs go', 'them'];
+  note(`${running} ${jobs} on running; the next svc up finds ${them} again`);
 }
 
 async function countRunning(client: Client): Promise<number> {

@@ -51,6 +51,5 @@ export function toFields(
 
 /** What others wrote must not steer the terminal. */
 export function toPlainText(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { Failure } from '../failure.js';
 import type { ReadyMessage } from '../lifetime.js';
 import { note } from '../output/print.js';
 
@@ -9,6 +10,8 @@ export interface Child {
   readonly ready: Promise<ReadyMessage['ready']>;
   /** How it ended, in words. Never rejects. */
   readonly ended: Promise<string>;
+  /** Says no more on the terminal: from now on it is only told that the other part has gone. */
+  silence(): void;
   /** SIGTERM, and SIGKILL after the grace; resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
 }
@@ -18,30 +21,36 @@ export interface Child {
  * the end is ours. It ends with us however we end: it sees the channel close.
  */
 export function startChild(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Child {
-  const process_ = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
+  const child = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
     detached: true,
     env,
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   const ended = new Promise<string>((resolve) => {
-    process_.once('error', (error) => resolve(error.message));
-    process_.once('close', (code, signal) =>
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
       resolve(signal ? `ended by ${signal}` : `ended with status ${code}`),
     );
   });
   const ready = new Promise<ReadyMessage['ready']>((resolve, reject) => {
-    process_.once('message', (message) => resolve((message as ReadyMessage).ready));
-    void ended.then((how) => reject(new Error(`the ${name} ${how}`)));
+    child.once('message', (message) => resolve((message as ReadyMessage).ready));
+    void ended.then((how) => reject(new Failure(`the ${name} ${how}`)));
   });
   ready.catch(() => undefined);
-  if (process_.stderr) relay(name, process_.stderr);
+  let isSilent = false;
+  if (child.stderr) {
+    relay(child.stderr, (text) => {
+      if (!isSilent) note(`${name}: ${text}`);
+    });
+  }
   return {
     name,
     ready,
     ended,
+    silence: () => void (isSilent = true),
     async stop(graceMs) {
-      process_.kill('SIGTERM');
-      const timer = setTimeout(() => process_.kill('SIGKILL'), graceMs);
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(timer);
     },
@@ -51,12 +60,11 @@ export function startChild(name: string, args: readonly string[], env: NodeJS.Pr
 const WARNING_LEVEL = 40;
 
 /** Lines of the structured log from warning up, in a readable form; other lines as they are. */
-function relay(name: string, stream: NodeJS.ReadableStream): void {
+function relay(stream: NodeJS.ReadableStream, tell: (text: string) => void): void {
   createInterface({ input: stream }).on('line', (line) => {
     const entry = parseLogEntry(line);
-    if (entry === null) note(`${name}: ${line}`);
-    else if (entry.level >= WARNING_LEVEL)
-      note(`${name}: ${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
+    if (entry === null) tell(line.replace(/^svc: /, ''));
+    else if (entry.level >= WARNING_LEVEL) tell(`${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
   });
 }
 

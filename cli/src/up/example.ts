@@ -5,13 +5,16 @@ import type { Client } from '../api/client.js';
 import { Failure } from '../failure.js';
 import { INSTALLATION } from '../installation.js';
 
+/** Throws when there is nothing to run the example with. */
+export function requirePython(): void {
+  if (isOnPath('python3')) return;
+  throw new Failure(
+    'the example needs python3, which is not on the PATH; install it, or run svc up without --example',
+  );
+}
+
 /** Submits the bundled training: plain Python, the SDK from this installation, no GPU. */
 export async function submitExample(client: Client): Promise<Job> {
-  if (!isOnPath('python3')) {
-    throw new Failure(
-      'the example needs python3, which is not on the PATH; install it, or run svc up without --example',
-    );
-  }
   return client.call(routes.submitJob, {
     body: {
       name: 'train-digits',

@@ -1,0 +1,107 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ERRORS } from '@svc/contract';
+import { ENVIRONMENT } from '@svc/kernel';
+import { expect } from 'chai';
+import ts from 'typescript';
+import config from '../../svc.config.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+
+/** Of every table row, the words in code style in its cells, by column. */
+function rows(markdown: string): string[][] {
+  const lines = markdown.split('\n').filter((line) => line.startsWith('| `'));
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+describe('docs against the code', () => {
+  it('errors.md has every error code with its status, and no other', () => {
+    const documented = rows(read('docs/errors.md')).map(([code, status]) => `${code} ${status}`);
+    expect(documented).to.have.members(
+      Object.entries(ERRORS).map(([code, { status }]) => `${code} ${status}`),
+    );
+  });
+
+  it('plugins.md has every hook, and no other', () => {
+    const section = read('docs/plugins.md').split('## Hooks')[1] ?? '';
+    const documented = rows(section).map(([hook]) => hook);
+    expect(documented).to.have.members(membersOf(['RegistrationHooks', 'DecisionHooks', 'ObservationHooks']));
+  });
+
+  it('configuration.md has every option of every plugin with its default, and no other', () => {
+    const section = between(
+      read('docs/configuration.md'),
+      '## Options of the plugins',
+      '## Environment of the server',
+    );
+    const documented = rows(section).map(([plugin, option]) => `${plugin}.${option}`);
+    const real = config.plugins.flatMap(({ name, optionsSchema }) =>
+      Object.keys(optionsSchema.properties).map((option) => `${name}.${option}`),
+    );
+    expect(documented).to.have.members(real);
+    for (const [plugin = '', option = '', shown] of rows(section)) {
+      const schema = config.plugins.find(({ name }) => name === plugin)?.optionsSchema.properties[option];
+      const { default: real } = schema as { default?: unknown };
+      if (real !== undefined) expect(shown, `${plugin}.${option}`).to.equal(String(real));
+    }
+  });
+
+  it('configuration.md has every environment variable of the server, and no other', () => {
+    const section = between(
+      read('docs/configuration.md'),
+      '## Environment of the server',
+      '## Environment of clients',
+    );
+    expect(rows(section).map(([name]) => name)).to.have.members(ENVIRONMENT.map(({ name }) => name));
+  });
+
+  it('configuration.md names every variable that agent, CLI and SDK read or set', () => {
+    const page = read('docs/configuration.md');
+    const sources = ['agent/src', 'cli/src', 'sdk/python/svc']
+      .flatMap((folder) => filesBelow(folder))
+      .map(read);
+    const used = new Set(sources.flatMap((source) => source.match(/\bSVC_[A-Z][A-Z_]+\b/g) ?? []));
+    for (const name of used) expect(page, name).to.include(name);
+  });
+
+  it('every link between the pages leads somewhere', () => {
+    for (const page of [
+      'README.md',
+      'CONTRIBUTING.md',
+      ...filesBelow('docs').filter((file) => file.endsWith('.md')),
+    ]) {
+      const targets = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+      for (const target of targets)
+        expect(
+          () => readFileSync(path.join(ROOT, path.dirname(page), target)),
+          `${page} -> ${target}`,
+        ).not.to.throw();
+    }
+  });
+});
+
+function between(text: string, from: string, to: string): string {
+  return text.slice(text.indexOf(from), text.indexOf(to));
+}
+
+/** Names of the properties of those interfaces in the kernel's hooks.ts. */
+function membersOf(names: readonly string[]): string[] {
+  const source = ts.createSourceFile('hooks.ts', read('kernel/src/hooks.ts'), ts.ScriptTarget.ES2022);
+  const interfaces = source.statements
+    .filter((statement) => ts.isInterfaceDeclaration(statement))
+    .filter(({ name }) => names.includes(name.text));
+  return interfaces.flatMap(({ members }) => members.map(({ name }) => (name as ts.Identifier).text));
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.pyc'))
+    .map((entry) => path.relative(ROOT, path.join(entry.parentPath, entry.name)));
+}

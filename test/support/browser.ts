@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { ROOT } from './program.js';
+
+const QUIET = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'];
+const SCREENSHOTS = path.join(ROOT, 'test-results');
+
+/** A headless Chromium with a new, empty profile. */
+export function launchBrowser(executablePath: string): Promise<Browser> {
+  const args = [...QUIET, '--disable-background-networking', '--disable-component-update'];
+  return chromium.launch({ executablePath, args });
+}
+
+/** Saves what the page shows as test-results/<name>.png, for people to look at. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`) });
+}
+
+/** Everything that the page complains about from now on: uncaught errors, failed requests, console errors. */
+export function collectComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return complaints;
+}
