@@ -1,0 +1,242 @@
+import { newId, type EventDraft, type EventRecord } from '@svc/contract';
+import {
+  createTestKernel,
+  eachDatabase,
+  fakeClock,
+  type FakeClock,
+  type TestKernel,
+} from '@svc/kernel/testing';
+import { events, eventsRef } from '@svc/plugin-events';
+import { expect } from 'chai';
+import { knownRuns } from './known-runs.js';
+import { observer } from './observer.js';
+
+eachDatabase((database) => {
+  describe('events', () => {
+    let kernel: TestKernel;
+    let clock: FakeClock;
+    const run = { id: newId('run'), job_id: newId('job'), attempt: 2 };
+
+    before(async () => {
+      clock = fakeClock();
+      kernel = await createTestKernel({ plugins: [events(), knownRuns([run])], database, clock });
+    });
+    after(() => kernel.close());
+    beforeEach(() => clock.advance(1));
+
+    const call = (method: string, path: string, body?: unknown, token = 'read') =>
+      kernel.request(method, path, { token, body });
+    const report = (body: unknown, token = 'sdk') => call('POST', `/runs/${run.id}/events`, body, token);
+    async function append(draft: Partial<EventDraft> = {}): Promise<EventRecord> {
+      const { append: store, publish } = kernel.use(eventsRef);
+      const record = await store(kernel.db, { type: 'OOM', title: 'out of memory', ...draft }, clock.now());
+      await publish([record]);
+      return record;
+    }
+
+    describe('that plugins append', () => {
+      it('have defaults for what is left out', async () => {
+        const { id, ...rest } = await append();
+        expect(id).to.match(/^evt_[0-9A-HJKMNP-TV-Z]{26}$/);
+        expect(rest).to.deep.equal({
+          type: 'OOM',
+          severity: 'info',
+          title: 'out of memory',
+          message: '',
+          run_id: null,
+          job_id: null,
+          node_id: null,
+          data: {},
+          created_at: clock.now(),
+        });
+      });
+
+      it('are listed as they were appended', async () => {
+        const record = await append({
+          severity: 'critical',
+          message: 'line one\nline two: äöü 😀',
+          run_id: newId('run'),
+          job_id: newId('job'),
+          node_id: newId('node'),
+          data: { nested: { list: [1, null, 'x\0y'] } },
+        });
+        expect((await call('GET', '/events?limit=1')).body.items).to.deep.equal([record]);
+      });
+
+      it('may hold NUL, which is replaced', async () => {
+        const record = await append({ title: 'a\0b', message: '\0' });
+        expect(record).to.include({ title: 'a\uFFFDb', message: '\uFFFD' });
+        expect((await call('GET', '/events?limit=1')).body.items).to.deep.equal([record]);
+      });
+
+      it('are gone when their transaction rolls back', async () => {
+        const rolledBack = kernel.db.transaction(async (trx) => {
+          await kernel.use(eventsRef).append(trx, { type: 'GONE', title: 'gone' }, clock.now());
+          throw new Error('roll back');
+        });
+        await rolledBack.catch(() => undefined);
+        expect((await call('GET', '/events?type=GONE')).body.items).to.deep.equal([]);
+      });
+
+      it('are told to observers once each, in order, and a failing observer changes nothing', async () => {
+        const seen: string[] = [];
+        const observed = await createTestKernel({ plugins: [events(), observer(seen)], database });
+        const { append: store, publish } = observed.use(eventsRef);
+        const records = [];
+        for (let index = 0; index < 20; index += 1) {
+          records.push(await store(observed.db, { type: 'T', title: String(index) }, Date.now()));
+        }
+        await Promise.all([publish(records), publish(records), publish(records.slice(3))]);
+        await observed.close();
+        expect(seen).to.deep.equal(records.map(({ id }) => id));
+      });
+    });
+
+    describe('that a run reports', () => {
+      it('are CUSTOM events of the run and its job', async () => {
+        const body = { title: 'lr dropped', message: 'to 1e-4', severity: 'warning', data: { lr: 1e-4 } };
+        const { status, body: record } = await report(body);
+        expect(status).to.equal(201);
+        expect(record).to.deep.include({
+          ...body,
+          type: 'CUSTOM',
+          run_id: run.id,
+          job_id: run.job_id,
+          node_id: null,
+        });
+        expect((await call('GET', `/events?run_id=${run.id}&limit=1`)).body.items).to.deep.equal([record]);
+      });
+
+      it('need a title alone', async () => {
+        const { body } = await report({ title: 't' });
+        expect(body).to.deep.include({ severity: 'info', message: '', data: {} });
+      });
+
+      for (const token of ['write', `ingest:${run.job_id}:2`, `ingest:${run.id}`]) {
+        it(`are taken with ${token.split('_')[0]}`, async () => {
+          expect((await report({ title: 't' }, token)).status).to.equal(201);
+        });
+      }
+    });
+
+    describe('are listed', () => {
+      it('newest first', async () => {
+        const older = await append();
+        await clock.advance(1);
+        const newer = await append();
+        expect((await call('GET', '/events?limit=2')).body.items).to.deep.equal([newer, older]);
+      });
+
+      it('in the order of their ids when they are of one millisecond', async () => {
+        const appended = [];
+        for (let index = 0; index < 5; index += 1) appended.push(await append());
+        expect((await call('GET', '/events?limit=5')).body.items).to.deep.equal(appended.reverse());
+      });
+
+      it('by every filter that is given', async () => {
+        const refs = { run_id: newId('run'), job_id: newId('job'), node_id: newId('node') };
+        const full = await append({ ...refs, type: 'LOSS_NAN', severity: 'critical' });
+        for (const key of ['run_id', 'job_id', 'node_id'] as const) {
+          await append({ ...refs, type: 'LOSS_NAN', severity: 'critical', [key]: null });
+        }
+        await append({ ...refs, severity: 'critical' });
+        await append({ ...refs, type: 'LOSS_NAN' });
+        const listed = async (query: string) => (await call('GET', `/events?${query}`)).body.items;
+        const all = `run_id=${refs.run_id}&job_id=${refs.job_id}&node_id=${refs.node_id}`;
+        expect(await listed(`${all}&type=LOSS_NAN&severity=critical`)).to.deep.equal([full]);
+        expect(await listed(all)).to.have.length(3);
+        expect(await listed(`run_id=${refs.run_id.slice(4).toLowerCase()}`)).to.have.length(5);
+        expect(await listed(`run_id=${newId('run')}`)).to.deep.equal([]);
+      });
+    });
+
+    describe('bad input', () => {
+      const bodies: [string, unknown, string][] = [
+        ['no title', {}, 'title'],
+        ['an empty title', { title: '' }, 'title'],
+        ['a title of the wrong type', { title: 1 }, 'title'],
+        ['a title that is too long', { title: 'x'.repeat(501) }, 'title'],
+        ['a title with NUL', { title: 'a\0' }, 'title'],
+        ['a message that is too long', { title: 't', message: 'x'.repeat(20_001) }, 'message'],
+        ['a message of the wrong type', { title: 't', message: null }, 'message'],
+        ['an unknown severity', { title: 't', severity: 'fatal' }, 'severity'],
+        ['data that is no object', { title: 't', data: [1] }, 'data'],
+        ['a type of its own', { title: 't', type: 'OOM' }, 'type'],
+        ['an unknown field', { title: 't', body: 'b' }, 'body'],
+        ['malformed JSON', '{"title": "t"', ''],
+        ['text for a body', '"t"', ''],
+      ];
+      const count = async () => Number((await kernel.db('events').count({ count: '*' }).first())!['count']);
+      for (const [what, body, path] of bodies) {
+        it(`refuses ${what}, naming the field, and stores nothing`, async () => {
+          const before = await count();
+          const answer = await report(body);
+          expect([answer.status, answer.body.error.code]).to.deep.equal([422, 'validation_error']);
+          expect(answer.body.error.details.errors.map((issue: { path: string }) => issue.path)).to.include(
+            path,
+          );
+          expect(await count()).to.equal(before);
+        });
+      }
+
+      it('refuses a body over 1 MiB', async () => {
+        expect((await report({ title: 't', data: { x: 'x'.repeat(1024 * 1024) } })).status).to.equal(413);
+      });
+
+      for (const id of [newId('run'), newId('job'), 'nonsense', '%00']) {
+        it(`answers 404 to an event of the run ${id}`, async () => {
+          const answer = await call('POST', `/runs/${id}/events`, { title: 't' }, 'sdk');
+          expect([answer.status, answer.body.error.code]).to.deep.equal([404, 'not_found']);
+        });
+      }
+
+      it('refuses callers that may not write to the run', async () => {
+        const before = await count();
+        expect(
+          (await kernel.request('POST', `/runs/${run.id}/events`, { body: { title: 't' } })).status,
+        ).to.equal(401);
+        const others = [
+          'read',
+          'agent',
+          `ingest:${run.job_id}:1`,
+          `ingest:${newId('job')}:2`,
+          `ingest:${newId('run')}`,
+        ];
+        for (const token of others) expect((await report({ title: 't' }, token)).status, token).to.equal(403);
+        expect(await count()).to.equal(before);
+      });
+
+      for (const path of ['/events', '/events/stream']) {
+        it(`GET ${path} is refused without a token, and to sdk and agent scope`, async () => {
+          expect((await kernel.request('GET', path)).status).to.equal(401);
+          for (const token of ['sdk', 'agent', `ingest:${run.id}`]) {
+            expect((await call('GET', path, undefined, token)).status, token).to.equal(403);
+          }
+        });
+        for (const query of [`run_id=${newId('job')}`, 'run_id=nonsense', 'job_id=%00', 'node_id=']) {
+          it(`GET ${path} answers 404 to the malformed id in ${query}`, async () => {
+            expect((await call('GET', `${path}?${query}`)).body.error.code).to.equal('not_found');
+          });
+        }
+        for (const [query, name] of [
+          ['severity=fatal', 'severity'],
+          ['type=', 'type'],
+          ['type=%00', 'type'],
+          [`type=${'x'.repeat(101)}`, 'type'],
+          ['sevrity=info', 'sevrity'],
+        ] as const) {
+          it(`GET ${path} refuses ${query.slice(0, 20)}`, async () => {
+            const { status, body } = await call('GET', `${path}?${query}`);
+            expect([status, body.error.details.errors[0].path]).to.deep.equal([422, name]);
+          });
+        }
+      }
+      for (const limit of ['0', '1001', '-1', '1.5', 'x']) {
+        it(`GET /events refuses limit=${limit}`, async () => {
+          const { status, body } = await call('GET', `/events?limit=${limit}`);
+          expect([status, body.error.details.errors[0].path]).to.deep.equal([422, 'limit']);
+        });
+      }
+    });
+  });
+});
