@@ -1,1 +1,33 @@
+import { definePlugin } from '@svc/kernel';
+import { jobsRef } from '@svc/plugin-jobs';
+import { nodesRef } from '@svc/plugin-nodes';
+import { join } from 'node:path';
+import { LogIntake } from './intake.js';
+import { LogStore } from './log-store.js';
+import { addRoutes } from './routes.js';
+import { logsRef } from './service.js';
+
 export * from './service.js';
+
+export const logs = definePlugin({
+  name: 'logs',
+  requires: ['nodes', 'jobs'],
+  setup(ctx) {
+    const nodes = ctx.use(nodesRef);
+    const jobs = ctx.use(jobsRef);
+    const store = new LogStore(join(ctx.config.dataDir, 'logs'));
+    const intake = new LogIntake(ctx, store, jobs, nodes);
+    nodes.onFrame('logs', (frame, from) => intake.frame(frame, from));
+    nodes.onHello((context) => intake.hello(context));
+    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.wake(after.id));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
+    ctx.provide(logsRef, {
+      tail: (jobId, attempt, query) =>
+        store.with(jobId, attempt, async (log) => ({
+          lines: await log.tail(query),
+          dropped: log.state.dropped,
+        })),
+    });
+    ctx.onClose(() => store.settled());
+  },
+});

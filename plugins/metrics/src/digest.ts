@@ -10,6 +10,8 @@ export type Mark = Omit<Point, 'epoch'>;
 export interface Digest {
   count: number;
   nan_count: number;
+  /** Of both signs. */
+  inf_count: number;
   ts_min: number;
   ts_max: number;
   /** In the order of the series. */
@@ -28,6 +30,7 @@ export function emptyDigest(): Digest {
   return {
     count: 0,
     nan_count: 0,
+    inf_count: 0,
     ts_min: Infinity,
     ts_max: -Infinity,
     first: null,
@@ -56,8 +59,10 @@ export function addPoint(digest: Digest, point: Mark): void {
     digest.min = lower(digest.min, point);
     digest.max = higher(digest.max, point);
   } else if (point.value === Infinity) {
+    digest.inf_count += 1;
     digest.inf = earlier(digest.inf, point);
   } else if (point.value === -Infinity) {
+    digest.inf_count += 1;
     digest.neg_inf = earlier(digest.neg_inf, point);
   } else {
     digest.nan_count += 1;
@@ -68,6 +73,7 @@ export function addPoint(digest: Digest, point: Mark): void {
 export function mergeDigest(into: Digest, other: Digest): void {
   into.count += other.count;
   into.nan_count += other.nan_count;
+  into.inf_count += other.inf_count;
   into.ts_min = Math.min(into.ts_min, other.ts_min);
   into.ts_max = Math.max(into.ts_max, other.ts_max);
   if (other.first) into.first = earlier(into.first, other.first);
@@ -104,10 +110,10 @@ function higher(a: Mark | null, b: Mark): Mark {
 
 const MARKS = ['first', 'last', 'min', 'max', 'nan', 'inf', 'neg_inf'] as const;
 const FORMAT = 1;
-const COUNTS_BYTES = 2 + 4 * 8;
+const COUNTS_BYTES = 2 + 5 * 8;
 const MARK_BYTES = 4 * 8;
 
-/** A byte of format, a byte that says which marks there are, four numbers, then the marks. */
+/** A byte of format, a byte that says which marks there are, five numbers, then the marks. */
 export function encodeDigest(digest: Digest): Buffer {
   const present = MARKS.filter((name) => digest[name] !== null);
   const bytes = Buffer.allocUnsafe(COUNTS_BYTES + present.length * MARK_BYTES);
@@ -115,7 +121,7 @@ export function encodeDigest(digest: Digest): Buffer {
   bytes[1] = MARKS.reduce((bits, name, index) => (digest[name] === null ? bits : bits | (1 << index)), 0);
   let at = 2;
   const put = (value: number) => void (at = bytes.writeDoubleLE(value, at));
-  [digest.count, digest.nan_count, digest.ts_min, digest.ts_max].forEach(put);
+  [digest.count, digest.nan_count, digest.inf_count, digest.ts_min, digest.ts_max].forEach(put);
   for (const name of present) {
     const { step, seq, ts, value } = digest[name] as Mark;
     [step, seq, ts, value].forEach(put);
@@ -136,6 +142,7 @@ export function decodeDigest(bytes: Buffer): Digest {
     ...emptyDigest(),
     count: take(),
     nan_count: take(),
+    inf_count: take(),
     ts_min: take(),
     ts_max: take(),
   };

@@ -1,1 +1,53 @@
+import { definePlugin } from '@svc/kernel';
+import { jobsRef } from '@svc/plugin-jobs';
+import { runsRef } from '@svc/plugin-runs';
+import { LivePoints } from './live-points.js';
+import { metricsMigrations } from './migrations.js';
+import { PointStore } from './point-store.js';
+import type { PointsWrite } from './point-writer.js';
+import { addRoutes } from './routes.js';
+import { readRun } from './run-reader.js';
+import { metricsRef } from './service.js';
+import { directionOf, loadSummary } from './summary.js';
+import { WriteQueue } from './write-queue.js';
+
 export * from './service.js';
+export { metricsMigrations } from './migrations.js';
+
+export const metrics = definePlugin({
+  name: 'metrics',
+  requires: ['runs', 'jobs'],
+  setup(ctx) {
+    const runs = ctx.use(runsRef);
+    const jobs = ctx.use(jobsRef);
+    const live = new LivePoints(ctx.clock);
+    const store = new PointStore(ctx, async (trx, written) => {
+      for (const { run_id, progress } of written) await runs.touchProgress(trx, run_id, progress);
+    });
+    const queue = new WriteQueue((group) => store.write(group));
+
+    async function write(batch: PointsWrite) {
+      const written = await queue.add(batch);
+      if (written.accepted.length > 0) {
+        live.publish(batch.run_id, written.accepted);
+        void ctx.fire.pointsAppended({ run_id: batch.run_id, points: written.accepted });
+      }
+      return written;
+    }
+
+    ctx.migrations(metricsMigrations);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { runs, jobs, store, live, write }));
+    ctx.hooks.runChanged.tapPromise(ctx.name, async ({ after }) => {
+      if (after.status !== 'RUNNING' && after.status !== 'LOST') await live.end(after.id);
+    });
+    ctx.hooks.jobChanged.tapPromise(ctx.name, async ({ before, after }) => {
+      if (before && before.attempt !== after.attempt) await live.endAttempt(before.id, before.attempt);
+    });
+    ctx.provide(metricsRef, {
+      series: (runId, query) => readRun(store, runId, query),
+      summary: (run) => loadSummary(store, run, ctx.clock.now()),
+      directionOf,
+    });
+    ctx.onClose(() => queue.settled());
+  },
+});

@@ -1,16 +1,17 @@
 import { dialectOf, withRawSqlite, type Db } from '@svc/kernel';
+import type { RunProgress } from '@svc/plugin-runs';
 import type { PointRows } from './point-rows.js';
-import { writePoints, type PointsWrite, type PointsWritten } from './point-writer.js';
+import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } from './point-writer.js';
 import { PostgresRows } from './postgres-rows.js';
 import { SqliteRows } from './sqlite-rows.js';
 
 /** What became of one batch of a group. */
 export type WriteOutcome = { readonly written: PointsWritten } | { readonly error: unknown };
 
-/** Called in the transaction of a group, for each run that got points, with all of its new ones. */
+/** Called in the transaction of a group, with how far its points bring each run. */
 export type OnWritten = (
   trx: Db,
-  written: readonly { run_id: string; points: PointsWritten['accepted'] }[],
+  written: readonly { readonly run_id: string; readonly progress: RunProgress }[],
 ) => Promise<void>;
 
 const DEADLOCK = '40P01';
@@ -50,7 +51,7 @@ export class PointStore {
       const rows = await rowsIn(trx);
       const outcomes: WriteOutcome[] = [];
       for (const batch of group) outcomes.push(await writeApart(rows, batch));
-      await this.onWritten(trx, newPointsByRun(group, outcomes));
+      await this.onWritten(trx, progressByRun(group, outcomes));
       return outcomes;
     });
   }
@@ -76,12 +77,24 @@ async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOut
   }
 }
 
-function newPointsByRun(group: readonly PointsWrite[], outcomes: readonly WriteOutcome[]) {
-  const byRun = new Map<string, PointsWritten['accepted'][number][]>();
+function progressByRun(group: readonly PointsWrite[], outcomes: readonly WriteOutcome[]) {
+  const byRun = new Map<string, RunProgress>();
   group.forEach(({ run_id }, index) => {
-    const outcome = outcomes[index];
-    if (!outcome || !('written' in outcome) || outcome.written.accepted.length === 0) return;
-    byRun.set(run_id, [...(byRun.get(run_id) ?? []), ...outcome.written.accepted]);
+    const outcome = outcomes[index] as WriteOutcome;
+    const points = 'written' in outcome ? outcome.written.accepted : [];
+    if (points.length > 0) byRun.set(run_id, progressOf(points, byRun.get(run_id)));
   });
-  return [...byRun].map(([run_id, points]) => ({ run_id, points }));
+  return [...byRun].map(([run_id, progress]) => ({ run_id, progress }));
+}
+
+function progressOf(
+  points: readonly TimedPoint[],
+  before: RunProgress = { step: null, epoch: null },
+): RunProgress {
+  let { step, epoch } = before;
+  for (const point of points) {
+    if (step === null || point.step > step) step = point.step;
+    if (point.epoch !== undefined && (epoch === null || point.epoch > epoch)) epoch = point.epoch;
+  }
+  return { step, epoch };
 }

@@ -7,19 +7,24 @@ import type { PointStore } from './point-store.js';
 import { readSeries, type Segment, type Selection } from './series-reader.js';
 import type { SeriesQuery } from './service.js';
 
-/** An answer is built in memory: this is about 100 MB of JSON. */
-export const MAX_POINTS_PER_ANSWER = 2_000_000;
+/** An answer is built in memory: this is about 40 MB of JSON. */
+export const MAX_POINTS_PER_ANSWER = 1_000_000;
 /** Series read in one moment, before others get at the database. */
 const SERIES_PER_READ = 32;
 
 /** The series of one run that the query asks for, by name. A name that the run does not have is left out. */
-export async function readRun(store: PointStore, runId: string, query: SeriesQuery): Promise<SeriesByName> {
+export async function readRun(
+  store: PointStore,
+  runId: string,
+  query: SeriesQuery,
+  maxPoints = MAX_POINTS_PER_ANSWER,
+): Promise<SeriesByName> {
   const selection: Selection = {
     step_from: query.step_from ?? -Infinity,
     step_to: query.step_to ?? Infinity,
     ts_from: query.ts_from ?? -Infinity,
   };
-  const names = await namesToRead(store, runId, query);
+  const names = await namesToRead(store, runId, query, maxPoints);
   const answer: [string, SeriesByName[string]][] = [];
   for (let start = 0; start < names.length; start += SERIES_PER_READ) {
     const wanted = names.slice(start, start + SERIES_PER_READ);
@@ -33,23 +38,34 @@ export async function readRun(store: PointStore, runId: string, query: SeriesQue
   return Object.fromEntries(answer);
 }
 
+export async function readRuns(
+  store: PointStore,
+  runIds: readonly string[],
+  query: SeriesQuery,
+): Promise<Record<string, SeriesByName>> {
+  const answer: Record<string, SeriesByName> = {};
+  let left = MAX_POINTS_PER_ANSWER;
+  for (const runId of runIds) {
+    const series = await readRun(store, runId, query, left);
+    answer[runId] = series;
+    left -= Object.values(series).reduce((sum, { steps }) => sum + steps.length, 0);
+  }
+  return answer;
+}
+
 async function namesToRead(
   store: PointStore,
   runId: string,
   { names, limit }: SeriesQuery,
+  maxPoints: number,
 ): Promise<string[]> {
   const found = await store.read((rows) => findSeries(rows, runId, names ? [...new Set(names)] : null));
   const points = found.reduce((sum, { digest }) => sum + Math.min(digest.count, limit), 0);
-  if (points > MAX_POINTS_PER_ANSWER) {
-    const message = `the answer would have ${points} points, over ${MAX_POINTS_PER_ANSWER}: name fewer metrics in names, or lower limit`;
+  if (points > maxPoints) {
+    const message = `the answer could have more than ${MAX_POINTS_PER_ANSWER} points: name fewer runs or metrics, or lower limit`;
     failValidation({ path: 'limit', message });
   }
   return found.map(({ name }) => name);
-}
-
-/** All series of the run, for its summary. */
-export function loadSeries(store: PointStore, runId: string): Promise<readonly SeriesRow[]> {
-  return store.read((rows) => findSeries(rows, runId, null));
 }
 
 async function findSeries(

@@ -33,8 +33,8 @@ interface RankedPoint {
 /**
  * The selected points of a series whose segments come in order and do not overlap. More than `limit` are thinned: the
  * first and the last stay, and of each bucket its minimum, its maximum and its first NaN, Infinity and -Infinity. A bucket
- * is a stretch of 2^n ranks of the whole series, with the smallest n that keeps within `limit`: so the
- * answer depends on the points and the question alone, never on how the points came in or lie on the disk.
+ * is a stretch of ranks of the whole series, 2^n or 3 * 2^n long, of the smallest such length that keeps within `limit`: so
+ * the answer depends on the points and the question alone, never on how the points came in or lie on the disk.
  */
 export async function readSeries(
   segments: readonly Segment[],
@@ -46,7 +46,8 @@ export async function readSeries(
     (sum, { segment, points }) => sum + (points?.length ?? segment.digest.count),
     0,
   );
-  const marks = total <= limit ? await loadAll(selected) : await thin(selected, kindsIn(segments), limit);
+  const marks =
+    total <= limit ? await loadAll(selected) : await thin(selected, bucketLimitFor(segments, limit), limit);
   return {
     steps: marks.map(({ step }) => step),
     values: marks.map(({ value }) => toMetricValue(value)),
@@ -106,15 +107,21 @@ async function loadAll(selected: readonly SelectedSegment[]): Promise<Mark[]> {
   return marks;
 }
 
-/** How many points a bucket may come to: minimum, maximum, and each kind of value in the series that is not finite. */
-function kindsIn(segments: readonly Segment[]): number {
+/** How many buckets there may be for their extremes, and the two ends, to keep within `limit`. */
+function bucketLimitFor(segments: readonly Segment[], limit: number): number {
   const whole = emptyDigest();
   for (const { digest } of segments) mergeDigest(whole, digest);
-  return 2 + [whole.nan, whole.inf, whole.neg_inf].filter((mark) => mark !== null).length;
+  const oddKinds = [whole.nan, whole.inf, whole.neg_inf].filter((mark) => mark !== null).length;
+  const whenOddIsRare = Math.floor((limit - 2 - whole.nan_count - whole.inf_count) / 2);
+  const whenOddIsEverywhere = Math.floor((limit - 2) / (2 + oddKinds));
+  return Math.max(1, whenOddIsRare, whenOddIsEverywhere);
 }
 
-async function thin(selected: readonly SelectedSegment[], kinds: number, limit: number): Promise<Mark[]> {
-  const bucketLimit = Math.max(1, Math.floor((limit - 2) / kinds));
+async function thin(
+  selected: readonly SelectedSegment[],
+  bucketLimit: number,
+  limit: number,
+): Promise<Mark[]> {
   const width = bucketWidth(firstRank(selected), lastRank(selected), bucketLimit);
   const whole = emptyDigest();
   const extremes: Mark[] = [];
@@ -137,9 +144,12 @@ function lastRank(selected: readonly SelectedSegment[]): number {
 }
 
 function bucketWidth(firstRank: number, lastRank: number, bucketLimit: number): number {
-  let width = 1;
-  while (Math.floor(lastRank / width) - Math.floor(firstRank / width) + 1 > bucketLimit) width *= 2;
-  return width;
+  const isWideEnough = (width: number) =>
+    Math.floor(lastRank / width) - Math.floor(firstRank / width) < bucketLimit;
+  for (let width = 1; ; width *= 2) {
+    if (isWideEnough(width)) return width;
+    if (width > 1 && isWideEnough(1.5 * width)) return 1.5 * width;
+  }
 }
 
 async function fillBuckets(selected: readonly SelectedSegment[], width: number): Promise<Iterable<Digest>> {

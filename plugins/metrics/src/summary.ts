@@ -3,12 +3,20 @@ import { decodePoints } from './chunk-codec.js';
 import type { Digest, Mark } from './digest.js';
 import { healthOf, medianIntervalMs } from './health.js';
 import type { RunRow, SeriesRow } from './point-rows.js';
+import type { PointStore } from './point-store.js';
 import { toMetricValue } from './point.js';
 import { TREND_WINDOW, trendOf } from './trend.js';
 
 /** Whether lower or higher is better for this metric of this run: guessed from its name. */
 export function directionOf(_run: Run, name: string): Direction {
   return guessDirection(name);
+}
+
+export async function loadSummary(store: PointStore, run: Run, now: number): Promise<RunSummary> {
+  return store.read(async (rows) => {
+    const stored = await rows.findRun(run.id);
+    return toSummary(run, stored, stored ? await rows.findSeries(stored.key, null) : [], now);
+  });
 }
 
 /** Reads only what the store keeps up to date with each batch, so its cost does not grow with the run. */

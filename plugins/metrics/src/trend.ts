@@ -4,14 +4,14 @@ import type { Trend } from '@svc/contract';
 export const TREND_WINDOW = 64;
 const MIN_POINTS = 4;
 /** A rise must be so many times what noise alone would show. */
-const SIGNIFICANCE = 3;
+const SIGNIFICANCE = 4;
 /** Makes the median absolute deviation of normal noise its standard deviation. */
 const MAD_TO_SIGMA = 1.4826;
 
 /**
  * The trend of the last values, oldest first. A line is laid through them by the median of the slopes between each point and the one
  * half a window later (Theil's method: up to a quarter of the values may be wild). It is a trend when the line rises or falls
- * over the window by more than 3 times the standard error that the residuals' median absolute deviation gives
+ * over the window by more than 4 times the standard error that the residuals' median absolute deviation gives
  * such a rise. Neither a change of unit nor of origin changes the answer. Values that are not finite are left out;
  * with fewer than 4 points it is `unknown`.
  */

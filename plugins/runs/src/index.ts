@@ -30,6 +30,7 @@ export const runs = definePlugin({
       require: async (db, id) =>
         (await findRun(db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`),
       requireIngest: (caller, id) => book.requireIngest(caller, id),
+      requireTarget: (caller, id) => book.requireTarget(caller, id),
       touchProgress: raiseProgress,
     });
   },

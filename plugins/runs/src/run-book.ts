@@ -8,13 +8,14 @@ import {
   type JobTransition,
   type PluginContext,
 } from '@svc/kernel';
+import type { IngestTarget } from '@svc/plugin-auth';
 import { followJob } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
 import { maskSecrets } from './mask.js';
 import { NOTHING, type Outcome } from './outcome.js';
 import type { RunParts } from './run-parts.js';
-import { findRun, updateRun, type RunFields } from './run-store.js';
+import { findRun, findTarget, updateRun, type RunFields } from './run-store.js';
 
 const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
 
@@ -64,8 +65,18 @@ export class RunBook {
 
   async requireIngest(caller: Caller, id: string): Promise<Run> {
     const run = await this.require(id);
-    if (!this.parts.auth.mayIngest(caller, run)) fail('forbidden', `the token is not good for run ${run.id}`);
+    this.refuseOthers(caller, run);
     return run;
+  }
+
+  async requireTarget(caller: Caller, id: string): Promise<IngestTarget> {
+    const run = (await findTarget(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
+    this.refuseOthers(caller, run);
+    return run;
+  }
+
+  private refuseOthers(caller: Caller, run: IngestTarget): void {
+    if (!this.parts.auth.mayIngest(caller, run)) fail('forbidden', `the token is not good for run ${run.id}`);
   }
 
   /** The process of a TRAIN job is told its run before that run exists. */

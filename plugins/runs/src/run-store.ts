@@ -1,5 +1,6 @@
 import type { Run, RunStatus } from '@svc/contract';
 import { toJson, type Db } from '@svc/kernel';
+import type { IngestTarget } from '@svc/plugin-auth';
 import { fromRow, toRow, type RunRow } from './run-row.js';
 import type { RunProgress } from './service.js';
 
@@ -23,6 +24,10 @@ export async function insertRun(db: Db, run: Run): Promise<void> {
 export async function findRun(db: Db, id: string): Promise<Run | null> {
   const row = await runs(db).where({ id }).first();
   return row ? fromRow(row) : null;
+}
+
+export async function findTarget(db: Db, id: string): Promise<IngestTarget | null> {
+  return (await runs(db).where({ id }).first('id', 'job_id', 'attempt')) ?? null;
 }
 
 /** Newest first; every filter given is applied. */

@@ -1,0 +1,73 @@
+import type { LogStream } from '@svc/contract';
+import type { PluginContext, SseStream } from '@svc/kernel';
+import type { Jobs } from '@svc/plugin-jobs';
+import { expectedMs } from './attempt-end.js';
+import type { AttemptLog, Cursor, Page } from './attempt-log.js';
+
+/** At most 2 MB, of the longest lines in the worst encoding. */
+const LINES_ON_THE_WAY = 16;
+
+export interface FollowQuery {
+  readonly stream?: LogStream | undefined;
+  /** So many lines of the past come first; not when the client resumes. */
+  readonly tail: number;
+}
+
+type Surroundings = Pick<PluginContext, 'db' | 'clock'>;
+
+/**
+ * Sends the lines of a log until it is over. The client's pace is kept: what it has not taken yet stays in the ring or on the
+ * disk, so a slow client costs no memory and loses nothing.
+ */
+export async function followLog(
+  ctx: Surroundings,
+  jobs: Jobs,
+  log: AttemptLog,
+  query: FollowQuery,
+  stream: SseStream,
+): Promise<void> {
+  const wake = () => log.wake();
+  stream.signal.addEventListener('abort', wake);
+  let cursor = await start(log, query, stream);
+  while (!stream.signal.aborted) {
+    const { seen } = log;
+    const page = await log.page(cursor);
+    cursor = page.next;
+    await send(page, query, stream);
+    if (page.lines.length > 0) continue;
+    const leftMs = await expectedMs(ctx, jobs, log);
+    if (log.seen !== seen) continue;
+    if (leftMs === 0) return stream.end();
+    const timer = leftMs === null ? null : ctx.clock.setTimeout(wake, leftMs);
+    await log.changed(seen);
+    timer?.clear();
+  }
+}
+
+/** Behind what the client has, or behind the tail that it is sent here. */
+async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Promise<Cursor> {
+  const resumed = toSeq(stream.lastEventId);
+  const behind = log.state.next_seq;
+  if (resumed !== null) return { seq: Math.min(resumed + 1, behind), byte: 0 };
+  const lines = query.tail === 0 ? [] : await log.tail({ stream: query.stream, tail: query.tail });
+  await send({ lines: lines.filter(({ seq }) => seq < behind) }, query, stream);
+  return { seq: behind, byte: 0 };
+}
+
+/** A few lines at a time, so that what is on its way to the client stays small. */
+async function send(
+  { lines }: Pick<Page, 'lines'>,
+  { stream: wanted }: FollowQuery,
+  stream: SseStream,
+): Promise<void> {
+  const matching = lines.filter((line) => !wanted || line.stream === wanted);
+  for (let first = 0; first < matching.length; first += LINES_ON_THE_WAY) {
+    const few = matching.slice(first, first + LINES_ON_THE_WAY);
+    await Promise.all(few.map((line) => stream.write({ id: line.seq, data: line })));
+  }
+}
+
+/** null when it is no id of ours. */
+function toSeq(lastEventId: string | null): number | null {
+  return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null;
+}

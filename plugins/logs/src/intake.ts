@@ -1,0 +1,110 @@
+import { toId, type AttemptKey, type LogPosition, type LogsFrame } from '@svc/contract';
+import type { PluginContext } from '@svc/kernel';
+import type { Jobs } from '@svc/plugin-jobs';
+import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
+import type { AttemptLog } from './attempt-log.js';
+import type { LogStore } from './log-store.js';
+
+/** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
+const RETRY_MS = 1_000;
+const COMPLAIN_EVERY_MS = 60_000;
+
+/** Takes the log frames of agents. Each is answered by the mark from which its agent is to go on. */
+export class LogIntake {
+  private complainedAt = -Infinity;
+
+  constructor(
+    private readonly ctx: PluginContext,
+    private readonly store: LogStore,
+    private readonly jobs: Jobs,
+    private readonly nodes: Nodes,
+  ) {}
+
+  async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
+    const key = await this.ownKey(frame, from);
+    // Nobody will ever want these lines: the agent need not keep them.
+    if (!key) return this.ack(frame, from, frame.to);
+    await this.store.with(key.job_id, key.attempt, async (log) => {
+      if (await this.append(log, frame)) this.ack(frame, from, log.state.marks[frame.stream]);
+      else this.ackLater(frame, from, log);
+    });
+  }
+
+  /** Where the agent is to go on in each log that it has. */
+  async hello({ hello }: HelloContext): Promise<WelcomePart> {
+    const log_positions: LogPosition[] = [];
+    for (const report of hello.attempts) {
+      const key = await this.ownKey(report, { id: hello.node_id });
+      if (!key) continue;
+      const { stdout, stderr } = await this.store.with(
+        key.job_id,
+        key.attempt,
+        async ({ state }) => state.marks,
+      );
+      const { job_id, attempt } = report;
+      log_positions.push(
+        { job_id, attempt, stream: 'stdout', offset: stdout },
+        { job_id, attempt, stream: 'stderr', offset: stderr },
+      );
+    }
+    return { log_positions };
+  }
+
+  /** The attempt in canonical form; null when it is not one of that node. */
+  private async ownKey(
+    { job_id, attempt }: AttemptKey,
+    node: { readonly id: string },
+  ): Promise<AttemptKey | null> {
+    const id = toId('job', job_id);
+    const key = id === null ? null : { job_id: id, attempt };
+    const known = key && (await this.jobs.attempt(this.ctx.db, key));
+    if (known?.node_id === node.id) return key;
+    this.ctx.log.warn(
+      { job_id, attempt, node_id: node.id },
+      'log lines of an attempt that is not of that node were refused',
+    );
+    return null;
+  }
+
+  /** False when the disk does not take it. */
+  private async append(log: AttemptLog, frame: LogsFrame): Promise<boolean> {
+    try {
+      const lines = await log.append(frame, this.ctx.clock.now());
+      if (lines.length > 0)
+        void this.ctx.fire.linesAppended({ job_id: log.jobId, attempt: log.attempt, lines });
+      if (log.isComplete) await this.compress(log);
+      return true;
+    } catch (err) {
+      this.complain(err, log, 'log lines cannot be stored; their agent keeps them and tries again');
+      return false;
+    }
+  }
+
+  /** The log is whole without it: what failed is tried again when the log is next loaded. */
+  private async compress(log: AttemptLog): Promise<void> {
+    await log
+      .compress()
+      .catch((err: unknown) => this.complain(err, log, 'a complete log cannot be compressed'));
+  }
+
+  private ack({ job_id, attempt, stream }: LogsFrame, { id }: AgentNode, offset: number): void {
+    this.nodes.send(id, { type: 'logs_ack', job_id, attempt, stream, offset });
+  }
+
+  private ackLater(frame: LogsFrame, from: AgentNode, log: AttemptLog): void {
+    const connection = this.nodes.connectionOf(from.id);
+    const timer = this.ctx.clock.setTimeout(() => {
+      this.ctx.signal.removeEventListener('abort', timer.clear);
+      if (this.nodes.connectionOf(from.id) === connection)
+        this.ack(frame, from, log.state.marks[frame.stream]);
+    }, RETRY_MS);
+    this.ctx.signal.addEventListener('abort', timer.clear);
+  }
+
+  private complain(err: unknown, log: AttemptLog, message: string): void {
+    const now = this.ctx.clock.now();
+    if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
+    this.complainedAt = now;
+    this.ctx.log.error({ err, job_id: log.jobId, attempt: log.attempt }, message);
+  }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { AttemptLog } from './attempt-log.js';
+import { Gate } from './gate.js';
+import { LogFile } from './log-file.js';
+
+const MEMORY_BYTES = 64 * 1024 * 1024;
+const MAX_LOGS = 1000;
+const MAX_WRITES_AT_ONCE = 64;
+
+interface Entry {
+  readonly opening: Promise<AttemptLog>;
+  log: AttemptLog | null;
+  /** While there is one, the log stays in memory. */
+  users: number;
+}
+
+/** The logs of all attempts, under one directory; those used last stay in memory. */
+export class LogStore {
+  /** In the order of use. */
+  private readonly entries = new Map<string, Entry>();
+  private readonly gate = new Gate(MAX_WRITES_AT_ONCE);
+
+  constructor(private readonly directory: string) {}
+
+  /**
+   * Runs `use` with the log of the attempt; while it runs there is no other AttemptLog of that attempt. `jobId` in canonical
+   * form: it becomes part of a path.
+   */
+  async with<T>(jobId: string, attempt: number, use: (log: AttemptLog) => Promise<T>): Promise<T> {
+    const entry = this.enter(jobId, attempt);
+    try {
+      return await use(await entry.opening);
+    } finally {
+      entry.users -= 1;
+      this.forgetOldest();
+    }
+  }
+
+  /** Wakes who reads the log of any attempt of the job. */
+  wake(jobId: string): void {
+    for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.wake();
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([...this.entries.values()].map(({ log }) => log?.settled()));
+  }
+
+  private enter(jobId: string, attempt: number): Entry {
+    const key = `${jobId}/${attempt}`;
+    const entry = this.entries.get(key) ?? this.load(key, jobId, attempt);
+    entry.users += 1;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  private load(key: string, jobId: string, attempt: number): Entry {
+    const file = new LogFile(join(this.directory, jobId, `attempt-${attempt}.ndjson`), this.gate);
+    const entry: Entry = { opening: AttemptLog.load(jobId, attempt, file), log: null, users: 0 };
+    entry.opening.then(
+      (log) => (entry.log = log),
+      () => this.entries.delete(key),
+    );
+    return entry;
+  }
+
+  private forgetOldest(): void {
+    let memoryBytes = 0;
+    for (const { log } of this.entries.values()) memoryBytes += log?.memoryBytes ?? 0;
+    for (const [key, { log, users }] of this.entries) {
+      if (memoryBytes <= MEMORY_BYTES && this.entries.size <= MAX_LOGS) return;
+      if (users > 0 || !log) continue;
+      memoryBytes -= log.memoryBytes;
+      this.entries.delete(key);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { pseudoRandom } from './points.js';
+import { trendOf } from '../src/trend.js';
+
+const anyIntegers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 4, maxLength: 100 });
+const MIRROR = {
+  increasing: 'decreasing',
+  decreasing: 'increasing',
+  stable: 'stable',
+  unknown: 'unknown',
+} as const;
+
+describe('trend', () => {
+  it('is unknown under 4 points', () => {
+    for (const values of [[], [1], [1, 2], [1, 2, 3], [1, NaN, 2, Infinity, 3]])
+      expect(trendOf(values)).to.equal('unknown');
+  });
+
+  it('of a line is its direction, of a constant stable, however long it is', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 200 }), fc.integer({ min: -50, max: 50 }), (length, slope) => {
+        const line = Array.from({ length }, (_, index) => slope * index);
+        expect(trendOf(line)).to.equal(slope > 0 ? 'increasing' : slope < 0 ? 'decreasing' : 'stable');
+      }),
+    );
+  });
+
+  it('does not depend on unit and origin', () => {
+    fc.assert(
+      fc.property(
+        anyIntegers,
+        fc.integer({ min: -20, max: 20 }),
+        fc.integer({ min: -1e6, max: 1e6 }),
+        (values, power, shift) => {
+          const scaled = values.map((value) => (value + shift) * 2 ** power);
+          expect(trendOf(scaled)).to.equal(trendOf(values));
+        },
+      ),
+    );
+  });
+
+  it('turns over with its values', () => {
+    fc.assert(
+      fc.property(anyIntegers, (values) => {
+        expect(trendOf(values.map((value) => -value))).to.equal(MIRROR[trendOf(values)]);
+      }),
+    );
+  });
+
+  it('sees a falling loss through noise and spikes, and nothing in noise alone', () => {
+    const noise = pseudoRandom(7);
+    const falling = Array.from({ length: 64 }, (_, step) => 2 - step * 0.02 + (noise() - 0.5) * 0.2);
+    falling[20] = 500;
+    falling[50] = 900;
+    expect(trendOf(falling)).to.equal('decreasing');
+    const flat = Array.from({ length: 200 }, () =>
+      Array.from({ length: 64 }, () => noise() + noise() + noise()),
+    );
+    const falseAlarms = flat.filter((values) => trendOf(values) !== 'stable').length;
+    expect(falseAlarms).to.be.below(10);
+  });
+
+  it('looks at the last 64 points alone', () => {
+    const turned = [
+      ...Array.from({ length: 500 }, (_, step) => 500 - step),
+      ...Array.from({ length: 64 }, (_, step) => step),
+    ];
+    expect(trendOf(turned)).to.equal('increasing');
+  });
+
+  it('takes the largest and the smallest numbers', () => {
+    expect(trendOf([-1.7e308, 1.7e308, -1.7e308, 1.7e308])).to.equal('stable');
+    expect(trendOf([1e308, 1.2e308, 1.4e308, 1.6e308])).to.equal('increasing');
+    expect(trendOf([20e-324, 15e-324, 10e-324, 5e-324])).to.equal('decreasing');
+  });
+});

@@ -1,0 +1,196 @@
+import type { Run } from '@svc/contract';
+import { definePlugin, type Change } from '@svc/kernel';
+import { eachDatabase, until } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import type { FakeAgent } from './support/fake-agent.js';
+import { Rig } from './support/rig.js';
+
+describe('runs of a job', () => {
+  eachDatabase((database) => {
+    let rig: Rig;
+    let agent: FakeAgent;
+    before(async () => {
+      rig = await Rig.start({ database });
+      agent = await rig.agent();
+    });
+    after(() => rig.close());
+
+    const runsOf = async (jobId: string): Promise<Run[]> => (await rig.get(`/jobs/${jobId}/runs`)).body.items;
+    const statusesOf = async (jobId: string) => (await runsOf(jobId)).map(({ status }) => status);
+
+    it('is there at once when the process exists, with the id that the process was given, and ends with it', async () => {
+      const job = await rig.submit({ project: 'p', experiment: 'e' });
+      const dispatch = await agent.dispatchOf(job.id);
+      expect(dispatch.env['SVC_RUN_ID']).to.match(/^run_/).and.equal(dispatch.run_id);
+      expect(await runsOf(job.id)).to.deep.equal([]);
+      expect((await rig.job(job.id)).run_id).to.equal(null);
+      await agent.start(job.id);
+      const running = await rig.reach(job.id, 'RUNNING');
+      expect(running.run_id).to.equal(dispatch.run_id);
+      const [run] = await runsOf(job.id);
+      const { project_id, experiment_id, started_at } = running;
+      expect(run).to.include({
+        id: dispatch.run_id,
+        name: 'train',
+        source: 'job',
+        status: 'RUNNING',
+        attempt: 1,
+      });
+      expect(run).to.include({ project_id, experiment_id, started_at, finished_at: null });
+      agent.end(job.id);
+      const ended = await rig.reach(job.id, 'SUCCEEDED');
+      expect((await runsOf(job.id))[0]).to.include({ status: 'SUCCEEDED', finished_at: ended.finished_at });
+    });
+
+    it('is told once: the jobs plugin tells of it, others are told by their own events', async () => {
+      const job = await rig.submit();
+      const { env } = await agent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      const second = await rig.post('/runs', { name: 'second', project: 'ignored' }, env['SVC_TOKEN']);
+      expect(second.body).to.include({ job_id: job.id, attempt: 1, source: 'sdk' });
+      agent.end(job.id, { kind: 'exited', code: 3 });
+      await rig.reach(job.id, 'FAILED');
+      expect(await statusesOf(job.id)).to.deep.equal(['FAILED', 'FAILED']);
+      await until(
+        async () => (await rig.get(`/events?job_id=${job.id}&type=RUN_FINISHED`)).body.items.length === 2,
+      );
+      const started = (await rig.get(`/events?job_id=${job.id}&type=RUN_STARTED`)).body.items;
+      expect(started.map(({ run_id }: { run_id: string }) => run_id)).to.have.members([
+        env['SVC_RUN_ID'],
+        second.body.id,
+      ]);
+    });
+
+    it('is left to an exit that overtakes its start, and not to a job that never had a process', async () => {
+      const overtaken = await rig.submit();
+      const { run_id } = await agent.dispatchOf(overtaken.id);
+      agent.report({
+        job_id: overtaken.id,
+        attempt: 1,
+        state: 'ended',
+        started_at: null,
+        exit: { kind: 'exited', code: 0 },
+      });
+      expect((await rig.reach(overtaken.id, 'SUCCEEDED')).run_id).to.equal(run_id);
+      expect(await statusesOf(overtaken.id)).to.deep.equal(['SUCCEEDED']);
+
+      const failed = await rig.submit();
+      await agent.dispatchOf(failed.id);
+      agent.report({
+        job_id: failed.id,
+        attempt: 1,
+        state: 'ended',
+        started_at: null,
+        exit: { kind: 'dispatch_failed', message: 'no such file' },
+      });
+      await rig.reach(failed.id, 'FAILED');
+      expect(await runsOf(failed.id)).to.deep.equal([]);
+
+      const cancelled = await rig.submit({ node_selector: { node: 'nowhere' } });
+      await rig.post(`/jobs/${cancelled.id}/cancel`);
+      await rig.reach(cancelled.id, 'CANCELLED');
+      expect(await runsOf(cancelled.id)).to.deep.equal([]);
+    });
+
+    it('is not made for an EVALUATE job', async () => {
+      const job = await rig.submit({ type: 'EVALUATE' });
+      const dispatch = await agent.start(job.id);
+      expect(dispatch.run_id).to.equal(null);
+      expect(dispatch.env).not.to.have.property('SVC_RUN_ID');
+      await rig.reach(job.id, 'RUNNING');
+      expect(await runsOf(job.id)).to.deep.equal([]);
+      agent.end(job.id);
+      await rig.reach(job.id, 'SUCCEEDED');
+    });
+
+    it('keeps the end that the training gave it', async () => {
+      const job = await rig.submit();
+      const { env } = await agent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      const finished = await rig.post(
+        `/runs/${env['SVC_RUN_ID']}/finish`,
+        { status: 'FAILED' },
+        env['SVC_TOKEN'],
+      );
+      expect(finished.status).to.equal(200);
+      agent.end(job.id);
+      await rig.reach(job.id, 'SUCCEEDED');
+      expect(await statusesOf(job.id)).to.deep.equal(['FAILED']);
+    });
+
+    it('is LOST with its job, RUNNING when that is found, and stays behind when it is retried', async () => {
+      const lostAgent = await rig.agent();
+      const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
+      const { env } = await lostAgent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      lostAgent.report({
+        job_id: job.id,
+        attempt: 1,
+        state: 'ended',
+        exit: { kind: 'lost', reason: 'gone' },
+      });
+      await rig.reach(job.id, 'LOST');
+      expect(await statusesOf(job.id)).to.deep.equal(['LOST']);
+      lostAgent.report({ job_id: job.id, attempt: 1 });
+      await rig.reach(job.id, 'RUNNING');
+      expect((await runsOf(job.id))[0]).to.include({ status: 'RUNNING', finished_at: null });
+      lostAgent.report({
+        job_id: job.id,
+        attempt: 1,
+        state: 'ended',
+        exit: { kind: 'lost', reason: 'gone' },
+      });
+      await rig.reach(job.id, 'LOST');
+      const late = await rig.post('/runs', { name: 'late' }, env['SVC_TOKEN']);
+      expect(late.status).to.equal(201);
+      await rig.post(`/jobs/${job.id}/retry`);
+      await lostAgent.start(job.id, 2);
+      await rig.reach(job.id, 'RUNNING');
+      const all = (await runsOf(job.id)).map(({ attempt, status }) => `${attempt} ${status}`);
+      expect(all).to.have.members(['2 RUNNING', '1 LOST', '1 LOST']);
+      expect((await rig.post('/runs', {}, env['SVC_TOKEN'])).status).to.equal(409);
+      lostAgent.end(job.id, { kind: 'exited', code: 0 }, 2);
+      await rig.reach(job.id, 'SUCCEEDED');
+    });
+
+    it('takes nothing from the token of another job', async () => {
+      const [mine, theirs] = [await rig.submit(), await rig.submit()];
+      const { env } = await agent.start(mine.id);
+      const other = await agent.start(theirs.id);
+      await rig.reach(theirs.id, 'RUNNING');
+      await rig.reach(mine.id, 'RUNNING');
+      for (const path of [`/runs/${other.run_id}/finish`, `/runs/${other.run_id}/finish`]) {
+        expect((await rig.post(path, { status: 'FAILED' }, env['SVC_TOKEN'])).status).to.equal(403);
+      }
+      expect((await rig.post('/runs', { job_id: theirs.id }, env['SVC_TOKEN'])).status).to.equal(403);
+      expect((await rig.patch(`/runs/${other.run_id}`, { max_steps: 3 }, env['SVC_TOKEN'])).status).to.equal(
+        403,
+      );
+      for (const { id } of [mine, theirs]) agent.end(id);
+      for (const { id } of [mine, theirs]) await rig.reach(id, 'SUCCEEDED');
+    });
+  });
+
+  it('tells observers of every change, once, after its commit', async () => {
+    const changes: Change<Run>[] = [];
+    const observer = definePlugin({
+      name: 'observer',
+      setup: (ctx) => ctx.hooks.runChanged.tap(ctx.name, (change) => void changes.push(change)),
+    });
+    const rig = await Rig.start({ plugins: [observer()] });
+    try {
+      const agent = await rig.agent();
+      const job = await rig.submit();
+      await agent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      agent.end(job.id);
+      await until(() => changes.length === 2);
+      expect(changes.map(({ before, after }) => [before?.status, after.status])).to.deep.equal([
+        [undefined, 'RUNNING'],
+        ['RUNNING', 'SUCCEEDED'],
+      ]);
+    } finally {
+      await rig.close();
+    }
+  });
+});
