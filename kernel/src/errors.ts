@@ -79,6 +79,8 @@ function toSentence({ path, message }: Issue): string {
 /** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
 export function toHttpError(error: unknown, requestId: string): HttpError {
   if (isAnswerable(error) && error.name === 'HttpError') return error;
+  if (error instanceof URIError)
+    return new HttpError('not_found', 'the path has a malformed percent-encoding');
   const { name, code } = (error ?? {}) as { name?: string; code?: string };
   if (name === 'KnexTimeoutError' || code === 'ECONNREFUSED')
     return new HttpError('unavailable', 'the database does not answer now; try again');

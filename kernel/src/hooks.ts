@@ -1,5 +1,5 @@
 import type { EventRecord, Job, JobDraft, LogLine, MetricPoint, NodeRecord, Run } from '@svc/contract';
-import type {
+import {
   AsyncParallelHook,
   AsyncSeriesBailHook,
   AsyncSeriesHook,
@@ -13,49 +13,47 @@ import type { IssueSink } from './errors.js';
 import type { RouteCollector } from './http/route.js';
 import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
 
-/** What a scheduling pass reads of each waiting job: few columns, for there may be tens of thousands. */
-export type QueuedJob = Pick<
-  Job,
-  'id' | 'attempt' | 'priority' | 'project_id' | 'experiment_id' | 'runner' | 'node_selector' | 'created_at' | 'queued_at'
->;
-
 /** Called once at boot, after every setup. A tap that throws stops the boot. */
-export interface RegistrationHooks {
-  routes: SyncHook<[RouteCollector]>;
-  runners: SyncHook<[Collector<RunnerServer>]>;
-  detectors: SyncHook<[Collector<Detector>]>;
-  notifiers: SyncHook<[Collector<Notifier>]>;
-  semanticRules: SyncHook<[Collector<SemanticRule>]>;
-}
+export const createRegistrationHooks = () => ({
+  routes: new SyncHook<[RouteCollector]>(['routes']),
+  runners: new SyncHook<[Collector<RunnerServer>]>(['runners']),
+  detectors: new SyncHook<[Collector<Detector>]>(['detectors']),
+  notifiers: new SyncHook<[Collector<Notifier>]>(['notifiers']),
+  semanticRules: new SyncHook<[Collector<SemanticRule>]>(['rules']),
+});
 
 /** Called one tap after another. A tap that throws makes the request, or the transaction, fail. */
-export interface DecisionHooks {
+export const createDecisionHooks = () => ({
   /** The caller behind a bearer token; the first tap that knows it answers. */
-  authenticate: AsyncSeriesBailHook<[bearer: string], Caller | undefined>;
+  authenticate: new AsyncSeriesBailHook<[bearer: string], Caller | undefined>(['bearer']),
   /** May change a submit: each tap returns the draft. */
-  jobDraft: AsyncSeriesWaterfallHook<[draft: JobDraft, caller: Caller]>;
+  jobDraft: new AsyncSeriesWaterfallHook<[draft: JobDraft, caller: Caller]>(['draft', 'caller']),
   /** May refuse a submit by adding issues. */
-  jobAdmit: AsyncSeriesHook<[draft: JobDraft, caller: Caller, issues: IssueSink]>;
+  jobAdmit: new AsyncSeriesHook<[draft: JobDraft, caller: Caller, issues: IssueSink]>([
+    'draft',
+    'caller',
+    'issues',
+  ]),
   /** May reorder the queue: each tap returns it, first to run first. Runs on every scheduling pass: keep it fast. */
-  jobOrder: AsyncSeriesWaterfallHook<[queue: readonly QueuedJob[]]>;
+  jobOrder: new AsyncSeriesWaterfallHook<[queue: readonly QueuedJob[]]>(['queue']),
   /** Completes an attempt before its dispatch, outside any transaction: each tap returns the plan. */
-  attemptPrepare: AsyncSeriesWaterfallHook<[plan: AttemptPlan]>;
+  attemptPrepare: new AsyncSeriesWaterfallHook<[plan: AttemptPlan]>(['plan']),
   /** Runs inside the transaction that changes the job, so it uses `trx` alone; a tap that throws rolls it back. */
-  jobTransition: AsyncSeriesHook<[transition: JobTransition]>;
-}
+  jobTransition: new AsyncSeriesHook<[transition: JobTransition]>(['transition']),
+});
 
 /**
  * Called after commit, all taps at once. A tap that throws is reported and the others go on; the call never rejects.
  * A tap may see a change again after a crash, or miss one: what must be exact belongs in `jobTransition`.
  */
-export interface ObservationHooks {
-  jobChanged: AsyncParallelHook<[Change<Job>]>;
-  runChanged: AsyncParallelHook<[Change<Run>]>;
-  nodeChanged: AsyncParallelHook<[Change<NodeRecord>]>;
-  eventAppended: AsyncParallelHook<[EventRecord]>;
-  pointsAppended: AsyncParallelHook<[PointBatch]>;
-  linesAppended: AsyncParallelHook<[LineBatch]>;
-}
+export const createObservationHooks = () => ({
+  jobChanged: new AsyncParallelHook<[Change<Job>]>(['change']),
+  runChanged: new AsyncParallelHook<[Change<Run>]>(['change']),
+  nodeChanged: new AsyncParallelHook<[Change<NodeRecord>]>(['change']),
+  eventAppended: new AsyncParallelHook<[EventRecord]>(['event']),
+  pointsAppended: new AsyncParallelHook<[PointBatch]>(['batch']),
+  linesAppended: new AsyncParallelHook<[LineBatch]>(['batch']),
+});
 
 /** `before` is null for a record that is new. */
 export interface Change<T> {
@@ -68,6 +66,20 @@ export interface JobTransition extends Change<Job> {
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
+
+/** What a scheduling pass reads of each waiting job: few columns, for there may be tens of thousands. */
+export type QueuedJob = Pick<
+  Job,
+  | 'id'
+  | 'attempt'
+  | 'priority'
+  | 'project_id'
+  | 'experiment_id'
+  | 'runner'
+  | 'node_selector'
+  | 'created_at'
+  | 'queued_at'
+>;
 
 /** An attempt on its way to an agent. `env` is what the process gets; `runner_plan` is the runner's own. */
 export interface AttemptPlan {
@@ -89,19 +101,13 @@ export interface LineBatch {
   readonly lines: readonly LogLine[];
 }
 
-export interface Hooks extends RegistrationHooks, DecisionHooks, ObservationHooks {}
+export type RegistrationHooks = ReturnType<typeof createRegistrationHooks>;
+export type RuntimeHooks = ReturnType<typeof createDecisionHooks> & ReturnType<typeof createObservationHooks>;
 
-/** What plugins see of the hooks: they tap during setup, with `ctx.name` as the tap's name. */
-export type PublicHooks = {
-  readonly [K in keyof RegistrationHooks]: Pick<RegistrationHooks[K], 'tap'>;
-} & {
-  readonly [K in keyof (DecisionHooks & ObservationHooks)]: Pick<
-    (DecisionHooks & ObservationHooks)[K],
-    'tap' | 'tapPromise'
-  >;
+/** What plugins see of the hooks: they tap during setup, and the tap gets their name. */
+export type PublicHooks = { readonly [K in keyof RegistrationHooks]: Pick<RegistrationHooks[K], 'tap'> } & {
+  readonly [K in keyof RuntimeHooks]: Pick<RuntimeHooks[K], 'tap' | 'tapPromise'>;
 };
 
 /** For the plugin that owns the moment: `await ctx.fire.jobChanged({ before, after })`. */
-export type Fire = {
-  readonly [K in keyof (DecisionHooks & ObservationHooks)]: (DecisionHooks & ObservationHooks)[K]['promise'];
-};
+export type Fire = { readonly [K in keyof RuntimeHooks]: RuntimeHooks[K]['promise'] };

@@ -1,19 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from './clock.js';
-import { Collection, type Collected } from './collector.js';
+import { Collection } from './collector.js';
 import { locateBootError, type ResolvedConfig } from './config/config.js';
 import { openDatabase, type Db } from './db/connect.js';
 import { ensureDataDir, lockDataDir } from './db/data-dir.js';
 import { migrate, type Migration } from './db/migrate.js';
 import { BootError, isAnswerable } from './errors.js';
-import { createHookTable } from './hook-table.js';
+import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
 import { createGate } from './http/gate.js';
 import { Routes } from './http/routes.js';
 import { createHttpServer, toUrl } from './http/server.js';
 import { createLogger, type Logger } from './logger.js';
-import type { Address, Plugin, PluginContext, Registered } from './plugin.js';
+import type { Address, PluginContext, Registered } from './plugin.js';
 import { checkOptions, orderPlugins } from './plugin-order.js';
 import { Services, type ServiceRef } from './services.js';
+import { withLimit } from './with-limit.js';
 
 export interface Kernel {
   /** Boots to the end. A boot that fails closes what it opened; its BootError says the fix. */
@@ -32,174 +33,175 @@ export interface KernelParts {
   readonly checkAnswers?: boolean;
 }
 
-type Step = { readonly plugin: string; readonly run: () => void | Promise<void> };
-type ListeningStep = { readonly plugin: string; readonly run: (address: Address) => void | Promise<void> };
+interface Step<Argument = void> {
+  readonly plugin: string;
+  readonly run: (argument: Argument) => unknown;
+}
 
 export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): Kernel {
   const { clock = systemClock, log = createLogger(config.logLevel), checkAnswers = false } = parts;
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
-  /** What close() undoes, last in first out. */
-  const opened: Step[] = [];
-  let db: Db | null = null;
+  const { signal, abort } = createCloseSignal();
+  const info = {
+    dataDir: config.dataDir,
+    host: config.host,
+    port: config.port,
+    url: toUrl(config.host, config.port),
+  };
+  const migrations: Record<string, Migration[]> = {};
+  const readySteps: Step[] = [];
+  const listeningSteps: Step<Address>[] = [];
+  const closeSteps: Step[] = [];
   let services = new Services([]);
-  let closed: Promise<void> | null = null;
+  let db: Db | undefined;
+  let registered: Registered | undefined;
+  let closeHttp = () => Promise.resolve();
+  let started: Promise<Address> | undefined;
+  let closed: Promise<void> | undefined;
 
   async function boot(): Promise<Address> {
-    const plugins = orderPlugins(config.plugins);
-    const options = new Map(plugins.map((plugin) => [plugin, checkOptions(plugin)]));
+    const plugins = orderPlugins(config.plugins).map((plugin) => ({
+      ...plugin,
+      options: checkOptions(plugin),
+    }));
     const names = plugins.map(({ name }) => name);
-    const hooks = createHookTable(names, log);
+    const hooks = createGuardedHooks(names, log);
     services = new Services(names);
-    const migrations: Record<string, Migration[]> = {};
-    const readySteps: Step[] = [];
-    const listeningSteps: ListeningStep[] = [];
-    let registered: Registered | null = null;
-    const info = {
-      dataDir: config.dataDir,
-      host: config.host,
-      port: config.port,
-      url: toUrl(config.host, config.port),
-    };
 
-    const contextOf = (plugin: string): PluginContext => ({
+    const database = await openStorage();
+    for (const { name, setup, options } of plugins) {
+      migrations[name] = [];
+      await run(name, 'setup', () => setup(contextOf(name, hooks), options as never));
+    }
+    hooks.freeze();
+    const routes = new Routes(hooks.registering);
+    registered = collect(hooks, routes);
+    const frozen = routes.freeze();
+
+    await migrate(database, migrations);
+    db = database;
+    for (const step of readySteps) await run(step.plugin, 'ready', step.run);
+
+    const gate = createGate(hooks.fire.authenticate);
+    const http = createHttpServer({
+      ...routes.freeze(),
+      gate,
+      config,
+      log,
+      clock,
+      closing: signal,
+      checkAnswers,
+    });
+    const address = await http.listen();
+    closeHttp = () => http.close(config.shutdownGraceMs);
+    Object.assign(info, address);
+    for (const step of listeningSteps) await run(step.plugin, 'listening', () => step.run(address));
+    log.info({ url: address.url }, 'listening');
+    return address;
+  }
+
+  async function openStorage(): Promise<Db> {
+    ensureDataDir(config.dataDir);
+    const lock = lockDataDir(config.dataDir);
+    closeSteps.push({ plugin: 'kernel', run: () => lock.release() });
+    const database = await openDatabase(config.database);
+    closeSteps.push({ plugin: 'kernel', run: () => database.destroy() });
+    return database;
+  }
+
+  function contextOf(plugin: string, hooks: GuardedHooks): PluginContext {
+    return {
       name: plugin,
       log: log.child({ plugin }),
       clock,
-      signal: closing.signal,
+      signal,
       config: info,
       get db() {
-        return db ?? unavailableYet(plugin, 'ctx.db');
+        return db ?? notNow(plugin, 'ctx.db');
       },
       get registered() {
-        return registered ?? unavailableYet(plugin, 'ctx.registered');
+        return registered ?? notNow(plugin, 'ctx.registered');
       },
       hooks: hooks.facadeFor(plugin),
       fire: hooks.fire,
       provide: (ref, implementation) => services.provide(plugin, ref, implementation),
       use: (ref) => services.use(plugin, ref),
       has: (ref) => services.has(ref),
-      migrations: (list) => void (migrations[plugin] ??= []).push(...list),
+      migrations: (list) => void migrations[plugin]!.push(...list),
       ready: (run) => void readySteps.push({ plugin, run }),
       listening: (run) => void listeningSteps.push({ plugin, run }),
-      onClose: (run) => void opened.push({ plugin, run }),
-    });
+      onClose: (run) => void closeSteps.push({ plugin, run }),
+    };
+  }
 
-    ensureDataDir(config.dataDir);
-    const lock = lockDataDir(config.dataDir);
-    opened.push({ plugin: 'kernel', run: () => lock.release() });
-    const database = await openDatabase(config.database);
-    opened.push({ plugin: 'kernel', run: () => database.destroy() });
+  async function run(plugin: string, phase: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+      if (signal.aborted) throw new BootError('the server was closed while it was starting');
+    } catch (cause) {
+      if (isAnswerable(cause)) throw cause;
+      throw new BootError(`plugin "${plugin}" failed in ${phase}: ${String(cause)}`, plugin, { cause });
+    }
+  }
 
-    for (const plugin of plugins) {
-      migrations[plugin.name] = [];
-      await inPlugin(plugin.name, 'setup', () =>
-        plugin.setup(contextOf(plugin.name), options.get(plugin) as never),
+  /** A plugin that fails to close, or does not in time, is named and left behind. */
+  async function closeAll(): Promise<void> {
+    abort();
+    await closeHttp();
+    for (let step = closeSteps.pop(); step; step = closeSteps.pop()) {
+      const { plugin, run } = step;
+      await withLimit(config.shutdownGraceMs, async () => run()).catch((err: unknown) =>
+        log.error({ err, plugin }, `plugin "${plugin}" failed to close`),
       );
     }
-    hooks.freeze();
-    const routes = new Routes(hooks.registering);
-    registered = collect(hooks.registration, hooks.registering, routes);
-    const frozen = routes.freeze();
-
-    await migrate(database, migrations);
-    db = database;
-    for (const { plugin, run } of readySteps) await inPlugin(plugin, 'ready', run);
-
-    const http = createHttpServer({
-      routes: frozen.http,
-      upgrades: frozen.upgrades,
-      fallback: frozen.fallback,
-      gate: createGate(hooks.fire.authenticate),
-      policy: config,
-      config,
-      log,
-      clock,
-      closing: closing.signal,
-      checkAnswers,
-    });
-    const address = await http.listen();
-    closeHttp = () => http.close(config.shutdownGraceMs);
-    Object.assign(info, address);
-    for (const { plugin, run } of listeningSteps) await inPlugin(plugin, 'listening', () => run(address));
-    log.info({ url: address.url }, 'listening');
-    return address;
-  }
-
-  let closeHttp: () => Promise<void> = () => Promise.resolve();
-
-  async function closeAll(): Promise<void> {
-    closing.abort();
-    await closeHttp();
-    for (const { plugin, run } of opened.reverse()) await dispose(plugin, run);
-    db = null;
-  }
-
-  /** A plugin that does not close in time, or fails to, is named and left behind. */
-  async function dispose(plugin: string, run: Step['run']): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      const why = `not closed after ${config.shutdownGraceMs} ms`;
-      timer = setTimeout(() => reject(new Error(why)), config.shutdownGraceMs);
-    });
-    try {
-      await Promise.race([(async () => run())(), limit]);
-    } catch (err) {
-      log.error({ err, plugin }, `plugin "${plugin}" failed to close`);
-    } finally {
-      clearTimeout(timer);
-    }
+    db = undefined;
   }
 
   return {
-    async start() {
-      try {
-        return await boot();
-      } catch (error) {
-        await this.close();
+    start: () =>
+      (started ??= boot().catch(async (error: unknown) => {
+        await closeAll();
         throw locateBootError(error, config.source);
-      }
+      })),
+    close() {
+      abort();
+      return (closed ??= Promise.allSettled([started]).then(closeAll));
     },
-    close: () => (closed ??= closeAll()),
     use: (ref) => services.use('kernel', ref),
     get db() {
-      return db ?? unavailableYet('kernel', 'db');
+      return db ?? notNow('kernel', 'db');
     },
   };
 }
 
-function collect(
-  hooks: ReturnType<typeof createHookTable>['registration'],
-  owner: () => string,
-  routes: Routes,
-): Registered {
-  hooks.routes.call(routes);
+function createCloseSignal() {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+/** Fires the registration hooks. */
+function collect({ registration, registering }: GuardedHooks, routes: Routes): Registered {
+  registration.routes.call(routes);
   const gather = <T extends { name: string }>(
     kind: string,
-    call: (collector: { add(entry: T): void }) => void,
-  ): Collected<T> => {
-    const collection = new Collection<T>(kind, owner);
-    call({ add: (entry) => collection.add(entry.name, entry) });
+    fire: (collector: { add(entry: T): void }) => void,
+  ) => {
+    const collection = new Collection<T>(kind, registering);
+    fire({ add: (entry) => collection.add(entry.name, entry) });
     return collection.freeze();
   };
   return {
     routes: routes.specs,
-    runners: gather('runner', (runners) => hooks.runners.call(runners)),
-    detectors: gather('detector', (detectors) => hooks.detectors.call(detectors)),
-    notifiers: gather('notifier', (notifiers) => hooks.notifiers.call(notifiers)),
-    semanticRules: gather('semantic rule', (rules) => hooks.semanticRules.call(rules)),
+    runners: gather('runner', (runners) => registration.runners.call(runners)),
+    detectors: gather('detector', (detectors) => registration.detectors.call(detectors)),
+    notifiers: gather('notifier', (notifiers) => registration.notifiers.call(notifiers)),
+    semanticRules: gather('semantic rule', (rules) => registration.semanticRules.call(rules)),
   };
 }
 
-async function inPlugin(plugin: string, phase: string, run: () => void | Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (cause) {
-    if (isAnswerable(cause)) throw cause;
-    throw new BootError(`plugin "${plugin}" failed in ${phase}: ${String(cause)}`, plugin, { cause });
-  }
-}
-
-function unavailableYet(plugin: string, what: string): never {
-  throw new BootError(`plugin "${plugin}": ${what} is there from ready() on, and gone after close`, plugin);
+function notNow(plugin: string, what: string): never {
+  throw new BootError(
+    `plugin "${plugin}": ${what} is there from ready() on, until the server is closed`,
+    plugin,
+  );
 }

@@ -1,42 +1,63 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { BootError } from '../errors.js';
 import { withoutPassword } from '../db/connect.js';
-import { LOG_LEVELS, type LogLevel } from '../logger.js';
+import { LOG_LEVELS } from '../logger.js';
 import type { Plugin } from '../plugin.js';
 import { toFactoryName } from '../services.js';
 import { compileCheck } from '../validation.js';
 import { configFromEnvironment } from './environment.js';
 
-/** svc.config.ts. Everything but `plugins` has a default; environment variables win. */
-export interface Config {
+const strict = { additionalProperties: false };
+const Text = Type.String({ minLength: 1 });
+const Origin = Type.String({
+  pattern: '^https?://[^/]+$',
+  description: 'as in https://example.org, without a path',
+});
+const PostgresUrl = Type.String({
+  pattern: '^postgres(ql)?://',
+  description: 'as in postgres://user@host/name',
+});
+
+export const DatabaseConfig = Type.Union([
+  Type.Object({ client: Type.Literal('sqlite'), filename: Type.Optional(Text) }, strict),
+  Type.Object({ client: Type.Literal('postgres'), url: PostgresUrl }, strict),
+]);
+export type DatabaseConfig = Static<typeof DatabaseConfig>;
+
+const Settings = Type.Object({
   /** Default 127.0.0.1. */
-  readonly host?: string;
+  host: Type.Optional(Text),
   /** Default 8600; 0 lets the system choose. */
-  readonly port?: number;
+  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   /** Default ~/.svc. */
-  readonly dataDir?: string;
-  /** `Host` names accepted when not listening on loopback; left out: any. */
-  readonly allowedHosts?: readonly string[];
+  dataDir: Type.Optional(Text),
+  /** `Host` names accepted besides loopback's. Left out: any, unless listening on loopback. */
+  allowedHosts: Type.Optional(Type.Array(Text)),
   /** Origins other than the server's own that a browser may call from. Default none. */
-  readonly allowedOrigins?: readonly string[];
+  allowedOrigins: Type.Optional(Type.Array(Origin)),
   /** Default SQLite in `<dataDir>/svc.db`. */
-  readonly database?: DatabaseConfig;
-  /** How long requests, and then each plugin, may take to close. Default 5000. */
-  readonly shutdownGraceMs?: number;
+  database: Type.Optional(DatabaseConfig),
+  /** How long running requests, and then each plugin, may take to close. Default 5000. */
+  shutdownGraceMs: Type.Optional(Type.Integer({ minimum: 0 })),
   /** Default info. */
-  readonly logLevel?: LogLevel;
+  logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])),
+});
+export type Settings = Static<typeof Settings>;
+
+const checkConfig = compileCheck(
+  Type.Object({ ...Settings.properties, plugins: Type.Array(Type.Unknown()) }, strict),
+);
+
+/** svc.config.ts. Everything but `plugins` has a default; environment variables win. */
+export interface Config extends Settings {
   readonly plugins: readonly Plugin[];
 }
 
-export type DatabaseConfig =
-  | { readonly client: 'sqlite'; readonly filename?: string }
-  | { readonly client: 'postgres'; readonly url: string };
-
 /** What `createKernel` takes: complete and checked. */
 export interface ResolvedConfig extends Required<Omit<Config, 'allowedHosts'>> {
-  /** null: any. */
+  /** null: any, unless listening on loopback. */
   readonly allowedHosts: readonly string[] | null;
   readonly database: Required<DatabaseConfig>;
   /** Where it was read, to point at the line to change; null when it was made in code. */
@@ -48,57 +69,22 @@ export interface ConfigSource {
   readonly text: string;
 }
 
+export interface ResolveOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Win over the environment: what the command line said. */
+  readonly flags?: Settings;
+  readonly source?: ConfigSource;
+}
+
 /** Types svc.config.ts; returns it as it is. */
 export function defineConfig(config: Config): Config {
   return config;
 }
 
-export interface ResolveOptions {
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Win over the environment: what the command line said. */
-  readonly flags?: Partial<Omit<Config, 'plugins'>>;
-  readonly source?: ConfigSource;
-}
-
-const HostName = Type.String({ minLength: 1 });
-const ConfigSchema = Type.Object(
-  {
-    host: Type.Optional(HostName),
-    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
-    dataDir: Type.Optional(Type.String({ minLength: 1 })),
-    allowedHosts: Type.Optional(Type.Array(HostName)),
-    allowedOrigins: Type.Optional(
-      Type.Array(
-        Type.String({
-          pattern: '^https?://[^/]+$',
-          description: 'as in https://example.org, without a path',
-        }),
-      ),
-    ),
-    database: Type.Optional(
-      Type.Object(
-        {
-          client: Type.Enum(['sqlite', 'postgres']),
-          filename: Type.Optional(Type.String({ minLength: 1 })),
-          url: Type.Optional(
-            Type.String({ pattern: '^postgres(ql)?://', description: 'as in postgres://user@host/name' }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    shutdownGraceMs: Type.Optional(Type.Integer({ minimum: 0 })),
-    logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])),
-    plugins: Type.Array(Type.Unknown()),
-  },
-  { additionalProperties: false },
-);
-const checkConfig = compileCheck(ConfigSchema);
-
-/** Environment over file, flags over both, defaults for the rest. */
+/** Flags over environment over file, defaults for the rest. */
 export function resolveConfig(
   config: Config,
-  { env = process.env, flags = {}, source }: ResolveOptions = {},
+  { env = process.env, flags, source }: ResolveOptions = {},
 ): ResolvedConfig {
   const merged = { ...config, ...configFromEnvironment(env), ...flags };
   const [issue] = checkConfig(merged);
@@ -109,76 +95,58 @@ export function resolveConfig(
     );
   merged.plugins.forEach(checkPlugin);
   const dataDir = resolve((merged.dataDir ?? '~/.svc').replace(/^~(?=$|\/)/, homedir()));
+  const database = merged.database ?? { client: 'sqlite' };
   return {
-    host: merged.host ?? '127.0.0.1',
-    port: merged.port ?? 8600,
+    host: '127.0.0.1',
+    port: 8600,
+    allowedHosts: null,
+    allowedOrigins: [],
+    shutdownGraceMs: 5_000,
+    logLevel: 'info',
+    ...merged,
     dataDir,
-    allowedHosts: merged.allowedHosts ?? null,
-    allowedOrigins: merged.allowedOrigins ?? [],
-    database: resolveDatabase(merged.database ?? { client: 'sqlite' }, dataDir),
-    shutdownGraceMs: merged.shutdownGraceMs ?? 5_000,
-    logLevel: merged.logLevel ?? 'info',
-    plugins: merged.plugins,
+    database:
+      database.client === 'sqlite'
+        ? { ...database, filename: resolve(dataDir, database.filename ?? 'svc.db') }
+        : database,
     source: source ?? null,
   };
 }
 
-function resolveDatabase(database: DatabaseConfig, dataDir: string): Required<DatabaseConfig> {
-  if (database.client === 'sqlite') {
-    const { filename = 'svc.db' } = database;
-    return { client: 'sqlite', filename: filename === ':memory:' ? filename : resolve(dataDir, filename) };
-  }
-  if (!database.url) throw new BootError("database: client 'postgres' needs a url", 'database');
-  return database;
-}
-
 function checkPlugin(plugin: unknown, index: number): void {
-  if (typeof plugin === 'function') {
-    throw new BootError(`plugins[${index}] is a factory: call it, as in jobs()`, plugin.name || 'plugins');
-  }
   const { name, setup } = (plugin ?? {}) as Partial<Plugin>;
-  if (typeof name !== 'string' || typeof setup !== 'function') {
-    throw new BootError(`plugins[${index}] is no plugin: make it with definePlugin`, 'plugins');
-  }
+  if (typeof plugin === 'function')
+    throw new BootError(`plugins[${index}] is a factory: call it, as in jobs()`, 'plugins');
+  if (name && setup) return;
+  throw new BootError(`plugins[${index}] is no plugin: make it with definePlugin`, 'plugins');
 }
 
 /** For people: the configuration as it is in force, without its secrets. */
-export function describeConfig(config: ResolvedConfig): Record<string, unknown> {
-  const { plugins, source, ...rest } = config;
-  const described = {
-    file: source?.file ?? null,
-    ...rest,
-    plugins: plugins.map(({ name, options }) => ({ name, options })),
-  };
-  return redact(described) as Record<string, unknown>;
+export function describeConfig({ plugins, source, ...settings }: ResolvedConfig): Record<string, unknown> {
+  const described = plugins.map(({ name, options }) => ({ name, options }));
+  return redact({ file: source?.file ?? null, ...settings, plugins: described }) as Record<string, unknown>;
 }
 
-const SECRET = /token|secret|password|credential|api_?key/i;
-
 function redact(value: unknown, key = ''): unknown {
-  if (SECRET.test(key) && value !== null && value !== undefined) return '***';
-  if (typeof value === 'string') return withoutPassword(value);
-  if (Array.isArray(value)) return value.map((item) => redact(item));
+  if (typeof value === 'string')
+    return /token|secret|password|api_?key/i.test(key) ? '***' : withoutPassword(value);
+  if (Array.isArray(value)) return value.map((item) => redact(item, key));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(inner, name)]));
 }
 
 /** The same error, pointing at the line of svc.config.ts to change. */
-export function locateBootError(error: unknown, source: ConfigSource | null | undefined): unknown {
+export function locateBootError(error: unknown, source: ConfigSource | null): unknown {
   if (!(error instanceof BootError) || !source || error.culprit === undefined) return error;
-  const lines = [error.culprit].flat().map((culprit) => findLine(source.text, culprit));
-  const line = lines.find((found) => found !== null) ?? null;
-  const where = line === null ? source.file : `${source.file}:${line}`;
-  return error.message.startsWith(source.file)
-    ? error
-    : new BootError(`${where}: ${error.message}`, undefined, { cause: error });
+  const culprits = [error.culprit].flat();
+  const line = culprits.map((culprit) => findLine(source.text, toFactoryName(culprit))).find(Boolean);
+  return new BootError(`${source.file}${line ? `:${line}` : ''}: ${error.message}`, undefined, {
+    cause: error,
+  });
 }
 
-/** The last line that says `name: ` or calls the factory of that plugin; 1-based. */
-function findLine(text: string, culprit: string): number | null {
-  const word = toFactoryName(culprit).replace(/[^\w$]/g, '\\$&');
-  const use = new RegExp(`(^|[^\\w$])['"]?${word}['"]?\\s*(:|\\()|(^|[\\s,[])${word}\\s*[,\\]]`);
-  const lines = text.split('\n').map((line) => (/^\s*(import|\/\/)/.test(line) ? '' : line));
-  const index = lines.findLastIndex((line) => use.test(line));
-  return index === -1 ? null : index + 1;
+/** The last line that has the word, comments and imports aside; counted from 1, and 0 when there is none. */
+function findLine(text: string, word: string): number {
+  const use = new RegExp(`^(?!\\s*(import|//|\\*)).*(?<![\\w$])${word.replace(/\W/g, '\\$&')}(?![\\w$])`);
+  return text.split('\n').findLastIndex((line) => use.test(line)) + 1;
 }

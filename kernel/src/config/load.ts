@@ -29,30 +29,26 @@ export async function loadConfig(
 }
 
 /**
- * `tryNative` makes the file share this process's module instances also when they are loaded from source; with
- * plain Node, which cannot read TypeScript, jiti transforms the file and imports our packages natively all the same.
+ * `tryNative` makes the file share this process's modules also when they run from source; plain Node cannot read
+ * TypeScript, so there jiti transforms the file, and imports our built packages natively all the same.
  */
 async function importDefault(path: string, shown: string): Promise<Config> {
   const jiti = createJiti(import.meta.url, { tryNative: true, fsCache: false, moduleCache: false });
-  let config: unknown;
-  try {
-    config = await jiti.import(path, { default: true });
-  } catch (cause) {
-    throw new BootError(`${toPlace(cause, path, shown)}: ${firstLine(cause)}`, undefined, { cause });
-  }
-  if (typeof config === 'object' && config !== null && 'plugins' in config) return config as Config;
+  const config = await jiti
+    .import<Partial<Config> | undefined>(path, { default: true })
+    .catch((cause: Error) => {
+      const reason = cause.message
+        .split('\n')[0]!
+        .replace(/^ParseError:\s*/, '')
+        .trim();
+      throw new BootError(`${toPlace(cause, path, shown)}: ${reason}`, undefined, { cause });
+    });
+  if (config?.plugins) return config as Config;
   throw new BootError(`${shown}: must export default defineConfig({ plugins: [...] })`);
 }
 
 /** `svc.config.ts:3:7` when the error, or its stack, says where. */
-function toPlace(error: unknown, path: string, shown: string): string {
-  const { message = '', stack = '' } = error as Partial<Error>;
-  const escaped = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const place = new RegExp(`${escaped}:(\\d+(?::\\d+)?)`).exec(`${message}\n${stack}`)?.[1];
-  return place === undefined ? shown : `${shown}:${place}`;
-}
-
-function firstLine(error: unknown): string {
-  const [first = ''] = String((error as Partial<Error>).message ?? error).split('\n');
-  return first.replace(/^ParseError:\s*/, '').trim();
+function toPlace({ message, stack }: Error, path: string, shown: string): string {
+  const [, after = ''] = `${message}\n${stack}`.split(path);
+  return shown + (/^(:\d+)+/.exec(after)?.[0] ?? '');
 }

@@ -10,7 +10,7 @@ export interface DataDirLock {
 /** Makes the directory, for its owner alone. */
 export function ensureDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    mkdirSync(dataDir, { recursive: true });
     chmodSync(dataDir, 0o700);
   } catch (cause) {
     throw new BootError(`cannot make the data directory ${dataDir}: ${(cause as Error).message}`, 'dataDir', {
@@ -35,7 +35,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     holder.close();
     if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
     throw new BootError(
-      `a server is running on the data directory ${dataDir} already; stop it, or set SVC_DATA_DIR`,
+      `a server is running on the data directory ${dataDir}; stop it, or set SVC_DATA_DIR`,
       'dataDir',
     );
   }

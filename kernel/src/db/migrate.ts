@@ -1,6 +1,6 @@
 import { BootError } from '../errors.js';
-import { dialectOf } from './dialect.js';
 import type { Db } from './connect.js';
+import { dialectOf } from './dialect.js';
 
 /** Forward only, in a transaction of its own. `name` is `0001-init`; stored as `<plugin>/0001-init`. */
 export interface Migration {
@@ -28,38 +28,35 @@ export async function migrate(db: Db, sets: MigrationSets): Promise<void> {
     });
   });
   refuseNewer(await appliedNames(db), sets);
-  for (const [plugin, list] of Object.entries(sets)) {
-    for (const migration of list) await apply(db, `${plugin}/${migration.name}`, migration);
-  }
-}
-
-async function apply(db: Db, name: string, migration: Migration): Promise<void> {
-  try {
+  const all = Object.entries(sets).flatMap(([plugin, list]) =>
+    list.map((migration) => ({ name: `${plugin}/${migration.name}`, up: (trx: Db) => migration.up(trx) })),
+  );
+  for (const { name, up } of all) {
     await inTurn(db, async (trx) => {
-      if ((await appliedNames(trx)).has(name)) return;
-      await migration.up(trx);
+      if ((await appliedNames(trx)).includes(name)) return;
+      await up(trx);
       await trx(TABLE).insert({ name, applied_at: Date.now() });
+    }).catch((cause: Error) => {
+      throw new BootError(`migration ${name} failed: ${cause.message}`, undefined, { cause });
     });
-  } catch (cause) {
-    throw new BootError(`migration ${name} failed: ${(cause as Error).message}`, undefined, { cause });
   }
 }
 
 /** Tables of a plugin that is no longer configured may stay; a migration that a configured one does not know may not. */
-function refuseNewer(applied: ReadonlySet<string>, sets: MigrationSets): void {
-  const unknown = [...applied].find((name) => {
+function refuseNewer(applied: readonly string[], sets: MigrationSets): void {
+  const unknown = applied.find((name) => {
     const [plugin = '', migration] = name.split('/');
     return Object.hasOwn(sets, plugin) && !sets[plugin]?.some((known) => known.name === migration);
   });
   if (unknown === undefined) return;
   throw new BootError(
-    `the database is newer than this server: it has the migration ${unknown}; install the newer version again`,
+    `the database is newer than this server, it has ${unknown}; install the newer version again`,
     'database',
   );
 }
 
-async function appliedNames(db: Db): Promise<ReadonlySet<string>> {
-  return new Set(await db<{ name: string }>(TABLE).pluck('name'));
+async function appliedNames(db: Db): Promise<string[]> {
+  return db<{ name: string }>(TABLE).pluck('name');
 }
 
 function inTurn(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {

@@ -1,44 +1,26 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import type { Caller } from '../caller.js';
-import type { Clock } from '../clock.js';
+import { randomUUID } from 'node:crypto';
 import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
-import type { Logger } from '../logger.js';
 import { compileAnswerCheck } from './answer.js';
-import type { Gate } from './gate.js';
 import { compileInput } from './input.js';
-import { admitOrigin, type OriginPolicy } from './origin.js';
-import { toRequestId } from './request-id.js';
-import type { Download, DownloadReply, RouteRequest, SseReply } from './route.js';
+import { admitOrigin } from './origin.js';
+import type { HttpParts } from './parts.js';
+import type { Download, RouteRequest } from './route.js';
 import { API, toRouterPath, type HttpRoute } from './routes.js';
 import { answerSse } from './sse.js';
 
-export interface AppParts {
-  readonly routes: readonly HttpRoute[];
-  readonly fallback: Koa.Middleware | null;
-  readonly gate: Gate;
-  readonly policy: OriginPolicy;
-  readonly log: Logger;
-  readonly clock: Clock;
-  /** Aborts when the server begins to close. */
-  readonly closing: AbortSignal;
-  /** Refuse to send what the route's schema does not allow: for tests. */
-  readonly checkAnswers: boolean;
-}
-
-export function createApp(parts: AppParts): Koa {
+export function createApp(parts: HttpParts): Koa {
   const app = new Koa();
-  app.on('error', (err: NodeJS.ErrnoException) => {
-    if (!isClientGone(err)) parts.log.error({ err }, 'an answer broke off');
-  });
+  app.on('error', (err) => void (isClientGone(err) || parts.log.error({ err }, 'an answer broke off')));
   app.use(answerErrors(parts));
   app.use(admit(parts));
-  app.use(outsideApi(parts.fallback));
+  app.use(outsideApi(parts));
   app.use(createRouter(parts).routes());
   app.use((ctx) => {
-    const methods = new Set((ctx['matched'] as { methods: string[] }[]).flatMap((layer) => layer.methods));
-    if (methods.size === 0) fail('not_found', `there is nothing at ${ctx.path}`);
-    const allow = [...methods].join(', ');
+    const methods = (ctx['matched'] as { methods: string[] }[]).flatMap((layer) => layer.methods);
+    if (methods.length === 0) fail('not_found', `there is nothing at ${ctx.path}`);
+    const allow = [...new Set(methods)].join(', ');
     throw new HttpError(
       'method_not_allowed',
       `${ctx.path} takes ${allow}, not ${ctx.method}`,
@@ -59,27 +41,28 @@ const SECURITY_HEADERS = {
 };
 
 /** The outermost layer: request id, security headers, the error envelope, one log line per request. */
-function answerErrors({ log, closing }: AppParts): Koa.Middleware {
+function answerErrors({ log, closing }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {
     const startedMs = performance.now();
-    const requestId = toRequestId(ctx.req);
+    const given = ctx.get('X-Request-Id');
+    const requestId = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
     ctx.state['requestId'] = requestId;
     ctx.set({ ...SECURITY_HEADERS, 'X-Request-Id': requestId });
-    if (ctx.path.startsWith('/api/')) ctx.set('Cache-Control', 'no-store');
+    if (isApi(ctx.path)) ctx.set('Cache-Control', 'no-store');
     ctx.res.once('close', () => {
+      const { method, path, status } = ctx;
       const ms = Math.round(performance.now() - startedMs);
-      const level = ctx.status >= 500 ? 'error' : ctx.method === 'GET' ? 'debug' : 'info';
-      log[level](
-        { request_id: requestId, method: ctx.method, path: ctx.path, status: ctx.status, ms },
+      log[method === 'GET' ? 'debug' : 'info'](
+        { request_id: requestId, method, path, status, ms },
         'request',
       );
     });
     try {
       await next();
-    } catch (error) {
-      const answer = toHttpError(error, requestId);
-      if (answer.code === 'internal' && !isClientGone(error))
-        log.error({ err: error, request_id: requestId }, 'request failed');
+    } catch (err) {
+      const answer = toHttpError(err, requestId);
+      if (answer.code === 'internal' && !isClientGone(err))
+        log.error({ err, request_id: requestId }, 'a request failed');
       ctx.status = answer.status;
       ctx.set(answer.headers);
       ctx.body = toEnvelope(answer);
@@ -89,106 +72,91 @@ function answerErrors({ log, closing }: AppParts): Koa.Middleware {
 }
 
 function isClientGone(error: unknown): boolean {
-  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  return ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECANCELED'].includes(code);
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(code);
 }
 
 /** Host and Origin, and the CORS answers for the foreign origins that the configuration allows. */
-function admit({ policy }: AppParts): Koa.Middleware {
+function admit({ config }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {
-    const origin = admitOrigin(ctx.req, policy);
-    if (policy.allowedOrigins.length > 0) ctx.vary('Origin');
+    const origin = admitOrigin(ctx.req, config);
+    if (config.allowedOrigins.length > 0) ctx.vary('Origin');
     if (origin === null) return next();
     ctx.set({
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Expose-Headers': 'X-Request-Id, Retry-After',
     });
-    if (ctx.method !== 'OPTIONS' || !ctx.get('Access-Control-Request-Method')) return next();
+    if (ctx.method !== 'OPTIONS') return next();
+    ctx.status = 204;
     ctx.set({
       'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
       'Access-Control-Allow-Headers':
         'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id',
       'Access-Control-Max-Age': '600',
     });
-    ctx.status = 204;
   };
 }
 
-function outsideApi(fallback: Koa.Middleware | null): Koa.Middleware {
-  const nothing: Koa.Middleware = (ctx) => fail('not_found', `there is nothing at ${ctx.path}`);
+function isApi(path: string): boolean {
+  return /^\/api(\/|$)/.test(path);
+}
+
+function outsideApi({ fallback }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {
-    if (!isDecodable(ctx.path)) fail('not_found', 'the path has a malformed percent-encoding');
-    if (ctx.path === '/api' || ctx.path.startsWith('/api/')) return next();
-    await (fallback ?? nothing)(ctx, () => Promise.resolve());
-    if (ctx.status === 404 && !ctx.body) nothing(ctx, next);
+    decodeURIComponent(ctx.path); // Throws a URIError, answered by 404.
+    if (isApi(ctx.path)) return next();
+    await fallback?.(ctx, () => Promise.resolve());
+    if (ctx.status === 404 && !ctx.body) fail('not_found', `there is nothing at ${ctx.path}`);
   };
 }
 
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function createRouter(parts: AppParts): Router {
+function createRouter(parts: HttpParts): Router {
   const router = new Router({ prefix: API, sensitive: true });
-  for (const route of parts.routes)
+  for (const route of parts.routes) {
     router.register(toRouterPath(route.spec.path), [route.spec.method], answerBy(route, parts));
+  }
   return router;
 }
 
-function answerBy(
-  { spec, handler }: HttpRoute,
-  { gate, clock, closing, log, checkAnswers }: AppParts,
-): Koa.Middleware {
+function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middleware {
   const readInput = compileInput(spec);
-  const checkAnswer = checkAnswers ? compileAnswerCheck(spec) : null;
+  const checkAnswer = parts.checkAnswers ? compileAnswerCheck(spec) : undefined;
   return async (ctx: Koa.Context) => {
     const requestId = ctx.state['requestId'] as string;
-    const caller = await gate(ctx.get('Authorization') || undefined, spec.scope);
+    const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
     const input = await readInput(ctx.req, ctx.querystring);
-    const signal = signalOf(ctx, closing);
-    const params = (ctx as unknown as { params: Record<string, string> }).params;
-    const request = { params, ...input, caller, headers: ctx.headers, requestId, signal, koa: ctx };
-    const reply = await (handler as AnyHandler)(request as AnyRequest);
-    if (ctx.method === 'HEAD' && spec.stream) return void (ctx.status = 200);
+    const gone = new AbortController();
+    ctx.res.once('close', () => gone.abort());
+    const request = {
+      params: ctx['params'],
+      ...input,
+      caller,
+      headers: ctx.headers,
+      requestId,
+      signal: gone.signal,
+      koa: ctx,
+    };
+    const reply = await handler(request as RouteRequest);
     if (!('kind' in reply)) {
       checkAnswer?.(reply);
       ctx.status = reply.status;
       ctx.set({ ...reply.headers });
       ctx.body = reply.body;
-    } else if (reply.kind === 'sse') {
+    } else if (ctx.method === 'HEAD') {
+      ctx.status = 200;
+    } else if (reply.kind === 'download') {
+      sendFile(ctx, reply);
+    } else {
       const onError = (err: unknown) =>
-        log.error({ err, request_id: requestId, route: spec.id }, 'stream failed');
-      answerSse(ctx, reply, { clock, closing, onError });
-    } else sendFile(ctx, reply);
+        parts.log.error({ err, request_id: requestId, route: spec.id }, 'a stream failed');
+      answerSse(ctx, reply, { ...parts, onError });
+    }
   };
 }
-
-type AnyRequest = Omit<RouteRequest, 'caller'> & { caller: Caller | null };
-type AnyReply =
-  { status: number; body: unknown; headers?: Record<string, string> } | SseReply | DownloadReply;
-type AnyHandler = (request: AnyRequest) => AnyReply | Promise<AnyReply>;
 
 function sendFile(ctx: Koa.Context, { filename, contentType, body }: Download): void {
   ctx.status = 200;
   if (filename !== undefined) ctx.attachment(filename);
   ctx.set('Content-Type', contentType);
   ctx.body = body;
-}
-
-/** Not AbortSignal.any: on Node 20 that keeps a note of every request on the long-lived signal. */
-function signalOf(ctx: Koa.Context, closing: AbortSignal): AbortSignal {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (closing.aborted) abort();
-  closing.addEventListener('abort', abort);
-  ctx.res.once('close', () => {
-    closing.removeEventListener('abort', abort);
-    abort();
-  });
-  return controller.signal;
 }

@@ -7,35 +7,27 @@ import type { Fire } from '../hooks.js';
 export type Gate = (authorization: string | undefined, scope: RouteScope) => Promise<Caller | null>;
 
 export function createGate(authenticate: Fire['authenticate']): Gate {
-  return async (authorization, scope) => {
+  return async (authorization = '', scope) => {
     if (scope === 'none') return null;
-    const [, bearer] = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '') ?? [];
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (bearer === undefined) throw unauthorized('send the header "Authorization: Bearer <token>"');
     const caller = await authenticate(bearer);
     if (!caller) throw unauthorized('the token is unknown, expired or revoked');
     if (permits(caller, scope)) return caller;
-    return fail(
-      'forbidden',
-      `this needs a token of ${toNeed(scope)} scope; "${caller.name}" has ${toHeld(caller)}`,
-    );
+    const held = caller.ingest === null ? caller.scope : 'run ingest';
+    return fail('forbidden', `this needs a token of ${toNeed(scope)} scope; "${caller.name}" has ${held}`);
   };
 }
 
-/** A write token does everything. A run ingest token does what its own scope says only where a route asks for one. */
+/** A write token does everything. A run ingest token is good only where a route asks for one. */
 function permits({ scope, ingest }: Caller, needed: RouteScope): boolean {
-  if (needed === 'any' || needed === 'none') return true;
+  if (needed === 'any') return true;
   if (ingest !== null) return needed === 'ingest';
-  if (scope === 'write') return true;
-  return scope === (needed === 'ingest' ? 'sdk' : needed);
+  return scope === 'write' || scope === (needed === 'ingest' ? 'sdk' : needed);
 }
 
 function toNeed(scope: RouteScope): string {
-  if (scope === 'write') return 'write';
-  return `${scope === 'ingest' ? 'sdk' : scope} or write`;
-}
-
-function toHeld({ scope, ingest }: Caller): string {
-  return ingest === null ? scope : 'run ingest';
+  return scope === 'write' ? 'write' : `${scope === 'ingest' ? 'sdk' : scope} or write`;
 }
 
 function unauthorized(message: string): HttpError {

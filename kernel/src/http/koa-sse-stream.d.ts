@@ -2,7 +2,7 @@ declare module 'koa-sse-stream/lib/sse.js' {
   import type Koa from 'koa';
   import type { Transform } from 'node:stream';
 
-  interface Message {
+  export interface RawMessage {
     id?: string;
     event?: string;
     data: string;
@@ -10,7 +10,7 @@ declare module 'koa-sse-stream/lib/sse.js' {
 
   export default class SseTransform extends Transform {
     ended: boolean;
-    constructor(ctx: Koa.Context, options?: object);
-    sendEnd(message: Message): void;
+    constructor(ctx: Koa.Context);
+    sendEnd(message: RawMessage): void;
   }
 }

@@ -8,12 +8,15 @@ export type OriginPolicy = Pick<ResolvedConfig, 'host' | 'allowedHosts' | 'allow
  * Keeps other sites' pages out, also those that reach this server under a name of their own (DNS rebinding).
  * Returns the foreign origin that is allowed to read the answer, or null.
  */
-export function admitOrigin({ headers }: IncomingMessage, policy: OriginPolicy): string | null {
-  const { host = '', origin } = headers;
+export function admitOrigin(
+  { headers: { host = '', origin } }: IncomingMessage,
+  policy: OriginPolicy,
+): string | null {
   if (!isHostAllowed(toHostName(host), policy)) {
     fail('forbidden', `the host name "${host}" is not allowed; add it to allowedHosts (SVC_ALLOWED_HOSTS)`);
   }
-  if (origin === undefined || isOwn(origin, host)) return null;
+  // Behind a proxy that ends TLS the scheme differs, so the host and port decide what is our own.
+  if (origin === undefined || /^https?:\/\/(.*)$/.exec(origin)?.[1] === host) return null;
   if (policy.allowedOrigins.includes(origin)) return origin;
   return fail(
     'forbidden',
@@ -23,24 +26,17 @@ export function admitOrigin({ headers }: IncomingMessage, policy: OriginPolicy):
 
 function isHostAllowed(name: string, { host, allowedHosts }: OriginPolicy): boolean {
   if (isLoopback(name) || allowedHosts?.includes(name)) return true;
-  return !isLoopback(toHostName(host)) && allowedHosts === null;
-}
-
-/** Behind a proxy that ends TLS the scheme differs, so the host and port decide. */
-function isOwn(origin: string, host: string): boolean {
-  return (
-    /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
-  );
+  return allowedHosts === null && !isLoopback(host);
 }
 
 function isLoopback(name: string): boolean {
-  return (
-    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
-  );
+  return /^(([^.]+\.)*localhost|::1|127(\.\d{1,3}){3})$/.test(name);
 }
 
 /** `[::1]:8600` becomes `::1`, `Example.org:80` becomes `example.org`. */
 function toHostName(host: string): string {
-  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host) ?? [];
-  return (bracketed ?? plain ?? host).toLowerCase();
+  return host
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1');
 }

@@ -13,7 +13,7 @@ export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly caller: R['scope'] extends 'none' ? Caller | null : Caller;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
-  /** Aborts when the client goes away or the server closes. */
+  /** Aborts when the client goes away, or is cut by a server that closes. */
   readonly signal: AbortSignal;
   /** The last resort: what the route's data cannot say. */
   readonly koa: Koa.Context;
@@ -94,9 +94,13 @@ export interface Download {
   readonly body: Readable | Buffer | string;
 }
 
-export interface DownloadReply extends Download {
-  readonly kind: 'download';
-}
+export type DownloadReply = Download & { readonly kind: 'download' };
+
+/** An answer of any route. */
+export type Reply =
+  | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | SseReply
+  | DownloadReply;
 
 export function download(file: Download): DownloadReply {
   return { kind: 'download', ...file };

@@ -1,11 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ResolvedConfig } from '../config/config.js';
 import { BootError, HttpError } from '../errors.js';
 import type { Address } from '../plugin.js';
-import { createApp, type AppParts } from './app.js';
-import { answerRaw, serveUpgrades, type UpgradeRoute } from './upgrade.js';
-import { toRequestId } from './request-id.js';
+import { createApp } from './app.js';
+import type { HttpParts } from './parts.js';
+import { answerRaw, serveUpgrades } from './upgrade.js';
 
 export interface HttpServer {
   listen(): Promise<Address>;
@@ -13,29 +12,21 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-export type HttpParts = AppParts & {
-  readonly upgrades: readonly UpgradeRoute[];
-  readonly config: Pick<ResolvedConfig, 'host' | 'port'>;
-};
-
 export function createHttpServer(parts: HttpParts): HttpServer {
   const answer = createApp(parts).callback();
   const server = createServer((request, response) => {
+    response.setMaxListeners(0);
     // A connection that is kept alive would keep a closing server waiting.
     response.once('close', () => parts.closing.aborted && setImmediate(() => server.closeIdleConnections()));
-    response.setMaxListeners(0);
     void answer(request, response);
   });
-  const sockets = serveUpgrades(server, parts.upgrades, parts);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const [code, message] = isTooLarge
-      ? (['payload_too_large', 'the headers are too large'] as const)
-      : (['validation_error', 'the request is malformed HTTP'] as const);
-    const details = isTooLarge ? {} : { errors: [{ path: '', message }] };
-    answerRaw(socket, new HttpError(code, message, details), toRequestId({ headers: {} } as never));
+  const sockets = serveUpgrades(server, parts);
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    const issue = { path: '', message: 'the request is malformed HTTP' };
+    const malformed = new HttpError('validation_error', issue.message, { errors: [issue] });
+    const tooLarge = new HttpError('payload_too_large', 'the headers are too large');
+    answerRaw(socket, code === 'HPE_HEADER_OVERFLOW' ? tooLarge : malformed);
   });
-
   return {
     async listen() {
       await listening(server, parts.config);
@@ -43,10 +34,9 @@ export function createHttpServer(parts: HttpParts): HttpServer {
       return { host: address, port, url: toUrl(address, port) };
     },
     async close(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = new Promise((resolve) => server.close(resolve));
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-      await sockets.close(graceMs);
-      await closed;
+      await Promise.all([closed, sockets.close(graceMs)]);
       clearTimeout(cut);
     },
   };
@@ -58,13 +48,12 @@ function listening(server: Server, { host, port }: HttpParts['config']): Promise
       const why = code === 'EADDRINUSE' ? 'the port is taken; set another by SVC_PORT or port' : message;
       reject(new BootError(`cannot listen on ${host}:${port}: ${why}`, 'port'));
     });
-    server.listen(port, host, () => resolve());
+    server.listen(port, host, resolve);
   });
 }
 
 /** The address that a client on this host can use. */
 export function toUrl(host: string, port: number): string {
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `http://${reachable}:${port}`;
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

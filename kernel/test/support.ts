@@ -1,0 +1,34 @@
+import type { Plugin, PluginContext } from '../src/index.js';
+import { createKernel, definePlugin, resolveConfig, type Config, type Kernel } from '../src/index.js';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A plugin of that name; `setup` may do nothing. */
+export function plugin(
+  name: string,
+  setup: (ctx: PluginContext) => void | Promise<void> = () => undefined,
+  order: { requires?: string[]; after?: string[] } = {},
+): Plugin {
+  return definePlugin({ name, ...order, setup })();
+}
+
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'svc-kernel-'));
+}
+
+/** A kernel as `svc server` makes it, but quiet and on a port of its own. */
+export function quietKernel(plugins: Plugin[], config: Partial<Config> = {}): Kernel {
+  const quiet = { port: 0, logLevel: 'silent', dataDir: temporaryDirectory(), plugins, ...config } as const;
+  return createKernel(resolveConfig(quiet, { env: {} }));
+}
+
+/** The error of something that must fail. */
+export async function failureOf(work: () => unknown): Promise<Error> {
+  try {
+    await work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it should have failed');
+}
