@@ -34,10 +34,17 @@ async function installDependencies() {
   console.log(`setup: dependencies installed in ${secondsSince(startedMs)}`);
 }
 
-/** Native modules are bound to the platform and to Node's ABI, so those count too. */
+/**
+ * What is to lie in node_modules: a change of the lock file that is about our own packages alone installs nothing. Native
+ * modules are bound to the platform and to Node's ABI, so those count too.
+ */
 function dependencyFingerprint() {
-  const lock = readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8');
-  return fingerprintOfText(lock, process.platform, process.arch, process.versions.modules);
+  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'));
+  const installed = Object.entries(packages).filter(([place]) => place.includes('node_modules/'));
+  const lines = installed.map(([place, { version, integrity, link }]) =>
+    [place, version, integrity, link].join(' '),
+  );
+  return fingerprintOfText(process.platform, process.arch, process.versions.modules, ...lines);
 }
 
 /** A native module without a ready binary is compiled: with the headers that came with this Node, where there are any. */
