@@ -1,6 +1,5 @@
 import type { PluginContext, QueuedJob, Timer } from '@svc/kernel';
 import type { Nodes } from '@svc/plugin-nodes';
-import { performance } from 'node:perf_hooks';
 import type { Dispatcher } from './dispatch.js';
 import type { Timing } from './options.js';
 import { planPass } from './plan-pass.js';
@@ -51,13 +50,13 @@ export class Scheduler {
 
   async #run(): Promise<void> {
     this.#isAwaited = false;
-    const startedAt = performance.now();
+    const startedAt = this.ctx.clock.now();
     try {
       await this.pass();
     } catch (err) {
       this.ctx.log.error({ err }, 'a scheduling pass failed; the next tick makes another');
     }
-    const tookMs = performance.now() - startedAt;
+    const tookMs = this.ctx.clock.now() - startedAt;
     if (tookMs > LONG_PASS_MS) this.#pauseFor(tookMs);
   }
 

@@ -82,13 +82,14 @@ export class AgentHub implements SessionHost {
   }
 
   async closed(session: Session, reason: string): Promise<void> {
-    this.#sessions.delete(session);
     const { node } = session;
-    if (!node || !this.connections.detach(node.id, session) || this.ctx.signal.aborted) return;
     try {
-      await this.#noteDisconnected(session, node, reason);
+      const isPresent = node !== null && this.connections.detach(node.id, session);
+      if (isPresent && !this.ctx.signal.aborted) await this.#noteDisconnected(session, node, reason);
     } catch (err) {
-      this.ctx.log.error({ err, node_id: node.id }, 'the end of an agent connection could not be stored');
+      this.ctx.log.error({ err, node_id: node?.id }, 'the end of an agent connection could not be stored');
+    } finally {
+      this.#sessions.delete(session);
     }
   }
 

@@ -32,6 +32,8 @@ export class Session implements Connection {
   isOpen = false;
   /** Settles when the welcome has been sent, or the hello refused. */
   #welcomed: Promise<void> | null = null;
+  /** Settles when the end of the connection has been dealt with. */
+  #gone: Promise<void> | null = null;
   #isClosing = false;
   #closeReason: string | null = null;
   readonly #waiting: ServerFrame[] = [];
@@ -71,10 +73,11 @@ export class Session implements Connection {
     this.socket.terminate();
   }
 
-  /** Resolves once every frame that came has been dealt with. */
+  /** Resolves once every frame that came has been dealt with, and the end of the connection if it has come. */
   async settle(): Promise<void> {
     await this.#welcomed;
     await this.#work.settle();
+    await this.#gone;
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -145,6 +148,8 @@ export class Session implements Connection {
   #ended(reason: string): void {
     this.#isClosing = true;
     this.#helloTimer.clear();
-    void Promise.resolve(this.#welcomed).then(() => this.host.closed(this, this.#closeReason ?? reason));
+    this.#gone = Promise.resolve(this.#welcomed).then(() =>
+      this.host.closed(this, this.#closeReason ?? reason),
+    );
   }
 }
