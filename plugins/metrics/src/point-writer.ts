@@ -71,7 +71,14 @@ function groupByName(points: readonly TimedPoint[]): Map<string, Point[]> {
     if (group) group.push(point);
     else byName.set(name, [point]);
   }
+  for (const name of byName.keys()) refuseHalfCharacters(name);
   return byName;
+}
+
+/** A database would store another name than the one given, perhaps that of another metric. */
+function refuseHalfCharacters(name: string): void {
+  if (/\p{Surrogate}/u.test(name))
+    failValidation({ path: 'points', message: `the name ${JSON.stringify(name)} is no valid Unicode` });
 }
 
 /** Returns how many series are new. */

@@ -105,7 +105,7 @@ export class FakeAgent {
       boot_id: 'boot',
       labels: {},
       slots: [slot(0), slot(1)],
-      max_cpu_jobs: 4,
+      max_cpu_jobs: 1000,
       runners: [{ name: 'process', available: true, reason: null, version: null }],
       system: { cpu_count: 4, ram_total_mb: 1000 },
       attempts,

@@ -78,7 +78,12 @@ export class Rig {
   }
 
   async submit(body: Partial<JobSubmit> = {}): Promise<Job> {
-    const answer = await this.post('/jobs', { command: ['train'], name: 'train', ...body });
+    const answer = await this.post('/jobs', {
+      command: ['train'],
+      name: 'train',
+      resources: { cpu_only: true },
+      ...body,
+    });
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
     return answer.body as Job;
   }
