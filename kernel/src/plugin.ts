@@ -89,5 +89,14 @@ export function definePlugin<Options extends TObject>(
   definition: PluginDefinition<Options>,
 ): PluginFactory<Options> {
   const { name, requires = [], after = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
-  return (options = {}) => ({ name, requires, after, optionsSchema, options, setup });
+  const factory: PluginFactory<Options> = (options = {}) => ({
+    name,
+    requires,
+    after,
+    optionsSchema,
+    options,
+    setup,
+  });
+  // A configuration that lists the factory itself is told the line by this name.
+  return Object.defineProperty(factory, 'name', { value: name });
 }

@@ -39,20 +39,27 @@ function toIssues(errors: readonly ErrorObject[]): Issue[] {
   return [...unique.values()];
 }
 
-/** Of a union, either what is wrong deep inside an alternative is told, or that none of them fits; never both. */
+/**
+ * Of a union, either it is told what is wrong within the alternatives that were meant, or that none of them fits.
+ * An alternative was not meant when the value is of another type, or one of its constants differs.
+ */
 function isBesidesThePoint(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
-  const isUnion = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf';
-  const within = (inner: ErrorObject, union: ErrorObject) =>
-    inner !== union && isUnion(union) && inner.schemaPath.startsWith(`${union.schemaPath}/`);
-  const isDeeper = (inner: ErrorObject, union: ErrorObject) =>
-    within(inner, union) && (inner.instancePath !== union.instancePath || isFieldError(inner));
-  if (isUnion(error)) return errors.some((other) => isDeeper(other, error));
-  return errors.some((union) => within(error, union) && !isDeeper(error, union));
+  const branchesOf = (union: ErrorObject) =>
+    ((union.schema as AnySchemaObject[]) ?? []).map((_, index) => `${union.schemaPath}/${index}/`);
+  const isMeant = (union: ErrorObject, branch: string) =>
+    !errors.some(
+      ({ schemaPath, keyword, instancePath }) =>
+        schemaPath.startsWith(branch) &&
+        (keyword === 'const' || (MISMATCHES.has(keyword) && instancePath === union.instancePath)),
+    );
+  if (error.keyword === 'anyOf') return branchesOf(error).some((branch) => isMeant(error, branch));
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  return unions.some((union) =>
+    branchesOf(union).some((branch) => error.schemaPath.startsWith(branch) && !isMeant(union, branch)),
+  );
 }
 
-function isFieldError({ keyword }: ErrorObject): boolean {
-  return keyword === 'required' || keyword === 'additionalProperties';
-}
+const MISMATCHES = new Set(['type', 'enum', 'anyOf']);
 
 /** `/points/3/value` becomes `points[3].value`. */
 function toPath({ instancePath, params, keyword }: ErrorObject): string {

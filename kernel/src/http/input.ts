@@ -4,6 +4,8 @@ import { Type, type TObject } from 'typebox';
 import { HttpError, failValidation } from '../errors.js';
 import { compileCheck, type Check } from '../validation.js';
 
+const MAX_SEARCHED_CHARS = 1024 * 1024;
+
 export interface Input {
   readonly query: Record<string, unknown>;
   readonly body: unknown;
@@ -54,14 +56,33 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return complain(error instanceof SyntaxError ? toPlace(text, error) : 'the body is not valid UTF-8');
+    return complain(error instanceof SyntaxError ? toPlace(text) : 'the body is not valid UTF-8');
   }
 }
 
-function toPlace(text: string, { message }: SyntaxError): string {
-  const position = /at position (\d+)/.exec(message)?.[1] ?? text.length;
-  const before = text.slice(0, Number(position)).split('\n');
+function toPlace(text: string): string {
+  const before = text.slice(0, findMistake(text)).split('\n');
   return `the body is malformed JSON at line ${before.length}, column ${before.at(-1)!.length + 1}`;
+}
+
+/** V8 does not always say where: the first character with which the text so far cannot become JSON any more. */
+function findMistake(text: string): number {
+  let [low, high] = [0, text.length];
+  while (low < high && text.length <= MAX_SEARCHED_CHARS) {
+    const middle = (low + high) >> 1;
+    if (isOnlyCutShort(text.slice(0, middle + 1))) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function isOnlyCutShort(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined;
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    return /end of JSON|Unterminated/.test(message) || message.includes(`at position ${text.length}`);
+  }
 }
 
 /** Counts while it arrives. What comes after the limit is let go, so that the client can read the answer. */

@@ -14,7 +14,7 @@ export interface HttpServer {
 
 export function createHttpServer(parts: HttpParts): HttpServer {
   const answer = createApp(parts).callback();
-  const server = createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.setMaxListeners(0);
     // A connection that is kept alive would keep a closing server waiting.
     response.once('close', () => parts.closing.aborted && setImmediate(() => server.closeIdleConnections()));
