@@ -1,8 +1,9 @@
 import { routes as contract } from '@svc/contract';
-import { definePlugin, fail, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { definePlugin, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
 import { hideEnv, jobsRef } from '@svc/plugin-jobs';
 import { nodesRef } from '@svc/plugin-nodes';
 import { readFileSync } from 'node:fs';
+import { ensureDatabaseAnswers } from './health.js';
 
 /** The most running jobs that one answer shows. */
 const MAX_RUNNING = 1000;
@@ -25,7 +26,7 @@ function addRoutes(routes: RouteCollector, ctx: PluginContext): void {
   const startedAt = ctx.clock.now();
 
   routes.add(contract.getHealth, async () => {
-    await ensureDatabaseAnswers(ctx);
+    await ensureDatabaseAnswers(ctx.db, ctx);
     return ok({ status: 'ok', version, uptime_s: (ctx.clock.now() - startedAt) / 1000 });
   });
 
@@ -37,13 +38,4 @@ function addRoutes(routes: RouteCollector, ctx: PluginContext): void {
       running: running.map((job) => hideEnv(job, caller)),
     });
   });
-}
-
-async function ensureDatabaseAnswers({ db, log }: PluginContext): Promise<void> {
-  try {
-    await db.raw('select 1');
-  } catch (err) {
-    log.error({ err }, 'the database does not answer');
-    fail('unavailable', 'the database does not answer');
-  }
 }
