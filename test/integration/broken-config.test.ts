@@ -72,7 +72,7 @@ describe('a broken svc.config.ts stops the boot and says the line to change', fu
   for (const { name, text, line, message } of CASES) {
     it(name, async () => {
       const file = writeConfig(workplace.dir, text);
-      const { status, stdout, stderr } = await workplace.svc(['server', '--port', '0', '--config', file]);
+      const { status, stdout, stderr } = await workplace.svc(['server', '--config', file]);
       const number = text.split('\n').findIndex((candidate) => candidate.includes(line)) + 1;
       expect(number, 'the case itself').to.be.greaterThan(0);
       expect({ status, stdout }, stderr).to.deep.equal({ status: 1, stdout: '' });

@@ -116,7 +116,7 @@ export function resolveConfig(
 function checkPlugin(plugin: unknown, index: number): void {
   const { name, setup } = (plugin ?? {}) as Partial<Plugin>;
   if (typeof plugin === 'function')
-    throw new BootError(`plugins[${index}] is a factory: call it, as in jobs()`, 'plugins');
+    throw new BootError(`plugins[${index}] is a factory: call it, as in jobs()`, [plugin.name, 'plugins']);
   if (name && setup) return;
   throw new BootError(`plugins[${index}] is no plugin: make it with definePlugin`, 'plugins');
 }
