@@ -2,9 +2,11 @@ import type { PluginContext } from '@svc/kernel';
 import type { AgentHub } from './hub.js';
 import { getNode, listOnline, setOffline, type OnlineNode } from './node-store.js';
 
-const CHECK_EVERY_MS = 5000;
-/** A check this late says that the server stood still or the clock jumped: silence since then proves nothing. */
-const STANDSTILL_MS = 3 * CHECK_EVERY_MS;
+const LONGEST_CHECK_MS = 5000;
+/** So many checks fit into the silence that makes a node OFFLINE, at least. */
+const CHECKS_PER_SILENCE = 5;
+/** A check so many intervals late says that the server stood still or the clock jumped: silence since then proves nothing. */
+const STANDSTILL_CHECKS = 3;
 
 /**
  * Finds the nodes that have been silent for too long. Silence counts from the last frame, and never from before this
@@ -16,6 +18,7 @@ export class Liveness {
   /** Online nodes that this server has not heard of yet since its start. */
   readonly #awaited = new Set<string>();
   #check: Promise<void> | null = null;
+  readonly #checkEveryMs: number;
 
   constructor(
     private readonly ctx: PluginContext,
@@ -23,12 +26,13 @@ export class Liveness {
     private readonly offlineAfterMs: number,
   ) {
     this.#listeningSince = this.#checkedAt = ctx.clock.now();
+    this.#checkEveryMs = Math.min(LONGEST_CHECK_MS, offlineAfterMs / CHECKS_PER_SILENCE);
   }
 
   async start(): Promise<void> {
     this.#listeningSince = this.#checkedAt = this.ctx.clock.now();
     for (const { id } of await listOnline(this.ctx.db)) this.#awaited.add(id);
-    const timer = this.ctx.clock.setInterval(() => this.#tick(), CHECK_EVERY_MS);
+    const timer = this.ctx.clock.setInterval(() => this.#tick(), this.#checkEveryMs);
     this.ctx.onClose(() => {
       timer.clear();
       return this.#check ?? undefined;
@@ -46,7 +50,8 @@ export class Liveness {
 
   #noteStandstill(now: number): void {
     const sinceLastCheck = now - this.#checkedAt;
-    if (sinceLastCheck > STANDSTILL_MS || sinceLastCheck < 0) this.#listeningSince = now;
+    if (sinceLastCheck > STANDSTILL_CHECKS * this.#checkEveryMs || sinceLastCheck < 0)
+      this.#listeningSince = now;
     this.#checkedAt = now;
   }
 
