@@ -1,4 +1,4 @@
-/* global document, localStorage */
+/* global document */
 // Runs before the first paint, so that a chosen theme never flashes the other one.
 try {
   const theme = localStorage.getItem('svc.theme');

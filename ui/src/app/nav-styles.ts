@@ -13,6 +13,15 @@ export const navStyles = css`
     background: var(--color-surface);
     overflow-y: auto;
   }
+  .skip {
+    position: fixed;
+    z-index: 20;
+    top: var(--space-2);
+    left: var(--space-2);
+  }
+  .skip:not(:focus) {
+    clip-path: inset(50%);
+  }
   .brand {
     display: flex;
     align-items: center;

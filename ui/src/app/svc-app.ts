@@ -50,20 +50,9 @@ export class SvcApp extends LitElement {
       }
       main {
         min-width: 0;
+      }
+      main:focus-visible {
         outline: none;
-      }
-      .skip {
-        position: fixed;
-        z-index: 20;
-        top: var(--space-2);
-        left: var(--space-2);
-        padding: var(--space-2) var(--space-4);
-        border-radius: var(--radius-md);
-        background: var(--color-accent);
-        color: var(--color-on-accent);
-      }
-      .skip:not(:focus) {
-        clip-path: inset(50%);
       }
       svc-notice {
         margin: 18vh auto 0;
@@ -82,8 +71,8 @@ export class SvcApp extends LitElement {
   ];
 
   override connectedCallback(): void {
-    super.connectedCallback();
     const code = takeSignInCode();
+    super.connectedCallback();
     void (code === null ? this.checkToken() : this.redeem(code));
   }
 
@@ -106,12 +95,13 @@ export class SvcApp extends LitElement {
       ></svc-sign-in>`;
     }
     return html`
-      <a class="skip" href="#main" @click=${this.skipToMain}>Skip to the page</a>
       <div class="shell">
         <svc-nav
           .section=${this.router.section}
           .connection=${this.connection}
           .who=${this.who}
+          role="banner"
+          @svc-skip=${() => this.main?.focus()}
           @svc-sign-out=${() => this.signOut('')}
         ></svc-nav>
         <main id="main" tabindex="-1">${this.router.render()}</main>
@@ -188,11 +178,6 @@ export class SvcApp extends LitElement {
     if (!isNewPage || this.phase !== 'signed-in') return;
     window.scrollTo(0, 0);
     this.main?.focus({ preventScroll: true });
-  }
-
-  private skipToMain(event: Event): void {
-    event.preventDefault();
-    this.main?.focus();
   }
 }
 

@@ -49,6 +49,9 @@ export class SvcNav extends LitElement {
 
   override render() {
     return html`
+      <button class="skip button primary" @click=${() => this.dispatchEvent(new CustomEvent('svc-skip'))}>
+        Skip to the page
+      </button>
       <a class="brand" href=${paths.jobs()} aria-label="svc, to the jobs">${brandMark(24)}<span>svc</span></a>
       <nav aria-label="Main">
         <ul>

@@ -24,7 +24,7 @@ export class SvcEventsList extends LitElement {
     baseStyles,
     iconStyles,
     css`
-      h3 {
+      h2 {
         color: var(--color-text-3);
         font-size: var(--text-xs);
         font-weight: var(--weight-medium);
@@ -108,7 +108,7 @@ export class SvcEventsList extends LitElement {
         (event) => {
           const ofDay = formatDay(event.created_at);
           const heading =
-            ofDay === day ? nothing : html`<li class="day"><h3>${this.nameDay(ofDay)}</h3></li>`;
+            ofDay === day ? nothing : html`<li class="day"><h2>${this.nameDay(ofDay)}</h2></li>`;
           day = ofDay;
           return html`${heading}${this.renderEvent(event)}`;
         },

@@ -22,9 +22,10 @@ export class SvcMetricsTable extends LitElement {
     baseStyles,
     iconStyles,
     css`
-      :host {
-        overflow-x: auto;
+      .scroll {
         max-height: 22rem;
+        overflow: auto;
+        border-radius: var(--radius-lg);
       }
       table {
         width: 100%;
@@ -98,8 +99,12 @@ export class SvcMetricsTable extends LitElement {
         tr > :first-child {
           padding-left: var(--space-4);
         }
-        .wide {
+        .wide,
+        .number .quiet {
           display: none;
+        }
+        tbody th {
+          min-width: 6rem;
         }
       }
     `,
@@ -108,21 +113,23 @@ export class SvcMetricsTable extends LitElement {
   override render() {
     if (!this.summary) return nothing;
     const metrics = Object.entries(this.summary.metrics).sort(byImportance);
-    return html`<table>
-      <thead>
-        <tr>
-          <th scope="col">Metric</th>
-          <th scope="col" class="number">Latest</th>
-          <th scope="col" class="number">Best</th>
-          <th scope="col">Trend</th>
-          <th scope="col" class="wide">Goal</th>
-          <th scope="col" class="number wide">Points</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${metrics.map(([name, metric]) => this.renderMetric(name, metric))}
-      </tbody>
-    </table>`;
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="Metrics">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Metric</th>
+            <th scope="col" class="number">Latest</th>
+            <th scope="col" class="number">Best</th>
+            <th scope="col">Trend</th>
+            <th scope="col" class="wide">Goal</th>
+            <th scope="col" class="number wide">Points</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${metrics.map(([name, metric]) => this.renderMetric(name, metric))}
+        </tbody>
+      </table>
+    </div>`;
   }
 
   private renderMetric(

@@ -47,7 +47,8 @@ export class SvcRecord extends LitElement {
         overflow-y: auto;
         border-top: 1px solid var(--color-line);
         padding: var(--space-2) var(--space-4) var(--space-3);
-        gap: 0.25rem var(--space-4);
+        gap: 0.125rem var(--space-4);
+        align-items: baseline;
         font-size: var(--text-sm);
       }
       dt {
@@ -57,7 +58,6 @@ export class SvcRecord extends LitElement {
       dd {
         font-family: var(--font-mono);
         font-size: var(--text-xs);
-        line-height: 1.5rem;
         white-space: pre-wrap;
         overflow-wrap: anywhere;
       }

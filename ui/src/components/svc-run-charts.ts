@@ -76,7 +76,7 @@ export class SvcRunCharts extends LitElement {
       }
       .grid {
         display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr));
+        grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr));
         gap: var(--space-4);
       }
       svc-chart {

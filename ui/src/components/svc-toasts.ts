@@ -83,19 +83,21 @@ export class SvcToasts extends LitElement {
   }
 
   override render() {
-    return html`<ul role="status" aria-live="polite">
-      ${repeat(
-        this.toasts,
-        ({ id }) => id,
-        ({ id, text, isError }) =>
-          html`<li class=${isError ? 'error' : ''}>
-            ${icon(isError ? 'critical' : 'succeeded')}<span>${text}</span>
-            <button class="button plain icon" aria-label="Close" @click=${() => this.close(id)}>
-              ${icon('cross', 14)}
-            </button>
-          </li>`,
-      )}
-    </ul>`;
+    return html`<div role="status" aria-live="polite">
+      <ul>
+        ${repeat(
+          this.toasts,
+          ({ id }) => id,
+          ({ id, text, isError }) =>
+            html`<li class=${isError ? 'error' : ''}>
+              ${icon(isError ? 'critical' : 'succeeded')}<span>${text}</span>
+              <button class="button plain icon" aria-label="Close" @click=${() => this.close(id)}>
+                ${icon('cross', 14)}
+              </button>
+            </li>`,
+        )}
+      </ul>
+    </div>`;
   }
 
   private readonly onToast = (event: Event): void => {

@@ -311,6 +311,7 @@ export class SvcLogView extends LitElement {
   private readonly onScroll = (): void => {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
+    if (isAtEnd && this.isFollowing) return;
     if (isAtEnd) this.follow();
     else if (scrollTop < this.lastTop - 1) this.isFollowing = false;
     this.lastTop = scrollTop;

@@ -73,14 +73,31 @@ export const jobPageStyles = css`
     font-size: var(--text-xs);
     font-weight: var(--weight-normal);
   }
-  .others {
+  .runs {
+    max-height: 6rem;
+    overflow-y: auto;
+    font-size: var(--text-sm);
+  }
+  .runs ul {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0 var(--space-4);
+  }
+  .runs a {
+    text-decoration: underline;
+    text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
+    text-underline-offset: 3px;
+  }
+  .run > .runs {
     padding: 0 var(--space-4) var(--space-3);
-    color: var(--color-text-2);
-    font-size: var(--text-xs);
   }
   .log {
     display: grid;
     height: max(26rem, calc(100dvh - 9rem));
+  }
+  .log.waiting {
+    height: 14rem;
+    min-height: 0;
   }
   @media (max-width: 64rem) {
     .overview.with-run {

@@ -59,11 +59,12 @@ export const runPageStyles = css`
     gap: var(--space-4);
     margin-top: var(--space-5);
   }
-  .details > .panel:not(:has(*)) {
-    display: none;
-  }
   .events {
     grid-column: 1 / -1;
+  }
+  .all {
+    margin-left: auto;
+    font-size: var(--text-sm);
   }
   @media (max-width: 64rem) {
     .overview {

@@ -20,6 +20,7 @@ import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { getJob, listJobRuns, type Job } from '../data/jobs.js';
 import { listNodes } from '../data/nodes.js';
+import type { Run } from '../data/runs.js';
 import { formatCommand } from '../format.js';
 import '../log/svc-log-view.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -57,7 +58,7 @@ export class SvcJobPage extends LitElement {
 
   override render() {
     const job = this.job.value;
-    if (!job) return this.renderPending();
+    if (!job || !(this.runs.value ?? this.runs.error)) return this.renderPending();
     return html`
       ${this.renderHead(job)}
       <svc-stale .error=${this.job.error} @svc-retry=${() => this.refresh()}></svc-stale>
@@ -102,16 +103,18 @@ export class SvcJobPage extends LitElement {
 
   private renderOverview(job: Job) {
     const run = this.currentRun(job);
-    return html`<div class="overview ${run ? 'with-run' : ''}">
+    const hasCurve = run !== undefined && (run.step !== null || run.status === 'RUNNING');
+    return html`<div class="overview ${hasCurve ? 'with-run' : ''}">
       <section class="panel about" aria-label="About the job">
         <dl class="facts">${this.renderFacts(job)}</dl>
         <div class="command">
           <h2 class="label">Command</h2>
           <svc-code .text=${formatCommand(job.command)}></svc-code>
         </div>
-        <svc-env .env=${job.env}></svc-env>
+        ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
+        ${hasCurve ? nothing : this.renderRuns('Runs', this.runs.value ?? [])}
       </section>
-      ${run ? html`<section class="panel run" aria-label="Run"><svc-run-preview .run=${run}></svc-run-preview>${this.renderOtherRuns(run.id)}</section>` : nothing}
+      ${hasCurve ? this.renderRun(run) : nothing}
     </div>`;
   }
 
@@ -124,7 +127,7 @@ export class SvcJobPage extends LitElement {
       ${fact('Waited', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}
       ${fact('Duration', html`<svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>`)}
       ${job.exit_code === null ? nothing : fact('Exit code', String(job.exit_code))}
-      ${fact('Project', describePlace(job))}
+      ${fact('Project', describePlace(job), job.experiment ? 'wide' : '')}
       ${fact('Runner', job.image ? `${job.runner} · ${job.image}` : job.runner)}
       ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
       ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
@@ -132,25 +135,37 @@ export class SvcJobPage extends LitElement {
     `;
   }
 
-  private renderOtherRuns(shownId: string) {
-    const others = (this.runs.value ?? []).filter((run) => run.id !== shownId);
-    if (others.length === 0) return nothing;
-    return html`<p class="others">
-      Other runs:
-      ${others.map((run) => html`<a href=${paths.run(run.id)}>attempt ${run.attempt}, ${run.name}</a> `)}
-    </p>`;
+  private renderRun(run: Run) {
+    const others = (this.runs.value ?? []).filter((other) => other.id !== run.id);
+    return html`<section class="panel run" aria-label="Run">
+      <svc-run-preview .run=${run}></svc-run-preview>${this.renderRuns('Other runs', others)}
+    </section>`;
+  }
+
+  private renderRuns(label: string, runs: readonly Run[]) {
+    if (runs.length === 0) return nothing;
+    const links = runs.map(
+      (run) => html`<li><a href=${paths.run(run.id)}>${run.name}</a>, attempt ${run.attempt ?? 1}</li>`,
+    );
+    return html`<div class="runs">
+      <h2 class="label">${label}</h2>
+      <ul>
+        ${links}
+      </ul>
+    </div>`;
   }
 
   private renderLog(job: Job) {
     const attempt = this.attempt ?? job.attempt;
+    const isWaiting = job.status === 'QUEUED' && attempt === job.attempt;
     const isLive = attempt === job.attempt && MOVING.has(job.status) && job.status !== 'QUEUED';
-    return html`<section class="panel log" aria-label="Log">
+    return html`<section class="panel log ${isWaiting ? 'waiting' : ''}" aria-label="Log">
       <svc-log-view
         .jobId=${job.id}
         .attempt=${attempt}
         .attempts=${job.attempt}
         ?live=${isLive}
-        .waiting=${job.status === 'QUEUED' && attempt === job.attempt}
+        .waiting=${isWaiting}
         @svc-attempt=${(event: CustomEvent<number>) => (this.attempt = event.detail === job.attempt ? null : event.detail)}
       ></svc-log-view>
     </section>`;

@@ -99,9 +99,7 @@ export class SvcJobsPage extends LitElement {
         .error=${this.jobs.value ? this.jobs.error : null}
         @svc-retry=${() => this.refresh()}
       ></svc-stale>
-      <section class="panel" role="table" aria-label="Jobs" aria-busy=${this.jobs.value ? 'false' : 'true'}>
-        ${this.renderTable()}
-      </section>
+      <section class="panel" aria-busy=${this.jobs.value ? 'false' : 'true'}>${this.renderList()}</section>
     `;
   }
 
@@ -138,10 +136,17 @@ export class SvcJobsPage extends LitElement {
     </button>`;
   }
 
-  private renderTable() {
+  private renderList() {
     if (!this.jobs.value)
       return this.jobs.error ? this.renderError() : html`<svc-skeleton rows="8"></svc-skeleton>`;
     if (this.list.items.length === 0) return this.renderEmpty();
+    return html`
+      <div role="table" aria-label="Jobs">${this.renderRows()}</div>
+      ${this.list.nextBefore === null ? nothing : this.renderMore()}
+    `;
+  }
+
+  private renderRows() {
     return html`
       <div class="head" role="row">
         ${['Status', 'Job', 'Project / experiment', 'Needs', 'Node'].map(
@@ -157,7 +162,6 @@ export class SvcJobsPage extends LitElement {
         (job) => job.id,
         (job) => html`<svc-job-row .job=${job} .node=${this.nameOfNode(job.node_id)}></svc-job-row>`,
       )}
-      ${this.list.nextBefore === null ? nothing : this.renderMore()}
     `;
   }
 

@@ -96,11 +96,11 @@ export class SvcNodesPage extends LitElement {
   }
 
   private renderEmpty() {
-    const command = `SVC_TOKEN=<an agent token> svc agent --url ${window.location.origin}`;
+    const { origin } = window.location;
+    const command = `svc token create --name gpu-1 --scope agent\nSVC_TOKEN=<that token> svc agent --url ${origin}`;
     return html`<div class="panel">
       <svc-notice icon="nodes" headline="No node has connected yet" command=${command}
-        >Make a token with “svc token create --name gpu-1 --scope agent”, then start the agent on each GPU
-        host.</svc-notice
+        >Make a token for the host here, then start the agent there.</svc-notice
       >
     </div>`;
   }

@@ -28,6 +28,7 @@ import { runPageStyles } from './run-page-styles.js';
 
 const LIVE_POLL_MS = 5000;
 const SLOW_POLL_MS = 60_000;
+const SHOWN_EVENTS = 12;
 
 /** One run: how far it is, what its metrics say, and their curves, live. */
 @customElement('svc-run-page')
@@ -42,7 +43,7 @@ export class SvcRunPage extends LitElement {
     everyMs: LIVE_POLL_MS,
   });
   private readonly events = new Loader(this, {
-    load: (signal) => listEvents(this.api, { run_id: this.runId, limit: 50 }, signal),
+    load: (signal) => listEvents(this.api, { run_id: this.runId, limit: SHOWN_EVENTS + 1 }, signal),
     everyMs: SLOW_POLL_MS,
   });
   private readonly places = new Loader(this, {
@@ -74,10 +75,7 @@ export class SvcRunPage extends LitElement {
         ?live=${this.isLive}
       ></svc-run-charts>
       <div class="details">
-        <section class="panel"><svc-record heading="Config" open .value=${run.config}></svc-record></section>
-        <section class="panel">
-          <svc-record heading="Environment" .value=${run.environment}></svc-record>
-        </section>
+        ${this.renderRecord('Config', run.config)} ${this.renderRecord('Environment', run.environment)}
         ${this.renderEvents()}
       </div>
     `;
@@ -123,14 +121,14 @@ export class SvcRunPage extends LitElement {
           ${this.fact('Project', this.nameProject(run))} ${this.fact('Experiment', this.nameExperiment(run))}
           ${this.fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.describeRest(run)}`)}
           ${this.fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
-          ${run.epoch === null ? nothing : this.fact('Epoch', String(run.epoch))}
+          ${run.epoch === null ? nothing : this.fact('Epoch', String(Number(run.epoch.toFixed(2))))}
           ${run.job_id ? this.fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
           ${this.fact('Source', run.source)}
           ${run.tags.length > 0 ? this.fact('Tags', run.tags.join(', ')) : nothing}
         </dl>
         ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
       </section>
-      <section class="panel" aria-label="Metrics">${this.renderSummary()}</section>
+      <section class="panel">${this.renderSummary()}</section>
     </div>`;
   }
 
@@ -148,12 +146,26 @@ export class SvcRunPage extends LitElement {
     >`;
   }
 
+  private renderRecord(heading: string, value: object) {
+    if (Object.keys(value).length === 0) return nothing;
+    return html`<section class="panel">
+      <svc-record heading=${heading} ?open=${heading === 'Config'} .value=${value}></svc-record>
+    </section>`;
+  }
+
   private renderEvents() {
     const events = this.events.value ?? [];
     if (events.length === 0) return nothing;
     return html`<section class="panel events">
-      <div class="panel-head"><h2>Events</h2></div>
-      <svc-events-list unlinked .events=${events}></svc-events-list>
+      <div class="panel-head">
+        <h2>Events</h2>
+        ${
+          events.length > SHOWN_EVENTS
+            ? html`<a class="all" href=${paths.events({ run_id: this.runId })}>Show all</a>`
+            : nothing
+        }
+      </div>
+      <svc-events-list unlinked .events=${events.slice(0, SHOWN_EVENTS)}></svc-events-list>
     </section>`;
   }
 

@@ -114,9 +114,7 @@ export class SvcRunsPage extends LitElement {
         .error=${this.runs.value ? this.runs.error : null}
         @svc-retry=${() => this.runs.reload()}
       ></svc-stale>
-      <section class="panel" role="table" aria-label="Runs" aria-busy=${this.runs.value ? 'false' : 'true'}>
-        ${this.renderTable()}
-      </section>
+      <section class="panel" aria-busy=${this.runs.value ? 'false' : 'true'}>${this.renderList()}</section>
     `;
   }
 
@@ -173,10 +171,17 @@ export class SvcRunsPage extends LitElement {
     </select>`;
   }
 
-  private renderTable() {
+  private renderList() {
     const runs = this.runs.value;
     if (!runs) return this.runs.error ? this.renderError() : html`<svc-skeleton rows="8"></svc-skeleton>`;
     if (runs.length === 0) return this.renderEmpty();
+    return html`
+      <div role="table" aria-label="Runs">${this.renderRows(runs)}</div>
+      ${runs.length === this.limit && this.limit < MOST ? this.renderMore() : nothing}
+    `;
+  }
+
+  private renderRows(runs: readonly Run[]) {
     return html`
       <div class="head" role="row">
         ${['Status', 'Run', 'Project / experiment', 'Progress'].map(
@@ -189,7 +194,6 @@ export class SvcRunsPage extends LitElement {
         (run) => run.id,
         (run) => this.renderRun(run),
       )}
-      ${runs.length === this.limit && this.limit < MOST ? this.renderMore() : nothing}
     `;
   }
 

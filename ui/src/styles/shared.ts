@@ -270,6 +270,11 @@ export const pageStyles = css`
     font-size: var(--text-sm);
     overflow-wrap: anywhere;
   }
+  .facts a {
+    text-decoration: underline;
+    text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
+    text-underline-offset: 3px;
+  }
   @media (max-width: 56rem) {
     :host {
       padding: var(--space-4) var(--space-4) var(--space-8);
