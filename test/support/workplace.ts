@@ -28,6 +28,9 @@ export interface Workplace {
   startServer(options?: { args?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Server>;
   /** `svc agent` with an agent token; resolves when its node is online. */
   startAgent(server: Server, args?: readonly string[]): Promise<Program>;
+  /** Ends every program, and every process of theirs that outlives them. */
+  end(): Promise<void>;
+  /** Ends them and removes the directory. */
   close(): Promise<void>;
 }
 
@@ -61,6 +64,12 @@ export function createWorkplace(): Workplace {
     return program;
   };
 
+  const end = async (): Promise<void> => {
+    for (const program of programs) await endProgram(program);
+    // Jobs and their shims outlive the agent; what they run carries the home that only this workplace has.
+    for (const pid of findMarked('HOME', dir)) process.kill(pid, 'SIGKILL');
+  };
+
   return {
     dir,
     dataDir,
@@ -68,10 +77,9 @@ export function createWorkplace(): Workplace {
     svc: (args, env) => start(args, env).ended,
     startServer,
     startAgent,
+    end,
     async close() {
-      for (const program of programs) await endProgram(program);
-      // Jobs and their shims outlive the agent; what they run carries the home that only this workplace has.
-      for (const pid of findMarked('HOME', dir)) process.kill(pid, 'SIGKILL');
+      await end();
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };

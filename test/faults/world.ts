@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { routes } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
+import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import type { Program } from '../support/program.js';
+import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
+import { createCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
+import { NODES } from './schedule.js';
+
+const SLOTS_PER_NODE = 2;
+const CPU_JOBS_PER_NODE = 3;
+const DISK_MB = 48;
+const PATIENCE_MS = 30_000;
+
+/** Times short enough that a round sees all that follows from them. In seconds. */
+export const TIMES = { heartbeat: 0.4, offlineAfter: 2.5, killGrace: 1, lostRetryAfter: 1 } as const;
+const OPTIONS: Readonly<Record<string, string>> = {
+  nodes: `{ heartbeat_s: ${TIMES.heartbeat}, offline_after_s: ${TIMES.offlineAfter} }`,
+  jobs: `{ tick_s: 0.2, ack_timeout_s: 1.5, kill_grace_s: ${TIMES.killGrace}, lost_retry_after_s: ${TIMES.lostRetryAfter}, retry_backoff_s: 0.2, retry_backoff_max_s: 1 }`,
+};
+
+export interface AgentPlace {
+  readonly stateDir: string;
+  readonly proxy: CuttingProxy;
+  program: Program;
+  nodeId: string;
+}
+
+/** A server and two agents, each behind a proxy of its own, for as many rounds as one likes. */
+export interface World {
+  readonly workplace: Workplace;
+  readonly agents: readonly AgentPlace[];
+  /** Whether disks can be filled here: each is a small file system then. */
+  readonly canFillDisks: boolean;
+  server: Server;
+  startServer(): Promise<void>;
+  startAgent(node: number): void;
+  /** Takes all the room that is left there; undone by `freeDisk`. */
+  fillDisk(dir: string): void;
+  freeDisk(dir: string): void;
+  /** Resolves when server and agents run and know each other. */
+  whole(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createWorld(): Promise<World> {
+  const workplace = createWorkplace();
+  const stateDirs = Array.from({ length: NODES }, (_, node) => path.join(workplace.dir, `agent-${node}`));
+  const disks = [workplace.dataDir, ...stateDirs];
+  const canFillDisks = mountAll(disks);
+  installPackages(workplace.dir);
+  const config = writeConfig(workplace.dir, toConfigText(PLUGINS.map(toPlugin)));
+  const serverArgs = ['--config', config];
+
+  const server = await workplace.startServer({ args: serverArgs });
+  const { token } = await server.client.call(routes.createToken, {
+    body: { name: 'agents', scope: 'agent' },
+  });
+  const startAgentProgram = (node: number, url: string): Program =>
+    workplace.start(
+      [
+        ...['agent', '--name', `node-${node}`, '--state-dir', stateDirs[node]!],
+        ...['--virtual-gpus', String(SLOTS_PER_NODE), '--max-cpu-jobs', String(CPU_JOBS_PER_NODE)],
+      ],
+      { SVC_URL: url, SVC_TOKEN: token },
+    );
+  const agents: AgentPlace[] = [];
+  for (const [node, stateDir] of stateDirs.entries()) {
+    const proxy = await createCuttingProxy(portOf(server));
+    agents.push({ stateDir, proxy, program: startAgentProgram(node, proxy.url), nodeId: '' });
+  }
+
+  const world: World = {
+    workplace,
+    agents,
+    canFillDisks,
+    server,
+    async startServer() {
+      world.server = await workplace.startServer({ args: serverArgs });
+      for (const { proxy } of agents) proxy.target = portOf(world.server);
+    },
+    startAgent(node) {
+      const agent = agents[node]!;
+      agent.program = startAgentProgram(node, agent.proxy.url);
+    },
+    fillDisk,
+    freeDisk: (dir) => rmSync(toBallast(dir), { force: true }),
+    async whole() {
+      await until(() => areConnected(world), { timeoutMs: PATIENCE_MS, everyMs: 50 });
+    },
+    async close() {
+      await workplace.end();
+      for (const { proxy } of agents) await proxy.close();
+      if (canFillDisks) disks.forEach(unmount);
+      await workplace.close();
+    },
+  };
+  await world.whole();
+  return world;
+}
+
+async function areConnected({ server, agents }: World): Promise<boolean> {
+  const { items } = await server.client.call(routes.listNodes);
+  for (const [node, agent] of agents.entries()) {
+    const record = items.find(({ name }) => name === `node-${node}`);
+    if (record?.status !== 'ONLINE' || record.connected_at === null) return false;
+    agent.nodeId = record.id;
+  }
+  return true;
+}
+
+function toPlugin(name: string): string {
+  return `${toFactory(name)}(${OPTIONS[name] ?? ''})`;
+}
+
+function portOf({ url }: Server): number {
+  return Number(new URL(url).port);
+}
+
+/** False where this user may not mount. */
+function mountAll(dirs: readonly string[]): boolean {
+  dirs.forEach((dir) => mkdirSync(dir, { mode: 0o700 }));
+  try {
+    for (const dir of dirs)
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=0700`, 'tmpfs', dir], {
+        stdio: 'ignore',
+      });
+    return true;
+  } catch {
+    dirs.forEach(unmount);
+    return false;
+  }
+}
+
+function unmount(dir: string): void {
+  try {
+    execFileSync('umount', ['--lazy', dir], { stdio: 'ignore' });
+  } catch {
+    // It was not mounted.
+  }
+}
+
+function toBallast(dir: string): string {
+  return path.join(dir, 'ballast');
+}
+
+function fillDisk(dir: string): void {
+  const file = openSync(toBallast(dir), 'w');
+  try {
+    for (let size = 1024 * 1024; size >= 512; size /= 2) writeUntilFull(file, Buffer.alloc(size));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeUntilFull(file: number, block: Buffer): void {
+  try {
+    for (;;) writeSync(file, block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
