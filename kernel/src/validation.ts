@@ -115,6 +115,7 @@ function toUnknownField(field: string, schema: AnySchemaObject | undefined): str
 
 /** A schema in words: `an integer`, `one of TRAIN, EVALUATE`, `a string or null`. */
 function describe(schema: AnySchemaObject): string {
+  if (typeof schema['title'] === 'string') return schema['title'];
   const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
     unknown[] | undefined;
   if (values)

@@ -21,8 +21,14 @@ const PostgresUrl = Type.String({
 });
 
 export const DatabaseConfig = Type.Union([
-  Type.Object({ client: Type.Literal('sqlite'), filename: Type.Optional(Text) }, strict),
-  Type.Object({ client: Type.Literal('postgres'), url: PostgresUrl }, strict),
+  Type.Object(
+    { client: Type.Literal('sqlite'), filename: Type.Optional(Text) },
+    { ...strict, title: "{ client: 'sqlite', filename? }" },
+  ),
+  Type.Object(
+    { client: Type.Literal('postgres'), url: PostgresUrl },
+    { ...strict, title: "{ client: 'postgres', url }" },
+  ),
 ]);
 export type DatabaseConfig = Static<typeof DatabaseConfig>;
 

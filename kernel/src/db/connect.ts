@@ -8,10 +8,14 @@ import { BootError } from '../errors.js';
 /** A knex instance or a transaction. Repositories take it as a parameter. */
 export type Db = Knex;
 
+/** knex would print to the console what it also throws. */
+const SILENT = { warn: () => undefined, error: () => undefined, deprecate: () => undefined };
+
 /** Opens the database and proves that it answers. */
 export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db> {
   const where = config.client === 'sqlite' ? config.filename : config.url;
-  const db = knex(config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url));
+  const settings = config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url);
+  const db = knex({ ...settings, log: SILENT });
   try {
     await db.raw('select 1');
     return db;
