@@ -56,7 +56,9 @@ describe('openapi', () => {
   after(() => kernel.close());
 
   async function problemsOf(checked: OpenApiDocument): Promise<unknown> {
-    const { valid, errors } = await new Validator().validate(structuredClone(checked) as unknown as Record<string, unknown>);
+    const { valid, errors } = await new Validator().validate(
+      structuredClone(checked) as unknown as Record<string, unknown>,
+    );
     return valid ? null : errors;
   }
 
