@@ -1,4 +1,4 @@
-import { routes, type Job } from '@svc/contract';
+import { isTerminal, routes, type Job } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { collectComplaints, launchBrowser, screenshot } from '../support/browser
 import { requireEngine } from '../support/engines.js';
 import { argumentsOf, findMarked } from '../support/processes.js';
 import type { Program } from '../support/program.js';
-import { createWorkplace, untilJob, untilPrinted, type Workplace } from '../support/workplace.js';
+import { createWorkplace, submit, untilJob, untilPrinted, type Workplace } from '../support/workplace.js';
 
 const LINK = /(http:\S+\/#signin=\S+)\n/;
 const PATIENCE_MS = 30_000;
@@ -110,21 +110,27 @@ describe('the main job: svc up --example', function () {
     expect(agent?.last_used_at).to.not.equal(null);
   });
 
-  it('the end leaves the job running and says so; the next svc up finds it and can cancel it', async () => {
+  it('the end leaves a job running and says so; the next svc up finds it and can cancel it', async () => {
+    await client.call(routes.cancelJob, { params: { job_id: job.id } }).catch(() => undefined);
+    await untilJob(client, job.id, ({ status }) => isTerminal(status));
+    const waits = await submit(client, { command: ['sleep', '1000'], resources: { cpu_only: true } });
+    await untilJob(client, waits.id, ({ status }) => status === 'RUNNING');
     up.kill('SIGTERM');
     const ended = await up.ended;
     expect(ended.status).to.equal(0);
-    expect(ended.stderr).to.match(/1 job goes on running; the next svc up finds it again\n$/);
-    expect(findMarked('SVC_JOB_ID', job.id)).to.not.deep.equal([]);
+    expect(ended.stderr).to.match(/^1 job goes on running; the next svc up finds it again\n$/);
+    const pids = findMarked('SVC_JOB_ID', waits.id);
+    expect(pids).to.have.length(1);
 
     up = workplace.start(['up', '--port', '0']);
     const url = new URL(await untilPrinted(up, LINK)).origin;
     client = createClient({ url, token: loadToken(workplace.dataDir) });
-    await untilJob(client, job.id, ({ status }) => status === 'RUNNING');
-    await client.call(routes.cancelJob, { params: { job_id: job.id } });
-    const cancelled = await untilJob(client, job.id, ({ status }) => status === 'CANCELLED');
+    await untilJob(client, waits.id, ({ status }) => status === 'RUNNING');
+    expect(findMarked('SVC_JOB_ID', waits.id)).to.deep.equal(pids);
+    await client.call(routes.cancelJob, { params: { job_id: waits.id } });
+    const cancelled = await untilJob(client, waits.id, ({ status }) => status === 'CANCELLED');
     expect(cancelled).to.deep.include({ attempt: 1, exit_code: -15 });
-    expect(findMarked('SVC_JOB_ID', job.id)).to.deep.equal([]);
+    expect(findMarked('SVC_JOB_ID', waits.id)).to.deep.equal([]);
   });
 });
 
@@ -178,10 +184,17 @@ async function readStep(chart: Locator): Promise<number> {
   return Number(/train\/loss: \S+ at step (\d+)/.exec(label)?.[1] ?? -1);
 }
 
-/** How many pixels of the chart's canvas are drawn. The text runs in the browser. */
+interface Canvas {
+  readonly width: number;
+  readonly height: number;
+  getContext(kind: '2d'): { getImageData(...area: number[]): { data: Uint8ClampedArray } };
+}
+
+/** How many pixels of the chart's canvas are drawn. */
 function countInk(chart: Locator): Promise<number> {
-  return chart.locator('canvas').first().evaluate(`(canvas) => {
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const canvas = chart.locator('canvas').first();
+  return canvas.evaluate((element: Canvas) => {
+    const { data } = element.getContext('2d').getImageData(0, 0, element.width, element.height);
     return data.filter((value, index) => index % 4 === 3 && value > 0).length;
-  }`);
+  });
 }

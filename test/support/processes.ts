@@ -8,6 +8,20 @@ export function findMarked(name: string, value: string): number[] {
     .map(Number);
 }
 
+/** Every live process that was started with that entry in its environment. */
+export function listMarked(name: string): { readonly pid: number; readonly value: string }[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .flatMap((pid) => {
+      const entry = readProc(pid, 'environ')
+        .split('\0')
+        .find((text) => text.startsWith(`${name}=`));
+      return entry === undefined || isZombie(pid)
+        ? []
+        : [{ pid: Number(pid), value: entry.slice(name.length + 1) }];
+    });
+}
+
 /** Resident memory in MB. */
 export function residentMb(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(String(pid), 'status')) ?? [];

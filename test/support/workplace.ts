@@ -20,6 +20,8 @@ export interface Server extends Program {
 export interface Workplace {
   readonly dir: string;
   readonly dataDir: string;
+  /** All that were started, newest first. */
+  readonly programs: readonly Program[];
   /** `svc ARGS...`, in the background. */
   start(args: readonly string[], env?: NodeJS.ProcessEnv): Program;
   /** `svc ARGS...`, to its end. */
@@ -73,6 +75,7 @@ export function createWorkplace(): Workplace {
   return {
     dir,
     dataDir,
+    programs,
     start,
     svc: (args, env) => start(args, env).ended,
     startServer,
@@ -80,7 +83,11 @@ export function createWorkplace(): Workplace {
     end,
     async close() {
       await end();
-      rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+      // A shim writes its job's end down before it goes.
+      await until(() => {
+        rmSync(dir, { recursive: true, force: true });
+        return true;
+      });
     },
   };
 }
