@@ -45,9 +45,15 @@ function distFolders(step) {
 
 const isModule = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts');
 
+/** What a package exports for the tests of others, as `<package>/testing`. */
+function testingFolders() {
+  return modulePackages().filter((name) => existsSync(path.join(ROOT, name, 'testing')));
+}
+
 function moduleSources() {
   const folders = [...modulePackages(), 'cli'].map((name) => `${name}/src`);
-  return [...folders, 'kernel/testing'].flatMap((folder) => filesBelow(folder, isModule));
+  const testing = testingFolders().map((name) => `${name}/testing`);
+  return [...folders, ...testing].flatMap((folder) => filesBelow(folder, isModule));
 }
 
 function uiSources() {
@@ -64,7 +70,9 @@ function uiSources() {
 async function buildModules() {
   await Promise.all([
     ...modulePackages().map((name) => transform(`${name}/src`, `${name}/dist`)),
-    transform('kernel/testing', 'kernel/dist/testing', [atItsBuiltPlace]),
+    ...testingFolders().map((name) =>
+      transform(`${name}/testing`, `${name}/dist/testing`, [atItsBuiltPlace]),
+    ),
   ]);
 }
 
@@ -84,7 +92,7 @@ async function transform(from, to, plugins = []) {
   removeStale(to, new Set(Object.keys(metafile.outputs)));
 }
 
-/** kernel/testing and kernel/src are siblings; built, the one lies inside the other. */
+/** `testing` and `src` are siblings; built, the one lies inside the other. */
 const atItsBuiltPlace = {
   name: 'at-its-built-place',
   setup({ onResolve }) {
@@ -123,13 +131,13 @@ async function buildCommandLine() {
   removeStale('cli/dist', new Set(Object.keys(metafile.outputs)));
 }
 
-/** A module that was renamed or deleted must not live on in dist. kernel/dist/testing is written by a step of its own. */
+/** A module that was renamed or deleted must not live on in dist. dist/testing is written by a transform of its own. */
 function removeStale(folder, written) {
   for (const entry of readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })) {
     const file = path
       .relative(ROOT, path.join(entry.parentPath ?? entry.path, entry.name))
       .replaceAll(path.sep, '/');
-    const isOthers = folder === 'kernel/dist' && file.startsWith('kernel/dist/testing/');
+    const isOthers = file.startsWith(`${folder}/testing/`);
     if (entry.isFile() && !isOthers && !written.has(file)) rmSync(path.join(ROOT, file));
   }
 }

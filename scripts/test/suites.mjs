@@ -6,7 +6,7 @@ import { ROOT, filesBelow } from '../fingerprint.mjs';
 import { run, runNode, secondsSince } from '../processes.mjs';
 
 const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
-const CROSSING = ['integration', 'conformance', 'e2e'];
+const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
 
 /** Lint, format and types: each one counts as one. They run side by side, quietly. */
 export function runChecks() {
