@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { assignColors, groupMetrics, measureOf } from '../src/chart/groups.js';
+import { assignColors, groupMetrics, measureOf, orderGroups } from '../src/chart/groups.js';
 
 describe('groupMetrics', () => {
   it('puts phases of one measure together, train first', () => {
@@ -16,6 +16,21 @@ describe('groupMetrics', () => {
     expect(groups.flatMap((group) => group.names).sort()).to.deep.equal([...names].sort());
     expect(Math.max(...groups.map((group) => group.names.length))).to.be.at.most(6);
     expect(new Set(groups.map((group) => group.title)).size).to.equal(groups.length);
+  });
+});
+
+describe('orderGroups', () => {
+  const titles = (isPrimary: (name: string) => boolean): string[] =>
+    orderGroups(groupMetrics(['a', 'lr', 'train/acc', 'val/acc', 'val/loss']), isPrimary).map(
+      ({ title }) => title,
+    );
+
+  it('puts the loss first, then what is measured in phases, then the rest', () => {
+    expect(titles(() => false)).to.deep.equal(['loss', 'acc', 'a', 'lr']);
+  });
+
+  it('puts the primary metric before all', () => {
+    expect(titles((name) => name === 'lr')).to.deep.equal(['lr', 'loss', 'acc', 'a']);
   });
 });
 

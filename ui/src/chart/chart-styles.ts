@@ -25,6 +25,12 @@ export const chartStyles = css`
     font-weight: var(--weight-strong);
     overflow-wrap: anywhere;
   }
+  /* Where there is no tooltip: elsewhere the heading would wrap and move the plot under the pointer. */
+  .step {
+    display: none;
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+  }
   .legend {
     display: flex;
     flex-wrap: wrap;
@@ -53,6 +59,8 @@ export const chartStyles = css`
     text-decoration: line-through;
   }
   .legend .value {
+    min-width: 3.25rem;
+    text-align: right;
     color: var(--color-text);
     font-weight: var(--weight-medium);
     font-variant-numeric: tabular-nums;
@@ -130,6 +138,16 @@ export const chartStyles = css`
   .tooltip .at {
     color: var(--color-text-3);
     font-weight: var(--weight-normal);
+  }
+
+  /* No room for it beside a finger; heading and legend say the same. */
+  @media (max-width: 40rem) {
+    .tooltip {
+      display: none;
+    }
+    .step {
+      display: inline;
+    }
   }
 
   /* uPlot's own layout. */

@@ -1,62 +1,76 @@
 import type uPlot from 'uplot';
 import type { AlignedSeries } from './align.js';
 
-const SIZE = 5;
+const SIZE_PX = 5;
+
+interface Mark {
+  x: number;
+  isBottom: boolean;
+}
 
 /**
- * Values that have no place on the axis, as marks on its edge: NaN and infinities at the top, minus infinity and what
- * a log axis cannot hold at the bottom, each with a dashed line through the plot.
+ * Values that have no place on the axis, as marks on its edge: NaN and plus infinity at the top, minus infinity and what
+ * a log axis cannot hold at the bottom, each with a dashed line through the plot. Marks of several lines at one step are
+ * stacked, so that none covers another.
  */
-export function drawMarkers(
-  plot: uPlot,
-  { steps, drawn, measured }: AlignedSeries,
-  colors: readonly string[],
-): void {
+export function drawMarkers(plot: uPlot, aligned: AlignedSeries, colors: readonly string[]): void {
   const { ctx, bbox } = plot;
-  const scale = window.devicePixelRatio;
-  const { min, max } = plot.scales.x!;
+  const size = SIZE_PX * window.devicePixelRatio;
+  const drawn: Mark[] = [];
   ctx.save();
-  ctx.lineWidth = scale;
-  drawn.forEach((column, line) => {
+  ctx.lineWidth = window.devicePixelRatio;
+  aligned.drawn.forEach((_, line) => {
     if (plot.series[line + 1]?.show === false) return;
     ctx.strokeStyle = ctx.fillStyle = colors[line]!;
-    let lastX = Number.NEGATIVE_INFINITY;
-    column.forEach((value, row) => {
-      const step = steps[row]!;
-      if (value !== null || step < min! || step > max!) return;
-      const x = Math.round(plot.valToPos(step, 'x', true));
-      if (x - lastX < SIZE * scale) return;
-      lastX = x;
-      drawMarker(ctx, x, bbox, isAtBottom(measured[line]![row]!), SIZE * scale);
-    });
+    const marks = marksOf(plot, aligned, line, size);
+    for (const mark of marks) {
+      const level = drawn.filter(
+        (other) => other.isBottom === mark.isBottom && Math.abs(other.x - mark.x) < size,
+      ).length;
+      drawMark(ctx, mark, bbox, size, level);
+    }
+    drawn.push(...marks);
   });
   ctx.restore();
 }
 
-function isAtBottom(value: number): boolean {
-  return value <= 0;
+/** One mark for values of a line that fall on the same few pixels. */
+function marksOf(plot: uPlot, { steps, drawn, measured }: AlignedSeries, line: number, size: number): Mark[] {
+  const { min, max } = plot.scales['x']!;
+  const marks: Mark[] = [];
+  drawn[line]!.forEach((value, row) => {
+    const step = steps[row]!;
+    if (value !== null || step < min! || step > max!) return;
+    const mark = { x: Math.round(plot.valToPos(step, 'x', true)), isBottom: measured[line]![row]! <= 0 };
+    const last = marks.at(-1);
+    if (last && last.isBottom === mark.isBottom && mark.x - last.x < size) return;
+    marks.push(mark);
+  });
+  return marks;
 }
 
-function drawMarker(
+function drawMark(
   ctx: CanvasRenderingContext2D,
-  x: number,
+  mark: Mark,
   box: uPlot.BBox,
-  isBottom: boolean,
   size: number,
+  level: number,
 ): void {
-  const edge = isBottom ? box.top + box.height : box.top;
-  const inner = isBottom ? edge - size * 1.5 : edge + size * 1.5;
+  const height = size * 1.5;
+  const away = level * (height + 1);
+  const edge = mark.isBottom ? box.top + box.height - away : box.top + away;
+  const tip = mark.isBottom ? edge - height : edge + height;
   ctx.globalAlpha = 0.35;
   ctx.setLineDash([size / 2, size / 2]);
   ctx.beginPath();
-  ctx.moveTo(x, box.top);
-  ctx.lineTo(x, box.top + box.height);
+  ctx.moveTo(mark.x, box.top);
+  ctx.lineTo(mark.x, box.top + box.height);
   ctx.stroke();
   ctx.globalAlpha = 1;
   ctx.beginPath();
-  ctx.moveTo(x - size, edge);
-  ctx.lineTo(x + size, edge);
-  ctx.lineTo(x, inner);
+  ctx.moveTo(mark.x - size, edge);
+  ctx.lineTo(mark.x + size, edge);
+  ctx.lineTo(mark.x, tip);
   ctx.closePath();
   ctx.fill();
 }

@@ -83,10 +83,12 @@ export class SvcChart extends LitElement {
   }
 
   override render() {
+    const step = this.cursorRow === null ? null : (this.plot?.aligned.steps[this.cursorRow] ?? null);
     const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
     return html`<figure aria-label=${this.describe()}>
       <figcaption>
         <h3>${this.heading}</h3>
+        ${step === null ? nothing : html`<span class="step">step ${formatCount(step)}</span>`}
         <div class="legend">${this.lines.map((line, at) => this.renderLegend(line, at))}</div>
       </figcaption>
       <div

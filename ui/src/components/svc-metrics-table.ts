@@ -91,6 +91,15 @@ export class SvcMetricsTable extends LitElement {
       .trend.bad {
         color: var(--color-warning);
       }
+      @media (max-width: 28rem) {
+        .word {
+          position: absolute;
+          width: 1px;
+          height: 1px;
+          overflow: hidden;
+          clip-path: inset(50%);
+        }
+      }
       @media (max-width: 40rem) {
         th,
         td {
@@ -162,7 +171,9 @@ function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['di
   const isGood = (trend === 'increasing') === (direction === 'maximize');
   const tone = isMoving ? (isGood ? 'good' : 'bad') : '';
   const word = isMoving ? (isGood ? ', improving' : ', getting worse') : '';
-  return html`<span class="trend ${tone}" title="${trend}${word}">${icon(name, 14)} ${trend}</span>`;
+  return html`<span class="trend ${tone}" title="${trend}${word}"
+    >${icon(name, 14)} <span class="word">${trend}</span></span
+  >`;
 }
 
 function byImportance([a, left]: [string, MetricSummary], [b, right]: [string, MetricSummary]): number {

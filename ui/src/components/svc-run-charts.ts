@@ -50,21 +50,29 @@ export class SvcRunCharts extends LitElement {
         padding-block: var(--space-2);
         background: var(--color-bg);
       }
-      h2 {
-        margin-right: auto;
-      }
       .live {
-        margin-left: var(--space-2);
+        display: flex;
+        gap: var(--space-3);
+        margin-right: auto;
         color: var(--color-text-3);
         font-size: var(--text-xs);
         font-weight: var(--weight-normal);
       }
-      label {
+      label,
+      .range {
         display: inline-flex;
         align-items: center;
         gap: var(--space-2);
         color: var(--color-text-2);
         font-size: var(--text-sm);
+      }
+      .range .input {
+        width: 5rem;
+        padding: 0 var(--space-2);
+        appearance: textfield;
+      }
+      .range .input::-webkit-inner-spin-button {
+        display: none;
       }
       input[type='range'] {
         width: 7rem;
@@ -95,12 +103,14 @@ export class SvcRunCharts extends LitElement {
         justify-content: center;
         margin-top: var(--space-4);
       }
+      @media (pointer: coarse) {
+        .hint {
+          display: none;
+        }
+      }
       @media (max-width: 56rem) {
         .tools {
           position: static;
-        }
-        h2 {
-          flex-basis: 100%;
         }
       }
     `,
@@ -144,8 +154,8 @@ export class SvcRunCharts extends LitElement {
 
   private renderTools(count: number) {
     return html`<div class="tools">
-      <h2>Curves<span class="live">${this.describeStream()}</span></h2>
-      ${this.metrics.range ? this.renderZoom(this.metrics.range) : nothing}
+      <h2>Curves</h2>
+      ${this.describeStream()} ${this.renderZoom()}
       ${
         count > 6
           ? html`<input
@@ -179,14 +189,42 @@ export class SvcRunCharts extends LitElement {
     </div>`;
   }
 
-  private renderZoom([from, to]: readonly [number, number]) {
-    return html`<button
-      class="button"
-      title="A double click in a chart does the same"
-      @click=${() => void this.metrics.zoom(null)}
-    >
-      ${icon('cross', 14)}Steps ${formatCount(from)} to ${formatCount(to)}
-    </button>`;
+  /** The range in figures: for keyboard and touch, and to be exact. */
+  private renderZoom() {
+    const [from, to] = this.metrics.range ?? ['', ''];
+    return html`<form class="range" aria-label="Steps shown" @change=${this.onRange} @submit=${this.onRange}>
+      Steps
+      <input
+        class="input"
+        name="from"
+        type="number"
+        placeholder="first"
+        aria-label="From step"
+        .value=${String(from)}
+      />
+      –
+      <input
+        class="input"
+        name="to"
+        type="number"
+        placeholder="last"
+        aria-label="To step"
+        .value=${String(to)}
+      />
+      ${
+        this.metrics.range
+          ? html`<button
+              class="button plain icon"
+              type="button"
+              aria-label="Show all steps"
+              title="Show all steps"
+              @click=${this.showAll}
+            >
+              ${icon('cross', 14)}
+            </button>`
+          : nothing
+      }
+    </form>`;
   }
 
   private renderChart({ title, names }: MetricGroup) {
@@ -203,10 +241,12 @@ export class SvcRunCharts extends LitElement {
     ></svc-chart>`;
   }
 
-  private describeStream(): string {
-    const hint = 'drag to zoom, double click to go back';
-    if (!this.live) return hint;
-    return this.metrics.streamState === 'live' ? `live · ${hint}` : `connecting · ${hint}`;
+  private describeStream() {
+    const isOpen = this.metrics.streamState === 'live';
+    return html`<span class="live">
+      ${this.live ? html`<span>${isOpen ? 'live' : 'connecting'}</span>` : nothing}
+      <span class="hint">drag to zoom, double click to go back</span>
+    </span>`;
   }
 
   private get allGroups(): MetricGroup[] {
@@ -232,6 +272,20 @@ export class SvcRunCharts extends LitElement {
     const range = (event as CustomEvent<[number, number] | null>).detail;
     if (range === null && this.metrics.range === null) return;
     void this.metrics.zoom(range);
+  };
+
+  private readonly showAll = (): void => void this.metrics.zoom(null);
+
+  private readonly onRange = (event: Event): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const last = Math.max(
+      ...this.groups.flatMap(({ names }) => names.map((name) => this.metrics.series(name).steps.at(-1) ?? 0)),
+    );
+    const from = form.get('from') === '' ? 0 : Number(form.get('from'));
+    const to = form.get('to') === '' ? last : Number(form.get('to'));
+    const isWhole = form.get('from') === '' && form.get('to') === '';
+    void this.metrics.zoom(isWhole || from >= to ? null : [Math.floor(from), Math.ceil(to)]);
   };
 
   private readonly onFilter = (event: Event): void => {

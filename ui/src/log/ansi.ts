@@ -14,7 +14,6 @@ const PLAIN: Look = { color: null, isBold: false, isDim: false, isItalic: false,
 
 /** Every escape sequence: CSI (the colours among them), OSC (titles, links) and two-character ones; stray controls too. */
 const ESCAPES =
-  // eslint-disable-next-line no-control-regex
   /\u001b\[([0-9:;<=>?]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Text as a terminal would leave it to read: no escape sequences, no control characters, tabs as spaces. */

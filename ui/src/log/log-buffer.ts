@@ -86,7 +86,6 @@ function toGap(index: number, gap: number, next: LogLine): LogRow {
   return { index, gap, seq: next.seq, ts: next.ts, isError: false, text: '', colored: null, cells: 0 };
 }
 
-// eslint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u007f]*$/;
 
 /** Character cells in a monospace font; never too few, so that a wrapped line is never cut. */

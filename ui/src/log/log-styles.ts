@@ -35,7 +35,7 @@ export const logStyles = css`
   .search .input {
     width: 100%;
     padding-left: 2rem;
-    padding-right: 8.5rem;
+    padding-right: 11.5rem;
   }
   .search .found {
     position: absolute;
@@ -187,6 +187,15 @@ export const logStyles = css`
     white-space: pre;
   }
   @media (max-width: 56rem) {
+    .tools .segmented {
+      margin-right: auto;
+    }
+    .tools .segmented button {
+      padding: 0 var(--space-2);
+    }
+    .spacer {
+      display: none;
+    }
     .search {
       flex-basis: 100%;
       max-width: none;

@@ -150,7 +150,7 @@ export class SvcLogView extends LitElement {
           ? nothing
           : html`<span class="found">
               <span role="status"
-                >${found.length === 0 ? 'none' : `${this.current + 1} of ${formatCount(found.length)}`}</span
+                >${found.length === 0 ? this.describeNone() : `${this.current + 1} of ${formatCount(found.length)}`}</span
               >
               <button class="button plain icon" aria-label="Previous match" @click=${() => this.step(-1)}>
                 ${icon('up', 14)}
@@ -161,6 +161,10 @@ export class SvcLogView extends LitElement {
             </span>`
       }
     </div>`;
+  }
+
+  private describeNone(): string {
+    return (this.feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'none in these lines' : 'none';
   }
 
   private renderAttempts() {

@@ -83,6 +83,9 @@ export class SvcRunsPage extends LitElement {
         .progress {
           grid-area: progress;
         }
+        .progress.none {
+          display: none;
+        }
         .age {
           display: none;
         }
@@ -206,7 +209,7 @@ export class SvcRunsPage extends LitElement {
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>
       </div>
       <div class="place truncate quiet" role="cell" title=${place}>${place}</div>
-      <div class="progress" role="cell">
+      <div class="progress ${run.step === null ? 'none' : ''}" role="cell">
         <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
       </div>
       <div class="age number quiet" role="cell"><svc-time .from=${run.created_at}></svc-time></div>
