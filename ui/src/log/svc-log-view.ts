@@ -17,6 +17,7 @@ import { renderRow, type RowLook } from './log-row.js';
 import { LogMatches } from './log-matches.js';
 import { logStyles } from './log-styles.js';
 import { readSwitch, storeSwitch } from './log-switches.js';
+import { saveFile } from './save-file.js';
 
 type StreamFilter = 'all' | 'stdout' | 'stderr';
 
@@ -378,19 +379,11 @@ export class SvcLogView extends LitElement {
   private readonly download = async (): Promise<void> => {
     try {
       const blob = await downloadLog(this.api, this.jobId, this.attempt);
-      save(blob, `${this.jobId}-attempt-${this.attempt}.log`);
+      saveFile(blob, `${this.jobId}-attempt-${this.attempt}.log`);
     } catch (error) {
       toast(toApiError(error).message, { isError: true });
     }
   };
-}
-
-/** The token is in a header, so a plain link would be refused: the file comes by fetch. */
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = Object.assign(document.createElement('a'), { href: url, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 declare global {
