@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { Timestamp, limit, listOf, nullable, route, strict } from '../route.js';
+import { Timestamp, limit, listOf, nullable, route, strict, text } from '../route.js';
 import { Name } from '../records/project.js';
 import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const Notes = Type.String({ maxLength: 100_000 });
+const Notes = text(100_000);
 
 export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });
 

@@ -24,7 +24,7 @@ export function parseFilter(query: EventFilterQuery): EventFilter {
 }
 
 /** The columns to select by. */
-export function toColumns(filter: EventFilter): Partial<EventFilter> {
+export function toColumns(filter: Partial<EventFilter>): Partial<EventFilter> {
   return Object.fromEntries(Object.entries(filter).filter(([, wanted]) => wanted !== null));
 }
 

@@ -3,7 +3,7 @@ import { EventFeed } from './feed.js';
 import { eventsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
 import { eventsRef } from './service.js';
-import { appendEvent } from './store.js';
+import { appendEvent, listEvents } from './store.js';
 
 export * from './service.js';
 export { eventsMigrations } from './migrations.js';
@@ -15,6 +15,7 @@ export const events = definePlugin({
     ctx.migrations(eventsMigrations);
     ctx.provide(eventsRef, {
       append: appendEvent,
+      list: listEvents,
       publish: (records) => (records.length === 0 ? Promise.resolve() : feed.flush()),
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, feed));

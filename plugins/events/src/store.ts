@@ -32,7 +32,11 @@ export async function appendEvent(db: Db, draft: EventDraft, at: number): Promis
 }
 
 /** Newest first. */
-export async function listEvents(db: Db, filter: EventFilter, limit: number): Promise<EventRecord[]> {
+export async function listEvents(
+  db: Db,
+  filter: Partial<EventFilter>,
+  limit: number,
+): Promise<EventRecord[]> {
   const newestFirst = [
     { column: 'created_at', order: 'desc' },
     { column: 'id', order: 'desc' },

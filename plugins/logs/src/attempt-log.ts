@@ -28,6 +28,7 @@ export class AttemptLog {
   state: LogState = EMPTY_STATE;
   /** By the server's clock, in ms; 0: not since the server knows this log. */
   lastArrivalAt = 0;
+  jobChanges = 0;
   private ring: LogLine[] = [];
   private ringBytes = 0;
   private sizeBytes = 0;
@@ -113,6 +114,12 @@ export class AttemptLog {
   changed(seen: number): Promise<void> {
     if (this.version !== seen) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** The job of this attempt has changed. */
+  jobChanged(): void {
+    this.jobChanges += 1;
+    this.wake();
   }
 
   /** Something that readers wait for may have happened. */

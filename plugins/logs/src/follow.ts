@@ -1,7 +1,7 @@
 import type { LogStream } from '@svc/contract';
 import type { PluginContext, SseStream } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
-import { expectedMs } from './attempt-end.js';
+import { AttemptEnd } from './attempt-end.js';
 import type { AttemptLog, Cursor, Page } from './attempt-log.js';
 
 /** At most 2 MB, of the longest lines in the worst encoding. */
@@ -28,6 +28,7 @@ export async function followLog(
 ): Promise<void> {
   const wake = () => log.wake();
   stream.signal.addEventListener('abort', wake);
+  const end = new AttemptEnd(ctx, jobs, log);
   let cursor = await start(log, query, stream);
   while (!stream.signal.aborted) {
     const { seen } = log;
@@ -35,12 +36,12 @@ export async function followLog(
     cursor = page.next;
     await send(page, query, stream);
     if (page.lines.length > 0) continue;
-    const leftMs = await expectedMs(ctx, jobs, log);
+    const waitMs = await end.waitMs();
     if (log.seen !== seen) continue;
-    if (leftMs === 0) return stream.end();
-    const timer = leftMs === null ? null : ctx.clock.setTimeout(wake, leftMs);
+    if (waitMs === 0) return stream.end();
+    const timer = ctx.clock.setTimeout(wake, waitMs);
     await log.changed(seen);
-    timer?.clear();
+    timer.clear();
   }
 }
 

@@ -19,7 +19,7 @@ export const logs = definePlugin({
     const intake = new LogIntake(ctx, store, jobs, nodes);
     nodes.onFrame('logs', (frame, from) => intake.frame(frame, from));
     nodes.onHello((context) => intake.hello(context));
-    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.wake(after.id));
+    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.jobChanged(after.id));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
     ctx.provide(logsRef, {
       tail: (jobId, attempt, query) =>

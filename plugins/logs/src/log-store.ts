@@ -36,13 +36,13 @@ export class LogStore {
     }
   }
 
-  /** Wakes who reads the log of any attempt of the job. */
-  wake(jobId: string): void {
-    for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.wake();
+  /** Who reads the log of any attempt of the job looks again whether it is over. */
+  jobChanged(jobId: string): void {
+    for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.jobChanged();
   }
 
   async settled(): Promise<void> {
-    await Promise.all([...this.entries.values()].map(({ log }) => log?.settled()));
+    for (const { log } of this.entries.values()) await log?.settled();
   }
 
   private enter(jobId: string, attempt: number): Entry {

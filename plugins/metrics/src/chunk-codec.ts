@@ -26,84 +26,111 @@ export function appendPoints(bytes: Buffer, last: Omit<Point, 'epoch'>, points: 
   return write(bytes, { ...last, epoch: null }, points);
 }
 
-function write(prefix: Buffer, previous: Point, points: readonly Point[]): Buffer {
-  const bytes = Buffer.allocUnsafe(prefix.length + points.length * MAX_POINT_BYTES);
-  prefix.copy(bytes);
-  let at = prefix.length;
+function write(prefix: Buffer, last: Point, points: readonly Point[]): Buffer {
+  const writer = new Writer(prefix, points.length);
+  let previous = last;
   for (const point of points) {
-    at = writePoint(bytes, at, previous, point);
+    writer.point(previous, point);
     previous = point;
   }
-  return bytes.subarray(0, at);
+  return writer.written();
 }
 
-function writePoint(bytes: Buffer, start: number, previous: Point, point: Point): number {
-  let flags = 0;
-  let at = start + 1;
-  const narrow = (difference: number, value: number, flag: number) => {
-    if (difference > -MAX_NARROW && difference < MAX_NARROW) {
-      at = writeVarint(bytes, at, (difference << 1) ^ (difference >> 31));
-    } else {
-      flags |= flag;
-      at = bytes.writeDoubleLE(value, at);
+class Writer {
+  private readonly bytes: Buffer;
+  private at: number;
+
+  constructor(prefix: Buffer, count: number) {
+    this.bytes = Buffer.allocUnsafe(prefix.length + count * MAX_POINT_BYTES);
+    this.at = prefix.copy(this.bytes);
+  }
+
+  written(): Buffer {
+    return this.bytes.subarray(0, this.at);
+  }
+
+  point(previous: Point, point: Point): void {
+    const flagsAt = this.at++;
+    let flags = this.number(previous.step, point.step, WIDE_STEP);
+    flags |= this.number(previous.seq, point.seq, WIDE_SEQ);
+    flags |= this.number(previous.ts, point.ts, WIDE_TS);
+    this.double(point.value);
+    if (point.epoch !== null && Object.is(point.epoch, previous.epoch)) {
+      flags |= EPOCH_AS_BEFORE;
+    } else if (point.epoch !== null) {
+      flags |= EPOCH_GIVEN;
+      this.double(point.epoch);
     }
-  };
-  narrow(point.step - previous.step, point.step, WIDE_STEP);
-  narrow(point.seq - previous.seq, point.seq, WIDE_SEQ);
-  narrow(point.ts - previous.ts, point.ts, WIDE_TS);
-  at = bytes.writeDoubleLE(point.value, at);
-  if (point.epoch !== null && point.epoch === previous.epoch) {
-    flags |= EPOCH_AS_BEFORE;
-  } else if (point.epoch !== null) {
-    flags |= EPOCH_GIVEN;
-    at = bytes.writeDoubleLE(point.epoch, at);
+    this.bytes[flagsAt] = flags;
   }
-  bytes[start] = flags;
-  return at;
-}
 
-function writeVarint(bytes: Buffer, at: number, value: number): number {
-  while (value > 0x7f) {
-    bytes[at++] = (value & 0x7f) | 0x80;
-    value >>>= 7;
+  /** Returns `wideFlag` when the number had to be written in full, else 0. */
+  private number(previous: number, value: number, wideFlag: number): number {
+    const difference = value - previous;
+    if (difference > -MAX_NARROW && difference < MAX_NARROW) {
+      this.varint((difference << 1) ^ (difference >> 31));
+      return 0;
+    }
+    this.double(value);
+    return wideFlag;
   }
-  bytes[at++] = value;
-  return at;
+
+  private double(value: number): void {
+    this.at = this.bytes.writeDoubleLE(value, this.at);
+  }
+
+  private varint(value: number): void {
+    let rest = value;
+    while (rest > 0x7f) {
+      this.bytes[this.at++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.bytes[this.at++] = rest;
+  }
 }
 
 export function decodePoints(bytes: Buffer): Point[] {
-  if (bytes[0] !== FORMAT) throw new Error(`points of an unknown format: ${bytes[0]}`);
   const reader = new Reader(bytes);
   const points: Point[] = [];
-  let previous = ORIGIN;
-  while (reader.hasMore()) {
-    previous = reader.point(previous);
-    points.push(previous);
+  while (reader.next()) {
+    const { step, seq, ts, value, epoch } = reader;
+    points.push({ step, seq, ts, value, epoch });
   }
   return points;
 }
 
-class Reader {
+/** The values alone, in order: all that a trend asks for. */
+export function decodeValues(bytes: Buffer): number[] {
+  const reader = new Reader(bytes);
+  const values: number[] = [];
+  while (reader.next()) values.push(reader.value);
+  return values;
+}
+
+/** Holds one point at a time. */
+class Reader implements Point {
+  step = ORIGIN.step;
+  seq = ORIGIN.seq;
+  ts = ORIGIN.ts;
+  value = ORIGIN.value;
+  epoch = ORIGIN.epoch;
   private at = 1;
 
-  constructor(private readonly bytes: Buffer) {}
-
-  hasMore(): boolean {
-    return this.at < this.bytes.length;
+  constructor(private readonly bytes: Buffer) {
+    if (bytes[0] !== FORMAT) throw new Error(`points of an unknown format: ${bytes[0]}`);
   }
 
-  point(previous: Point): Point {
+  /** Goes on to the next point; false when there is none. */
+  next(): boolean {
+    if (this.at >= this.bytes.length) return false;
     const flags = this.bytes[this.at++] as number;
-    const step = this.number(previous.step, flags & WIDE_STEP);
-    const seq = this.number(previous.seq, flags & WIDE_SEQ);
-    const ts = this.number(previous.ts, flags & WIDE_TS);
-    const value = this.double();
-    return { step, seq, ts, value, epoch: this.epoch(previous, flags) };
-  }
-
-  private epoch(previous: Point, flags: number): number | null {
-    if (flags & EPOCH_GIVEN) return this.double();
-    return flags & EPOCH_AS_BEFORE ? previous.epoch : null;
+    this.step = this.number(this.step, flags & WIDE_STEP);
+    this.seq = this.number(this.seq, flags & WIDE_SEQ);
+    this.ts = this.number(this.ts, flags & WIDE_TS);
+    this.value = this.double();
+    if (flags & EPOCH_GIVEN) this.epoch = this.double();
+    else if (!(flags & EPOCH_AS_BEFORE)) this.epoch = null;
+    return true;
   }
 
   private number(previous: number, wide: number): number {

@@ -119,35 +119,46 @@ export function encodeDigest(digest: Digest): Buffer {
   const bytes = Buffer.allocUnsafe(COUNTS_BYTES + present.length * MARK_BYTES);
   bytes[0] = FORMAT;
   bytes[1] = MARKS.reduce((bits, name, index) => (digest[name] === null ? bits : bits | (1 << index)), 0);
-  let at = 2;
-  const put = (value: number) => void (at = bytes.writeDoubleLE(value, at));
-  [digest.count, digest.nan_count, digest.inf_count, digest.ts_min, digest.ts_max].forEach(put);
+  const { count, nan_count, inf_count, ts_min, ts_max } = digest;
+  let at = writeDoubles(bytes, 2, [count, nan_count, inf_count, ts_min, ts_max]);
   for (const name of present) {
     const { step, seq, ts, value } = digest[name] as Mark;
-    [step, seq, ts, value].forEach(put);
+    at = writeDoubles(bytes, at, [step, seq, ts, value]);
   }
   return bytes;
+}
+
+function writeDoubles(bytes: Buffer, start: number, values: readonly number[]): number {
+  let at = start;
+  for (const value of values) at = bytes.writeDoubleLE(value, at);
+  return at;
 }
 
 export function decodeDigest(bytes: Buffer): Digest {
   if (bytes[0] !== FORMAT) throw new Error(`a digest of an unknown format: ${bytes[0]}`);
   const bits = bytes[1] as number;
-  let at = 2;
-  const take = () => {
-    const value = bytes.readDoubleLE(at);
-    at += 8;
-    return value;
-  };
   const digest: Digest = {
     ...emptyDigest(),
-    count: take(),
-    nan_count: take(),
-    inf_count: take(),
-    ts_min: take(),
-    ts_max: take(),
+    count: bytes.readDoubleLE(2),
+    nan_count: bytes.readDoubleLE(10),
+    inf_count: bytes.readDoubleLE(18),
+    ts_min: bytes.readDoubleLE(26),
+    ts_max: bytes.readDoubleLE(34),
   };
-  MARKS.forEach((name, index) => {
-    if (bits & (1 << index)) digest[name] = { step: take(), seq: take(), ts: take(), value: take() };
-  });
+  let at = COUNTS_BYTES;
+  for (const [index, name] of MARKS.entries()) {
+    if ((bits & (1 << index)) === 0) continue;
+    digest[name] = readMark(bytes, at);
+    at += MARK_BYTES;
+  }
   return digest;
+}
+
+function readMark(bytes: Buffer, at: number): Mark {
+  return {
+    step: bytes.readDoubleLE(at),
+    seq: bytes.readDoubleLE(at + 8),
+    ts: bytes.readDoubleLE(at + 16),
+    value: bytes.readDoubleLE(at + 24),
+  };
 }

@@ -11,15 +11,18 @@ export interface HealthEvidence {
   /** The time between the last points of the run's busiest series, in ms; null while there are too few to tell. */
   readonly interval_ms: number | null;
   readonly series: readonly { readonly name: string; readonly digest: Digest }[];
+  /** Events of severity critical, newest first. */
+  readonly critical_events: readonly { readonly title: string }[];
 }
 
 const STALE_INTERVALS = 10;
 const STALE_AT_LEAST_MS = 5 * 60_000;
 const MAX_REASONS = 20;
 
-/** critical: a NaN was logged. stale: RUNNING and silent for 10 times its median interval and 5 minutes. warning: an infinity was logged. */
+/** critical: a NaN was logged, or there is a critical event. stale: RUNNING and silent for 10 times its median interval and 5 minutes. warning: an infinity was logged. */
 export function healthOf(evidence: HealthEvidence): RunHealth {
-  const critical = evidence.series.filter(({ digest }) => digest.nan).map(toNanReason);
+  const nan = evidence.series.filter(({ digest }) => digest.nan).map(toNanReason);
+  const critical = [...nan, ...evidence.critical_events.map(({ title }) => title)];
   const stale = staleReasons(evidence);
   const warning = evidence.series.flatMap(toInfinityReasons);
   const reasons = [...critical, ...stale, ...warning].slice(0, MAX_REASONS);

@@ -1,4 +1,6 @@
 import { definePlugin } from '@svc/kernel';
+import type { Run } from '@svc/contract';
+import { eventsRef } from '@svc/plugin-events';
 import { jobsRef } from '@svc/plugin-jobs';
 import { runsRef } from '@svc/plugin-runs';
 import { LivePoints } from './live-points.js';
@@ -16,8 +18,9 @@ export { metricsMigrations } from './migrations.js';
 
 export const metrics = definePlugin({
   name: 'metrics',
-  requires: ['runs', 'jobs'],
+  requires: ['events', 'jobs', 'runs'],
   setup(ctx) {
+    const events = ctx.use(eventsRef);
     const runs = ctx.use(runsRef);
     const jobs = ctx.use(jobsRef);
     const live = new LivePoints(ctx.clock);
@@ -35,17 +38,21 @@ export const metrics = definePlugin({
       return written;
     }
 
+    const summary = (run: Run) => loadSummary({ db: ctx.db, store, events }, run, ctx.clock.now());
+
     ctx.migrations(metricsMigrations);
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { runs, jobs, store, live, write }));
-    ctx.hooks.runChanged.tapPromise(ctx.name, async ({ after }) => {
-      if (after.status !== 'RUNNING' && after.status !== 'LOST') await live.end(after.id);
+    ctx.hooks.routes.tap(ctx.name, (routes) =>
+      addRoutes(routes, ctx, { runs, jobs, store, live, write, summary }),
+    );
+    ctx.hooks.runChanged.tap(ctx.name, ({ after }) => {
+      if (after.status !== 'RUNNING' && after.status !== 'LOST') void live.end(after.id);
     });
-    ctx.hooks.jobChanged.tapPromise(ctx.name, async ({ before, after }) => {
-      if (before && before.attempt !== after.attempt) await live.endAttempt(before.id, before.attempt);
+    ctx.hooks.jobChanged.tap(ctx.name, ({ before, after }) => {
+      if (before && before.attempt !== after.attempt) void live.endAttempt(before.id, before.attempt);
     });
     ctx.provide(metricsRef, {
       series: (runId, query) => readRun(store, runId, query),
-      summary: (run) => loadSummary(store, run, ctx.clock.now()),
+      summary,
       directionOf,
     });
     ctx.onClose(() => queue.settled());

@@ -34,6 +34,10 @@ export interface PointRows {
   chunkAround(seriesId: number, place: Place): Promise<StoredChunk | null>;
   /** Where the chunk after that one begins; null when it is the last. */
   chunkAfter(seriesId: number, chunk: Place): Promise<Place | null>;
+  /** The chunk before the tail; null without chunks. */
+  lastChunk(seriesId: number): Promise<Chunk | null>;
+  /** The chunk that begins there has more points now. */
+  updateChunk(seriesId: number, chunk: Chunk): Promise<void>;
   deleteChunk(seriesId: number, chunk: Place): Promise<void>;
   insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void>;
 

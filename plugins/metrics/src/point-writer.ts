@@ -56,11 +56,15 @@ async function takeNew(
   for (const point of points) {
     if (seen.has(point.seq) || isIn(touching, point.seq)) continue;
     seen.add(point.seq);
-    accepted.push({ ...point, ts: point.ts ?? at });
+    accepted.push(hasTime(point) ? point : { ...point, ts: at });
   }
   if (accepted.length > 0)
     await rows.replaceRanges(run.key, touching, joinRanges([...touching, ...incoming]));
   return accepted;
+}
+
+function hasTime(point: MetricPoint): point is TimedPoint {
+  return point.ts !== undefined;
 }
 
 function groupByName(points: readonly TimedPoint[]): Map<string, Point[]> {

@@ -136,6 +136,22 @@ export class PostgresRows implements PointRows {
     return row ? placeOf(row) : null;
   }
 
+  async lastChunk(seriesId: number): Promise<Chunk | null> {
+    const [row] = await this.chunks(seriesId)
+      .orderBy([
+        { column: 'step_first', order: 'desc' },
+        { column: 'seq_first', order: 'desc' },
+      ])
+      .limit(1);
+    return row ? { place: placeOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
+  }
+
+  async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
+    await this.chunks(seriesId)
+      .where({ step_first: place.step, seq_first: place.seq })
+      .update({ digest: encodeDigest(digest), data });
+  }
+
   async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {
     await this.chunks(seriesId).where({ step_first: step, seq_first: seq }).delete();
   }

@@ -1,11 +1,10 @@
-import { routes as contract, type Run } from '@svc/contract';
+import { routes as contract, type Run, type RunSummary } from '@svc/contract';
 import { ok, sse, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { Runs } from '@svc/plugin-runs';
 import type { LivePoints } from './live-points.js';
 import type { PointStore } from './point-store.js';
 import type { PointsWrite, PointsWritten } from './point-writer.js';
-import { loadSummary } from './summary.js';
 import { readRun, readRuns } from './run-reader.js';
 
 export interface MetricParts {
@@ -14,6 +13,7 @@ export interface MetricParts {
   readonly store: PointStore;
   readonly live: LivePoints;
   write(batch: PointsWrite): Promise<PointsWritten>;
+  summary(run: Run): Promise<RunSummary>;
 }
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, parts: MetricParts): void {
@@ -50,12 +50,13 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, parts: Met
   });
   routes.add(contract.getRunSummary, async ({ params }) => {
     const run = await require(params.run_id);
-    return ok(await loadSummary(store, run, ctx.clock.now()));
+    return ok(await parts.summary(run));
   });
 }
 
+/** No metric has a name with NUL, and PostgreSQL refuses to look for one. */
 function toNames(names: string): string[] {
-  return names.split(',').filter((name) => name !== '');
+  return names.split(',').filter((name) => name !== '' && !name.includes('\0'));
 }
 
 /** A LOST run may be found again until its job goes on to another attempt. */

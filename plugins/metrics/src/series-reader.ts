@@ -33,8 +33,8 @@ interface RankedPoint {
 /**
  * The selected points of a series whose segments come in order and do not overlap. More than `limit` are thinned: the
  * first and the last stay, and of each bucket its minimum, its maximum and its first NaN, Infinity and -Infinity. A bucket
- * is a stretch of ranks of the whole series, 2^n or 3 * 2^n long, of the smallest such length that keeps within `limit`: so
- * the answer depends on the points and the question alone, never on how the points came in or lie on the disk.
+ * is a stretch of 2^n ranks of the whole series, with the smallest n that keeps within `limit`: so the answer depends on
+ * the points and the question alone, never on how the points came in or lie on the disk.
  */
 export async function readSeries(
   segments: readonly Segment[],
@@ -143,13 +143,11 @@ function lastRank(selected: readonly SelectedSegment[]): number {
   return last.points?.at(-1)?.rank ?? last.rank + last.segment.digest.count - 1;
 }
 
+/** Powers of two, so that buckets of long series begin and end where chunks do. */
 function bucketWidth(firstRank: number, lastRank: number, bucketLimit: number): number {
-  const isWideEnough = (width: number) =>
-    Math.floor(lastRank / width) - Math.floor(firstRank / width) < bucketLimit;
-  for (let width = 1; ; width *= 2) {
-    if (isWideEnough(width)) return width;
-    if (width > 1 && isWideEnough(1.5 * width)) return 1.5 * width;
-  }
+  let width = 1;
+  while (Math.floor(lastRank / width) - Math.floor(firstRank / width) >= bucketLimit) width *= 2;
+  return width;
 }
 
 async function fillBuckets(selected: readonly SelectedSegment[], width: number): Promise<Iterable<Digest>> {

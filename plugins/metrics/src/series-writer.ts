@@ -1,13 +1,15 @@
 import { appendPoints, decodePoints, encodePoints } from './chunk-codec.js';
-import { addPoint, digestOf, emptyDigest, type Mark } from './digest.js';
+import { addPoint, digestOf, emptyDigest, mergeDigest, type Mark } from './digest.js';
 import type { Chunk, NewSeries, PointRows, SeriesRow } from './point-rows.js';
 import { comparePoints, type Point } from './point.js';
 import { TREND_WINDOW } from './trend.js';
 
-/** A sealed chunk: about 3.5 KB, so that appending to a tail rewrites no more than a page. */
-export const CHUNK_POINTS = 256;
+/** A full chunk: what a thinned answer looks at as one. */
+export const CHUNK_POINTS = 1024;
+/** So many points leave the tail at once: it stays within a page, which is what each batch rewrites of a series. */
+const SEALED_AT_ONCE = CHUNK_POINTS / 4;
 /** The tail keeps at least the window of the trend, so that a summary reads no chunk. */
-const TAIL_POINTS = CHUNK_POINTS + TREND_WINDOW;
+const TAIL_POINTS = SEALED_AT_ONCE + TREND_WINDOW;
 
 /** A series that does not exist yet. */
 export function newSeries(name: string): NewSeries {
@@ -15,8 +17,8 @@ export function newSeries(name: string): NewSeries {
 }
 
 /**
- * Adds points that the series does not have. In order, they are appended to the tail; a tail that grows too long gives up its oldest points as
- * sealed chunks. Late ones go where they belong, so that a series lies in one order however it came in.
+ * Adds points that the series does not have. In order, they are appended to the tail; a tail that grows too long gives up its oldest points
+ * to chunks. Late ones go where they belong, so that a series lies in one order however it came in.
  */
 export async function addToSeries(
   rows: PointRows,
@@ -58,28 +60,40 @@ async function insertBeforeTail(rows: PointRows, seriesId: number, points: reado
     const own = end < 0 ? rest : rest.slice(0, end);
     const merged = [...decodePoints(around.data), ...own].sort(comparePoints);
     await rows.deleteChunk(seriesId, around.place);
-    await rows.insertChunks(seriesId, cut(merged));
+    await rows.insertChunks(seriesId, cut(merged, 2 * CHUNK_POINTS));
     rest = rest.slice(own.length);
   }
 }
 
+/** Moves the oldest points of the tail to the last chunk as long as that has room, then to new ones. */
 async function sealOldest(rows: PointRows, series: SeriesRow): Promise<SeriesRow> {
   const points = decodePoints(series.tail);
-  const sealedCount = points.length - TREND_WINDOW - ((points.length - TREND_WINDOW) % CHUNK_POINTS);
-  await rows.insertChunks(series.id, cut(points.slice(0, sealedCount)));
+  const surplus = points.length - TREND_WINDOW;
+  const sealedCount = surplus - (surplus % SEALED_AT_ONCE);
+  const last = series.digest.count > points.length ? await rows.lastChunk(series.id) : null;
+  const room = last ? Math.max(0, CHUNK_POINTS - last.digest.count) : 0;
+  const filling = Math.min(room, sealedCount);
+  if (last && filling > 0) await rows.updateChunk(series.id, grow(last, points.slice(0, filling)));
+  await rows.insertChunks(series.id, cut(points.slice(filling, sealedCount), CHUNK_POINTS));
   const tail = points.slice(sealedCount);
   return { ...series, tail: encodePoints(tail), tail_count: tail.length };
 }
 
-/** Chunks of CHUNK_POINTS; what is left over stays with the last one while that is less than twice as long. */
-function cut(points: readonly Point[]): Chunk[] {
+function grow({ place, digest, data }: Chunk, points: readonly Point[]): Chunk {
+  const grown = digestOf(points);
+  const { last } = digest;
+  mergeDigest(grown, digest);
+  return { place, digest: grown, data: appendPoints(data, last as Mark, points) };
+}
+
+/** Chunks of CHUNK_POINTS; the last one takes what is left, up to `lastLimit`. */
+function cut(points: readonly Point[], lastLimit: number): Chunk[] {
   const chunks: Chunk[] = [];
   let start = 0;
   while (start < points.length) {
-    const isRest = points.length - start < 2 * CHUNK_POINTS;
-    const piece = points.slice(start, isRest ? points.length : start + CHUNK_POINTS);
-    chunks.push(toChunk(piece));
-    start += piece.length;
+    const end = points.length - start <= lastLimit ? points.length : start + CHUNK_POINTS;
+    chunks.push(toChunk(points.slice(start, end)));
+    start = end;
   }
   return chunks;
 }

@@ -24,6 +24,9 @@ const SQL = {
   firstChunk: `select step_first, seq_first, data from metric_chunks where series_id = ? order by step_first, seq_first limit 1`,
   chunkAfter: `select step_first, seq_first from metric_chunks
     where series_id = ? and (step_first, seq_first) > (?, ?) order by step_first, seq_first limit 1`,
+  lastChunk: `select step_first, seq_first, digest, data from metric_chunks
+    where series_id = ? order by step_first desc, seq_first desc limit 1`,
+  updateChunk: `update metric_chunks set digest = ?, data = ? where series_id = ? and step_first = ? and seq_first = ?`,
   deleteChunk: `delete from metric_chunks where series_id = ? and step_first = ? and seq_first = ?`,
   insertChunk: `insert into metric_chunks (series_id, step_first, seq_first, digest, data) values (?, ?, ?, ?, ?)`,
 } as const;
@@ -136,6 +139,15 @@ export class SqliteRows implements PointRows {
   async chunkAfter(seriesId: number, { step, seq }: Place): Promise<Place | null> {
     const row = this.sql.chunkAfter.get(seriesId, step, seq) as ChunkColumns | undefined;
     return row ? placeOf(row) : null;
+  }
+
+  async lastChunk(seriesId: number): Promise<Chunk | null> {
+    const row = this.sql.lastChunk.get(seriesId) as ChunkColumns | undefined;
+    return row ? { place: placeOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
+  }
+
+  async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
+    this.sql.updateChunk.run(encodeDigest(digest), data, seriesId, place.step, place.seq);
   }
 
   async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {

@@ -1,6 +1,15 @@
-import { guessDirection, type Direction, type MetricSummary, type Run, type RunSummary } from '@svc/contract';
-import { decodePoints } from './chunk-codec.js';
-import type { Digest, Mark } from './digest.js';
+import {
+  guessDirection,
+  type Direction,
+  type EventRecord,
+  type MetricSummary,
+  type Run,
+  type RunSummary,
+} from '@svc/contract';
+import { decodePoints, decodeValues } from './chunk-codec.js';
+import type { Events } from '@svc/plugin-events';
+import type { Db } from '@svc/kernel';
+import type { Mark } from './digest.js';
 import { healthOf, medianIntervalMs } from './health.js';
 import type { RunRow, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
@@ -12,10 +21,24 @@ export function directionOf(_run: Run, name: string): Direction {
   return guessDirection(name);
 }
 
-export async function loadSummary(store: PointStore, run: Run, now: number): Promise<RunSummary> {
+/** Where the evidence on a run comes from. */
+export interface SummarySource {
+  readonly db: Db;
+  readonly store: PointStore;
+  readonly events: Events;
+}
+
+const MAX_EVENTS = 20;
+
+export async function loadSummary(
+  { db, store, events }: SummarySource,
+  run: Run,
+  now: number,
+): Promise<RunSummary> {
+  const critical = await events.list(db, { run_id: run.id, severity: 'critical' }, MAX_EVENTS);
   return store.read(async (rows) => {
     const stored = await rows.findRun(run.id);
-    return toSummary(run, stored, stored ? await rows.findSeries(stored.key, null) : [], now);
+    return toSummary(run, stored, stored ? await rows.findSeries(stored.key, null) : [], critical, now);
   });
 }
 
@@ -24,17 +47,9 @@ export function toSummary(
   run: Run,
   stored: RunRow | null,
   series: readonly SeriesRow[],
+  critical_events: readonly EventRecord[],
   now: number,
 ): RunSummary {
-  const recent = new Map(series.map(({ name, tail }) => [name, decodePoints(tail).slice(-TREND_WINDOW)]));
-  const busiest = series.reduce<SeriesRow | null>(
-    (a, b) => (a && a.digest.count >= b.digest.count ? a : b),
-    null,
-  );
-  const metrics = series.map(({ name, digest }) => {
-    const values = recent.get(name)?.map(({ value }) => value) ?? [];
-    return [name, toMetricSummary(digest, values, directionOf(run, name))] as const;
-  });
   return {
     run_id: run.id,
     status: run.status,
@@ -46,20 +61,31 @@ export function toSummary(
       status: run.status,
       now,
       received_at: stored?.received_at ?? null,
-      interval_ms: medianIntervalMs(recent.get(busiest?.name ?? '') ?? []),
+      interval_ms: intervalOf(series),
       series,
+      critical_events,
     }),
-    metrics: Object.fromEntries(metrics),
+    metrics: Object.fromEntries(
+      series.map((row) => [row.name, toMetricSummary(row, directionOf(run, row.name))]),
+    ),
   };
 }
 
-function toMetricSummary(digest: Digest, recent: readonly number[], direction: Direction): MetricSummary {
+/** Of the series with the most points: how often the run reports. */
+function intervalOf(series: readonly SeriesRow[]): number | null {
+  const [first, ...others] = series;
+  if (!first) return null;
+  const busiest = others.reduce((a, b) => (b.digest.count > a.digest.count ? b : a), first);
+  return medianIntervalMs(decodePoints(busiest.tail).slice(-TREND_WINDOW));
+}
+
+function toMetricSummary({ digest, tail }: SeriesRow, direction: Direction): MetricSummary {
   const { value, step, ts } = digest.last as Mark;
   const best = direction === 'minimize' ? digest.min : digest.max;
   return {
     latest: { value: toMetricValue(value), step, ts },
     best: best && { value: best.value, step: best.step },
-    trend: trendOf(recent),
+    trend: trendOf(decodeValues(tail)),
     direction,
     is_primary: false,
     count: digest.count,

@@ -16,13 +16,22 @@ const MAD_TO_SIGMA = 1.4826;
  * with fewer than 4 points it is `unknown`.
  */
 export function trendOf(values: readonly number[]): Trend {
-  const recent = toUnitScale(values.filter(Number.isFinite).slice(-TREND_WINDOW));
+  const recent = toUnitScale(lastFinite(values, TREND_WINDOW));
   if (recent.length < MIN_POINTS) return 'unknown';
   const slope = medianSlope(recent);
   const rise = slope * (recent.length - 1);
   const standardError = noiseOf(recent, slope) * Math.sqrt(12 / recent.length);
   if (Math.abs(rise) <= SIGNIFICANCE * standardError) return 'stable';
   return rise > 0 ? 'increasing' : 'decreasing';
+}
+
+function lastFinite(values: readonly number[], count: number): number[] {
+  const found: number[] = [];
+  for (let index = values.length - 1; index >= 0 && found.length < count; index -= 1) {
+    const value = values[index] as number;
+    if (Number.isFinite(value)) found.push(value);
+  }
+  return found.reverse();
 }
 
 /** So that no difference overflows. */

@@ -28,7 +28,7 @@ export class WriteQueue {
 
   constructor(
     private readonly write: WriteGroup,
-    private readonly limits: WriteQueueLimits = { groupPoints: 20_000, waitingPoints: 1_000_000 },
+    private readonly limits: WriteQueueLimits = { groupPoints: 10_000, waitingPoints: 1_000_000 },
   ) {}
 
   add(batch: PointsWrite): Promise<PointsWritten> {

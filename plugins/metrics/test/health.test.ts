@@ -8,7 +8,15 @@ const MINUTE = 60_000;
 
 function evidence(more: Partial<HealthEvidence> = {}): HealthEvidence {
   const series = [{ name: 'loss', digest: digestOf(plainPoints([3, 2, 1])) }];
-  return { status: 'RUNNING', now: NOW, received_at: NOW - 1000, interval_ms: 1000, series, ...more };
+  return {
+    status: 'RUNNING',
+    now: NOW,
+    received_at: NOW - 1000,
+    interval_ms: 1000,
+    series,
+    critical_events: [],
+    ...more,
+  };
 }
 
 describe('health', () => {

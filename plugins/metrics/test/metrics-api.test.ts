@@ -160,6 +160,7 @@ describe('metrics over HTTP', () => {
           'eval/acc',
         ]);
         expect(await series(run, '?names=,')).to.deep.equal({});
+        expect(await series(run, '?names=%00')).to.deep.equal({});
       });
 
       it('come by range of steps, thinned to the limit with the exact total', async () => {
@@ -282,6 +283,14 @@ describe('metrics over HTTP', () => {
         ]);
         expect(found.loss).to.deep.include({ best: null, trend: 'unknown' });
         expect(found.loss.latest.value).to.equal('NaN');
+      });
+
+      it('says what critical events the run had', async () => {
+        const run = await newRun();
+        const report = { title: 'gradient is gone', severity: 'critical' };
+        await rig.post(`/runs/${run.id}/events`, report, run.ingest_token);
+        const { health } = (await rig.get(`/runs/${run.id}/summary`)).body;
+        expect(health).to.deep.equal({ status: 'critical', reasons: ['gradient is gone'] });
       });
 
       it('of a run without points is empty', async () => {

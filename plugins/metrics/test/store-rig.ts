@@ -1,4 +1,4 @@
-import type { Db } from '@svc/kernel';
+import type { Db, MigrationSets } from '@svc/kernel';
 import type { TestDatabase } from '@svc/kernel/testing';
 import { metricsMigrations } from '../src/migrations.js';
 import { PointStore } from '../src/point-store.js';
@@ -7,17 +7,19 @@ import type { PointsWrite } from '../src/point-writer.js';
 export const RUN = 'run_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 export const OTHER_RUN = 'run_01HZZZZZZZZZZZZZZZZZZZZZZY';
 
-/** A store over the tables of points, and of `runs` no more than what they refer to. */
+/** The tables of points, and of `runs` no more than what they refer to. */
+export const storeMigrations: MigrationSets = {
+  runs: [
+    {
+      name: '0001-init',
+      up: (trx) => trx.schema.createTable('runs', (table) => table.string('id', 40).primary()),
+    },
+  ],
+  metrics: metricsMigrations,
+};
+
 export async function openStore(database: TestDatabase): Promise<{ db: Db; store: PointStore }> {
-  const db = await database.open({
-    runs: [
-      {
-        name: '0001-init',
-        up: (trx) => trx.schema.createTable('runs', (table) => table.string('id', 40).primary()),
-      },
-    ],
-    metrics: metricsMigrations,
-  });
+  const db = await database.open(storeMigrations);
   await db('runs').insert([{ id: RUN }, { id: OTHER_RUN }]);
   return { db, store: new PointStore({ db }, () => Promise.resolve()) };
 }

@@ -1,4 +1,11 @@
-import { isTerminal, type EventRecord, type Job, type Run, type RunStatus } from '@svc/contract';
+import {
+  isTerminal,
+  type AttemptKey,
+  type EventRecord,
+  type Job,
+  type Run,
+  type RunStatus,
+} from '@svc/contract';
 import type { Change, Db, JobTransition } from '@svc/kernel';
 import { NOTHING, type Outcome } from './outcome.js';
 import { finishedEvent } from './run-events.js';
@@ -31,12 +38,48 @@ function hasProcess({ type, status, started_at }: Job): boolean {
 async function ensureJobRun({ jobs }: RunParts, trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
   const id =
     job.run_id ?? (await jobs.attempt(trx, { job_id: job.id, attempt: job.attempt }))?.run_id ?? null;
-  if (id === null || (await findRun(trx, id))) return [];
+  if (id === null) return [];
   // The jobs plugin stores what a tap of this hook sets.
   (job as { run_id: string | null }).run_id = id;
+  if (await findRun(trx, id)) return [];
   const run: Run = { ...newJobRun(job, at), id };
   await insertRun(trx, run);
   return [{ before: null, after: run }];
+}
+
+/**
+ * The run of an attempt whose process reports to it before the agent's word of its start is here: an agent may be cut off that its
+ * processes are not. null: the attempt was not given that run.
+ */
+export async function ensureReportedRun(
+  { jobs }: RunParts,
+  trx: Db,
+  key: AttemptKey,
+  id: string,
+  at: number,
+): Promise<Change<Run> | null> {
+  const job = await jobs.lock(trx, key.job_id);
+  const sent = await jobs.attempt(trx, key);
+  if (!job || sent?.run_id !== id) return null;
+  const found = await findRun(trx, id);
+  if (found) return { before: found, after: found };
+  const status = toRunStatus(job, key.attempt);
+  const isOpen = status === 'RUNNING';
+  const run: Run = {
+    ...newJobRun(job, at),
+    id,
+    attempt: key.attempt,
+    status,
+    finished_at: isOpen ? null : at,
+  };
+  await insertRun(trx, run);
+  return { before: null, after: run };
+}
+
+/** What the run of an attempt is while its job is as it is. */
+function toRunStatus({ attempt: present, status }: Job, attempt: number): RunStatus {
+  if (attempt !== present || status === 'LOST') return 'LOST';
+  return isTerminal(status) ? (status as RunStatus) : 'RUNNING';
 }
 
 function newJobRun(job: Job, at: number): Omit<Run, 'id'> {

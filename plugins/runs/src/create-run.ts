@@ -1,5 +1,5 @@
-import { isTerminal, newId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
-import { fail, type Caller, type Db } from '@svc/kernel';
+import { isTerminal, newId, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
+import { fail, requireId, type Caller, type Db } from '@svc/kernel';
 import { maskSecrets } from './mask.js';
 import type { Outcome } from './outcome.js';
 import { startedEvent } from './run-events.js';
@@ -53,16 +53,24 @@ export async function createRun(
   return { run, ingest_token, changes: [{ before: null, after: run }], events: [event] };
 }
 
-async function jobOf({ jobs }: RunParts, trx: Db, caller: Caller, { job_id }: RunBody): Promise<Job | null> {
-  if (caller.ingest === null) return job_id === undefined ? null : jobs.require(trx, job_id);
+async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBody): Promise<Job | null> {
+  if (caller.ingest === null) return job_id === undefined ? null : lockJob(parts, trx, job_id);
   if ('run_id' in caller.ingest)
     fail('forbidden', 'the token of a run cannot create runs; use the token of its job, or one of sdk scope');
   const { job_id: own, attempt } = caller.ingest;
-  const job = await jobs.require(trx, own);
-  if (job_id !== undefined && job_id !== own && `job_${job_id}` !== own) {
+  if (job_id !== undefined && toId('job', job_id) !== own)
     fail('forbidden', `the token is good for runs of ${own} alone; leave job_id out`);
-  }
+  const job = await lockJob(parts, trx, own);
   if (job.attempt !== attempt || isTerminal(job.status))
     fail('conflict', `attempt ${attempt} of ${own} has ended`);
   return job;
+}
+
+/** Locked, so that the attempt cannot end between this look and the new run: it would never end with it. */
+async function lockJob({ jobs }: RunParts, trx: Db, jobId: string): Promise<Job> {
+  await trx('jobs')
+    .where({ id: requireId('job', jobId) })
+    .forShare()
+    .select('id');
+  return jobs.require(trx, jobId);
 }

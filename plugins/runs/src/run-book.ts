@@ -9,7 +9,7 @@ import {
   type PluginContext,
 } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
-import { followJob } from './attempt-runs.js';
+import { ensureReportedRun, followJob } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
 import { maskSecrets } from './mask.js';
@@ -64,15 +64,28 @@ export class RunBook {
   }
 
   async requireIngest(caller: Caller, id: string): Promise<Run> {
-    const run = await this.require(id);
+    const run =
+      (await findRun(this.ctx.db, requireId('run', id))) ?? (await this.requireReported(caller, id));
     this.refuseOthers(caller, run);
     return run;
   }
 
   async requireTarget(caller: Caller, id: string): Promise<IngestTarget> {
-    const run = (await findTarget(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
+    const run =
+      (await findTarget(this.ctx.db, requireId('run', id))) ?? (await this.requireReported(caller, id));
     this.refuseOthers(caller, run);
     return run;
+  }
+
+  /** Who holds the token of an attempt is its process: its run is there from then on. Throws not_found. */
+  private async requireReported({ ingest }: Caller, id: string): Promise<Run> {
+    const key = ingest !== null && 'job_id' in ingest ? ingest : fail('not_found', `no run "${id}"`);
+    const reported = await this.ctx.db.transaction((trx) =>
+      ensureReportedRun(this.parts, trx, key, requireId('run', id), this.ctx.clock.now()),
+    );
+    const change = reported ?? fail('not_found', `no run "${id}"`);
+    if (change.before === null) this.tell({ changes: [change], events: [] });
+    return change.after;
   }
 
   private refuseOthers(caller: Caller, run: IngestTarget): void {

@@ -42,6 +42,22 @@ describe('runs of a job', () => {
       expect((await runsOf(job.id))[0]).to.include({ status: 'SUCCEEDED', finished_at: ended.finished_at });
     });
 
+    it('is there for a process that reports before the word of its start is here, and goes on as that job does', async () => {
+      const job = await rig.submit();
+      const { run_id, env } = await agent.dispatchOf(job.id);
+      const report = (token?: string) =>
+        rig.post(`/runs/${run_id}/events`, { title: 'hello' }, token ?? env['SVC_TOKEN']);
+      const other = await agent.start((await rig.submit()).id);
+      expect((await report(other.env['SVC_TOKEN'])).status, 'by the token of another job').to.equal(404);
+      expect((await report()).status).to.equal(201);
+      expect(await statusesOf(job.id)).to.deep.equal(['RUNNING']);
+      await agent.start(job.id);
+      expect((await rig.reach(job.id, 'RUNNING')).run_id).to.equal(run_id);
+      agent.end(job.id);
+      expect((await rig.reach(job.id, 'SUCCEEDED')).run_id).to.equal(run_id);
+      expect(await statusesOf(job.id)).to.deep.equal(['SUCCEEDED']);
+    });
+
     it('is told once: the jobs plugin tells of it, others are told by their own events', async () => {
       const job = await rig.submit();
       const { env } = await agent.start(job.id);

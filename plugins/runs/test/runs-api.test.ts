@@ -187,7 +187,9 @@ describe('runs over HTTP', () => {
         }
         expect((await rig.get(`/runs/${id}`)).body).to.deep.include({ name: 'kept', config: {} });
         expect((await rig.patch(`/runs/${id}`, { status: 'FAILED' })).status).to.equal(422);
-        expect((await rig.patch(`/runs/${id}`, { notes: 7 })).status).to.equal(422);
+        for (const notes of [7, 'a\0b', 'x'.repeat(100_001)]) {
+          expect((await rig.patch(`/runs/${id}`, { notes })).status).to.equal(422);
+        }
       });
     });
 

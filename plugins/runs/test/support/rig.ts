@@ -1,5 +1,5 @@
 import { SCOPES, type Job, type JobSubmit, type Scope } from '@svc/contract';
-import { definePlugin, type Plugin } from '@svc/kernel';
+import { definePlugin, type Clock, type Plugin } from '@svc/kernel';
 import {
   createTestKernel,
   until,
@@ -31,6 +31,7 @@ export interface RigOptions {
   readonly database?: TestDatabase;
   readonly plugins?: readonly Plugin[];
   readonly dataDir?: string;
+  readonly clock?: Clock;
 }
 
 /** The plugins that runs stand on, as in production, with agents played by the test. */
