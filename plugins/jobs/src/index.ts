@@ -13,6 +13,7 @@ import {
   getJob,
   listAttempts,
   listJobs,
+  lockJob,
   moveExperiment,
   requireJob,
 } from './job-store.js';
@@ -63,6 +64,7 @@ export const jobs = definePlugin({
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { submitter, canceller, retrier }));
     ctx.provide<Jobs>(jobsRef, {
       get: getJob,
+      lock: lockJob,
       require: requireJob,
       list: listJobs,
       countByStatus,

@@ -17,6 +17,11 @@ export async function getJob(db: Db, id: string): Promise<Job | null> {
   return row && toJob(row);
 }
 
+export async function lockJob(db: Db, id: string): Promise<Job | null> {
+  const row = await lockRow(db, id);
+  return row && toJob(row);
+}
+
 export async function listJobs(db: Db, { before, limit, ...filter }: JobFilter): Promise<JobPage> {
   const equal = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   const query = db<JobRow>('jobs')

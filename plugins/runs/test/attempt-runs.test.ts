@@ -47,8 +47,10 @@ describe('runs of a job', () => {
       const { run_id, env } = await agent.dispatchOf(job.id);
       const report = (token?: string) =>
         rig.post(`/runs/${run_id}/events`, { title: 'hello' }, token ?? env['SVC_TOKEN']);
-      const other = await agent.start((await rig.submit()).id);
+      const otherJob = await rig.submit();
+      const other = await agent.start(otherJob.id);
       expect((await report(other.env['SVC_TOKEN'])).status, 'by the token of another job').to.equal(404);
+      agent.end(otherJob.id);
       expect((await report()).status).to.equal(201);
       expect(await statusesOf(job.id)).to.deep.equal(['RUNNING']);
       await agent.start(job.id);
