@@ -1,4 +1,4 @@
-import { BootError } from './errors.js';
+import { failBoot } from './errors.js';
 
 /** Write-only: a plugin adds its own entries and sees nobody else's. */
 export interface Collector<T extends { readonly name: string }> {
@@ -9,7 +9,7 @@ export interface Collector<T extends { readonly name: string }> {
 /** What was collected, by name, in plugin order. Complete from `ready` on. */
 export type Collected<T> = ReadonlyMap<string, T>;
 
-/** Entries by key, each with the plugin that added it. `owner` is asked at each add: the plugin whose tap runs. */
+/** Entries by key, each with the plugin that added it: `owner()` is the plugin whose tap runs. */
 export class Collection<T> {
   readonly #entries = new Map<string, { readonly plugin: string; readonly entry: T }>();
   #isFrozen = false;
@@ -21,18 +21,14 @@ export class Collection<T> {
 
   add(key: string, entry: T): void {
     const plugin = this.owner();
-    if (this.#isFrozen)
-      throw new BootError(`plugin "${plugin}" adds the ${this.kind} "${key}" after the boot`);
-    const first = this.#entries.get(key);
-    if (first)
-      throw new BootError(
-        `${this.kind} "${key}" of plugin "${plugin}" is already added by "${first.plugin}"`,
-        plugin,
-      );
+    const first = this.#entries.get(key)?.plugin;
+    const what = `${this.kind} "${key}" of plugin "${plugin}"`;
+    if (this.#isFrozen) failBoot(`${what} comes after the boot`, plugin);
+    if (first !== undefined) failBoot(`${what} is already added by "${first}"`, plugin);
     this.#entries.set(key, { plugin, entry });
   }
 
-  get entries(): readonly { readonly plugin: string; readonly entry: T }[] {
+  get entries() {
     return [...this.#entries.values()];
   }
 

@@ -24,10 +24,10 @@ export function fail(code: ErrorCode, message: string, details?: Record<string, 
 }
 
 /** Throws a 422 whose details name each refused field. */
-export function failValidation(...issues: readonly Issue[]): never {
-  const [first] = issues;
-  const message = issues.length === 1 && first ? toSentence(first) : `${issues.length} fields were refused`;
-  throw new HttpError('validation_error', message, { errors: issues });
+export function failValidation(...errors: readonly Issue[]): never {
+  const [first] = errors.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const message = errors.length === 1 && first ? first : `${errors.length} fields were refused`;
+  throw new HttpError('validation_error', message, { errors });
 }
 
 /** The canonical form of an identifier from a path; 404 when it is malformed. */
@@ -67,26 +67,23 @@ export class BootError extends Error {
   }
 }
 
+export function failBoot(message: string, culprit?: string | readonly string[], cause?: unknown): never {
+  throw new BootError(message, culprit, { cause });
+}
+
 /** True for errors that speak to their reader already: they pass through the kernel as they are. */
 export function isAnswerable(error: unknown): error is HttpError | BootError {
   return error instanceof Error && (error.name === 'HttpError' || error.name === 'BootError');
 }
 
-function toSentence({ path, message }: Issue): string {
-  return path === '' ? message : `${path}: ${message}`;
-}
-
 /** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
-export function toHttpError(error: unknown, requestId: string): HttpError {
+export function toHttpError(error: unknown, request_id: string): HttpError {
   if (isAnswerable(error) && error.name === 'HttpError') return error;
-  if (error instanceof URIError)
-    return new HttpError('not_found', 'the path has a malformed percent-encoding');
   const { name, code } = (error ?? {}) as { name?: string; code?: string };
-  if (name === 'KnexTimeoutError' || code === 'ECONNREFUSED')
-    return new HttpError('unavailable', 'the database does not answer now; try again');
-  return new HttpError('internal', `the server failed; its log says more under request_id ${requestId}`, {
-    request_id: requestId,
-  });
+  if (name === 'URIError') return new HttpError('not_found', 'the path has a malformed percent-encoding');
+  const isDatabaseGone = name === 'KnexTimeoutError' || code === 'ECONNREFUSED';
+  if (isDatabaseGone) return new HttpError('unavailable', 'the database does not answer now; try again');
+  return new HttpError('internal', `the server failed; its log has more under ${request_id}`, { request_id });
 }
 
 export function toEnvelope({ code, message, details }: HttpError): ErrorEnvelope {

@@ -1,14 +1,8 @@
 import type { Hook } from 'tapable';
 import { didYouMean } from './did-you-mean.js';
-import { BootError, isAnswerable } from './errors.js';
-import {
-  createDecisionHooks,
-  createObservationHooks,
-  createRegistrationHooks,
-  type Fire,
-  type PublicHooks,
-  type RegistrationHooks,
-} from './hooks.js';
+import { failBoot, isAnswerable } from './errors.js';
+import { createDecisionHooks, createObservationHooks, createRegistrationHooks } from './hooks.js';
+import type { Fire, PublicHooks, RegistrationHooks } from './hooks.js';
 import type { Logger } from './logger.js';
 import { withLimit } from './with-limit.js';
 
@@ -30,11 +24,7 @@ const HUNG_MS = 10_000;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- hooks of every signature
 type AnyHook = Hook<any, any> & { tapPromise?: Hook<any, any>['tap'] };
 type Run = (...args: unknown[]) => unknown;
-interface Tap {
-  readonly name: string;
-  readonly before?: string | string[];
-  readonly stage?: number;
-}
+type Place = { readonly name: string; readonly before?: string | string[]; readonly stage?: number };
 
 /**
  * tapable does not say whose tap threw, puts a tap whose `before` names no tap in front of all, and lets the first
@@ -42,59 +32,62 @@ interface Tap {
  */
 export function createGuardedHooks(plugins: readonly string[], log: Logger): GuardedHooks {
   const registration = createRegistrationHooks();
-  const decision = createDecisionHooks();
   const observation = createObservationHooks();
-  const hooks = Object.entries<AnyHook>({ ...registration, ...decision, ...observation });
+  const runtime = { ...createDecisionHooks(), ...observation };
+  const hooks = Object.entries<AnyHook>({ ...registration, ...runtime });
   let isFrozen = false;
   let registering = '';
 
   for (const [name, hook] of hooks) {
-    const isObservation = name in observation;
     hook.intercept({
       tap: (tap) => void (registering = tap.name),
       register(tap) {
-        if (isFrozen)
-          throw new BootError(`plugin "${tap.name}" taps "${name}" after its setup: tap in setup()`);
-        const run = tap.fn as Run;
-        const place = { ...tap, before: placeBefore(tap as Tap, name, hook) as never };
-        if (isObservation) return { ...place, type: 'promise', fn: isolated(run, tap.name, name, log) };
-        return { ...place, fn: failingClosed(run, tap.name, name) };
+        const { name: plugin, fn } = tap as unknown as { name: string; fn: Run };
+        if (isFrozen) failBoot(`plugin "${plugin}" taps "${name}" after its setup: tap in setup()`, plugin);
+        const placed = { ...tap, before: placeBefore(tap, name, hook) as never };
+        if (!(name in observation)) return { ...placed, fn: failingClosed(fn, plugin, name) };
+        return { ...placed, type: 'promise', fn: isolated(fn, plugin, name, log) };
       },
     });
   }
 
   /** Who has not tapped yet comes later anyway, so only those that have are passed on. */
-  function placeBefore(tap: Tap, name: string, hook: AnyHook): string[] {
-    const where = `plugin "${tap.name}", hook "${name}"`;
-    if (!Number.isInteger(tap.stage ?? 0))
-      throw new BootError(`${where}: stage must be an integer`, tap.name);
-    const before = [tap.before ?? []].flat();
-    const unknown = before.find((other) => !plugins.includes(other));
-    if (unknown === undefined)
-      return before.filter((other) => hook.taps.some((known) => known.name === other));
-    const guess = didYouMean(unknown, plugins);
-    throw new BootError(`${where}: before names "${unknown}", which is no plugin${guess}`, tap.name);
+  function placeBefore(
+    { name: plugin, before = [], stage = 0 }: Place,
+    name: string,
+    { taps }: AnyHook,
+  ): string[] {
+    const where = `plugin "${plugin}", hook "${name}"`;
+    if (!Number.isInteger(stage)) failBoot(`${where}: stage must be an integer`, plugin);
+    for (const other of [before].flat().filter((known) => !plugins.includes(known))) {
+      failBoot(`${where}: before names "${other}", which is no plugin${didYouMean(other, plugins)}`, plugin);
+    }
+    return [before].flat().filter((other) => taps.some((tapped) => tapped.name === other));
   }
 
-  function facadeOf(name: string, hook: AnyHook, plugin: string) {
-    const own = (options: string | Tap) => ({ ...(typeof options === 'object' && options), name: plugin });
-    const tap = (options: string | Tap, run: Run) => hook.tap(own(options) as { name: string }, run);
-    const tapPromise = (options: string | Tap, run: Run) =>
-      hook.tapPromise?.(own(options) as { name: string }, run);
+  function facadeOf(plugin: string, name: string, hook: AnyHook) {
+    const own = (place: string | Place) =>
+      ({ ...(typeof place === 'object' && place), name: plugin }) as { name: string };
+    const tap = (place: string | Place, run: Run) => hook.tap(own(place), run);
+    const tapPromise = (place: string | Place, run: Run) => hook.tapPromise?.(own(place), run);
     return Object.freeze(name in registration ? { tap } : { tap, tapPromise });
   }
 
-  const runtime = Object.entries<AnyHook>({ ...decision, ...observation });
   return {
     registration,
-    fire: Object.fromEntries(runtime.map(([name, hook]) => [name, hook.promise.bind(hook)])) as Fire,
+    fire: mapValues<AnyHook>(Object.entries(runtime), (_, hook) => hook.promise.bind(hook)) as Fire,
     registering: () => registering,
     facadeFor: (plugin) =>
-      Object.freeze(
-        Object.fromEntries(hooks.map(([name, hook]) => [name, facadeOf(name, hook, plugin)])),
-      ) as PublicHooks,
+      mapValues(hooks, (name, hook) => facadeOf(plugin, name, hook)) as unknown as PublicHooks,
     freeze: () => void (isFrozen = true),
   };
+}
+
+function mapValues<T>(
+  entries: [string, T][],
+  map: (name: string, value: T) => unknown,
+): Record<string, unknown> {
+  return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, map(name, value)])));
 }
 
 function failingClosed(run: Run, plugin: string, hook: string): Run {

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from './clock.js';
 import { Collection } from './collector.js';
-import { locateBootError, type ResolvedConfig } from './config/config.js';
+import type { ResolvedConfig } from './config/config.js';
+import { locateBootError } from './config/locate.js';
 import { openDatabase, type Db } from './db/connect.js';
 import { ensureDataDir, lockDataDir } from './db/data-dir.js';
 import { migrate, type Migration } from './db/migrate.js';
-import { BootError, isAnswerable } from './errors.js';
+import { failBoot, isAnswerable } from './errors.js';
 import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
 import { createGate } from './http/gate.js';
 import { Routes } from './http/routes.js';
@@ -29,8 +30,6 @@ export interface Kernel {
 export interface KernelParts {
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Refuse to send what a route's schema does not allow: for tests. */
-  readonly checkAnswers?: boolean;
 }
 
 interface Step<Argument = void> {
@@ -39,14 +38,11 @@ interface Step<Argument = void> {
 }
 
 export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): Kernel {
-  const { clock = systemClock, log = createLogger(config.logLevel), checkAnswers = false } = parts;
-  const { signal, abort } = createCloseSignal();
-  const info = {
-    dataDir: config.dataDir,
-    host: config.host,
-    port: config.port,
-    url: toUrl(config.host, config.port),
-  };
+  const { clock = systemClock, log = createLogger(config.logLevel) } = parts;
+  const { dataDir, host, port, shutdownGraceMs } = config;
+  const info = { dataDir, host, port, url: toUrl(host, port) };
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const migrations: Record<string, Migration[]> = {};
   const readySteps: Step[] = [];
   const listeningSteps: Step<Address>[] = [];
@@ -59,18 +55,16 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   let closed: Promise<void> | undefined;
 
   async function boot(): Promise<Address> {
-    const plugins = orderPlugins(config.plugins).map((plugin) => ({
-      ...plugin,
-      options: checkOptions(plugin),
-    }));
+    const plugins = orderPlugins(config.plugins);
+    const options = plugins.map(checkOptions);
     const names = plugins.map(({ name }) => name);
     const hooks = createGuardedHooks(names, log);
     services = new Services(names);
 
     const database = await openStorage();
-    for (const { name, setup, options } of plugins) {
+    for (const [index, { name, setup }] of plugins.entries()) {
       migrations[name] = [];
-      await run(name, 'setup', () => setup(contextOf(name, hooks), options as never));
+      await run(name, 'setup', () => setup(contextOf(name, hooks), options[index] as never));
     }
     hooks.freeze();
     const routes = new Routes(hooks.registering);
@@ -82,17 +76,9 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     for (const step of readySteps) await run(step.plugin, 'ready', step.run);
 
     const gate = createGate(hooks.fire.authenticate);
-    const http = createHttpServer({
-      ...routes.freeze(),
-      gate,
-      config,
-      log,
-      clock,
-      closing: signal,
-      checkAnswers,
-    });
+    const http = createHttpServer({ ...frozen, gate, config, log, clock, closing: closing.signal });
     const address = await http.listen();
-    closeHttp = () => http.close(config.shutdownGraceMs);
+    closeHttp = () => http.close(shutdownGraceMs);
     Object.assign(info, address);
     for (const step of listeningSteps) await run(step.plugin, 'listening', () => step.run(address));
     log.info({ url: address.url }, 'listening');
@@ -100,8 +86,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   }
 
   async function openStorage(): Promise<Db> {
-    ensureDataDir(config.dataDir);
-    const lock = lockDataDir(config.dataDir);
+    ensureDataDir(dataDir);
+    const lock = lockDataDir(dataDir);
     closeSteps.push({ plugin: 'kernel', run: () => lock.release() });
     const database = await openDatabase(config.database);
     closeSteps.push({ plugin: 'kernel', run: () => database.destroy() });
@@ -113,16 +99,16 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
       name: plugin,
       log: log.child({ plugin }),
       clock,
-      signal,
+      signal: closing.signal,
       config: info,
+      hooks: hooks.facadeFor(plugin),
+      fire: hooks.fire,
       get db() {
         return db ?? notNow(plugin, 'ctx.db');
       },
       get registered() {
         return registered ?? notNow(plugin, 'ctx.registered');
       },
-      hooks: hooks.facadeFor(plugin),
-      fire: hooks.fire,
       provide: (ref, implementation) => services.provide(plugin, ref, implementation),
       use: (ref) => services.use(plugin, ref),
       has: (ref) => services.has(ref),
@@ -136,34 +122,34 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   async function run(plugin: string, phase: string, work: () => unknown): Promise<void> {
     try {
       await work();
-      if (signal.aborted) throw new BootError('the server was closed while it was starting');
-    } catch (cause) {
-      if (isAnswerable(cause)) throw cause;
-      throw new BootError(`plugin "${plugin}" failed in ${phase}: ${String(cause)}`, plugin, { cause });
+    } catch (error) {
+      if (isAnswerable(error)) throw error;
+      failBoot(`plugin "${plugin}" failed in ${phase}: ${String(error)}`, plugin, error);
     }
+    if (closing.signal.aborted) failBoot('the server was closed while it was starting');
   }
 
   /** A plugin that fails to close, or does not in time, is named and left behind. */
   async function closeAll(): Promise<void> {
-    abort();
+    closing.abort();
     await closeHttp();
     for (let step = closeSteps.pop(); step; step = closeSteps.pop()) {
       const { plugin, run } = step;
-      await withLimit(config.shutdownGraceMs, async () => run()).catch((err: unknown) =>
-        log.error({ err, plugin }, `plugin "${plugin}" failed to close`),
-      );
+      const done = withLimit(shutdownGraceMs, async () => run());
+      await done.catch((err: unknown) => log.error({ err, plugin }, `plugin "${plugin}" failed to close`));
     }
     db = undefined;
   }
 
+  async function closeFailed(error: unknown): Promise<never> {
+    await closeAll();
+    throw locateBootError(error, config.source);
+  }
+
   return {
-    start: () =>
-      (started ??= boot().catch(async (error: unknown) => {
-        await closeAll();
-        throw locateBootError(error, config.source);
-      })),
+    start: () => (started ??= boot().catch(closeFailed)),
     close() {
-      abort();
+      closing.abort();
       return (closed ??= Promise.allSettled([started]).then(closeAll));
     },
     use: (ref) => services.use('kernel', ref),
@@ -173,35 +159,23 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   };
 }
 
-function createCloseSignal() {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
-
 /** Fires the registration hooks. */
-function collect({ registration, registering }: GuardedHooks, routes: Routes): Registered {
-  registration.routes.call(routes);
-  const gather = <T extends { name: string }>(
-    kind: string,
-    fire: (collector: { add(entry: T): void }) => void,
-  ) => {
+function collect({ registration: hooks, registering }: GuardedHooks, routes: Routes): Registered {
+  hooks.routes.call(routes);
+  const gather = <T extends { name: string }>(kind: string, fire: (to: { add(entry: T): void }) => void) => {
     const collection = new Collection<T>(kind, registering);
     fire({ add: (entry) => collection.add(entry.name, entry) });
     return collection.freeze();
   };
   return {
     routes: routes.specs,
-    runners: gather('runner', (runners) => registration.runners.call(runners)),
-    detectors: gather('detector', (detectors) => registration.detectors.call(detectors)),
-    notifiers: gather('notifier', (notifiers) => registration.notifiers.call(notifiers)),
-    semanticRules: gather('semantic rule', (rules) => registration.semanticRules.call(rules)),
+    runners: gather('runner', (runners) => hooks.runners.call(runners)),
+    detectors: gather('detector', (detectors) => hooks.detectors.call(detectors)),
+    notifiers: gather('notifier', (notifiers) => hooks.notifiers.call(notifiers)),
+    semanticRules: gather('semantic rule', (rules) => hooks.semanticRules.call(rules)),
   };
 }
 
 function notNow(plugin: string, what: string): never {
-  throw new BootError(
-    `plugin "${plugin}": ${what} is there from ready() on, until the server is closed`,
-    plugin,
-  );
+  return failBoot(`plugin "${plugin}": ${what} is there from ready() on, until the server is closed`, plugin);
 }

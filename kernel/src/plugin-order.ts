@@ -1,55 +1,39 @@
 import { didYouMean } from './did-you-mean.js';
-import { BootError } from './errors.js';
+import { failBoot } from './errors.js';
 import type { Plugin } from './plugin.js';
 import { toFactoryName } from './services.js';
 import { compileCheck } from './validation.js';
 
 /** Each plugin after those it requires or comes after; otherwise as configured. */
 export function orderPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
-  const byName = indexByName(plugins);
+  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
   const ordered = new Set<Plugin>();
 
   function place(plugin: Plugin, path: readonly string[]): void {
+    const { name, requires, after } = plugin;
     if (ordered.has(plugin)) return;
-    if (path.includes(plugin.name)) {
-      const circle = [...path.slice(path.indexOf(plugin.name)), plugin.name].join(' -> ');
-      throw new BootError(`plugins come after each other in a circle: ${circle}`, plugin.name);
-    }
-    for (const name of [...plugin.requires, ...plugin.after]) {
-      const needed = byName.get(name);
-      if (needed) place(needed, [...path, plugin.name]);
+    if (byName.get(name) !== plugin)
+      failBoot(`plugin "${name}" is there twice; remove one ${toFactoryName(name)}()`, name);
+    const circle = path.slice(path.indexOf(name));
+    if (path.includes(name)) failBoot(`plugins in a circle: ${[...circle, name].join(' -> ')}`, name);
+    for (const missing of requires.filter((needed) => !byName.has(needed))) refuseMissing(plugin, missing);
+    for (const earlier of [...requires, ...after].flatMap((needed) => byName.get(needed) ?? [])) {
+      place(earlier, [...path, name]);
     }
     ordered.add(plugin);
   }
 
-  for (const plugin of plugins) checkRequirements(plugin, [...byName.keys()]);
+  function refuseMissing({ name }: Plugin, missing: string): never {
+    const guess = didYouMean(missing, [...byName.keys()]);
+    const fix = `add ${toFactoryName(missing)}() to plugins`;
+    return failBoot(
+      `plugin "${name}" requires "${missing}", which is not in svc.config.ts${guess}; ${fix}`,
+      name,
+    );
+  }
+
   for (const plugin of plugins) place(plugin, []);
   return [...ordered];
-}
-
-function indexByName(plugins: readonly Plugin[]): Map<string, Plugin> {
-  const byName = new Map<string, Plugin>();
-  for (const plugin of plugins) {
-    if (byName.has(plugin.name)) {
-      const call = `${toFactoryName(plugin.name)}()`;
-      throw new BootError(
-        `plugin "${plugin.name}" is there twice; remove one ${call} from plugins`,
-        plugin.name,
-      );
-    }
-    byName.set(plugin.name, plugin);
-  }
-  return byName;
-}
-
-function checkRequirements(plugin: Plugin, names: readonly string[]): void {
-  const missing = plugin.requires.find((name) => !names.includes(name));
-  if (missing === undefined) return;
-  throw new BootError(
-    `plugin "${plugin.name}" requires "${missing}", which is not in svc.config.ts` +
-      `${didYouMean(missing, names)}; add ${toFactoryName(missing)}() to plugins`,
-    plugin.name,
-  );
 }
 
 /** The plugin's options with their defaults; refuses what its schema does not allow. */
@@ -58,5 +42,5 @@ export function checkOptions({ name, optionsSchema, options }: Plugin): Record<s
   const [issue] = compileCheck({ ...optionsSchema, additionalProperties: false })(complete);
   if (!issue) return complete;
   const key = issue.path.split(/[.[]/)[0] ?? '';
-  throw new BootError(`plugin "${name}", option ${issue.path}: ${issue.message}`, [key, name]);
+  return failBoot(`plugin "${name}", option ${issue.path}: ${issue.message}`, [key, name]);
 }

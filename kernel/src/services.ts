@@ -1,4 +1,4 @@
-import { BootError } from './errors.js';
+import { failBoot } from './errors.js';
 
 /** A typed token for what one plugin offers to others. Identity is the name, so two copies of a module agree. */
 export interface ServiceRef<T> {
@@ -18,15 +18,11 @@ export class Services {
 
   constructor(private readonly plugins: readonly string[]) {}
 
-  provide<T>(plugin: string, ref: ServiceRef<T>, implementation: T): void {
-    const first = this.#provided.get(ref.name);
-    if (first) {
-      throw new BootError(
-        `plugin "${plugin}" provides the service "${ref.name}", as "${first.plugin}" does already`,
-        plugin,
-      );
-    }
-    this.#provided.set(ref.name, { plugin, implementation });
+  provide<T>(plugin: string, { name }: ServiceRef<T>, implementation: T): void {
+    const first = this.#provided.get(name)?.plugin;
+    if (first !== undefined)
+      failBoot(`service "${name}" of plugin "${plugin}" is already provided by "${first}"`, plugin);
+    this.#provided.set(name, { plugin, implementation });
   }
 
   has<T>(ref: ServiceRef<T>): boolean {
@@ -36,11 +32,12 @@ export class Services {
   use<T>(plugin: string, ref: ServiceRef<T>): T {
     const found = this.#provided.get(ref.name);
     if (found) return found.implementation as T;
-    const need = `plugin "${plugin}" uses the service "${ref.name}"`;
-    throw new BootError(
-      this.plugins.includes(ref.plugin)
-        ? `${need}, which "${ref.plugin}" has not provided yet; add '${ref.plugin}' to requires of "${plugin}"`
-        : `${need} of "${ref.plugin}", which is not in svc.config.ts; add ${toFactoryName(ref.plugin)}() to plugins`,
+    const need = `plugin "${plugin}" uses the service "${ref.name}" of "${ref.plugin}"`;
+    const isThere = this.plugins.includes(ref.plugin);
+    if (isThere)
+      failBoot(`${need}, not provided yet; add '${ref.plugin}' to requires of "${plugin}"`, plugin);
+    return failBoot(
+      `${need}, which is not in svc.config.ts; add ${toFactoryName(ref.plugin)}() to plugins`,
       plugin,
     );
   }

@@ -1,140 +1,120 @@
-import { Ajv, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Issue } from '@svc/contract';
 import type { TSchema } from 'typebox';
 import { didYouMean } from './did-you-mean.js';
 
-/** Checks a value and says what is wrong with it, in plain words; an empty list: nothing. Fills in defaults in place. */
+/** What is wrong with a value, in plain words; an empty list: nothing. Fills in defaults in place. */
 export type Check = (value: unknown) => readonly Issue[];
 
 const MAX_ISSUES = 20;
-const ajvByDefaults = { fill: createAjv(true), leave: createAjv(false) };
+// One schema with an $id may be part of many; strictTypes would refuse what TypeBox writes for enums and unions.
+const settings = { allErrors: true, verbose: true, addUsedSchema: false, strictTypes: false } as const;
+const ajv = { fill: new Ajv({ ...settings, useDefaults: true }), leave: new Ajv(settings) };
+Object.values(ajv).forEach((each) => addFormats.default(each));
 
 /** `defaults: 'leave'` for partial updates, where what is left out must stay as it was. */
 export function compileCheck(schema: TSchema, defaults: 'fill' | 'leave' = 'fill'): Check {
-  const validate: ValidateFunction = ajvByDefaults[defaults].compile(schema as AnySchemaObject);
+  const validate = ajv[defaults].compile(schema as AnySchemaObject);
   return (value) => (validate(value) ? [] : toIssues(validate.errors ?? []));
 }
 
-function createAjv(useDefaults: boolean): Ajv {
-  // One schema with an $id may be part of many; strictTypes would refuse what TypeBox writes for enums and unions.
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    useDefaults,
-    addUsedSchema: false,
-    strictTypes: false,
-  });
-  addFormats.default(ajv);
-  return ajv;
-}
-
 function toIssues(errors: readonly ErrorObject[]): Issue[] {
-  const unique = new Map<string, Issue>();
-  for (const error of errors.filter((candidate) => !isBesidesThePoint(candidate, errors))) {
-    const issue = { path: toPath(error), message: toMessage(error) };
-    unique.set(`${issue.path}\n${issue.message}`, issue);
-    if (unique.size === MAX_ISSUES) break;
-  }
-  return [...unique.values()];
+  const telling = withoutAlternatives(errors).map((error) => ({
+    path: toPath(error),
+    message: toMessage(error),
+  }));
+  return [...new Map(telling.map((issue) => [JSON.stringify(issue), issue])).values()].slice(0, MAX_ISSUES);
 }
 
 /**
- * Of a union, either it is told what is wrong within the alternatives that were meant, or that none of them fits.
- * An alternative was not meant when the value is of another type, or one of its constants differs.
+ * Of a union, tells either what is wrong within the alternatives that were meant, or that none of them fits. One was
+ * not meant when the value is of another type, or a constant of it differs.
  */
-function isBesidesThePoint(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
-  const branchesOf = (union: ErrorObject) =>
-    ((union.schema as AnySchemaObject[]) ?? []).map((_, index) => `${union.schemaPath}/${index}/`);
-  const isMeant = (union: ErrorObject, branch: string) =>
-    !errors.some(
-      ({ schemaPath, keyword, instancePath }) =>
-        schemaPath.startsWith(branch) &&
-        (keyword === 'const' || (MISMATCHES.has(keyword) && instancePath === union.instancePath)),
+function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const silent = new Set<ErrorObject>();
+  for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
+    const alternatives = (union.schema as unknown[]).map((_, index) =>
+      errors.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/${index}/`)),
     );
-  if (error.keyword === 'anyOf') return branchesOf(error).some((branch) => isMeant(error, branch));
-  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
-  return unions.some((union) =>
-    branchesOf(union).some((branch) => error.schemaPath.startsWith(branch) && !isMeant(union, branch)),
-  );
+    const isOther = ({ keyword, instancePath }: ErrorObject) =>
+      keyword === 'const' || (/^(type|enum|anyOf)$/.test(keyword) && instancePath === union.instancePath);
+    const unmeant = alternatives.filter((alternative) => alternative.some(isOther));
+    if (unmeant.length < alternatives.length) silent.add(union);
+    unmeant.flat().forEach((error) => silent.add(error));
+  }
+  return errors.filter((error) => !silent.has(error));
 }
-
-const MISMATCHES = new Set(['type', 'enum', 'anyOf']);
 
 /** `/points/3/value` becomes `points[3].value`. */
-function toPath({ instancePath, params, keyword }: ErrorObject): string {
-  const parts = instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (keyword === 'required') parts.push(params['missingProperty'] as string);
-  if (keyword === 'additionalProperties') parts.push(params['additionalProperty'] as string);
-  return parts.reduce((path, part) => {
-    if (/^\d+$/.test(part)) return `${path}[${part}]`;
-    return path === '' ? part : `${path}.${part}`;
-  }, '');
+function toPath({ instancePath, params }: ErrorObject): string {
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+  const parts = instancePath.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const path = [...parts, missingProperty ?? additionalProperty ?? []].flat().slice(1);
+  return path
+    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
-const MESSAGES: Record<string, (params: Record<string, unknown>, error: ErrorObject) => string> = {
+type Words = (
+  params: { limit: number; pattern: string; additionalProperty: string },
+  schema: AnySchemaObject,
+  value: unknown,
+) => string;
+
+const needed: Words = (_, schema) => `must be ${describe(schema)}`;
+const WORDS: Readonly<Record<string, Words>> = {
   required: () => 'is required',
-  additionalProperties: ({ additionalProperty }, { parentSchema }) =>
-    toUnknownField(String(additionalProperty), parentSchema),
-  type: (_, { parentSchema, data }) => `must be ${describe(parentSchema ?? {})}, not ${typeName(data)}`,
-  enum: (_, { parentSchema }) => `must be ${describe(parentSchema ?? {})}`,
-  const: (_, { parentSchema }) => `must be ${describe(parentSchema ?? {})}`,
-  anyOf: (_, { parentSchema }) => `must be ${describe(parentSchema ?? {})}`,
-  minimum: ({ limit }) => `must be at least ${String(limit)}`,
-  maximum: ({ limit }) => `must be at most ${String(limit)}`,
-  exclusiveMinimum: ({ limit }) => `must be more than ${String(limit)}`,
-  exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
-  minLength: ({ limit }) =>
-    limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`,
-  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
-  minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
-  maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
+  additionalProperties: ({ additionalProperty }, schema) => describeUnknown(additionalProperty, schema),
+  type: (params, schema, value) => `${needed(params, schema, value)}, not ${describeType(value)}`,
+  enum: needed,
+  const: needed,
+  anyOf: needed,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} item${limit === 1 ? '' : 's'}`,
+  maxItems: ({ limit }) => `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
   uniqueItems: () => 'must not have an item twice',
-  pattern: ({ pattern }, { parentSchema }) =>
-    typeof parentSchema?.['description'] === 'string'
-      ? `is malformed: ${parentSchema['description']}`
-      : `is malformed: it must match ${String(pattern)}`,
+  pattern: ({ pattern }, { description }) => `is malformed: ${description ?? `it must match ${pattern}`}`,
 };
 
-function toMessage(error: ErrorObject): string {
-  return (
-    MESSAGES[error.keyword]?.(error.params as Record<string, unknown>, error) ?? error.message ?? 'is refused'
-  );
+function toMessage({ keyword, params, parentSchema = {}, data, message }: ErrorObject): string {
+  return WORDS[keyword]?.(params as Parameters<Words>[0], parentSchema, data) ?? message ?? 'is refused';
 }
 
-function toUnknownField(field: string, schema: AnySchemaObject | undefined): string {
-  const known = Object.keys((schema?.['properties'] as object | undefined) ?? {});
-  const guess = didYouMean(field, known);
-  const patterns = Object.keys((schema?.['patternProperties'] as object | undefined) ?? {});
+function describeUnknown(
+  field: string,
+  { properties = {}, patternProperties = {} }: AnySchemaObject,
+): string {
+  const known = Object.keys(properties as object);
+  const patterns = Object.keys(patternProperties as object);
   if (patterns.length > 0) return `is no allowed name: it must match ${patterns.join(' or ')}`;
-  return `unknown field${guess || (known.length > 0 ? `; there are ${known.join(', ')}` : '; none is taken')}`;
+  return `unknown field${didYouMean(field, known) || `; there ${known.length > 0 ? `are ${known.join(', ')}` : 'are none'}`}`;
 }
 
 /** A schema in words: `an integer`, `one of TRAIN, EVALUATE`, `a string or null`. */
 function describe(schema: AnySchemaObject): string {
-  if (typeof schema['title'] === 'string') return schema['title'];
-  const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
-    unknown[] | undefined;
-  if (values)
-    return values.length === 1 ? JSON.stringify(values[0]) : `one of ${values.map(String).join(', ')}`;
-  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as AnySchemaObject[] | undefined;
-  if (alternatives) return [...new Set(alternatives.map(describe))].join(' or ');
-  return [schema['type'] as string | string[]].flat().map(withArticle).join(' or ');
+  const { title, type, anyOf } = schema as {
+    title?: string;
+    type?: string | string[];
+    anyOf?: AnySchemaObject[];
+  };
+  const values = ('const' in schema ? [schema['const']] : schema['enum']) as unknown[] | undefined;
+  if (title !== undefined) return title;
+  if (values) return values.length === 1 ? JSON.stringify(values[0]) : `one of ${values.join(', ')}`;
+  const alternatives = anyOf?.map(describe) ?? [type ?? 'something else'].flat().map(withArticle);
+  return [...new Set(alternatives)].join(' or ');
 }
 
-function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  return withArticle(Array.isArray(value) ? 'array' : typeof value);
+function describeType(value: unknown): string {
+  return withArticle(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 }
 
 function withArticle(type: string): string {
-  if (type === 'null') return type;
-  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
-}
-
-function count(limit: unknown, noun: string): string {
-  return `${String(limit)} ${noun}${limit === 1 ? '' : 's'}`;
+  return type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }

@@ -61,7 +61,7 @@ describe('configuration', () => {
     [
       'an origin with a path',
       [{ allowedOrigins: ['https://a/b'] }],
-      'allowedOrigins[0]: is malformed: as in https://example.org',
+      'allowedOrigins[0]: is malformed: as in https://lab.example',
     ],
     [
       'another database',
@@ -193,7 +193,7 @@ describe('configuration', () => {
         'there is no ',
       );
       expect(await failureWith('export const a = 1;')).to.contain(
-        'svc.config.ts: must export default defineConfig',
+        'svc.config.ts: must have export default defineConfig',
       );
     });
 
@@ -217,7 +217,7 @@ describe('configuration', () => {
 
     it('with an unknown plugin option points at the option', async () => {
       expect(await failureWith(withPlugins('plugins: [', 'jobs({', 'tick: 5,', '}),', ']'))).to.equal(
-        'svc.config.ts:7: plugin "jobs", option tick: unknown field; none is taken',
+        'svc.config.ts:7: plugin "jobs", option tick: unknown field; there are none',
       );
     });
 

@@ -109,7 +109,7 @@ describe('hooks', () => {
       const { close } = await contextWith(({ hooks, name }) =>
         hooks.runners.tap(name, (runners) => void (kept = runners)),
       );
-      expect(() => kept!.add(runner('late'))).to.throw('adds the runner "late" after the boot');
+      expect(() => kept!.add(runner('late'))).to.throw('runner "late" of plugin "p0" comes after the boot');
       await close();
     });
   });

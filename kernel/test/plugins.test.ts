@@ -42,7 +42,7 @@ describe('plugins', () => {
 
     it('refuses two plugins of one name', async () => {
       expect(await bootFailure(plugin('jobs'), plugin('jobs'))).to.equal(
-        'plugin "jobs" is there twice; remove one jobs() from plugins',
+        'plugin "jobs" is there twice; remove one jobs()',
       );
     });
 
@@ -80,7 +80,7 @@ describe('plugins', () => {
     it('are refused of a plugin that takes none', async () => {
       const none = definePlugin({ name: 'none', setup: () => undefined });
       expect(await bootFailure(none({ a: 1 } as object))).to.contain(
-        'plugin "none", option a: unknown field; none is taken',
+        'plugin "none", option a: unknown field; there are none',
       );
     });
   });
@@ -107,7 +107,7 @@ describe('plugins', () => {
     it('are provided once', async () => {
       const provider = (name: string) => plugin(name, (ctx) => ctx.provide(greeter, { greet: () => name }));
       expect(await bootFailure(provider('a'), provider('b'))).to.contain(
-        'plugin "b" provides the service "greeter", as "a" does',
+        'service "greeter" of plugin "b" is already provided by "a"',
       );
     });
   });

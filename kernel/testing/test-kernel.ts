@@ -6,6 +6,7 @@ import { resolveConfig, type Config } from '../src/config/config.js';
 import { createKernel, type Kernel } from '../src/kernel.js';
 import { createLogger } from '../src/logger.js';
 import { definePlugin, type Plugin, type PluginContext } from '../src/plugin.js';
+import { createAnswerCheck } from './answer-check.js';
 import type { TestDatabase } from './each-database.js';
 import { openSse, type SseClient, type SseOptions } from './sse-client.js';
 import { testAuth } from './test-auth.js';
@@ -61,8 +62,9 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
     { env: {} },
   );
   const log = createLogger(config.logLevel);
-  const kernel = createKernel(config, { log, checkAnswers: true, ...(clock && { clock }) });
+  const kernel = createKernel(config, { log, ...(clock && { clock }) });
   const { url } = await kernel.start();
+  const check = createAnswerCheck(probe.ctx().registered.routes.map(({ spec }) => spec));
   const urlOf = (path: string) => `${url}/api/v1${path}`;
   return {
     url,
@@ -72,7 +74,11 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
       return kernel.db;
     },
     use: (ref) => kernel.use(ref),
-    request: (method, path, request) => send(method, urlOf(path), request),
+    async request(method, path, request) {
+      const answer = await send(method, urlOf(path), request);
+      check(method, path, answer.status, answer.body);
+      return answer;
+    },
     sse: (path, sseOptions) => openSse(urlOf(path), sseOptions),
     async close() {
       await kernel.close();

@@ -1,38 +1,30 @@
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { BootError } from '../errors.js';
 import { withoutPassword } from '../db/connect.js';
+import { failBoot } from '../errors.js';
 import { LOG_LEVELS } from '../logger.js';
 import type { Plugin } from '../plugin.js';
-import { toFactoryName } from '../services.js';
 import { compileCheck } from '../validation.js';
 import { configFromEnvironment } from './environment.js';
+import type { ConfigSource } from './locate.js';
 
-const strict = { additionalProperties: false };
+const only = (title?: string) => ({ additionalProperties: false, ...(title && { title }) });
 const Text = Type.String({ minLength: 1 });
 const Origin = Type.String({
   pattern: '^https?://[^/]+$',
-  description: 'as in https://example.org, without a path',
+  description: 'as in https://lab.example, no path',
 });
-const PostgresUrl = Type.String({
-  pattern: '^postgres(ql)?://',
-  description: 'as in postgres://user@host/name',
-});
-
-export const DatabaseConfig = Type.Union([
-  Type.Object(
-    { client: Type.Literal('sqlite'), filename: Type.Optional(Text) },
-    { ...strict, title: "{ client: 'sqlite', filename? }" },
-  ),
-  Type.Object(
-    { client: Type.Literal('postgres'), url: PostgresUrl },
-    { ...strict, title: "{ client: 'postgres', url }" },
-  ),
+const Url = Type.String({ pattern: '^postgres(ql)?://', description: 'as in postgres://user@host/name' });
+const Sqlite = { client: Type.Literal('sqlite'), filename: Type.Optional(Text) };
+const Postgres = { client: Type.Literal('postgres'), url: Url };
+const DatabaseConfig = Type.Union([
+  Type.Object(Sqlite, only("{ client: 'sqlite', filename? }")),
+  Type.Object(Postgres, only("{ client: 'postgres', url }")),
 ]);
 export type DatabaseConfig = Static<typeof DatabaseConfig>;
 
-const Settings = Type.Object({
+const settings = {
   /** Default 127.0.0.1. */
   host: Type.Optional(Text),
   /** Default 8600; 0 lets the system choose. */
@@ -49,12 +41,10 @@ const Settings = Type.Object({
   shutdownGraceMs: Type.Optional(Type.Integer({ minimum: 0 })),
   /** Default info. */
   logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])),
-});
-export type Settings = Static<typeof Settings>;
+};
+const checkConfig = compileCheck(Type.Object({ ...settings, plugins: Type.Array(Type.Unknown()) }, only()));
 
-const checkConfig = compileCheck(
-  Type.Object({ ...Settings.properties, plugins: Type.Array(Type.Unknown()) }, strict),
-);
+export interface Settings extends Static<ReturnType<typeof Type.Object<typeof settings>>> {}
 
 /** svc.config.ts. Everything but `plugins` has a default; environment variables win. */
 export interface Config extends Settings {
@@ -70,11 +60,6 @@ export interface ResolvedConfig extends Required<Omit<Config, 'allowedHosts'>> {
   readonly source: ConfigSource | null;
 }
 
-export interface ConfigSource {
-  readonly file: string;
-  readonly text: string;
-}
-
 export interface ResolveOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Win over the environment: what the command line said. */
@@ -88,20 +73,15 @@ export function defineConfig(config: Config): Config {
 }
 
 /** Flags over environment over file, defaults for the rest. */
-export function resolveConfig(
-  config: Config,
-  { env = process.env, flags, source }: ResolveOptions = {},
-): ResolvedConfig {
+export function resolveConfig(config: Config, options: ResolveOptions = {}): ResolvedConfig {
+  const { env = process.env, flags, source = null } = options;
   const merged = { ...config, ...configFromEnvironment(env), ...flags };
   const [issue] = checkConfig(merged);
-  if (issue)
-    throw new BootError(
-      `${issue.path || 'the configuration'}: ${issue.message}`,
-      issue.path.split(/[.[]/)[0],
-    );
+  if (issue) failBoot(`${issue.path || 'the configuration'}: ${issue.message}`, issue.path.split(/[.[]/)[0]);
   merged.plugins.forEach(checkPlugin);
   const dataDir = resolve((merged.dataDir ?? '~/.svc').replace(/^~(?=$|\/)/, homedir()));
-  const database = merged.database ?? { client: 'sqlite' };
+  const { database = { client: 'sqlite' } } = merged;
+  const isSqlite = database.client === 'sqlite';
   return {
     host: '127.0.0.1',
     port: 8600,
@@ -111,48 +91,34 @@ export function resolveConfig(
     logLevel: 'info',
     ...merged,
     dataDir,
-    database:
-      database.client === 'sqlite'
-        ? { ...database, filename: resolve(dataDir, database.filename ?? 'svc.db') }
-        : database,
-    source: source ?? null,
+    database: isSqlite
+      ? { ...database, filename: resolve(dataDir, database.filename ?? 'svc.db') }
+      : database,
+    source,
   };
 }
 
 function checkPlugin(plugin: unknown, index: number): void {
-  const { name, setup } = (plugin ?? {}) as Partial<Plugin>;
+  const { name = 'plugins', setup } = (plugin ?? {}) as Partial<Plugin>;
+  const place = `plugins[${index}]`;
   if (typeof plugin === 'function')
-    throw new BootError(`plugins[${index}] is a factory: call it, as in jobs()`, [plugin.name, 'plugins']);
-  if (name && setup) return;
-  throw new BootError(`plugins[${index}] is no plugin: make it with definePlugin`, 'plugins');
+    failBoot(`${place} is a factory: call it, as in jobs()`, [name, 'plugins']);
+  if (!setup) failBoot(`${place} is no plugin: make it with definePlugin`, 'plugins');
 }
 
 /** For people: the configuration as it is in force, without its secrets. */
-export function describeConfig({ plugins, source, ...settings }: ResolvedConfig): Record<string, unknown> {
+export function describeConfig({ plugins, source, ...rest }: ResolvedConfig): Record<string, unknown> {
   const described = plugins.map(({ name, options }) => ({ name, options }));
-  return redact({ file: source?.file ?? null, ...settings, plugins: described }) as Record<string, unknown>;
+  return redact('', { file: source?.file ?? null, ...rest, plugins: described }) as Record<string, unknown>;
 }
 
-function redact(value: unknown, key = ''): unknown {
-  if (typeof value === 'string')
-    return /token|secret|password|api_?key/i.test(key) ? '***' : withoutPassword(value);
-  if (Array.isArray(value)) return value.map((item) => redact(item, key));
+function redact(key: string, value: unknown): unknown {
+  if (typeof value === 'string') return isSecret(key) ? '***' : withoutPassword(value);
+  if (Array.isArray(value)) return value.map((item) => redact(key, item));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(inner, name)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(name, inner)]));
 }
 
-/** The same error, pointing at the line of svc.config.ts to change. */
-export function locateBootError(error: unknown, source: ConfigSource | null): unknown {
-  if (!(error instanceof BootError) || !source || error.culprit === undefined) return error;
-  const culprits = [error.culprit].flat();
-  const line = culprits.map((culprit) => findLine(source.text, toFactoryName(culprit))).find(Boolean);
-  return new BootError(`${source.file}${line ? `:${line}` : ''}: ${error.message}`, undefined, {
-    cause: error,
-  });
-}
-
-/** The last line that has the word, comments and imports aside; counted from 1, and 0 when there is none. */
-function findLine(text: string, word: string): number {
-  const use = new RegExp(`^(?!\\s*(import|//|\\*)).*(?<![\\w$])${word.replace(/\W/g, '\\$&')}(?![\\w$])`);
-  return text.split('\n').findLastIndex((line) => use.test(line)) + 1;
+function isSecret(key: string): boolean {
+  return /token|secret|password|api_?key/i.test(key);
 }

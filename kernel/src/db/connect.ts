@@ -3,7 +3,7 @@ import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
 import pg from 'pg';
 import type { DatabaseConfig } from '../config/config.js';
-import { BootError } from '../errors.js';
+import { failBoot } from '../errors.js';
 
 /** A knex instance or a transaction. Repositories take it as a parameter. */
 export type Db = Knex;
@@ -19,10 +19,13 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
   try {
     await db.raw('select 1');
     return db;
-  } catch (cause) {
+  } catch (error) {
     await db.destroy();
-    const why = (cause as Error).message;
-    throw new BootError(`cannot open the database ${withoutPassword(where)}: ${why}`, 'database', { cause });
+    return failBoot(
+      `cannot open the database ${withoutPassword(where)}: ${(error as Error).message}`,
+      'database',
+      error,
+    );
   }
 }
 

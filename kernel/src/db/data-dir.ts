@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { BootError } from '../errors.js';
+import { failBoot } from '../errors.js';
 
 export interface DataDirLock {
   release(): void;
@@ -12,10 +12,8 @@ export function ensureDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true });
     chmodSync(dataDir, 0o700);
-  } catch (cause) {
-    throw new BootError(`cannot make the data directory ${dataDir}: ${(cause as Error).message}`, 'dataDir', {
-      cause,
-    });
+  } catch (error) {
+    failBoot(`cannot make the data directory ${dataDir}: ${(error as Error).message}`, 'dataDir', error);
   }
 }
 
@@ -31,10 +29,10 @@ export function lockDataDir(dataDir: string): DataDirLock {
   try {
     holder.exec('BEGIN EXCLUSIVE');
     return { release: () => void holder.close() };
-  } catch (cause) {
+  } catch (error) {
     holder.close();
-    if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
-    throw new BootError(
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+    return failBoot(
       `a server is running on the data directory ${dataDir}; stop it, or set SVC_DATA_DIR`,
       'dataDir',
     );

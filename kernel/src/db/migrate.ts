@@ -1,4 +1,4 @@
-import { BootError } from '../errors.js';
+import { failBoot } from '../errors.js';
 import type { Db } from './connect.js';
 import { dialectOf } from './dialect.js';
 
@@ -28,18 +28,17 @@ export async function migrate(db: Db, sets: MigrationSets): Promise<void> {
     });
   });
   refuseNewer(await appliedNames(db), sets);
-  const all = Object.entries(sets).flatMap(([plugin, list]) =>
-    list.map((migration) => ({ name: `${plugin}/${migration.name}`, up: (trx: Db) => migration.up(trx) })),
-  );
-  for (const { name, up } of all) {
-    await inTurn(db, async (trx) => {
-      if ((await appliedNames(trx)).includes(name)) return;
-      await up(trx);
-      await trx(TABLE).insert({ name, applied_at: Date.now() });
-    }).catch((cause: Error) => {
-      throw new BootError(`migration ${name} failed: ${cause.message}`, undefined, { cause });
-    });
+  for (const [plugin, list] of Object.entries(sets)) {
+    for (const migration of list) await apply(db, `${plugin}/${migration.name}`, migration);
   }
+}
+
+async function apply(db: Db, name: string, migration: Migration): Promise<void> {
+  await inTurn(db, async (trx) => {
+    if ((await appliedNames(trx)).includes(name)) return;
+    await migration.up(trx);
+    await trx(TABLE).insert({ name, applied_at: Date.now() });
+  }).catch((error: Error) => failBoot(`migration ${name} failed: ${error.message}`, undefined, error));
 }
 
 /** Tables of a plugin that is no longer configured may stay; a migration that a configured one does not know may not. */
@@ -48,11 +47,11 @@ function refuseNewer(applied: readonly string[], sets: MigrationSets): void {
     const [plugin = '', migration] = name.split('/');
     return Object.hasOwn(sets, plugin) && !sets[plugin]?.some((known) => known.name === migration);
   });
-  if (unknown === undefined) return;
-  throw new BootError(
-    `the database is newer than this server, it has ${unknown}; install the newer version again`,
-    'database',
-  );
+  if (unknown)
+    failBoot(
+      `the database is newer than this server, it has ${unknown}; install the newer version`,
+      'database',
+    );
 }
 
 async function appliedNames(db: Db): Promise<string[]> {

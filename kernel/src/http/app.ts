@@ -2,11 +2,10 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
 import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
-import { compileAnswerCheck } from './answer.js';
 import { compileInput } from './input.js';
 import { admitOrigin } from './origin.js';
 import type { HttpParts } from './parts.js';
-import type { Download, RouteRequest } from './route.js';
+import type { Reply, RouteRequest } from './route.js';
 import { API, toRouterPath, type HttpRoute } from './routes.js';
 import { answerSse } from './sse.js';
 
@@ -20,13 +19,8 @@ export function createApp(parts: HttpParts): Koa {
   app.use((ctx) => {
     const methods = (ctx['matched'] as { methods: string[] }[]).flatMap((layer) => layer.methods);
     if (methods.length === 0) fail('not_found', `there is nothing at ${ctx.path}`);
-    const allow = [...new Set(methods)].join(', ');
-    throw new HttpError(
-      'method_not_allowed',
-      `${ctx.path} takes ${allow}, not ${ctx.method}`,
-      {},
-      { Allow: allow },
-    );
+    const Allow = [...new Set(methods)].join(', ');
+    throw new HttpError('method_not_allowed', `${ctx.path} takes ${Allow}`, {}, { Allow });
   });
   return app;
 }
@@ -45,24 +39,21 @@ function answerErrors({ log, closing }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {
     const startedMs = performance.now();
     const given = ctx.get('X-Request-Id');
-    const requestId = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
-    ctx.state['requestId'] = requestId;
-    ctx.set({ ...SECURITY_HEADERS, 'X-Request-Id': requestId });
+    const request_id = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+    ctx.state['requestId'] = request_id;
+    ctx.set({ ...SECURITY_HEADERS, 'X-Request-Id': request_id });
     if (isApi(ctx.path)) ctx.set('Cache-Control', 'no-store');
     ctx.res.once('close', () => {
       const { method, path, status } = ctx;
       const ms = Math.round(performance.now() - startedMs);
-      log[method === 'GET' ? 'debug' : 'info'](
-        { request_id: requestId, method, path, status, ms },
-        'request',
-      );
+      log[method === 'GET' ? 'debug' : 'info']({ request_id, method, path, status, ms }, 'request');
     });
     try {
       await next();
     } catch (err) {
-      const answer = toHttpError(err, requestId);
+      const answer = toHttpError(err, request_id);
       if (answer.code === 'internal' && !isClientGone(err))
-        log.error({ err, request_id: requestId }, 'a request failed');
+        log.error({ err, request_id }, 'a request failed');
       ctx.status = answer.status;
       ctx.set(answer.headers);
       ctx.body = toEnvelope(answer);
@@ -72,9 +63,15 @@ function answerErrors({ log, closing }: HttpParts): Koa.Middleware {
 }
 
 function isClientGone(error: unknown): boolean {
-  const { code = '' } = error as NodeJS.ErrnoException;
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
   return ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(code);
 }
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id',
+  'Access-Control-Max-Age': '600',
+};
 
 /** Host and Origin, and the CORS answers for the foreign origins that the configuration allows. */
 function admit({ config }: HttpParts): Koa.Middleware {
@@ -82,18 +79,11 @@ function admit({ config }: HttpParts): Koa.Middleware {
     const origin = admitOrigin(ctx.req, config);
     if (config.allowedOrigins.length > 0) ctx.vary('Origin');
     if (origin === null) return next();
-    ctx.set({
-      'Access-Control-Allow-Origin': origin,
-      'Access-Control-Expose-Headers': 'X-Request-Id, Retry-After',
-    });
+    ctx.set('Access-Control-Allow-Origin', origin);
+    ctx.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After');
     if (ctx.method !== 'OPTIONS') return next();
     ctx.status = 204;
-    ctx.set({
-      'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
-      'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id',
-      'Access-Control-Max-Age': '600',
-    });
+    ctx.set(PREFLIGHT_HEADERS);
   };
 }
 
@@ -120,43 +110,33 @@ function createRouter(parts: HttpParts): Router {
 
 function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middleware {
   const readInput = compileInput(spec);
-  const checkAnswer = parts.checkAnswers ? compileAnswerCheck(spec) : undefined;
   return async (ctx: Koa.Context) => {
-    const requestId = ctx.state['requestId'] as string;
     const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
     const input = await readInput(ctx.req, ctx.querystring);
     const gone = new AbortController();
     ctx.res.once('close', () => gone.abort());
     const request = {
-      params: ctx['params'],
       ...input,
+      params: ctx['params'] as object,
       caller,
       headers: ctx.headers,
-      requestId,
+      requestId: ctx.state['requestId'] as string,
       signal: gone.signal,
       koa: ctx,
     };
-    const reply = await handler(request as RouteRequest);
-    if (!('kind' in reply)) {
-      checkAnswer?.(reply);
-      ctx.status = reply.status;
-      ctx.set({ ...reply.headers });
-      ctx.body = reply.body;
-    } else if (ctx.method === 'HEAD') {
-      ctx.status = 200;
-    } else if (reply.kind === 'download') {
-      sendFile(ctx, reply);
-    } else {
-      const onError = (err: unknown) =>
-        parts.log.error({ err, request_id: requestId, route: spec.id }, 'a stream failed');
-      answerSse(ctx, reply, { ...parts, onError });
-    }
+    send(ctx, await handler(request as RouteRequest), parts);
   };
 }
 
-function sendFile(ctx: Koa.Context, { filename, contentType, body }: Download): void {
+function send(ctx: Koa.Context, reply: Reply, parts: HttpParts): void {
   ctx.status = 200;
-  if (filename !== undefined) ctx.attachment(filename);
-  ctx.set('Content-Type', contentType);
-  ctx.body = body;
+  if (!('kind' in reply)) {
+    ctx.status = reply.status;
+    ctx.set({ ...reply.headers });
+    ctx.body = reply.body;
+  } else if (reply.kind === 'download') {
+    if (reply.filename !== undefined) ctx.attachment(reply.filename);
+    ctx.set('Content-Type', reply.contentType);
+    ctx.body = reply.body;
+  } else if (ctx.method !== 'HEAD') answerSse(ctx, reply, parts);
 }

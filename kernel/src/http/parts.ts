@@ -12,6 +12,4 @@ export interface HttpParts extends FrozenRoutes {
   readonly clock: Clock;
   /** Aborts when the server begins to close. */
   readonly closing: AbortSignal;
-  /** Refuse to send what the route's schema does not allow: for tests. */
-  readonly checkAnswers: boolean;
 }

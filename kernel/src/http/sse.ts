@@ -2,19 +2,15 @@
 import type Koa from 'koa';
 import SseTransform, { type RawMessage } from 'koa-sse-stream/lib/sse.js';
 import { Transform } from 'node:stream';
-import type { Clock } from '../clock.js';
+import type { HttpParts } from './parts.js';
 import type { SseReply, SseStream } from './route.js';
 
 const HEARTBEAT_MS = 15_000;
 /** A client with more than this on its way is cut: it resumes by `Last-Event-ID`. */
 const MAX_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 
-/** Answers by a stream of events. `onError` is told of what `open` throws; the stream is closed then. */
-export function answerSse(
-  ctx: Koa.Context,
-  { open }: SseReply,
-  { clock, closing, onError }: { clock: Clock; closing: AbortSignal; onError: (error: unknown) => void },
-): void {
+/** Answers by a stream of events, which is closed when `open` throws. */
+export function answerSse(ctx: Koa.Context, { open }: SseReply, { clock, closing, log }: HttpParts): void {
   const transform = new SseTransform(ctx);
   const gone = new AbortController();
   const unsettled = new Set<() => void>();
@@ -69,8 +65,8 @@ export function answerSse(
   ctx.status = 200;
   ctx.body = transform;
   if (closing.aborted) return hangUp();
-  void (async () => open(stream))().catch((error: unknown) => {
-    onError(error);
+  void (async () => open(stream))().catch((err: unknown) => {
+    log.error({ err, path: ctx.path, request_id: ctx.state['requestId'] as string }, 'a stream failed');
     hangUp();
   });
 }
