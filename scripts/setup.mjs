@@ -28,8 +28,11 @@ async function installDependencies() {
   if (isInstalled && isStamped('install', wanted)) return;
   const startedMs = Date.now();
   console.log('setup: installing dependencies (the first time this takes a minute or two)');
-  const { code, output } = await run('npm', ['ci', '--no-progress'], { env: compilerEnvironment() });
-  if (code !== 0) throw new Explained(`${output.trimEnd()}\nsetup: npm ci failed; its output is above`);
+  // `ci` begins by deleting node_modules, which would pull them away under whatever runs from this clone.
+  const how = isInstalled ? ['install', '--no-save'] : ['ci'];
+  const { code, output } = await run('npm', [...how, '--no-progress'], { env: compilerEnvironment() });
+  if (code !== 0)
+    throw new Explained(`${output.trimEnd()}\nsetup: npm ${how[0]} failed; its output is above`);
   stamp('install', wanted);
   console.log(`setup: dependencies installed in ${secondsSince(startedMs)}`);
 }
