@@ -80,7 +80,12 @@ async function restartServer(world: World, signal: NodeJS.Signals, forMs: number
   await world.startServer();
 }
 
-async function restartAgent(world: World, node: number, signal: NodeJS.Signals, forMs: number): Promise<void> {
+async function restartAgent(
+  world: World,
+  node: number,
+  signal: NodeJS.Signals,
+  forMs: number,
+): Promise<void> {
   const { program } = world.agents[node]!;
   program.kill(signal);
   await program.ended;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 /** A line of the journal that worker.py writes. Times in ms. */
 interface Entry {
-  readonly event: 'start' | 'beat' | 'lines' | 'points' | 'end' | 'refused';
+  readonly event: 'start' | 'beat' | 'lines' | 'points' | 'end' | 'refused' | 'sdk';
   readonly pid: number;
   readonly job: string;
   readonly attempt: number;

@@ -6,6 +6,7 @@ exit with). start and end are on the disk before it goes on.
 """
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -70,9 +71,18 @@ def leave_grandchild():
     os._exit(0)
 
 
+class ToJournal(logging.Handler):
+    """What the SDK warns about; on stderr it would stand between the numbered lines."""
+
+    def emit(self, record):
+        note("sdk", text=record.getMessage())
+
+
 def start_run():
     sys.path.insert(0, plan["sdk"])
     import svc
+
+    logging.getLogger("svc").addHandler(ToJournal())
 
     return svc.init(max_steps=plan["steps"])
 
@@ -100,7 +110,8 @@ if plan["partial_last_line"]:
     write_all(1, b"o the end without a newline")
 note("end", durable=True, role=role, code=plan["exit"])
 if plan["exit"] < 0:
-    signal.signal(-plan["exit"], signal.SIG_DFL)
+    if -plan["exit"] != signal.SIGKILL:
+        signal.signal(-plan["exit"], signal.SIG_DFL)
     os.kill(os.getpid(), -plan["exit"])
     time.sleep(60)
 os._exit(plan["exit"])

@@ -56,7 +56,7 @@ function planWorker(random: Random): WorkerPlan {
   return {
     steps: isLong ? random.integer(8, 16) : random.integer(0, 4),
     step_s: random.pick([0.05, 0.1, 0.15]),
-    lines_per_step: isLoud ? 2000 : random.integer(0, 20),
+    lines_per_step: isLoud ? 400 : random.integer(0, 20),
     points_per_step: random.chance(0.4) ? random.integer(1, 30) : 0,
     partial_last_line: random.chance(0.3),
     ignores_term: random.chance(0.2),

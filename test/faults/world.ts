@@ -40,8 +40,8 @@ export interface World {
   /** Takes all the room that is left there; undone by `freeDisk`. */
   fillDisk(dir: string): void;
   freeDisk(dir: string): void;
-  /** Resolves when server and agents run and know each other. */
-  whole(): Promise<void>;
+  /** Starts again what has ended by itself; resolves, with what it said, when server and agents run and know each other. */
+  whole(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -78,7 +78,11 @@ export async function createWorld(): Promise<World> {
     canFillDisks,
     server,
     async startServer() {
-      world.server = await workplace.startServer({ args: serverArgs });
+      // As an init system does: a server that finds no room on its disk ends, and is started again.
+      world.server = await until(() => workplace.startServer({ args: serverArgs }), {
+        timeoutMs: PATIENCE_MS,
+        everyMs: 200,
+      });
       for (const { proxy } of agents) proxy.target = portOf(world.server);
     },
     startAgent(node) {
@@ -88,7 +92,9 @@ export async function createWorld(): Promise<World> {
     fillDisk,
     freeDisk: (dir) => rmSync(toBallast(dir), { force: true }),
     async whole() {
+      const said = await restartEnded(world);
       await until(() => areConnected(world), { timeoutMs: PATIENCE_MS, everyMs: 50 });
+      return said;
     },
     async close() {
       await workplace.end();
@@ -99,6 +105,23 @@ export async function createWorld(): Promise<World> {
   };
   await world.whole();
   return world;
+}
+
+/** Programs that ended without being told to, in their own last words. */
+async function restartEnded(world: World): Promise<string[]> {
+  const said: string[] = [];
+  for (const [node, { program }] of world.agents.entries()) {
+    if (program.isRunning) continue;
+    said.push(`agent ${node} ended by itself: ${program.stderr.trimEnd().split('\n').slice(-3).join(' | ')}`);
+    world.startAgent(node);
+  }
+  if (!world.server.isRunning) {
+    said.push(
+      `the server ended by itself: ${world.server.stderr.trimEnd().split('\n').slice(-3).join(' | ')}`,
+    );
+    await world.startServer();
+  }
+  return said;
 }
 
 async function areConnected({ server, agents }: World): Promise<boolean> {
