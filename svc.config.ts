@@ -1,5 +1,6 @@
 import { defineConfig } from '@svc/kernel';
 import { auth } from '@svc/plugin-auth';
+import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
 import { events } from '@svc/plugin-events';
 import { jobs } from '@svc/plugin-jobs';
@@ -25,6 +26,7 @@ export default defineConfig({
     logs(), // every line: recent ones in memory, all of them on disk
     runs(), // what a training reports under: progress, config, state
     metrics(), // points, series, summaries
+    checkpoints(), // what a training saved, and where
     service(), // health and status
     openapi(), // the API described, as JSON and as a page
     runnerProcess(), // runs a command as a process group

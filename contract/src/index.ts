@@ -7,6 +7,7 @@ export * from './records/project.js';
 export * from './records/job.js';
 export * from './records/run.js';
 export * from './records/metric.js';
+export * from './records/checkpoint.js';
 export * from './records/node.js';
 export * from './records/event.js';
 export * from './records/log.js';

@@ -29,6 +29,7 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   'metrics.batch': { points: [{ seq: 0, name: 'loss', step: 0, value: 1 }] },
   'metrics.query': { run_ids: ['unknown'], names: ['loss'] },
   'events.create': { title: 't', data: {} },
+  'checkpoints.create': { path: '/out/checkpoint-1', step: 1, metadata: { note: 'n' } },
 };
 
 const ALL: readonly RouteSpec[] = (Object.values(routes) as unknown[]).filter(isRoute);
@@ -69,12 +70,17 @@ describe('bad input is refused, named, and changes nothing', function () {
       body: { name: 'e', project_id: project.id },
     });
     const run = await client.call(routes.createRun, { body: { name: 'r', experiment: experiment.id } });
+    const { id: ckpt_id } = await client.call(routes.createCheckpoint, {
+      params: { run_id: run.id },
+      body: { path: '/out/checkpoint-0' },
+    });
     const job = await submit(client, { command: ['true'] });
     const [token] = (await client.call(routes.listTokens)).items;
     ids = {
       project_id: project.id,
       experiment_id: experiment.id,
       run_id: run.id,
+      ckpt_id,
       job_id: job.id,
       token_id: token?.id ?? '',
       node_id: newId('node'),

@@ -12,6 +12,7 @@ export const PLUGINS = [
   'logs',
   'runs',
   'metrics',
+  'checkpoints',
   'service',
   'openapi',
   'runner-process',

@@ -15,6 +15,9 @@ export async function readState(client: Client): Promise<unknown> {
   const metrics = await Promise.all(
     runs.items.map(({ id }) => client.call(routes.getRunSummary, { params: { run_id: id } })),
   );
+  const checkpoints = await Promise.all(
+    runs.items.map(({ id }) => client.call(routes.listRunCheckpoints, { params: { run_id: id } })),
+  );
   const stableTokens = tokens.items.map(({ last_used_at: _changes, ...token }) => token);
-  return { jobs, runs, projects, experiments, events, nodes, metrics, tokens: stableTokens };
+  return { jobs, runs, projects, experiments, events, nodes, metrics, checkpoints, tokens: stableTokens };
 }

@@ -5,6 +5,7 @@ export * from './jobs.js';
 export * from './logs.js';
 export * from './runs.js';
 export * from './metrics.js';
+export * from './checkpoints.js';
 export * from './events.js';
 export * from './service.js';
 export * from './openapi.js';

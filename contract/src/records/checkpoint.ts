@@ -1,0 +1,29 @@
+import { Type, type Static } from 'typebox';
+import { Timestamp, nullable, strict } from '../route.js';
+import { JsonObject } from './run.js';
+
+export const CheckpointSource = Type.Enum(['sdk', 'watcher', 'api']);
+export type CheckpointSource = Static<typeof CheckpointSource>;
+
+/** What the training said of the checkpoint, and under `evaluations` what its evaluations have found. */
+export const CheckpointMetadata = Type.Object(
+  { evaluations: Type.Array(JsonObject) },
+  { additionalProperties: true },
+);
+
+/** A file or directory on an agent host. `size` in bytes. */
+export const Checkpoint = strict(
+  {
+    id: Type.String(),
+    run_id: Type.String(),
+    step: nullable(Type.Integer()),
+    epoch: nullable(Type.Number()),
+    size: nullable(Type.Integer()),
+    path: Type.String(),
+    metadata: CheckpointMetadata,
+    source: CheckpointSource,
+    created_at: Timestamp,
+  },
+  { $id: 'Checkpoint' },
+);
+export type Checkpoint = Static<typeof Checkpoint>;

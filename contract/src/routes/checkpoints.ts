@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { limit, listOf, route, strict } from '../route.js';
+import { Checkpoint } from '../records/checkpoint.js';
+import { MetricPoint } from '../records/metric.js';
+import { JsonObject } from '../records/run.js';
+
+/** Refused rather than stored as something else: what no database can hold, and half a surrogate pair. */
+const AbsolutePath = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  pattern: '^/[^\\u0000\\ud800-\\udfff]*$',
+  description: 'An absolute path on the agent host, of Unicode characters without NUL.',
+});
+
+export const createCheckpoint = route({
+  id: 'checkpoints.create',
+  method: 'POST',
+  path: '/runs/{run_id}/checkpoints',
+  scope: 'ingest',
+  summary: 'Register a checkpoint; the same path and step again answers 200 with the record that stands.',
+  body: strict({
+    path: AbsolutePath,
+    step: Type.Optional(MetricPoint.properties.step),
+    epoch: Type.Optional(Type.Number()),
+    size: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'In bytes.' }),
+    ),
+    metadata: Type.Optional(JsonObject),
+  }),
+  answers: { 200: Checkpoint, 201: Checkpoint },
+});
+
+export const listRunCheckpoints = route({
+  id: 'runs.checkpoints',
+  method: 'GET',
+  path: '/runs/{run_id}/checkpoints',
+  scope: 'read',
+  summary: 'Checkpoints of the run, newest first.',
+  query: strict({ limit: limit() }),
+  answers: { 200: listOf(Checkpoint) },
+});
+
+export const getCheckpoint = route({
+  id: 'checkpoints.get',
+  method: 'GET',
+  path: '/checkpoints/{ckpt_id}',
+  scope: 'read',
+  summary: 'One checkpoint.',
+  answers: { 200: Checkpoint },
+});

@@ -1,0 +1,26 @@
+import { definePlugin } from '@svc/kernel';
+import { eventsRef } from '@svc/plugin-events';
+import { runsRef } from '@svc/plugin-runs';
+import { checkpointsMigrations } from './migrations.js';
+import { registerCheckpoint } from './register.js';
+import { addRoutes } from './routes.js';
+import { checkpointsRef, type Checkpoints } from './service.js';
+import { requireCheckpoint } from './store.js';
+
+export * from './service.js';
+export { checkpointsMigrations } from './migrations.js';
+
+export const checkpoints = definePlugin({
+  name: 'checkpoints',
+  requires: ['events', 'runs'],
+  setup(ctx) {
+    const events = ctx.use(eventsRef);
+    const service: Checkpoints = {
+      require: requireCheckpoint,
+      register: (run, draft, source) => registerCheckpoint(ctx, events, run, draft, source),
+    };
+    ctx.migrations(checkpointsMigrations);
+    ctx.provide(checkpointsRef, service);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, ctx.use(runsRef), service));
+  },
+});

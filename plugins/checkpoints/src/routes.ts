@@ -1,0 +1,26 @@
+import { routes as contract } from '@svc/contract';
+import { created, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
+import type { Checkpoints } from './service.js';
+import { listCheckpoints } from './store.js';
+
+export function addRoutes(
+  routes: RouteCollector,
+  ctx: PluginContext,
+  runs: Runs,
+  checkpoints: Checkpoints,
+): void {
+  routes.add(contract.createCheckpoint, async ({ params, body, caller }) => {
+    const run = await runs.requireIngest(caller, params.run_id);
+    const source = caller.ingest === null ? 'api' : 'sdk';
+    const { checkpoint, isNew } = await checkpoints.register(run, body, source);
+    return isNew ? created(checkpoint) : ok(checkpoint);
+  });
+  routes.add(contract.listRunCheckpoints, async ({ params, query: { limit = 100 } }) => {
+    const { id } = await runs.require(ctx.db, params.run_id);
+    return ok({ items: await listCheckpoints(ctx.db, id, limit) });
+  });
+  routes.add(contract.getCheckpoint, async ({ params }) =>
+    ok(await checkpoints.require(ctx.db, params.ckpt_id)),
+  );
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Checkpoint } from '@svc/contract';
+import { fail, fromJson, requireId, toJson, type Db } from '@svc/kernel';
+
+interface CheckpointRow extends Omit<Checkpoint, 'metadata'> {
+  readonly digest: string;
+  readonly metadata: string;
+}
+
+/** The checkpoint as stored, or null when its run already has one of that path and step. */
+export async function insertCheckpoint(db: Db, checkpoint: Checkpoint): Promise<Checkpoint | null> {
+  const { evaluations: _evaluations, ...metadata } = checkpoint.metadata;
+  const row = { ...checkpoint, metadata: toJson(metadata), digest: toDigest(checkpoint) };
+  const [stored] = await checkpoints(db)
+    .insert(row)
+    .onConflict(['run_id', 'digest'])
+    .ignore()
+    .returning<CheckpointRow[]>('*');
+  return stored ? fromRow(stored) : null;
+}
+
+/** The checkpoint of that run, path and step. */
+export async function findTwin(
+  db: Db,
+  twin: Pick<Checkpoint, 'run_id' | 'path' | 'step'>,
+): Promise<Checkpoint | null> {
+  const row = await checkpoints(db)
+    .where({ run_id: twin.run_id, digest: toDigest(twin) })
+    .first();
+  return row ? fromRow(row) : null;
+}
+
+/** Any form of id; throws not_found. */
+export async function requireCheckpoint(db: Db, id: string): Promise<Checkpoint> {
+  const row = await checkpoints(db)
+    .where({ id: requireId('checkpoint', id) })
+    .first();
+  return row ? fromRow(row) : fail('not_found', `no checkpoint "${id}"`);
+}
+
+/** Newest first. */
+export async function listCheckpoints(db: Db, runId: string, limit: number): Promise<Checkpoint[]> {
+  const newestFirst = [
+    { column: 'created_at', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ];
+  const rows = await checkpoints(db).where({ run_id: runId }).orderBy(newestFirst).limit(limit);
+  return rows.map(fromRow);
+}
+
+function toDigest({ path, step }: Pick<Checkpoint, 'path' | 'step'>): string {
+  return createHash('sha256')
+    .update(toJson([path, step]))
+    .digest('hex');
+}
+
+function fromRow({ digest: _digest, metadata, ...rest }: CheckpointRow): Checkpoint {
+  return { ...rest, metadata: { ...fromJson<object>(metadata), evaluations: [] } };
+}
+
+function checkpoints(db: Db) {
+  return db<CheckpointRow>('checkpoints');
+}
