@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ensureDurableDir } from './durable-file.js';
 import { nvidiaSmi } from './gpu-nvidia.js';
-import { ensureIdentity, lockStateDir, saveIdentity, type Identity } from './identity.js';
+import { ensureIdentity, lockStateDir, saveIdentitySync, type Identity } from './identity.js';
 import { LogShipper } from './log-shipper.js';
 import { createAgentLog, toReason, type AgentLog } from './log.js';
 import { readBootId } from './process-table.js';
@@ -91,9 +91,7 @@ async function startLocked(
     hello: () => ({ ...toHello(identity, facts, options), attempts: supervisor.reports() }),
     onWelcome(welcome) {
       log.info('connected', { url, node_id: welcome.node_id, server_version: welcome.server_version });
-      void keepSecret(welcome).catch((error: unknown) =>
-        log.error('cannot keep the node secret', { reason: toReason(error) }),
-      );
+      keepSecret(welcome);
       supervisor.welcome(welcome);
       resolveReady();
     },
@@ -118,10 +116,11 @@ async function startLocked(
     isOnline: () => session.isOnline,
   });
 
-  async function keepSecret({ node_secret }: Welcome): Promise<void> {
+  /** Must hold: the secret is on the disk before we speak again, for the server takes that as the sign that we keep it. */
+  function keepSecret({ node_secret }: Welcome): void {
     if (identity.node_secret === node_secret) return;
     identity = { ...identity, node_secret };
-    await saveIdentity(stateDir, identity);
+    saveIdentitySync(stateDir, identity);
   }
 
   await supervisor.recover();
@@ -137,7 +136,8 @@ async function startLocked(
     closing.abort();
     logs.close();
     await session.close();
-    await Promise.all(runners.map((runner) => runner.close?.()));
+    await supervisor.close();
+    for (const runner of runners) await runner.close?.();
     await unlock();
   }
   return { nodeId: identity.node_id, name: identity.name, ready, close };

@@ -4,7 +4,7 @@ import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
 import { loadEnd, saveForgotten, type RunPaths, type Runtime, type SavedPlan } from './run-dir.js';
 import type { Run } from './runner.js';
-import type { Ended } from './shim-protocol.js';
+import { withoutTime, type Ended } from './shim-protocol.js';
 import type { AttemptHost } from './supervisor.js';
 import { within } from './within.js';
 
@@ -62,7 +62,7 @@ export class Attempt {
       state: this.#end === null ? 'running' : 'ended',
       pid: run?.pid ?? null,
       started_at: run?.startedAt ?? null,
-      exit: this.#end === null ? null : toExit(this.#end),
+      exit: this.#end === null ? null : withoutTime(this.#end),
       finished_at: this.#end?.finished_at ?? null,
     };
   }
@@ -73,11 +73,13 @@ export class Attempt {
     try {
       this.#run = await launch;
     } catch (error) {
-      return this.end(onFailure(toReason(error)));
+      // An agent that closes says nothing of what it did not carry through: the next one finds out.
+      return this.host.signal.aborted ? undefined : this.end(onFailure(toReason(error)));
     }
     this.#resolveSettled();
     this.#sendReport();
-    void this.#saveRuntime(this.#run);
+    this.host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
+    this.host.writing(this.#saveRuntime(this.#run));
     if (this.#stopGraceMs !== null) this.#stopRun(this.#run, this.#stopGraceMs);
     await this.end(await this.#run.exit);
   }
@@ -90,6 +92,7 @@ export class Attempt {
     if (this.host.isOnline()) await within(this.logs.sent, LOG_FLUSH_MS);
     this.restoreEnd(ended);
     this.#sendReport();
+    this.host.log.info('attempt ended', { ...this.key, ...withoutTime(ended) });
   }
 
   /** As it was found on the disk. */
@@ -110,7 +113,7 @@ export class Attempt {
     if (!this.hasEnded) this.stop();
     if (this.#forgetting) return;
     this.#forgetting = true;
-    void this.#forget().catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error));
+    void this.#forget();
   }
 
   #sendReport(): void {
@@ -123,7 +126,10 @@ export class Attempt {
     if (this.host.signal.aborted) return;
     this.logs.close();
     this.host.release(this);
-    await saveForgotten(this.paths, this.host.clock.now());
+    const write = saveForgotten(this.paths, this.host.clock.now());
+    this.host.writing(
+      write.catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error)),
+    );
   }
 
   /** Gives up only on a server that is there and acknowledges nothing. */
@@ -164,9 +170,4 @@ export class Attempt {
   #complain(message: string, error: unknown): void {
     this.host.log.error(message, { ...this.key, reason: toReason(error) });
   }
-}
-
-function toExit(ended: Ended): Exit {
-  const { finished_at: _, ...exit } = ended;
-  return exit;
 }

@@ -8,6 +8,8 @@ import { parseServerFrame } from './server-frame.js';
 const SOCKET_PATH = '/api/v1/agent/ws';
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const ROOM_BYTES = 1024 * 1024;
+/** The server refuses us, or another agent speaks as our node: coming back at once would not help. */
+const LASTING_CLOSE_CODES = [4000, 4001];
 
 type Refused = FrameOf<ServerFrame, 'refused'>;
 
@@ -51,7 +53,7 @@ export class Connection {
       .on('pong', () => (this.#heardAt = performance.now()))
       .on('unexpected-response', (_, answer) => this.#rejected(answer))
       .on('error', (error) => (this.#reason ??= `the server at ${url} cannot be reached: ${toReason(error)}`))
-      .on('close', () => this.#leave());
+      .on('close', (code, reason) => this.#leave(code, String(reason)));
   }
 
   get isOnline(): boolean {
@@ -76,13 +78,11 @@ export class Connection {
 
   /** Must hold: nothing happens between the phase, the hello and its sending, or a change of state would fall between. */
   async #greet(): Promise<void> {
-    this.#timers.push(
-      setTimeout(() => this.#cut('it did not answer hello'), 2 * this.options.timing.greetingMs),
-    );
     await this.options.prepare();
     if (this.#phase !== 'opening') return;
     this.#phase = 'greeting';
     this.#write(this.options.hello());
+    this.#timers.push(setTimeout(() => this.#cut('it did not answer hello'), this.options.timing.greetingMs));
   }
 
   #receive(data: RawData): void {
@@ -148,8 +148,10 @@ export class Connection {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #leave(): void {
+  #leave(code: number, closeReason: string): void {
     this.#phase = 'gone';
+    this.#refused ||= LASTING_CLOSE_CODES.includes(code);
+    if (closeReason !== '') this.#reason ??= `the server closed the connection: ${closeReason}`;
     this.#clearTimers();
     this.#makeRoom();
     const onlineMs = this.#onlineAt === null ? 0 : performance.now() - this.#onlineAt;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { loadJson, writeDurable } from './durable-file.js';
+import { loadJson, writeDurableSync } from './durable-file.js';
 
 /** `agent.json`: who this agent is to every server it meets. Made at its first start, mode 0600. */
 export interface Identity {
@@ -23,12 +23,12 @@ export async function ensureIdentity(
   const saved = await loadJson<Identity>(identityFile(stateDir));
   const base = saved ?? { node_id: `node_${createUlid(Date.now())}`, node_secret: null, name: hostname };
   const identity = { ...base, name: name ?? base.name };
-  if (saved === null || saved.name !== identity.name) await saveIdentity(stateDir, identity);
+  if (saved === null || saved.name !== identity.name) saveIdentitySync(stateDir, identity);
   return identity;
 }
 
-export function saveIdentity(stateDir: string, identity: Identity): Promise<void> {
-  return writeDurable(identityFile(stateDir), identity);
+export function saveIdentitySync(stateDir: string, identity: Identity): void {
+  writeDurableSync(identityFile(stateDir), identity);
 }
 
 function identityFile(stateDir: string): string {
@@ -58,7 +58,8 @@ export async function lockStateDir(stateDir: string): Promise<() => Promise<void
     await listen(server, `\0svc-agent-${digest}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`another agent already works on ${stateDir}; give this one its own with --state-dir`);
+    const message = `another agent already works on ${stateDir}; give this one its own with --state-dir`;
+    throw new Error(message, { cause: error });
   }
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));

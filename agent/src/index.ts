@@ -1,3 +1,4 @@
+export { keepHeapSmall } from './small-heap.js';
 export { startAgent, type Agent, type AgentOptions } from './agent.js';
 export {
   AGENT_LOG_LEVELS,

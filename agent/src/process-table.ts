@@ -77,13 +77,14 @@ async function killUntilGone(find: () => number[]): Promise<number[]> {
   }
 }
 
+/** Nothing of an attempt is older than its leader, which spares a look at most of the host's processes. */
 function findMembers(mark: AttemptMark, leader: ProcessIdentity | null): number[] {
   const led = leader !== null && !isReused(leader) ? leader.pid : null;
+  const isLed = (stat: ProcessStat) => led !== null && (stat.group === led || stat.session === led);
   return listProcesses()
     .filter((stat) => stat.pid !== process.pid && !isDead(stat))
-    .filter(
-      (stat) => (led !== null && (stat.group === led || stat.session === led)) || isMarked(stat.pid, mark),
-    )
+    .filter((stat) => stat.start_ticks >= (leader?.start_ticks ?? 0))
+    .filter((stat) => isLed(stat) || isMarked(stat.pid, mark))
     .map((stat) => stat.pid);
 }
 

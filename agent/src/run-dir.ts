@@ -2,7 +2,7 @@ import type { AttemptKey } from '@svc/contract';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureDurableDir, isMissing, loadJson, writeDurable } from './durable-file.js';
-import { EXIT_FILE, type Ended } from './shim-protocol.js';
+import { EXIT_FILE, toEnded, type Ended } from './shim-protocol.js';
 
 /** The files of one attempt: `<state dir>/jobs/{job_id}/attempt-{n}/`. */
 export interface RunPaths {
@@ -115,8 +115,8 @@ async function loadAttempt(key: AttemptKey, paths: RunPaths): Promise<FoundAttem
 }
 
 /** How the attempt ended, when that is on the disk. */
-export function loadEnd(paths: RunPaths): Promise<Ended | null> {
-  return loadJson<Ended>(paths.exit);
+export async function loadEnd(paths: RunPaths): Promise<Ended | null> {
+  return toEnded(await loadJson(paths.exit));
 }
 
 export function saveForgotten(paths: RunPaths, at: number): Promise<void> {

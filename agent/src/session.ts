@@ -8,7 +8,7 @@ import type { Clock } from './runner.js';
 export const PROTOCOL: typeof AGENT_PROTOCOL = 1;
 
 export interface SessionTiming {
-  /** Until the socket must be open; the answer to hello may take twice as long. */
+  /** For the opening of the socket, and again for the answer to hello. */
   readonly greetingMs: number;
   /** Between pings; a server silent for two and a half of them is taken for dead. */
   readonly pingMs: number;

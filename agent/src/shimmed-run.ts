@@ -6,7 +6,7 @@ import { isGroupAlive, isRunning, readBootId, signalGroup, sweep } from './proce
 import type { AttemptMark, ProcessIdentity } from './process-table.js';
 import { DispatchFailed, type RecoverContext, type Run, type RunContext } from './runner.js';
 import type { ShimPool } from './shim-pool.js';
-import { EXIT_FILE, STARTED_FILE, type Ended, type Started } from './shim-protocol.js';
+import { EXIT_FILE, STARTED_FILE, toEnded, withoutTime, type Started } from './shim-protocol.js';
 
 const POLL_MS = 1000;
 const STOP_POLL_MS = 20;
@@ -141,8 +141,8 @@ class ShimmedRun implements Run {
     if (this.#ended || this.ctx.signal.aborted) return;
     const shimRuns = isRunning(this.shim);
     this.#readStarted();
-    const ended = readJson<Ended>(path.join(this.ctx.dir, EXIT_FILE));
-    if (ended !== null) return this.#end(ended);
+    const ended = toEnded(readJson(path.join(this.ctx.dir, EXIT_FILE)));
+    if (ended !== null) return this.#end(withoutTime(ended));
     if (shimRuns) return;
     if (this.#started === null)
       return this.#end({ kind: 'lost', reason: 'its shim was killed while it started the process' });
@@ -173,18 +173,18 @@ class ShimmedRun implements Run {
     return `its shim was killed, so nobody knows how process ${pid} ended`;
   }
 
-  #end(ended: Ended | Exit): void {
+  #end(exit: Exit): void {
     this.#ended = true;
     this.#unwatch();
-    if (ended.kind === 'dispatch_failed') return this.#refuse(new DispatchFailed(ended.message));
+    if (exit.kind === 'dispatch_failed') return this.#refuse(new DispatchFailed(exit.message));
     this.#begin();
-    void this.#clearOutAndSettle(ended);
+    void this.#clearOutAndSettle(exit);
   }
 
   /** Under a stop, what the main process left behind has the rest of the grace; otherwise it is killed at once. */
-  async #clearOutAndSettle(ended: Ended | Exit): Promise<void> {
+  async #clearOutAndSettle(exit: Exit): Promise<void> {
     await (this.#stopping ?? this.#clearOut());
-    this.#settle(toExit(ended));
+    if (!this.ctx.signal.aborted) this.#settle(exit);
   }
 
   async #clearOut(): Promise<void> {
@@ -195,14 +195,8 @@ class ShimmedRun implements Run {
   }
 }
 
-function toExit(ended: Ended | Exit): Exit {
-  if (!('finished_at' in ended)) return ended;
-  const { finished_at: _, ...exit } = ended;
-  return exit;
-}
-
 /** null: not there yet. A file that is there is complete, for it was renamed into place. */
-function readJson<T>(file: string): T | null {
+function readJson<T = unknown>(file: string): T | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
   } catch {

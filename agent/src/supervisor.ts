@@ -36,9 +36,11 @@ export interface AttemptHost {
   isOnline(): boolean;
   /** The attempt is out of our care. */
   release(attempt: Attempt): void;
+  /** A write to the state directory: the agent does not let go of the directory before it is done. */
+  writing(write: Promise<void>): void;
 }
 
-export interface SupervisorOptions extends Omit<AttemptHost, 'release'> {
+export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing'> {
   readonly stateDir: string;
   readonly bootId: string;
   readonly serverUrl: string;
@@ -53,11 +55,16 @@ export class Supervisor {
   readonly #runners: ReadonlyMap<string, RunnerAgent>;
   readonly #jobsDir: string;
   readonly #host: AttemptHost;
+  readonly #writes = new Set<Promise<void>>();
 
   constructor(private readonly options: SupervisorOptions) {
     this.#runners = new Map(options.runners.map((runner) => [runner.name, runner]));
     this.#jobsDir = path.join(options.stateDir, 'jobs');
-    this.#host = { ...options, release: (attempt) => void this.#attempts.delete(attemptKey(attempt.key)) };
+    this.#host = {
+      ...options,
+      release: (attempt) => void this.#attempts.delete(attemptKey(attempt.key)),
+      writing: (write) => this.#track(write),
+    };
   }
 
   /** Takes up again what an agent before this one left on the disk, and kills what is in no one's care. */
@@ -95,6 +102,16 @@ export class Supervisor {
     if (frame.type === 'forget') this.#attempts.get(attemptKey(frame))?.forget();
   }
 
+  /** Resolves when nothing of ours is on its way to the disk. Nothing is started any more: the agent closes. */
+  async close(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+
+  #track(write: Promise<void>): void {
+    this.#writes.add(write);
+    void write.finally(() => this.#writes.delete(write));
+  }
+
   #dispatch(frame: Dispatch): void {
     const key = { job_id: frame.job_id, attempt: frame.attempt };
     const known = this.#attempts.get(attemptKey(key));
@@ -120,6 +137,7 @@ export class Supervisor {
         refuse(`${attempt.paths.dir} cannot be made on ${this.options.nodeName}: ${toReason(error)}`),
       );
     }
+    if (this.options.signal.aborted) return;
     attempt.accept();
     const runner = this.#runners.get(plan.runner);
     if (runner === undefined) {

@@ -37,8 +37,12 @@ export class FakeServer {
   /** Whether an `attempt` frame that says `ended` is answered by `forget`. */
   forgets = true;
   acknowledges = true;
+  /** Takes hello without an answer. */
+  silent = false;
   heartbeatMs = 25_000;
-  connections = 0;
+  /** Times that an agent was welcomed: from then on it takes frames. */
+  welcomes = 0;
+  port = 0;
   readonly #server: WebSocketServer;
   #socket: WebSocket | null = null;
 
@@ -56,11 +60,8 @@ export class FakeServer {
   static async listen(port = 0): Promise<FakeServer> {
     const server = new FakeServer(port);
     await once(server.#server, 'listening');
+    server.port = (server.#server.address() as AddressInfo).port;
     return server;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   get url(): string {
@@ -91,6 +92,13 @@ export class FakeServer {
     this.send({ type: 'stop', job_id, attempt, grace_ms: graceMs });
   }
 
+  /** Welcomes an agent whose hello was taken in silence. */
+  answerHello(): void {
+    const hello = this.all('hello').at(-1);
+    if (hello !== undefined) this.send(this.#welcome(hello));
+    this.silent = false;
+  }
+
   all<T extends AgentFrame['type']>(type: T): Of<T>[] {
     return this.frames.filter((frame): frame is Of<T> => frame.type === type);
   }
@@ -119,13 +127,17 @@ export class FakeServer {
     this.#socket?.terminate();
   }
 
+  /** Leaves the connection open and does not read from it any more, as a host does that was suspended. */
+  freeze(): void {
+    this.#socket?.pause();
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#server.clients) socket.terminate();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
   #accept(socket: WebSocket): void {
-    this.connections += 1;
     this.#socket = socket;
     socket.on('message', (data) => this.#receive(socket, JSON.parse(String(data)) as AgentFrame));
   }
@@ -133,7 +145,7 @@ export class FakeServer {
   #receive(socket: WebSocket, frame: AgentFrame): void {
     const answer = (reply: ServerFrame) => socket.send(JSON.stringify(reply));
     this.frames.push(frame);
-    if (frame.type === 'hello') answer(this.refusal ?? this.#welcome(frame));
+    if (frame.type === 'hello' && !this.silent) answer(this.refusal ?? this.#welcome(frame));
     if (frame.type === 'logs') {
       const position = this.logs.take(frame);
       if (this.acknowledges) answer({ type: 'logs_ack', ...position });
@@ -144,6 +156,7 @@ export class FakeServer {
   }
 
   #welcome({ protocol, node_id, attempts }: Hello): Welcome {
+    this.welcomes += 1;
     const verdicts = attempts.map((report) => {
       return { job_id: report.job_id, attempt: report.attempt, verdict: this.verdict(report) };
     });

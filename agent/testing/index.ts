@@ -1,3 +1,5 @@
+export { compiledShim } from './compiled-shim.js';
 export { FakeServer, TOKEN } from './fake-server.js';
 export { LogBook } from './log-book.js';
+export { ScriptedRunner, type Script } from './scripted-runner.js';
 export { until } from './until.js';

@@ -39,6 +39,14 @@ export class LogBook {
     return this.#page(key, stream).refused;
   }
 
+  /** Forgets what came behind: a server that lost what it had not stored yet. */
+  truncate(key: AttemptKey, stream: LogStream, lineCount: number, offset: number): void {
+    const page = this.#page(key, stream);
+    page.lines.length = lineCount;
+    page.offset = offset;
+    page.complete = false;
+  }
+
   isComplete(key: AttemptKey): boolean {
     return this.#page(key, 'stdout').complete && this.#page(key, 'stderr').complete;
   }

@@ -1,0 +1,66 @@
+import { toId } from '@svc/contract';
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createUlid, ensureIdentity, lockStateDir, saveIdentitySync } from '../src/identity.js';
+import { VERSION } from '../src/version.js';
+
+describe('agent: identity', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(path.join(os.tmpdir(), 'svc-identity-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  it('is made at the first start and kept', async () => {
+    const first = await ensureIdentity(dir, undefined, 'host-a');
+    const second = await ensureIdentity(dir, undefined, 'host-b');
+    expect(second).to.deep.equal(first);
+    expect(first).to.deep.include({ name: 'host-a', node_secret: null });
+    expect(toId('node', first.node_id)).to.equal(first.node_id);
+  });
+
+  it('takes another name and keeps the rest', async () => {
+    const first = await ensureIdentity(dir, 'a', 'host');
+    saveIdentitySync(dir, { ...first, node_secret: 'secret' });
+    expect(await ensureIdentity(dir, 'b', 'host')).to.deep.equal({
+      ...first,
+      name: 'b',
+      node_secret: 'secret',
+    });
+    expect((await ensureIdentity(dir, undefined, 'host')).name).to.equal('b');
+  });
+
+  it('is for the owner of the directory alone', async () => {
+    await ensureIdentity(dir, undefined, 'host');
+    expect((await stat(path.join(dir, 'agent.json'))).mode & 0o777).to.equal(0o600);
+  });
+
+  it('has ULIDs that sort by time', () => {
+    const ulids = [0, 1, 1_700_000_000_000, 1_700_000_000_001].map((ms) => createUlid(ms));
+    expect([...ulids].sort()).to.deep.equal(ulids);
+    expect(createUlid(1_700_000_000_000).slice(0, 10)).to.equal('01HF7YAT00');
+  });
+
+  it('lets one agent work on a state directory, by whatever path', async () => {
+    const alias = `${dir}-alias`;
+    await symlink(dir, alias);
+    const unlock = await lockStateDir(dir);
+    const error = await lockStateDir(alias).catch((reason: unknown) => reason);
+    expect(error)
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.includes('another agent already works on');
+    await unlock();
+    await (
+      await lockStateDir(alias)
+    )();
+    await rm(alias);
+  });
+
+  it('has the version of its package', async () => {
+    const text = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+    expect((JSON.parse(text) as { version: string }).version).to.equal(VERSION);
+  });
+});

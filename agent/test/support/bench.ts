@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
+import { FakeServer, ScriptedRunner, TOKEN } from '../../testing/index.js';
+
+/** Quick enough for a test, and otherwise as in production. */
+export const QUICK = { greetingMs: 200, pingMs: 50, stableMs: 0 };
+
+/** A server, a state directory, and agents with a scripted runner on it. */
+export class Bench {
+  readonly runner = new ScriptedRunner();
+  readonly logged: string[] = [];
+  readonly #agents: Agent[] = [];
+
+  private constructor(
+    public server: FakeServer,
+    readonly stateDir: string,
+  ) {}
+
+  static async create(): Promise<Bench> {
+    return new Bench(await FakeServer.listen(), await mkdtemp(path.join(os.tmpdir(), 'svc-agent-')));
+  }
+
+  /** An agent that may not be connected yet. */
+  async start(overrides: Partial<AgentOptions> = {}): Promise<Agent> {
+    const log = createAgentLog({ level: 'debug', write: (line) => this.logged.push(line) });
+    const base = {
+      url: this.server.url,
+      token: TOKEN,
+      stateDir: this.stateDir,
+      name: 'node-1',
+      runners: [this.runner],
+    };
+    const agent = await startAgent({ ...base, log, virtualGpus: 1, timing: QUICK, ...overrides });
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  async connect(overrides: Partial<AgentOptions> = {}): Promise<Agent> {
+    const agent = await this.start(overrides);
+    await agent.ready;
+    return agent;
+  }
+
+  async closeAgents(): Promise<void> {
+    await Promise.all(this.#agents.splice(0).map((agent) => agent.close()));
+  }
+
+  async close(): Promise<void> {
+    await this.closeAgents();
+    await this.server.close();
+    await rm(this.stateDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

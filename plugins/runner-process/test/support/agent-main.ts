@@ -1,0 +1,16 @@
+/** A whole agent as a program of its own, to be killed: `agent-main.ts URL STATE_DIR SHIM_COMMAND_JSON`. */
+import { createAgentLog, startAgent } from '@svc/agent';
+import { TOKEN } from '@svc/agent/testing';
+import { processRunnerAgent } from '../../src/agent.js';
+
+const [url = '', stateDir = '', shimCommand = '[]'] = process.argv.slice(2);
+const runners = [processRunnerAgent({ shimCommand: JSON.parse(shimCommand) as string[] })];
+const agent = await startAgent({
+  url,
+  token: TOKEN,
+  stateDir,
+  runners,
+  name: 'node-1',
+  log: createAgentLog({ level: 'warn' }),
+});
+process.once('SIGTERM', () => void agent.close());
