@@ -20,7 +20,7 @@ export { BootError, HttpError, Issues, fail, failValidation, requireId, type Iss
 export type * from './hooks.js';
 export * from './http/route.js';
 export { compileCheck, type Check } from './validation.js';
-export { createKernel, type Kernel, type KernelParts } from './kernel.js';
+export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';
 export type * from './registrations.js';

@@ -9,7 +9,7 @@ import { migrate, type Migration } from './db/migrate.js';
 import { failBoot, isAnswerable } from './errors.js';
 import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
 import { createGate } from './http/gate.js';
-import { Routes } from './http/routes.js';
+import { collectRoutes, type FrozenRoutes } from './http/routes.js';
 import { createHttpServer, toUrl } from './http/server.js';
 import { createLogger, type Logger } from './logger.js';
 import type { Address, PluginContext, Registered } from './plugin.js';
@@ -27,17 +27,12 @@ export interface Kernel {
   readonly db: Db;
 }
 
-export interface KernelParts {
-  readonly clock?: Clock;
-  readonly log?: Logger;
-}
-
 interface Step<Argument = void> {
   readonly plugin: string;
   readonly run: (argument: Argument) => unknown;
 }
 
-export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): Kernel {
+export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log?: Logger } = {}): Kernel {
   const { clock = systemClock, log = createLogger(config.logLevel) } = parts;
   const { dataDir, host, port, shutdownGraceMs } = config;
   const info = { dataDir, host, port, url: toUrl(host, port) };
@@ -67,16 +62,15 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
       await run(name, 'setup', () => setup(contextOf(name, hooks), options[index] as never));
     }
     hooks.freeze();
-    const routes = new Routes(hooks.registering);
+    const routes = collectRoutes((collector) => hooks.registration.routes.call(collector), hooks.registering);
     registered = collect(hooks, routes);
-    const frozen = routes.freeze();
 
     await migrate(database, migrations);
     db = database;
     for (const step of readySteps) await run(step.plugin, 'ready', step.run);
 
     const gate = createGate(hooks.fire.authenticate);
-    const http = createHttpServer({ ...frozen, gate, config, log, clock, closing: closing.signal });
+    const http = createHttpServer({ ...routes, gate, config, log, clock, closing: closing.signal });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
     Object.assign(info, address);
@@ -159,9 +153,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   };
 }
 
-/** Fires the registration hooks. */
-function collect({ registration: hooks, registering }: GuardedHooks, routes: Routes): Registered {
-  hooks.routes.call(routes);
+/** Fires the registration hooks, but for that of the routes. */
+function collect({ registration: hooks, registering }: GuardedHooks, routes: FrozenRoutes): Registered {
   const gather = <T extends { name: string }>(kind: string, fire: (to: { add(entry: T): void }) => void) => {
     const collection = new Collection<T>(kind, registering);
     fire({ add: (entry) => collection.add(entry.name, entry) });

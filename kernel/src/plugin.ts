@@ -1,9 +1,9 @@
-import type { RouteSpec } from '@svc/contract';
 import { Type, type Static, type TObject } from 'typebox';
 import type { Clock } from './clock.js';
 import type { Collected } from './collector.js';
 import type { Db } from './db/connect.js';
 import type { Migration } from './db/migrate.js';
+import type { FrozenRoutes } from './http/routes.js';
 import type { Fire, PublicHooks } from './hooks.js';
 import type { Logger } from './logger.js';
 import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
@@ -36,23 +36,21 @@ export interface PluginContext {
   onClose(dispose: () => void | Promise<void>): void;
 }
 
-export interface ServerInfo {
-  readonly dataDir: string;
-  readonly host: string;
-  readonly port: number;
-  /** `http://host:port`; final from `listening` on (the port may be chosen by the system). */
-  readonly url: string;
-}
-
 export interface Address {
   readonly host: string;
   readonly port: number;
+  /** `http://host:port`, as a client on this host can use it. */
   readonly url: string;
+}
+
+/** The address is final from `listening` on: the port may be chosen by the system. */
+export interface ServerInfo extends Address {
+  readonly dataDir: string;
 }
 
 export interface Registered {
   /** Every route as data, in plugin order, with the plugin that added it. */
-  readonly routes: readonly { readonly plugin: string; readonly spec: RouteSpec }[];
+  readonly routes: FrozenRoutes['specs'];
   readonly runners: Collected<RunnerServer>;
   readonly detectors: Collected<Detector>;
   readonly notifiers: Collected<Notifier>;
@@ -89,14 +87,8 @@ export function definePlugin<Options extends TObject>(
   definition: PluginDefinition<Options>,
 ): PluginFactory<Options> {
   const { name, requires = [], after = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
-  const factory: PluginFactory<Options> = (options = {}) => ({
-    name,
-    requires,
-    after,
-    optionsSchema,
-    options,
-    setup,
-  });
+  const plugin = { name, requires, after, optionsSchema, setup };
+  const factory: PluginFactory<Options> = (options = {}) => ({ ...plugin, options });
   // A configuration that lists the factory itself is told the line by this name.
   return Object.defineProperty(factory, 'name', { value: name });
 }

@@ -83,7 +83,7 @@ describe('database', () => {
       });
       await migrate(db, { things: [createThings] });
       expect((await failureOf(() => migrate(db, { things: [] }))).message).to.equal(
-        'the database is newer than this server, it has things/0001-init; install the newer version',
+        'the database is of a newer server: it has things/0001-init; install that version',
       );
     });
 

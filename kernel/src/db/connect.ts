@@ -13,7 +13,7 @@ const SILENT = { warn: () => undefined, error: () => undefined, deprecate: () =>
 
 /** Opens the database and proves that it answers. */
 export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db> {
-  const where = config.client === 'sqlite' ? config.filename : config.url;
+  const where = config.client === 'sqlite' ? config.filename : withoutPassword(config.url);
   const settings = config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url);
   const db = knex({ ...settings, log: SILENT });
   try {
@@ -21,29 +21,17 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
     return db;
   } catch (error) {
     await db.destroy();
-    return failBoot(
-      `cannot open the database ${withoutPassword(where)}: ${(error as Error).message}`,
-      'database',
-      error,
-    );
+    return failBoot(`cannot open the database ${where}: ${(error as Error).message}`, 'database', error);
   }
 }
+
+const PRAGMAS = ['journal_mode = WAL', 'synchronous = NORMAL', 'foreign_keys = ON', 'busy_timeout = 5000'];
 
 function toSqlite(filename: string): Knex.Config {
   // SQLite gives its journal files the mode of the database.
   closeSync(openSync(filename, 'a', 0o600));
-  const afterCreate = (
-    connection: SqliteConnection,
-    done: (error: null, connection: SqliteConnection) => void,
-  ) => {
-    for (const pragma of [
-      'journal_mode = WAL',
-      'synchronous = NORMAL',
-      'foreign_keys = ON',
-      'busy_timeout = 5000',
-    ]) {
-      connection.pragma(pragma);
-    }
+  const afterCreate = (connection: SqliteConnection, done: (error: null, connection: unknown) => void) => {
+    for (const pragma of PRAGMAS) connection.pragma(pragma);
     done(null, connection);
   };
   const pool = { min: 1, max: 1, afterCreate };
@@ -51,7 +39,7 @@ function toSqlite(filename: string): Knex.Config {
 }
 
 /** int8, numeric, json and jsonb: whole numbers come as numbers and JSON as text, as on SQLite. */
-const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+const PARSERS: Record<number, typeof Number | typeof String> = {
   20: Number,
   1700: Number,
   114: String,

@@ -33,7 +33,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     holder.close();
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
     return failBoot(
-      `a server is running on the data directory ${dataDir}; stop it, or set SVC_DATA_DIR`,
+      `a server is running on the data directory ${dataDir}; stop it, or take another`,
       'dataDir',
     );
   }

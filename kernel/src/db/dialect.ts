@@ -8,13 +8,8 @@ export function dialectOf(db: Db): Dialect {
 }
 
 /** The column value of a JSON value; both databases give it back as text. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value);
-}
-
-export function fromJson<T>(column: unknown): T {
-  return JSON.parse(column as string) as T;
-}
+export const toJson = (value: unknown): string => JSON.stringify(value);
+export const fromJson = <T>(column: unknown): T => JSON.parse(column as string) as T;
 
 /**
  * Speaks to better-sqlite3 below knex, for hot paths: `use` runs at once and is synchronous. Waits its turn for the one

@@ -48,10 +48,7 @@ function refuseNewer(applied: readonly string[], sets: MigrationSets): void {
     return Object.hasOwn(sets, plugin) && !sets[plugin]?.some((known) => known.name === migration);
   });
   if (unknown)
-    failBoot(
-      `the database is newer than this server, it has ${unknown}; install the newer version`,
-      'database',
-    );
+    failBoot(`the database is of a newer server: it has ${unknown}; install that version`, 'database');
 }
 
 async function appliedNames(db: Db): Promise<string[]> {

@@ -90,15 +90,13 @@ function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer>
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
-    const count = (bytes: number) => {
-      sizeBytes += bytes;
-      if (sizeBytes <= limitBytes) return true;
-      reject(new HttpError('payload_too_large', `the body is over the limit of ${limitBytes} bytes`));
-      return false;
-    };
-    if (!count(Number(request.headers['content-length'] ?? 0))) return void request.resume();
-    sizeBytes = 0;
-    request.on('data', (chunk: Buffer) => void (count(chunk.length) && chunks.push(chunk)));
+    const refuse = () => reject(new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`));
+    if (Number(request.headers['content-length']) > limitBytes) refuse();
+    request.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limitBytes) refuse();
+      else chunks.push(chunk);
+    });
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', reject);
   });

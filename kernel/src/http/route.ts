@@ -19,15 +19,13 @@ export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly koa: Koa.Context;
 }
 
-export type RouteHandler<R extends RouteSpec> = (
-  request: RouteRequest<R>,
-) => ReplyOf<R> | Promise<ReplyOf<R>>;
+export type RouteHandler<R extends RouteSpec> = (call: RouteRequest<R>) => ReplyOf<R> | Promise<ReplyOf<R>>;
 
 export type ReplyOf<R extends RouteSpec> = R extends { stream: 'sse' }
   ? SseReply
   : R extends { stream: 'download' }
     ? DownloadReply
-    : AnswerOf<R> & { readonly headers?: Readonly<Record<string, string>> };
+    : AnswerOf<R> & { readonly headers?: Headers };
 
 /** What the `routes` hook hands to a plugin. */
 export interface RouteCollector {
@@ -40,21 +38,15 @@ export interface RouteCollector {
 
 export type UpgradeHandler = (socket: WebSocket, caller: Caller, request: IncomingMessage) => void;
 
-export function ok<const B>(body: B) {
-  return { status: 200 as const, body };
-}
+type Headers = Readonly<Record<string, string>>;
 
-export function created<const B>(body: B) {
-  return { status: 201 as const, body };
-}
-
-export function reply<const S extends number, const B>(
-  status: S,
-  body: B,
-  headers: Readonly<Record<string, string>> = {},
-) {
-  return { status, body, headers };
-}
+export const ok = <const B>(body: B) => ({ status: 200 as const, body });
+export const created = <const B>(body: B) => ({ status: 201 as const, body });
+export const reply = <const S extends number, const B>(status: S, body: B, headers: Headers = {}) => ({
+  status,
+  body,
+  headers,
+});
 
 export interface SseMessage {
   readonly id?: string | number;
@@ -98,9 +90,7 @@ export type DownloadReply = Download & { readonly kind: 'download' };
 
 /** An answer of any route. */
 export type Reply =
-  | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
-  | SseReply
-  | DownloadReply;
+  { readonly status: number; readonly body: unknown; readonly headers?: Headers } | SseReply | DownloadReply;
 
 export function download(file: Download): DownloadReply {
   return { kind: 'download', ...file };

@@ -10,69 +10,53 @@ export interface HttpRoute {
   readonly handler: (request: RouteRequest) => Reply | Promise<Reply>;
 }
 
+export interface UpgradeRoute {
+  readonly path: string;
+  readonly scope: RouteScope;
+  readonly open: UpgradeHandler;
+}
+
 export interface FrozenRoutes {
   /** The more specific first: `/runs/compare` before `/runs/{run_id}`, whatever the order of the plugins. */
   readonly routes: readonly HttpRoute[];
-  readonly upgrades: readonly {
-    readonly path: string;
-    readonly scope: RouteScope;
-    readonly open: UpgradeHandler;
-  }[];
+  readonly upgrades: readonly UpgradeRoute[];
   readonly fallback: Koa.Middleware | undefined;
+  /** As data, in plugin order. */
+  readonly specs: readonly { readonly plugin: string; readonly spec: RouteSpec }[];
 }
 
-/** What plugins have added: routes, WebSocket endpoints, and who answers outside /api. */
-export class Routes implements RouteCollector {
-  readonly #routes: Collection<HttpRoute>;
-  readonly #upgrades: Collection<FrozenRoutes['upgrades'][number]>;
-  readonly #fallback: Collection<Koa.Middleware>;
-
-  constructor(owner: () => string) {
-    this.#routes = new Collection('route', owner);
-    this.#upgrades = new Collection('WebSocket', owner);
-    this.#fallback = new Collection('fallback', owner);
-  }
-
-  readonly add: RouteCollector['add'] = (spec, handler) =>
-    this.#routes.add(`${spec.method} ${spec.path.replace(/\{[^}]*\}/g, '{}')}`, {
-      spec,
-      handler,
-    } as unknown as HttpRoute);
-
-  readonly upgrade: RouteCollector['upgrade'] = (path, scope, open) =>
-    this.#upgrades.add(path, { path: API + path, scope, open });
-
-  readonly fallback: RouteCollector['fallback'] = (middleware) =>
-    this.#fallback.add('outside /api', middleware);
-
-  get specs() {
-    return this.#routes.entries.map(({ plugin, entry }) => ({ plugin, spec: entry.spec }));
-  }
-
-  freeze(): FrozenRoutes {
-    const routes = [...this.#routes.freeze().values()];
-    routes.sort((a, b) => (toRank(a) < toRank(b) ? -1 : 1));
-    return {
-      routes,
-      upgrades: [...this.#upgrades.freeze().values()],
-      fallback: [...this.#fallback.freeze().values()][0],
-    };
-  }
+/** Hands the collector to `fire`, and returns what the plugins have added. */
+export function collectRoutes(fire: (collector: RouteCollector) => void, owner: () => string): FrozenRoutes {
+  const routes = new Collection<HttpRoute>('route', owner);
+  const upgrades = new Collection<UpgradeRoute>('WebSocket', owner);
+  const fallback = new Collection<Koa.Middleware>('fallback', owner);
+  fire({
+    add: (spec, handler) => routes.add(`${spec.method} ${toShape(spec.path)}`, { spec, handler } as never),
+    upgrade: (path, scope, open) => upgrades.add(path, { path: API + path, scope, open }),
+    fallback: (middleware) => fallback.add('outside /api', middleware),
+  });
+  return {
+    routes: [...routes.freeze().values()].sort((a, b) => toRank(a).localeCompare(toRank(b))),
+    upgrades: [...upgrades.freeze().values()],
+    fallback: [...fallback.freeze().values()][0],
+    specs: routes.entries.map(({ plugin, entry }) => ({ plugin, spec: entry.spec })),
+  };
 }
 
-/** By segment: 0 is literal, 1 has a parameter, 2 takes slashes. */
+function toShape(path: string): string {
+  return path.replace(/\{[^}]*\}/g, '{}');
+}
+
+/** By segment: a literal comes before a parameter, and that before one that takes slashes. */
 function toRank({ spec }: HttpRoute): string {
-  const ranks = spec.path
-    .split('/')
-    .map((segment) => (segment.includes(':path}') ? 2 : segment.includes('{') ? 1 : 0));
-  return ranks.join('');
+  return spec.path
+    .replace(/[^/]*\{\w+:path\}[^/]*/g, '2')
+    .replace(/[^/]*\{\w+\}[^/]*/g, '1')
+    .replace(/[^/12]+/g, '0');
 }
 
-/** From OpenAPI's form to the router's: `/runs/{run_id}/metrics:batch` to `/runs/:run_id/metrics\:batch`. */
+/** From OpenAPI's form to the router's: `/runs/{run_id}/metrics:batch` to `/runs/:run_id/metrics\\:batch`. */
 export function toRouterPath(path: string): string {
   const escaped = path.replace(/:(?!path\})/g, '\\:');
-  return escaped.replace(
-    /\{(\w+)(:path)?\}/g,
-    (_, name: string, takesSlashes) => (takesSlashes ? '*' : ':') + name,
-  );
+  return escaped.replace(/\{(\w+):path\}/g, '*$1').replace(/\{(\w+)\}/g, ':$1');
 }

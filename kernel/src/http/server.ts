@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BootError, HttpError } from '../errors.js';
 import type { Address } from '../plugin.js';
+import { withLimit } from '../with-limit.js';
 import { createApp } from './app.js';
 import type { HttpParts } from './parts.js';
 import { answerRaw, serveUpgrades } from './upgrade.js';
@@ -11,6 +12,8 @@ export interface HttpServer {
   /** Stops listening, lets running requests end within the grace, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
+
+const MALFORMED = { path: '', message: 'the request is malformed HTTP' };
 
 export function createHttpServer(parts: HttpParts): HttpServer {
   const answer = createApp(parts).callback();
@@ -22,33 +25,31 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   });
   const sockets = serveUpgrades(server, parts);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
-    const issue = { path: '', message: 'the request is malformed HTTP' };
-    const malformed = new HttpError('validation_error', issue.message, { errors: [issue] });
+    const malformed = new HttpError('validation_error', MALFORMED.message, { errors: [MALFORMED] });
     const tooLarge = new HttpError('payload_too_large', 'the headers are too large');
-    answerRaw(socket, code === 'HPE_HEADER_OVERFLOW' ? tooLarge : malformed);
+    answerRaw(socket, code === 'HPE_HEADER_OVERFLOW' ? tooLarge : malformed, parts.log);
   });
   return {
-    async listen() {
-      await listening(server, parts.config);
-      const { address, port } = server.address() as AddressInfo;
-      return { host: address, port, url: toUrl(address, port) };
-    },
+    listen: () => listen(server, parts.config),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-      await Promise.all([closed, sockets.close(graceMs)]);
-      clearTimeout(cut);
+      await sockets.close(graceMs);
+      await withLimit(graceMs, () => closed).catch(() => server.closeAllConnections());
+      await closed;
     },
   };
 }
 
-function listening(server: Server, { host, port }: HttpParts['config']): Promise<void> {
+function listen(server: Server, { host, port }: HttpParts['config']): Promise<Address> {
   return new Promise((resolve, reject) => {
     server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
       const why = code === 'EADDRINUSE' ? 'the port is taken; set another by SVC_PORT or port' : message;
       reject(new BootError(`cannot listen on ${host}:${port}: ${why}`, 'port'));
     });
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      const bound = server.address() as AddressInfo;
+      resolve({ host: bound.address, port: bound.port, url: toUrl(bound.address, bound.port) });
+    });
   });
 }
 
