@@ -1,4 +1,4 @@
-import { routes } from '@svc/contract';
+import { routes, type Job } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -63,32 +63,19 @@ export async function runRound(world: World, seed: number, python: string): Prom
 }
 
 async function untilAtRest(world: World, submitted: readonly Submitted[]): Promise<boolean> {
+  const ids = new Set(submitted.map(({ id }) => id));
   const areAtRest = async (): Promise<boolean> => {
-    for (const { id } of submitted) {
-      const job = await world.server.client.call(routes.getJob, { params: { job_id: id } });
-      const isWaiting = job.status === 'LOST' && job.attempt < job.max_attempts;
-      if (!isAtRest({ job }) || isWaiting || isToBeRetried(job)) return false;
-    }
-    return true;
+    const { items } = await world.server.client.call(routes.listJobs, { query: { limit: 100 } });
+    return items.filter(({ id }) => ids.has(id)).every((job) => isAtRest({ job }) && !isToBeRetried(job));
   };
-  return until(areAtRest, { timeoutMs: REST_WITHIN_MS, everyMs: 100 }).then(
+  return until(areAtRest, { timeoutMs: REST_WITHIN_MS, everyMs: 200 }).then(
     () => true,
     () => false,
   );
 }
 
-function isToBeRetried({
-  status,
-  failure_reason,
-  attempt,
-  max_attempts,
-}: {
-  status: string;
-  failure_reason: string | null;
-  attempt: number;
-  max_attempts: number;
-}): boolean {
-  return status === 'FAILED' && failure_reason === 'signal' && attempt < max_attempts;
+function isToBeRetried({ failure_reason, attempt, max_attempts }: Job): boolean {
+  return ['LOST', 'signal'].includes(failure_reason ?? '') && attempt < max_attempts;
 }
 
 /** What is still on its way is waited for; what breaks a promise for good is there at the end. */

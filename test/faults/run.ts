@@ -21,8 +21,12 @@ const rounds = Number(values.rounds);
 let world: World | null = null;
 const broken: number[] = [];
 const began = Date.now();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void (world?.close() ?? Promise.resolve()).finally(() => process.exit(130)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    say(`${signal}: ending what was started`);
+    void (world?.close() ?? Promise.resolve()).finally(() => process.exit(130));
+  });
+}
 try {
   for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
     world ??= await createWorld();

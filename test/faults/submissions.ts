@@ -7,7 +7,7 @@ import type { World } from './world.js';
 
 const TRY_MS = 2000;
 const PAUSE_MS = 100;
-const GIVE_UP_MS = 30_000;
+const GIVE_UP_MS = 120_000;
 
 /** A job as its user knows it. */
 export interface Submitted {

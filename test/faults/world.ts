@@ -12,7 +12,7 @@ import { NODES } from './schedule.js';
 const SLOTS_PER_NODE = 2;
 const CPU_JOBS_PER_NODE = 3;
 const DISK_MB = 48;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Times short enough that a round sees all that follows from them. In seconds. */
 export const TIMES = { heartbeat: 0.4, offlineAfter: 2.5, killGrace: 1, lostRetryAfter: 1 } as const;
@@ -78,8 +78,7 @@ export async function createWorld(): Promise<World> {
     canFillDisks,
     server,
     async startServer() {
-      // As an init system does: a server that finds no room on its disk ends, and is started again.
-      world.server = await until(() => workplace.startServer({ args: serverArgs }), {
+      world.server = await until(() => startServerOnce(workplace, serverArgs), {
         timeoutMs: PATIENCE_MS,
         everyMs: 200,
       });
@@ -105,6 +104,17 @@ export async function createWorld(): Promise<World> {
   };
   await world.whole();
   return world;
+}
+
+/** As an init system does: a server that finds no room on its disk ends, and is started again. */
+async function startServerOnce(workplace: Workplace, args: readonly string[]): Promise<Server> {
+  try {
+    return await workplace.startServer({ args });
+  } catch (error) {
+    workplace.programs[0]?.kill('SIGKILL');
+    await workplace.programs[0]?.ended;
+    throw error;
+  }
 }
 
 /** Programs that ended without being told to, in their own last words. */
