@@ -4,6 +4,7 @@ import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { getAttemptRow, getRow } from './job-store.js';
 import type { Timing } from './options.js';
+import { FAILED_HERE } from './pending-reason.js';
 import { ackTimeoutStep, claimStep, planFailedStep, type Placement } from './steps.js';
 import type { Transitions } from './transition.js';
 
@@ -31,6 +32,7 @@ export class Dispatcher {
   /** Claims the slots; the sending goes on behind. False when job or slots are not to be had any more. */
   async place(placement: Placement): Promise<boolean> {
     const key = toKey(placement, placement.node);
+    this.#forget(placement, placement.node);
     this.#pending.set(key, { connection: null, timer: null });
     const change = await this.transitions
       .apply(placement.job_id, (job, _trx, at) =>
@@ -82,7 +84,7 @@ export class Dispatcher {
         'a dispatch could not be prepared; the job is queued again',
       );
       await this.#takeBack(key, node, {
-        why: 'its last dispatch failed on the server; see the server log',
+        why: FAILED_HERE,
         undelivered: true,
       });
     }

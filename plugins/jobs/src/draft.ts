@@ -1,4 +1,4 @@
-import { toId, type Job, type JobDraft, type JobSubmit, type Resources } from '@svc/contract';
+import { toId, type JobDraft, type JobSubmit, type Resources } from '@svc/contract';
 import { compileCheck, type Check, type Collected, type Issues, type RunnerServer } from '@svc/kernel';
 
 const MAX_NAME_LENGTH = 200;
@@ -55,7 +55,7 @@ function toRunnerOptions(
   { image, runner_options = {} }: JobSubmit,
   runner: RunnerServer | undefined,
   issues: Issues,
-): Job['runner_options'] {
+): Record<string, unknown> {
   const options = structuredClone(runner_options) as Record<string, unknown>;
   if (image === undefined) return options;
   if (options['image'] !== undefined && options['image'] !== image)

@@ -19,17 +19,17 @@ export function toOutcome(exit: KnownExit, nodeName: string): Outcome {
     case 'exited':
       if (exit.code === 0)
         return { trigger: 'exited_ok', exit_code: 0, failure_reason: null, failure_message: null };
-      return failed(exit.code, 'EXIT_CODE', describeExit(exit));
+      return failed(exit, 'EXIT_CODE');
     case 'signaled':
-      return failed(exit.code, 'signal', describeExit(exit));
+      return failed(exit, 'signal');
     case 'oom':
-      return failed(exit.code, 'OOM', describeExit(exit));
+      return failed(exit, 'OOM');
     case 'dispatch_failed':
       return {
         trigger: 'dispatch_failed',
         exit_code: null,
         failure_reason: 'DISPATCH_FAILED',
-        failure_message: `could not be started on ${nodeName}: ${exit.message}`,
+        failure_message: toPlainText(`could not be started on ${nodeName}: ${exit.message}`),
       };
   }
 }
@@ -41,7 +41,7 @@ export function toCancelled(exit: KnownExit | null): Outcome {
     trigger: 'cancelled',
     exit_code: ran ? CANCELLED_EXIT_CODE : null,
     failure_reason: null,
-    failure_message: ran ? `cancelled; the process ${describeExit(exit)}` : 'cancelled',
+    failure_message: ran ? toPlainText(`cancelled; the process ${describeExit(exit)}`) : 'cancelled',
   };
 }
 
@@ -58,6 +58,21 @@ export function describeExit(exit: KnownExit): string {
   }
 }
 
-function failed(exitCode: number | null, reason: FailureReason, message: string): Outcome {
-  return { trigger: 'exited_bad', exit_code: exitCode, failure_reason: reason, failure_message: message };
+function failed(exit: Exclude<KnownExit, { kind: 'dispatch_failed' }>, reason: FailureReason): Outcome {
+  const exitCode = exit.code === null ? null : Math.max(-MAX_CODE, Math.min(exit.code, MAX_CODE));
+  return {
+    trigger: 'exited_bad',
+    exit_code: exitCode,
+    failure_reason: reason,
+    failure_message: toPlainText(describeExit(exit)),
+  };
+}
+
+/** What the column holds. */
+const MAX_CODE = 2 ** 31 - 1;
+const MAX_TEXT_LENGTH = 4000;
+
+/** An agent's words, such as every database can store them. */
+export function toPlainText(text: string): string {
+  return text.replaceAll('\u0000', ' ').slice(0, MAX_TEXT_LENGTH);
 }

@@ -1,6 +1,9 @@
 /** Before the first scheduling pass has looked at a job. */
 export const JUST_QUEUED = 'just queued: the next scheduling pass decides';
 
+/** There is room for it, but the server fails to give it. */
+export const FAILED_HERE = 'its start failed on the server (see the server log); it is tried again';
+
 export function waitingForGpus(gpu: number, ahead: number): string {
   const what = gpu === 1 ? '1 free GPU' : `${gpu} free GPUs on one node`;
   return `waiting for ${what}${behind(ahead)}`;

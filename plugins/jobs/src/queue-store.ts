@@ -2,8 +2,10 @@ import type { Db, QueuedJob } from '@svc/kernel';
 import type { JobRow } from './job-row.js';
 import type { QueueItem } from './plan-pass.js';
 
+type Selector = Readonly<Record<string, string>>;
+
 export interface QueuedRow extends QueueItem, QueuedJob {
-  readonly node_selector: Readonly<Record<string, string>>;
+  readonly node_selector: Selector;
   readonly pending_reason: string | null;
 }
 
@@ -23,7 +25,6 @@ const COLUMNS = [
   'pending_reason',
 ] as const;
 
-const NO_SELECTOR = {};
 /** SQLite takes some thousands of bindings in one statement at least. */
 const IDS_PER_STATEMENT = 500;
 
@@ -36,7 +37,8 @@ export async function loadQueue(db: Db): Promise<QueuedRow[]> {
       { column: 'priority', order: 'desc' },
       { column: 'created_at', order: 'asc' },
     ]);
-  return rows.map((row) => ({ ...row, node_selector: parseSelector(row.node_selector) }));
+  const selectors = new Map<string, Selector>();
+  return rows.map((row) => Object.assign(row, { node_selector: toSelector(row.node_selector, selectors) }));
 }
 
 /** Stores the sentences that are other than those the queue was read with. */
@@ -67,6 +69,9 @@ async function updateQueued(db: Db, ids: readonly string[], columns: Partial<Job
   }
 }
 
-function parseSelector(text: string): Readonly<Record<string, string>> {
-  return text === '{}' ? NO_SELECTOR : (JSON.parse(text) as Record<string, string>);
+/** Equal texts give one object: a pass tells kinds of jobs by it. */
+function toSelector(text: string, known: Map<string, Selector>): Selector {
+  const selector = known.get(text) ?? (JSON.parse(text) as Selector);
+  known.set(text, selector);
+  return selector;
 }

@@ -2,6 +2,7 @@ import { isTerminal, toId, type AttemptKey, type AttemptReport, type Verdict } f
 import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
+import { toPlainText } from './exit-outcome.js';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { getAttemptRow, getRow, lockRow } from './job-store.js';
 import type { Timing } from './options.js';
@@ -105,7 +106,7 @@ export class Reports {
       return lostStep(
         this.nodes,
         row,
-        { message: `${exit.reason} (${node.name})`, gone: true, retryAt: at },
+        { message: toPlainText(`${exit.reason} (${node.name})`), gone: true, retryAt: at },
         at,
       );
     });
@@ -126,8 +127,11 @@ export async function noteGone(
     .update({ retry_at: clock.now() });
 }
 
-/** null: no job can have this id. */
+/** What the column holds. */
+const MAX_ATTEMPT = 2 ** 31 - 1;
+
+/** null: no job can have such an attempt. */
 function toCanonical({ job_id, attempt }: AttemptKey): AttemptKey | null {
   const id = toId('job', job_id);
-  return id === null ? null : { job_id: id, attempt };
+  return id === null || attempt > MAX_ATTEMPT ? null : { job_id: id, attempt };
 }

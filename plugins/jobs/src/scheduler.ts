@@ -2,9 +2,11 @@ import type { PluginContext, QueuedJob, Timer } from '@svc/kernel';
 import type { Nodes } from '@svc/plugin-nodes';
 import type { Dispatcher } from './dispatch.js';
 import type { Timing } from './options.js';
+import { FAILED_HERE } from './pending-reason.js';
 import { planPass } from './plan-pass.js';
 import { loadQueue, storeHeads, storeReasons, type QueuedRow } from './queue-store.js';
 import type { Retrier } from './retry.js';
+import type { Placement } from './steps.js';
 import type { Sweeper } from './sweep.js';
 
 /** A pass that took longer is followed by a pause as long as itself, so that wake-ups in a row leave half of the time to others. */
@@ -73,7 +75,7 @@ export class Scheduler {
   /** One pass: what silent agents left behind, retries that are due, then the queue. */
   async pass(): Promise<void> {
     const { db, clock } = this.ctx;
-    const { dispatcher, retrier, sweeper } = this.parts;
+    const { retrier, sweeper } = this.parts;
     const nodes = await this.nodes.capacity(db);
     await sweeper.sweep(nodes);
     await retrier.retryDue();
@@ -84,12 +86,30 @@ export class Scheduler {
       now,
       starvationAfterMs: this.timing.starvationAfterMs,
     });
+    const reasons = new Map(plan.reasons);
     for (const placement of plan.placements) {
       if (this.ctx.signal.aborted) return;
-      if (!(await dispatcher.place(placement))) this.#isAwaited = true;
+      if (!(await this.#place(placement))) reasons.set(placement.job_id, FAILED_HERE);
     }
-    await storeReasons(db, queue, plan.reasons);
+    await storeReasons(db, queue, reasons);
     await storeHeads(db, plan.newHeads, now);
+  }
+
+  /**
+   * One job that cannot be claimed must not keep the others waiting. False when that is the server's fault; a slot or a job
+   * that somebody else was quicker to take is none, and whoever took it has woken the next pass.
+   */
+  async #place(placement: Placement): Promise<boolean> {
+    try {
+      await this.parts.dispatcher.place(placement);
+      return true;
+    } catch (err) {
+      this.ctx.log.error(
+        { err, job_id: placement.job_id },
+        'a job could not be claimed for its node; the next pass tries again',
+      );
+      return false;
+    }
   }
 
   /** What a tap adds is ignored, and what it leaves out comes last: a job is never lost here. */

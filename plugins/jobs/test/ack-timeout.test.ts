@@ -1,6 +1,6 @@
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { EXIT_OK, FakeAgent, KILLED, Lab, toReport } from './support/lab.js';
+import { EXIT_OK, type FakeAgent, KILLED, Lab, toReport } from './support/lab.js';
 
 describe('a dispatch that is not acknowledged', () => {
   let clock: FakeClock;
@@ -53,7 +53,7 @@ describe('a dispatch that is not acknowledged', () => {
     const agent = await lab.agent();
     const job = await lab.submit();
     await passAckTimeout(agent);
-    expect((await until(() => agent.closed)).reason).to.contain('not acknowledged in time');
+    expect((await agent.gone()).reason).to.contain('not acknowledged in time');
     expect(await lab.slots(agent)).to.deep.equal([job.id]);
     await agent.connect({ attempts: [] });
     expect(await agent.take('dispatch')).to.include({ job_id: job.id, attempt: 1 });

@@ -36,6 +36,15 @@ describe('how an exit is told', () => {
     });
   }
 
+  it('holds what an agent says to what can be stored', () => {
+    expect(toOutcome({ kind: 'exited', code: 2 ** 40 }, 'gpu-1').exit_code).to.equal(2 ** 31 - 1);
+    const { failure_message } = toOutcome(
+      { kind: 'dispatch_failed', message: `a\u0000b${'x'.repeat(9000)}` },
+      'gpu-1',
+    );
+    expect(failure_message).to.match(/: a b/).and.have.length(4000);
+  });
+
   it('shows -15 for every cancelled job that ran, and says how its process took it', () => {
     const cancelled = { trigger: 'cancelled', exit_code: -15, failure_reason: null };
     expect(toCancelled({ kind: 'signaled', signal: 'SIGTERM', code: -15 })).to.include(cancelled);

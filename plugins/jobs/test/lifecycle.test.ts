@@ -177,10 +177,10 @@ describe('the life of a job', () => {
       const first = await agent.start();
       await agent.start();
       expect(first.gpu_indices).to.deep.equal([]);
-      const third = await until(async () => {
-        const job = await lab.job(submitted[2]!.id);
-        return job.pending_reason?.startsWith('waiting for a free cpu-only place') && job;
-      });
+      const third = await lab.when(
+        submitted[2]!.id,
+        ({ pending_reason }) => pending_reason?.startsWith('waiting for a free cpu-only place') ?? false,
+      );
       expect(third.status).to.equal('QUEUED');
       agent.ended(first, EXIT_OK);
       expect((await agent.take('dispatch')).job_id).to.equal(third.id);

@@ -1,6 +1,7 @@
+import type { JobStatus } from '@svc/contract';
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { EXIT_OK, FakeAgent, KILLED, Lab, toReport } from './support/lab.js';
+import { EXIT_OK, type FakeAgent, KILLED, Lab, createDataDir, toReport } from './support/lab.js';
 
 describe('a node that goes OFFLINE', () => {
   let clock: FakeClock;
@@ -19,12 +20,14 @@ describe('a node that goes OFFLINE', () => {
     return { job, dispatch };
   };
   /** Moves time on until the job has got there. */
-  const passUntil = (id: string, status: string, stepMs = 5000) =>
-    until(async () => {
+  const passUntil = async (id: string, status: JobStatus, stepMs = 5000) => {
+    await until(async () => {
       const job = await lab.job(id);
       if (job.status !== status) await clock.advance(stepMs);
-      return job.status === status && job;
+      return job.status === status;
     });
+    return lab.job(id);
+  };
   const loseNode = async (agent: FakeAgent, id: string) => {
     agent.cut();
     return passUntil(id, 'LOST');
@@ -163,5 +166,26 @@ describe('a node that goes OFFLINE', () => {
     const found = await lab.job(job.id);
     expect(found.status).to.equal('RUNNING');
     expect(found.started_at).to.be.a('number');
+  });
+
+  it('a dispatch of which the server knows nothing more after its restart is queued again, its slot held', async () => {
+    const dataDir = createDataDir();
+    const first = await Lab.open({ clock, dataDir: dataDir.path });
+    const agent = await first.agent();
+    const job = await first.submit();
+    await agent.take('dispatch');
+    await first.close();
+
+    const second = await Lab.open({ clock, dataDir: dataDir.path });
+    await clock.advance(60_000);
+    expect((await second.job(job.id)).status).to.equal('DISPATCHING');
+    await until(async () => {
+      await clock.advance(5000);
+      return (await second.job(job.id)).status === 'QUEUED';
+    });
+    expect(await second.job(job.id)).to.include({ attempt: 1 });
+    expect(await second.slots(agent)).to.deep.equal([job.id]);
+    await second.close();
+    dataDir.remove();
   });
 });

@@ -41,7 +41,9 @@ describe('retrying a job', () => {
       });
       expect(body.pending_reason).to.be.a('string');
     }
-    expect((await lab.events(job, 'JOB_QUEUED')).map(({ data }) => data['attempt'])).to.deep.equal([1, 2, 3]);
+    expect(
+      (await lab.events(job, 'JOB_QUEUED')).map(({ data }) => (data as { attempt: number }).attempt),
+    ).to.deep.equal([1, 2, 3]);
   });
 
   it('a CANCELLED job is not cancelled any more afterwards', async () => {

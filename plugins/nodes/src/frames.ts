@@ -25,11 +25,15 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
   }),
 );
 
+/** As JSON writes it. Not every database can store it. */
+const NUL = '\\u0000';
+
 /** null for a frame type that this server does not know: the protocol says to ignore it. */
 export function parseFrame(text: string): AgentFrame | null {
   const frame = parseObject(text);
   const { type } = frame;
   if (typeof type !== 'string') throw new MalformedFrame('a frame needs a "type"');
+  if (type === 'hello' && text.includes(NUL)) throw new MalformedFrame('hello frame: text must not hold NUL');
   if (type === 'hello' && frame['protocol'] !== AGENT_PROTOCOL) throw new ProtocolMismatch(frame['protocol']);
   const check = CHECKS.get(type);
   if (!check) return null;

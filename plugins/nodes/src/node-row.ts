@@ -41,6 +41,9 @@ export interface CpuClaimRow {
   attempt: number;
 }
 
+/** What the columns hold. */
+const MAX_INTEGER = 2 ** 31 - 1;
+
 /** The columns that a hello decides. */
 export function toHelloColumns(hello: Hello) {
   return {
@@ -51,7 +54,7 @@ export function toHelloColumns(hello: Hello) {
     labels: JSON.stringify(hello.labels),
     runners: JSON.stringify(hello.runners),
     system: JSON.stringify(hello.system),
-    max_cpu_jobs: hello.max_cpu_jobs,
+    max_cpu_jobs: Math.min(hello.max_cpu_jobs, MAX_INTEGER),
   };
 }
 

@@ -114,7 +114,7 @@ describe('the agent socket', () => {
     const one = agent();
     await one.connect();
     one.send('{"type":"accepted","job_id":7,"attempt":1}');
-    const closed = await until(() => one.closed);
+    const closed = await one.gone();
     expect(closed).to.include({ code: 1008 });
     expect(closed.reason).to.contain('job_id must be a string');
     expect(probe.frames).to.deep.equal([]);
@@ -124,12 +124,12 @@ describe('the agent socket', () => {
     const early = agent();
     await early.open();
     early.send({ type: 'heartbeat', ts: 1 });
-    expect((await until(() => early.closed)).reason).to.contain('the first frame must be a hello');
+    expect((await early.gone()).reason).to.contain('the first frame must be a hello');
 
     const twice = agent();
     await twice.connect();
     twice.send(twice.toHello());
-    expect((await until(() => twice.closed)).reason).to.contain('a second hello');
+    expect((await twice.gone()).reason).to.contain('a second hello');
   });
 
   it('hands frames of one job over in order, one at a time', async () => {
@@ -159,7 +159,7 @@ describe('the agent socket', () => {
     await one.connect();
     probe.hold = () => Promise.reject(new Error('disk full'));
     one.accept({ job_id: newId('job'), attempt: 1 });
-    expect(await until(() => one.closed)).to.include({ code: 1011 });
+    expect(await one.gone()).to.include({ code: 1011 });
   });
 
   it('lets a newer connection of the node replace the older, without an event', async () => {
@@ -169,7 +169,7 @@ describe('the agent socket', () => {
     const again = agent({ hello: { node_id: one.nodeId } });
     again.secret = one.secret;
     await again.connect();
-    expect(await until(() => one.closed)).to.include({ code: 4001 });
+    expect(await one.gone()).to.include({ code: 4001 });
     expect(service.connectionOf(one.nodeId)).to.be.greaterThan(first!);
     expect((await node(one.nodeId)).connected_at).to.be.a('number');
     expect(await eventsOf('AGENT_DISCONNECTED')).to.deep.equal([]);
@@ -229,7 +229,7 @@ describe('the agent socket', () => {
     const one = agent();
     await one.connect();
     service.reconnect(one.nodeId, 'say it again');
-    expect(await until(() => one.closed)).to.deep.equal({ code: 4003, reason: 'say it again' });
+    expect(await one.gone()).to.deep.equal({ code: 4003, reason: 'say it again' });
   });
 
   it('drains and undrains', async () => {

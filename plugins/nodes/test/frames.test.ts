@@ -34,6 +34,10 @@ describe('agent frames', () => {
     });
   }
 
+  it('refuses a hello with text that not every database can store', () => {
+    expect(() => parseFrame(JSON.stringify({ ...hello, name: 'a\u0000b' }))).to.throw(MalformedFrame, /NUL/);
+  });
+
   it('tells another protocol version apart from a malformed hello', () => {
     expect(() => parseFrame('{"type":"hello","protocol":2,"brand_new":true}')).to.throw(
       ProtocolMismatch,

@@ -100,10 +100,16 @@ export class Lab {
   }
 
   reach(id: string, status: JobStatus): Promise<Job> {
-    return until(async () => {
+    return this.when(id, (job) => job.status === status);
+  }
+
+  /** The job, as soon as that holds of it. */
+  async when(id: string, holds: (job: Job) => boolean): Promise<Job> {
+    const found = await until(async () => {
       const job = await this.job(id);
-      return job.status === status && job;
+      return holds(job) ? job : null;
     });
+    return found!;
   }
 
   async events(job: Job, type?: string): Promise<EventRecord[]> {

@@ -124,6 +124,11 @@ export class FakeAgent {
     this.#socket?.terminate();
   }
 
+  /** How the server closed the connection. */
+  async gone(): Promise<{ code: number; reason: string }> {
+    return (await until(() => this.closed))!;
+  }
+
   async close(): Promise<void> {
     const socket = this.#socket;
     if (!socket || socket.readyState === WebSocket.CLOSED) return;
