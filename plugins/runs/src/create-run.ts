@@ -68,9 +68,5 @@ async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBo
 
 /** Locked, so that the attempt cannot end between this look and the new run: it would never end with it. */
 async function lockJob({ jobs }: RunParts, trx: Db, jobId: string): Promise<Job> {
-  await trx('jobs')
-    .where({ id: requireId('job', jobId) })
-    .forShare()
-    .select('id');
-  return jobs.require(trx, jobId);
+  return (await jobs.lock(trx, requireId('job', jobId))) ?? fail('not_found', `no job "${jobId}"`);
 }

@@ -172,7 +172,8 @@ describe('runs of a job', () => {
     });
 
     it('takes nothing from the token of another job', async () => {
-      const [mine, theirs] = [await rig.submit(), await rig.submit()];
+      const here = { node_selector: { node: agent.nodeId } };
+      const [mine, theirs] = [await rig.submit(here), await rig.submit(here)];
       const { env } = await agent.start(mine.id);
       const other = await agent.start(theirs.id);
       await rig.reach(theirs.id, 'RUNNING');
