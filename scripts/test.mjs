@@ -2,7 +2,7 @@
 import { main } from './processes.mjs';
 import { setUp } from './setup.mjs';
 import { ENGINES, prepareEngines } from './test/engines.mjs';
-import { runChecks, runCrossingSuites, runPythonSuites, runUnitSuites } from './test/suites.mjs';
+import { runChecks, runCrossingSuites, runUnitSuites } from './test/suites.mjs';
 
 const UNIT_ENGINES = ['python3', 'postgresql'];
 
@@ -12,7 +12,7 @@ await main(async () => {
   const { env, missing } = await prepareEngines(isUnitOnly ? UNIT_ENGINES : ENGINES.map(({ name }) => name));
   const results = [];
   if (!isUnitOnly) results.push(...(await runChecks()));
-  results.push(await runUnitSuites(env), ...(await runPythonSuites(env.SVC_TEST_PYTHON, env)));
+  results.push(...(await runUnitSuites(env)));
   if (!isUnitOnly) results.push(...(await runCrossingSuites(env)));
   results.push(...missing.map(toMissing));
   summarize(results);

@@ -3,6 +3,8 @@ import { Failure, UsageError } from './failure.js';
 import { createPaint } from './output/style.js';
 import { VERSION } from './version.js';
 
+/** By name: an agent never loads the kernel. */
+const MEANT_OF_KERNEL = ['BootError', 'HttpError'];
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -16,13 +18,20 @@ export function createBareProgram(): Command {
     .exitOverride();
 }
 
-/** Runs the command line and sets the exit status: 0 done, 1 failed, 2 wrong usage, or what the command itself set. */
+/** For the program itself: runs the command line and sets the exit status. */
 export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
   endQuietlyWhenNobodyReads();
+  const status = await execute(program, argv);
+  if (status !== DONE) process.exitCode = status;
+}
+
+/** Resolves with 0 done, 1 failed or 2 wrong usage; what is wrong has been said on stderr. */
+export async function execute(program: Command, argv: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...argv]);
+    return DONE;
   } catch (error) {
-    process.exitCode = report(error);
+    return report(error);
   }
 }
 
@@ -37,8 +46,8 @@ function report(error: unknown): number {
 /** What is meant for people is one line; anything else is a defect and keeps its stack. */
 function toSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isMeant = error instanceof Failure || error instanceof UsageError || error.name === 'BootError';
-  return isMeant ? error.message : (error.stack ?? error.message);
+  const isMeant = error instanceof Failure || error instanceof UsageError;
+  return isMeant || MEANT_OF_KERNEL.includes(error.name) ? error.message : (error.stack ?? error.message);
 }
 
 /** `svc logs ID | head`: the reader has gone, which is no failure. */

@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { parseDuration, toAge, toCommandLine, toDuration, toNumber, toTime } from '../src/output/format.js';
+import {
+  parseDuration,
+  toAge,
+  toCommandLine,
+  toDuration,
+  toNumber,
+  toSize,
+  toTime,
+} from '../src/output/format.js';
 import { toSparkline } from '../src/output/sparkline.js';
 import { createPaint } from '../src/output/style.js';
 import { toFields, toTable, type Column } from '../src/output/table.js';
@@ -81,6 +89,12 @@ describe('formats', () => {
       '1e-9',
       'NaN',
     ]);
+  });
+
+  it('sizes have the unit that fits, and what is not known has none', () => {
+    const shown = [0, 1023, 1024, 14_541, 1.5 * 1024 ** 3, 2 ** 53].map(toSize);
+    expect(shown).to.deep.equal(['0 B', '1023 B', '1 KiB', '14.2 KiB', '1.5 GiB', '8 PiB']);
+    expect(toSize(null)).to.equal('-');
   });
 
   it('parses a time such as 30d, and nothing else', () => {

@@ -12,18 +12,23 @@ export default class LinePerFile extends Mocha.reporters.Base {
     super(runner, options);
     const files = new Map();
     let current = null;
+    let startedMs = Date.now();
+    const finish = (file) => {
+      print(file, files.get(file), Date.now() - startedMs);
+      startedMs = Date.now();
+    };
     const count = (test, outcome) => {
       const file = test.file ? path.relative('', test.file) : '(hooks)';
-      if (!files.has(file)) files.set(file, { passed: 0, failed: 0, skipped: 0, startedMs: Date.now() });
+      if (!files.has(file)) files.set(file, { passed: 0, failed: 0, skipped: 0 });
       files.get(file)[outcome] += 1;
-      if (current !== null && current !== file) print(current, files.get(current));
+      if (current !== null && current !== file) finish(current);
       current = file;
     };
     runner.on(EVENT_TEST_PASS, (test) => count(test, 'passed'));
     runner.on(EVENT_TEST_FAIL, (test) => count(test, 'failed'));
     runner.on(EVENT_TEST_PENDING, (test) => count(test, 'skipped'));
     runner.once(EVENT_RUN_END, () => {
-      if (current !== null) print(current, files.get(current));
+      if (current !== null) finish(current);
       if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
       writeCounts(options.reporterOptions?.counts, files);
       endIfHeldOpen();
@@ -31,10 +36,11 @@ export default class LinePerFile extends Mocha.reporters.Base {
   }
 }
 
-function print(file, { passed, failed, skipped }) {
+function print(file, { passed, failed, skipped }, tookMs) {
   const mark = failed > 0 ? '✗' : passed > 0 ? '✓' : '-';
   const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`];
-  console.log(`  ${mark} ${file}: ${counts.filter(Boolean).join(', ')}`);
+  const took = tookMs < 1000 ? '' : ` (${(tookMs / 1000).toFixed(1)} s)`;
+  console.log(`  ${mark} ${file}: ${counts.filter(Boolean).join(', ')}${took}`);
 }
 
 function writeCounts(target, files) {

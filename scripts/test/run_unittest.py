@@ -1,12 +1,12 @@
-"""Discovers and runs unittest suites: run_unittest.py COUNTS_FILE START_DIR TOP_LEVEL_DIR. Writes the counts as JSON."""
+"""Discovers and runs unittest suites: run_unittest.py COUNTS_FILE START_DIR. Writes the counts as JSON."""
 
 import json
 import sys
 import unittest
 
 
-def main(counts_file: str, start_dir: str, top_level_dir: str) -> int:
-    suite = unittest.defaultTestLoader.discover(start_dir, top_level_dir=top_level_dir)
+def main(counts_file: str, start_dir: str) -> int:
+    suite = unittest.defaultTestLoader.discover(start_dir)
     result = unittest.TextTestRunner(verbosity=1, buffer=True).run(suite)
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     skipped = len(result.skipped)

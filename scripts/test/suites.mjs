@@ -6,6 +6,7 @@ import { ROOT, filesBelow } from '../fingerprint.mjs';
 import { run, runNode, secondsSince } from '../processes.mjs';
 
 const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
+const MOST_PROCESSES = 4;
 const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
 
 /** Lint, format and types: each one counts as one. They run side by side, quietly. */
@@ -34,9 +35,19 @@ async function runCheck(name, args) {
   return { name, passed: isFine ? 1 : 0, failed: isFine ? 0 : 1, skipped: 0, notes: [] };
 }
 
-export function runUnitSuites(env) {
+/** The suites of the packages, in as many processes as there are cores (up to 4), beside those in Python. */
+export async function runUnitSuites(env) {
   const plugins = readdirSync(path.join(ROOT, 'plugins')).map((name) => `plugins/${name}`);
-  return runMocha('unit', testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`)), env);
+  const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`));
+  const count = Math.min(MOST_PROCESSES, os.availableParallelism());
+  const shares = Array.from({ length: count }, (_, at) =>
+    files.filter((_file, index) => index % count === at),
+  );
+  const results = await Promise.all([
+    ...shares.map((share, at) => runMocha(`unit ${at + 1} of ${count}`, share, env)),
+    runPythonSuites(env),
+  ]);
+  return results.flat();
 }
 
 /** Those that start the real server, agent, database and browser: one process for each kind. */
@@ -63,28 +74,29 @@ async function runMocha(name, files, env) {
 }
 
 /** unittest suites of the SDK and of the examples. */
-export async function runPythonSuites(python, env) {
-  const suites = [{ name: 'python sdk', start: 'sdk/python/tests', top: 'sdk/python' }, ...exampleSuites()];
+async function runPythonSuites(env) {
+  const python = env.SVC_TEST_PYTHON;
   const results = [];
-  for (const { name, start, top } of suites.filter(({ start }) => existsSync(path.join(ROOT, start)))) {
-    if (!python) results.push({ ...nothing(name), skipped: 1, notes: ['no python3'] });
-    else results.push(await runUnittest(python, name, start, top, env));
+  for (const folder of ['sdk/python/tests', ...exampleSuites()].filter(hasUnittests)) {
+    if (!python) results.push({ ...nothing(folder), skipped: 1, notes: ['there is no python3'] });
+    else results.push(await runUnittest(python, folder, env));
   }
   return results;
 }
 
 function exampleSuites() {
-  return readdirSync(path.join(ROOT, 'examples'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => `examples/${name}`)
-    .filter((folder) => filesBelow(folder, (file) => /(^|\/)test_\w+\.py$/.test(file)).length > 0)
-    .map((folder) => ({ name: folder, start: folder, top: folder }));
+  const entries = readdirSync(path.join(ROOT, 'examples'), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `examples/${name}`);
 }
 
-function runUnittest(python, name, start, top, env) {
+function hasUnittests(folder) {
+  return filesBelow(folder, (file) => /(^|\/)test_\w+\.py$/.test(file)).length > 0;
+}
+
+function runUnittest(python, folder, env) {
   const script = path.join(ROOT, 'scripts', 'test', 'run_unittest.py');
-  return runCounted(name, (countsFile) =>
-    run(python, [script, countsFile, start, top], {
+  return runCounted(folder, (countsFile) =>
+    run(python, [script, countsFile, folder], {
       env: { ...env, PYTHONPATH: path.join(ROOT, 'sdk', 'python'), PYTHONDONTWRITEBYTECODE: '1' },
       show: true,
     }),
@@ -93,7 +105,6 @@ function runUnittest(python, name, start, top, env) {
 
 /** A runner that fails without a failed test (it crashed, or was held open) counts as one failure. */
 async function runCounted(name, work) {
-  console.log(`\n${name}`);
   const startedMs = Date.now();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-test-'));
   const countsFile = path.join(folder, 'counts.json');
@@ -107,7 +118,7 @@ async function runCounted(name, work) {
       counts.failed = 1;
       notes.push(`the run itself ended with status ${code}`);
     }
-    console.log(`  ${secondsSince(startedMs)}`);
+    console.log(`${name}: ${secondsSince(startedMs)}`);
     return { name, passed: counts.passed, failed: counts.failed, skipped: counts.skipped, notes };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,14 @@
 import {
   RUN_STATUSES,
   routes,
+  type Checkpoint,
   type MetricSummary,
   type Run,
   type RunSummary,
   type SeriesByName,
 } from '@svc/contract';
 import { Option, type Command } from 'commander';
-import { toAge, toNumber } from '../output/format.js';
+import { toAge, toNumber, toSize } from '../output/format.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
@@ -16,6 +17,7 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 import { parseInteger } from './parse.js';
 
 const CURVE_WIDTH = 32;
+const SHOWN_CHECKPOINTS = 5;
 
 export function addRunCommands(program: Command): void {
   withJson(program.command('runs'))
@@ -27,7 +29,7 @@ export function addRunCommands(program: Command): void {
     .action(listRuns);
 
   withJson(program.command('run'))
-    .description('show one run: progress, health, and each metric with its curve')
+    .description('show one run: progress, health, each metric with its curve, and the newest checkpoints')
     .argument('<id>', 'run id')
     .addHelpText('after', '\nExample:\n  svc run run_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(showRun);
@@ -68,13 +70,18 @@ function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
 async function showRun(id: string, options: JsonOptions): Promise<void> {
   const client = connect(options);
   const params = { run_id: id };
-  const [run, summary, { series }] = await Promise.all([
+  const [run, summary, { series }, checkpoints] = await Promise.all([
     client.call(routes.getRun, { params }),
     client.call(routes.getRunSummary, { params }),
     client.call(routes.readSeries, { params, query: { limit: CURVE_WIDTH * 8 } }),
+    client.call(routes.listRunCheckpoints, { params, query: { limit: SHOWN_CHECKPOINTS } }),
   ]);
   if (options.json) print(summary, true, () => []);
-  else print(run, false, (_run, paint) => toRunLines(run, summary, series, paint));
+  else
+    print(run, false, (_run, paint) => [
+      ...toRunLines(run, summary, series, paint),
+      ...toCheckpointLines(checkpoints.items, paint),
+    ]);
 }
 
 function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
@@ -114,4 +121,16 @@ const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
   { title: 'AT STEP', cell: ({ metric }) => String(metric.best?.step ?? '-'), align: 'right' },
   { title: 'TREND', cell: ({ metric }) => metric.trend },
   { title: 'CURVE', cell: ({ curve }) => curve, style: () => 'cyan' },
+];
+
+function toCheckpointLines(checkpoints: readonly Checkpoint[], paint: Paint): string[] {
+  return checkpoints.length > 0 ? ['', ...toTable(CHECKPOINT_COLUMNS, checkpoints, paint)] : [];
+}
+
+const CHECKPOINT_COLUMNS: readonly Column<Checkpoint>[] = [
+  { title: 'CHECKPOINT', cell: ({ id }) => id },
+  { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
+  { title: 'SIZE', cell: ({ size }) => toSize(size), align: 'right' },
+  { title: 'CREATED', cell: ({ created_at }) => toAge(created_at) },
+  { title: 'PATH', cell: ({ path }) => path },
 ];

@@ -7,6 +7,8 @@ const UNITS: readonly (readonly [ms: number, letter: string])[] = [
   [1_000, 's'],
 ];
 
+const SIZE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
 /** `4s`, `3m 20s`, `2h 5m`, `9d 1h`: the two largest units. */
 export function toDuration(durationMs: number): string {
   const first = UNITS.findIndex(([ms]) => durationMs >= ms);
@@ -40,6 +42,13 @@ export function toTime(atMs: number | null): string {
 /** Five significant digits. */
 export function toNumber(value: MetricValue): string {
   return typeof value === 'number' ? String(Number(value.toPrecision(5))) : value;
+}
+
+/** `812 B`, `14.2 KiB`, `1.5 GiB`, or `-`. */
+export function toSize(bytes: number | null): string {
+  if (bytes === null) return '-';
+  const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), SIZE_UNITS.length - 1);
+  return `${Number((bytes / 1024 ** step).toFixed(1))} ${SIZE_UNITS[step]}`;
 }
 
 /** Milliseconds of `90s`, `15m`, `12h`, `30d`; null when it is none of these. */
