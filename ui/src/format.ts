@@ -5,6 +5,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
 /** `4s`, `3m 07s`, `2h 05m`, `3d 4h`: two units at most, never negative. */
 export function formatDuration(ms: number): string {
   const left = Math.max(0, ms);
@@ -79,6 +81,19 @@ export function formatCount(value: number): string {
 /** Megabytes as `512 MB` or `79.6 GB`. */
 export function formatMegabytes(mb: number): string {
   return mb < 1024 ? `${Math.round(mb)} MB` : `${trim(mb / 1024, mb < 102_400 ? 1 : 0)} GB`;
+}
+
+/** Bytes as `812 B`, `14.2 kB`, `980 MB`, `1.5 TB`; a step is 1024. */
+export function formatBytes(bytes: number): string {
+  const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), BYTE_UNITS.length - 1);
+  const value = bytes / 1024 ** step;
+  return `${trim(value, value < 100 ? 1 : 0)} ${BYTE_UNITS[step]}`;
+}
+
+/** A path as where it lies and its own last name: `/out/` and `checkpoint-5`. Joined they are the path again. */
+export function splitPath(path: string): readonly [folder: string, name: string] {
+  const end = path.lastIndexOf('/', path.length - 2) + 1;
+  return [path.slice(0, end), path.slice(end)];
 }
 
 /** `1 job`, `3 jobs`. */

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import {
   formatAge,
+  formatBytes,
   formatCommand,
   formatDuration,
   formatMegabytes,
   formatTick,
   formatValue,
   plural,
+  splitPath,
 } from '../src/format.js';
 
 describe('formatDuration', () => {
@@ -63,6 +65,48 @@ describe('formatTick', () => {
       '2.5M',
       '1e−5',
       '−20k',
+    ]);
+  });
+});
+
+describe('formatBytes', () => {
+  it('has the unit that fits', () => {
+    const sizes = [
+      0,
+      1,
+      1023,
+      1024,
+      14_541,
+      1024 ** 2 - 1,
+      1024 ** 2,
+      1.5 * 1024 ** 3,
+      980 * 1024 ** 4,
+      2 ** 53,
+    ];
+    expect(sizes.map(formatBytes)).to.deep.equal([
+      '0 B',
+      '1 B',
+      '1023 B',
+      '1 kB',
+      '14.2 kB',
+      '1024 kB',
+      '1 MB',
+      '1.5 GB',
+      '980 TB',
+      '8 PB',
+    ]);
+  });
+});
+
+describe('splitPath', () => {
+  it('parts the last name from its folder, and loses nothing', () => {
+    expect(['/out/checkpoint-5', '/out/checkpoint-5/', '/a', '/', 'a', ''].map(splitPath)).to.deep.equal([
+      ['/out/', 'checkpoint-5'],
+      ['/out/', 'checkpoint-5/'],
+      ['/', 'a'],
+      ['/', ''],
+      ['', 'a'],
+      ['', ''],
     ]);
   });
 });

@@ -59,6 +59,7 @@ export const runPageStyles = css`
     gap: var(--space-4);
     margin-top: var(--space-5);
   }
+  .wide,
   .events {
     grid-column: 1 / -1;
   }

@@ -3,6 +3,7 @@ import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { apiContext } from '../app/contexts.js';
 import { paths } from '../app/paths.js';
+import '../components/svc-checkpoints-table.js';
 import '../components/svc-events-list.js';
 import { icon } from '../components/icons.js';
 import '../components/svc-copy.js';
@@ -18,6 +19,7 @@ import '../components/svc-time.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
+import { listCheckpoints } from '../data/checkpoints.js';
 import { listEvents } from '../data/events.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import { getRun, getRunSummary, type Run } from '../data/runs.js';
@@ -29,6 +31,7 @@ import { runPageStyles } from './run-page-styles.js';
 const LIVE_POLL_MS = 5000;
 const SLOW_POLL_MS = 60_000;
 const SHOWN_EVENTS = 12;
+const SHOWN_CHECKPOINTS = 100;
 
 /** One run: how far it is, what its metrics say, and their curves, live. */
 @customElement('svc-run-page')
@@ -46,6 +49,10 @@ export class SvcRunPage extends LitElement {
     load: (signal) => listEvents(this.api, { run_id: this.runId, limit: SHOWN_EVENTS + 1 }, signal),
     everyMs: SLOW_POLL_MS,
   });
+  private readonly checkpoints = new Loader(this, {
+    load: (signal) => listCheckpoints(this.api, this.runId, SHOWN_CHECKPOINTS + 1, signal),
+    everyMs: SLOW_POLL_MS,
+  });
   private readonly places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
   });
@@ -55,7 +62,9 @@ export class SvcRunPage extends LitElement {
   constructor() {
     super();
     new LiveEvents(this, (events) => {
-      if (events.some((event) => event.run_id === this.runId)) this.refresh();
+      const own = events.filter((event) => event.run_id === this.runId);
+      if (own.length > 0) this.refresh();
+      if (own.some(({ type }) => type === 'CHECKPOINT_CREATED')) this.checkpoints.refresh();
     });
   }
 
@@ -75,8 +84,8 @@ export class SvcRunPage extends LitElement {
         ?live=${this.isLive}
       ></svc-run-charts>
       <div class="details">
-        ${this.renderRecord('Config', run.config)} ${this.renderRecord('Environment', run.environment)}
-        ${this.renderEvents()}
+        ${this.renderCheckpoints()} ${this.renderRecord('Config', run.config)}
+        ${this.renderRecord('Environment', run.environment)} ${this.renderEvents()}
       </div>
     `;
   }
@@ -150,6 +159,19 @@ export class SvcRunPage extends LitElement {
     if (Object.keys(value).length === 0) return nothing;
     return html`<section class="panel">
       <svc-record heading=${heading} ?open=${heading === 'Config'} .value=${value}></svc-record>
+    </section>`;
+  }
+
+  private renderCheckpoints() {
+    const checkpoints = this.checkpoints.value ?? [];
+    if (checkpoints.length === 0) return nothing;
+    const hasMore = checkpoints.length > SHOWN_CHECKPOINTS;
+    return html`<section class="panel wide">
+      <div class="panel-head">
+        <h2>Checkpoints</h2>
+        <span class="quiet">${hasMore ? `the newest ${SHOWN_CHECKPOINTS}` : checkpoints.length}</span>
+      </div>
+      <svc-checkpoints-table .checkpoints=${checkpoints.slice(0, SHOWN_CHECKPOINTS)}></svc-checkpoints-table>
     </section>`;
   }
 

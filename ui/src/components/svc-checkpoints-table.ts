@@ -1,0 +1,167 @@
+import type { Checkpoint } from '@svc/contract';
+import { LitElement, css, html } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import { formatBytes, formatCount, splitPath } from '../format.js';
+import { baseStyles } from '../styles/shared.js';
+import './svc-copy.js';
+import './svc-time.js';
+
+/** Checkpoints, newest first: of which step, where, how large, since when. */
+@customElement('svc-checkpoints-table')
+export class SvcCheckpointsTable extends LitElement {
+  @property({ attribute: false }) checkpoints: readonly Checkpoint[] = [];
+
+  static override styles = [
+    baseStyles,
+    css`
+      .scroll {
+        max-height: 16rem;
+        overflow: auto;
+        border-radius: 0 0 var(--radius-lg) var(--radius-lg);
+      }
+      table {
+        width: 100%;
+        border-spacing: 0;
+        font-size: var(--text-sm);
+      }
+      thead th {
+        position: sticky;
+        top: 0;
+        z-index: 1;
+        height: 2.25rem;
+        background: var(--color-surface);
+        border-bottom: 1px solid var(--color-line);
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+        font-weight: var(--weight-medium);
+        text-align: left;
+      }
+      th,
+      td {
+        padding: 0.1875rem var(--space-4);
+        white-space: nowrap;
+      }
+      thead .number,
+      .number {
+        text-align: right;
+      }
+      tbody th {
+        font-weight: var(--weight-medium);
+      }
+      tbody tr + tr > * {
+        border-top: 1px solid var(--color-line);
+      }
+      tbody tr:hover {
+        background: var(--color-hover);
+      }
+      /* The rest of the width, and no more, however long the path. */
+      .where {
+        width: 100%;
+        max-width: 0;
+      }
+      .path {
+        display: flex;
+        align-items: center;
+      }
+      .path code {
+        display: flex;
+        min-width: 0;
+        white-space: pre;
+      }
+      .folder {
+        min-width: 0;
+        color: var(--color-text-3);
+      }
+      .name {
+        flex: none;
+        max-width: 100%;
+      }
+      .folder,
+      .name {
+        overflow: hidden;
+        text-overflow: ellipsis;
+      }
+      svc-copy {
+        flex: none;
+      }
+      @media (max-width: 40rem) {
+        thead {
+          display: none;
+        }
+        tr {
+          display: grid;
+          grid-template: 'step size created' auto 'path path path' auto / 1fr auto auto;
+          gap: 0 var(--space-3);
+          padding: var(--space-2) var(--space-4) 0.125rem;
+        }
+        tbody tr + tr {
+          border-top: 1px solid var(--color-line);
+        }
+        tbody tr > *,
+        tbody tr + tr > * {
+          padding: 0;
+          border: 0;
+        }
+        tbody th.number {
+          grid-area: step;
+          text-align: left;
+        }
+        tbody th::before {
+          content: 'Step ';
+        }
+        .where {
+          grid-area: path;
+          max-width: none;
+          min-width: 0;
+        }
+        .path {
+          justify-content: space-between;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="Checkpoints">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="number">Step</th>
+            <th scope="col" class="where">Path</th>
+            <th scope="col" class="number">Size</th>
+            <th scope="col" class="number">Created</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${repeat(
+            this.checkpoints,
+            ({ id }) => id,
+            (checkpoint) => renderCheckpoint(checkpoint),
+          )}
+        </tbody>
+      </table>
+    </div>`;
+  }
+}
+
+function renderCheckpoint({ id, step, path, size, created_at: createdAt }: Checkpoint) {
+  const [folder, name] = splitPath(path);
+  return html`<tr title=${id}>
+    <th scope="row" class="number">${step === null ? '–' : formatCount(step)}</th>
+    <td class="where">
+      <div class="path">
+        <code title=${path}><span class="folder">${folder}</span><span class="name">${name}</span></code
+        ><svc-copy label="Copy the path" .text=${path}></svc-copy>
+      </div>
+    </td>
+    <td class="number">${size === null ? '–' : formatBytes(size)}</td>
+    <td class="number quiet"><svc-time .from=${createdAt}></svc-time></td>
+  </tr>`;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-checkpoints-table': SvcCheckpointsTable;
+  }
+}
