@@ -1,6 +1,4 @@
-export interface Timer {
-  clear(): void;
-}
+export type Timer = { clear(): void };
 
 /** Time as plugins see it: tests replace it by `fakeClock`. Milliseconds throughout. */
 export interface Clock {

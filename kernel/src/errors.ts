@@ -36,9 +36,7 @@ export function requireId(kind: IdKind, input: string): string {
 }
 
 /** Collects what is wrong with an input, so that all of it is answered at once. */
-export interface IssueSink {
-  add(path: string, message: string): void;
-}
+export type IssueSink = { add(path: string, message: string): void };
 
 export class Issues implements IssueSink {
   readonly list: Issue[] = [];
@@ -86,6 +84,6 @@ export function toHttpError(error: unknown, request_id: string): HttpError {
   return new HttpError('internal', `the server failed; its log has more under ${request_id}`, { request_id });
 }
 
-export function toEnvelope({ code, message, details }: HttpError): ErrorEnvelope {
-  return { error: { code, message, details } };
-}
+export const toEnvelope = ({ code, message, details }: HttpError): ErrorEnvelope => ({
+  error: { code, message, details },
+});

@@ -56,16 +56,15 @@ export const createObservationHooks = () => ({
 });
 
 /** `before` is null for a record that is new. */
-export interface Change<T> {
-  readonly before: T | null;
-  readonly after: T;
-}
-
-export interface JobTransition extends Change<Job> {
-  readonly trx: Db;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+export type Change<T> = { readonly before: T | null; readonly after: T };
+/** `at` is in milliseconds since the epoch. */
+export type JobTransition = Change<Job> & { readonly trx: Db; readonly at: number };
+export type PointBatch = { readonly run_id: string; readonly points: readonly MetricPoint[] };
+export type LineBatch = {
+  readonly job_id: string;
+  readonly attempt: number;
+  readonly lines: readonly LogLine[];
+};
 
 /** What a scheduling pass reads of each waiting job: few columns, for there may be tens of thousands. */
 export type QueuedJob = Pick<
@@ -88,17 +87,6 @@ export interface AttemptPlan {
   readonly run_id: string | null;
   readonly env: Readonly<Record<string, string>>;
   readonly runner_plan: unknown;
-}
-
-export interface PointBatch {
-  readonly run_id: string;
-  readonly points: readonly MetricPoint[];
-}
-
-export interface LineBatch {
-  readonly job_id: string;
-  readonly attempt: number;
-  readonly lines: readonly LogLine[];
 }
 
 export type RegistrationHooks = ReturnType<typeof createRegistrationHooks>;

@@ -27,10 +27,7 @@ export interface Kernel {
   readonly db: Db;
 }
 
-interface Step<Argument = void> {
-  readonly plugin: string;
-  readonly run: (argument: Argument) => unknown;
-}
+type Step<Argument = void> = { readonly plugin: string; run(argument: Argument): unknown };
 
 export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log?: Logger } = {}): Kernel {
   const { clock = systemClock, log = createLogger(config.logLevel) } = parts;
@@ -39,9 +36,7 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const migrations: Record<string, Migration[]> = {};
-  const readySteps: Step[] = [];
-  const listeningSteps: Step<Address>[] = [];
-  const closeSteps: Step[] = [];
+  const steps = { ready: [] as Step[], listening: [] as Step<Address>[], close: [] as Step[] };
   let services = new Services([]);
   let db: Db | undefined;
   let registered: Registered | undefined;
@@ -67,14 +62,14 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
 
     await migrate(database, migrations);
     db = database;
-    for (const step of readySteps) await run(step.plugin, 'ready', step.run);
+    for (const step of steps.ready) await run(step.plugin, 'ready', step.run);
 
     const gate = createGate(hooks.fire.authenticate);
     const http = createHttpServer({ ...routes, gate, config, log, clock, closing: closing.signal });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
     Object.assign(info, address);
-    for (const step of listeningSteps) await run(step.plugin, 'listening', () => step.run(address));
+    for (const step of steps.listening) await run(step.plugin, 'listening', () => step.run(address));
     log.info({ url: address.url }, 'listening');
     return address;
   }
@@ -82,9 +77,9 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
   async function openStorage(): Promise<Db> {
     ensureDataDir(dataDir);
     const lock = lockDataDir(dataDir);
-    closeSteps.push({ plugin: 'kernel', run: () => lock.release() });
+    steps.close.push({ plugin: 'kernel', run: () => lock.release() });
     const database = await openDatabase(config.database);
-    closeSteps.push({ plugin: 'kernel', run: () => database.destroy() });
+    steps.close.push({ plugin: 'kernel', run: () => database.destroy() });
     return database;
   }
 
@@ -107,9 +102,9 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
       use: (ref) => services.use(plugin, ref),
       has: (ref) => services.has(ref),
       migrations: (list) => void migrations[plugin]!.push(...list),
-      ready: (run) => void readySteps.push({ plugin, run }),
-      listening: (run) => void listeningSteps.push({ plugin, run }),
-      onClose: (run) => void closeSteps.push({ plugin, run }),
+      ready: (run) => void steps.ready.push({ plugin, run }),
+      listening: (run) => void steps.listening.push({ plugin, run }),
+      onClose: (run) => void steps.close.push({ plugin, run }),
     };
   }
 
@@ -127,7 +122,7 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
   async function closeAll(): Promise<void> {
     closing.abort();
     await closeHttp();
-    for (let step = closeSteps.pop(); step; step = closeSteps.pop()) {
+    for (let step = steps.close.pop(); step; step = steps.close.pop()) {
       const { plugin, run } = step;
       const done = withLimit(shutdownGraceMs, async () => run());
       await done.catch((err: unknown) => log.error({ err, plugin }, `plugin "${plugin}" failed to close`));
@@ -156,8 +151,8 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
 /** Fires the registration hooks, but for that of the routes. */
 function collect({ registration: hooks, registering }: GuardedHooks, routes: FrozenRoutes): Registered {
   const gather = <T extends { name: string }>(kind: string, fire: (to: { add(entry: T): void }) => void) => {
-    const collection = new Collection<T>(kind, registering);
-    fire({ add: (entry) => collection.add(entry.name, entry) });
+    const collection = new Collection<T>(kind);
+    fire({ add: (entry) => collection.add(registering(), entry.name, entry) });
     return collection.freeze();
   };
   return {

@@ -1,3 +1,4 @@
+import { Collection } from './collector.js';
 import { failBoot } from './errors.js';
 
 /** A typed token for what one plugin offers to others. Identity is the name, so two copies of a module agree. */
@@ -9,29 +10,23 @@ export interface ServiceRef<T> {
   readonly type?: (service: T) => T;
 }
 
-export function serviceRef<T>(name: string, plugin: string = name): ServiceRef<T> {
-  return { name, plugin };
-}
+export const serviceRef = <T>(name: string, plugin: string = name): ServiceRef<T> => ({ name, plugin });
 
 export class Services {
-  readonly #provided = new Map<string, { readonly plugin: string; readonly implementation: unknown }>();
+  readonly #provided = new Collection<unknown>('service');
 
   constructor(private readonly plugins: readonly string[]) {}
 
   provide<T>(plugin: string, { name }: ServiceRef<T>, implementation: T): void {
-    const first = this.#provided.get(name)?.plugin;
-    if (first !== undefined)
-      failBoot(`service "${name}" of plugin "${plugin}" is already provided by "${first}"`, plugin);
-    this.#provided.set(name, { plugin, implementation });
+    this.#provided.add(plugin, name, implementation);
   }
 
-  has<T>(ref: ServiceRef<T>): boolean {
-    return this.#provided.has(ref.name);
+  has<T>({ name }: ServiceRef<T>): boolean {
+    return this.#provided.get(name) !== undefined;
   }
 
   use<T>(plugin: string, ref: ServiceRef<T>): T {
-    const found = this.#provided.get(ref.name);
-    if (found) return found.implementation as T;
+    if (this.has(ref)) return this.#provided.get(ref.name) as T;
     const need = `plugin "${plugin}" uses the service "${ref.name}" of "${ref.plugin}"`;
     const isThere = this.plugins.includes(ref.plugin);
     if (isThere)

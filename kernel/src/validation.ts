@@ -111,10 +111,8 @@ function describe(schema: AnySchemaObject): string {
   return [...new Set(alternatives)].join(' or ');
 }
 
-function describeType(value: unknown): string {
-  return withArticle(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
-}
+const describeType = (value: unknown): string =>
+  withArticle(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-function withArticle(type: string): string {
-  return type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
-}
+const withArticle = (type: string): string =>
+  type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;

@@ -185,7 +185,7 @@ describe('input', () => {
       expect((await kernel.request('POST', '/cancel', { token: 'write' })).status).to.equal(200);
       expect((await post({}, 'POST', '/cancel')).status).to.equal(200);
       expect(issuesOf((await post({ a: 1 }, 'POST', '/cancel')).body)).to.deep.equal([
-        ': this endpoint takes no body',
+        ': the body must be left out: this endpoint takes none',
       ]);
       expect((await kernel.request('PATCH', '/jobs', { token: 'write' })).body.body).to.deep.equal({});
     });

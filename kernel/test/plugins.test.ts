@@ -107,7 +107,7 @@ describe('plugins', () => {
     it('are provided once', async () => {
       const provider = (name: string) => plugin(name, (ctx) => ctx.provide(greeter, { greet: () => name }));
       expect(await bootFailure(provider('a'), provider('b'))).to.contain(
-        'service "greeter" of plugin "b" is already provided by "a"',
+        'service "greeter" of plugin "b" is already added by "a"',
       );
     });
   });

@@ -68,9 +68,7 @@ export interface ResolveOptions {
 }
 
 /** Types svc.config.ts; returns it as it is. */
-export function defineConfig(config: Config): Config {
-  return config;
-}
+export const defineConfig = (config: Config): Config => config;
 
 /** Flags over environment over file, defaults for the rest. */
 export function resolveConfig(config: Config, options: ResolveOptions = {}): ResolvedConfig {
@@ -106,6 +104,8 @@ function checkPlugin(plugin: unknown, index: number): void {
   if (!setup) failBoot(`${place} is no plugin: make it with definePlugin`, 'plugins');
 }
 
+const SECRET = /token|secret|password|api_?key/i;
+
 /** For people: the configuration as it is in force, without its secrets. */
 export function describeConfig({ plugins, source, ...rest }: ResolvedConfig): Record<string, unknown> {
   const described = plugins.map(({ name, options }) => ({ name, options }));
@@ -113,12 +113,8 @@ export function describeConfig({ plugins, source, ...rest }: ResolvedConfig): Re
 }
 
 function redact(key: string, value: unknown): unknown {
-  if (typeof value === 'string') return isSecret(key) ? '***' : withoutPassword(value);
+  if (typeof value === 'string') return SECRET.test(key) ? '***' : withoutPassword(value);
   if (Array.isArray(value)) return value.map((item) => redact(key, item));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(name, inner)]));
-}
-
-function isSecret(key: string): boolean {
-  return /token|secret|password|api_?key/i.test(key);
 }

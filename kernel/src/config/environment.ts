@@ -14,12 +14,8 @@ export const ENVIRONMENT = [
     'postgres://user:password@host/name, or sqlite:path in the data directory.',
     toDatabase,
   ),
-  variable('SVC_ALLOWED_HOSTS', 'Host names accepted besides loopback, separated by commas.', toHosts),
-  variable(
-    'SVC_ALLOWED_ORIGINS',
-    'Foreign origins that browsers may call from, separated by commas.',
-    toOrigins,
-  ),
+  variable('SVC_ALLOWED_HOSTS', 'Host names besides loopback, commas between.', toList('allowedHosts')),
+  variable('SVC_ALLOWED_ORIGINS', 'Foreign origins of browsers, commas between.', toList('allowedOrigins')),
   variable('SVC_LOG_LEVEL', 'silent, fatal, error, warn, info, debug or trace.', toLogLevel),
 ];
 
@@ -41,12 +37,8 @@ function toDatabase(value: string): Settings {
   return failBoot('SVC_DATABASE_URL: must begin with postgres:// or sqlite:');
 }
 
-function toHosts(value: string): Settings {
-  return { allowedHosts: value.split(/\s*,\s*/) };
-}
-
-function toOrigins(value: string): Settings {
-  return { allowedOrigins: value.split(/\s*,\s*/) };
+function toList(key: 'allowedHosts' | 'allowedOrigins'): Parse {
+  return (value) => ({ [key]: value.split(/\s*,\s*/) });
 }
 
 /** Checked with the rest of the configuration. */

@@ -1,10 +1,7 @@
 import { BootError } from '../errors.js';
 import { toFactoryName } from '../services.js';
 
-export interface ConfigSource {
-  readonly file: string;
-  readonly text: string;
-}
+export type ConfigSource = { readonly file: string; readonly text: string };
 
 /** The same error, pointing at the line of svc.config.ts to change. */
 export function locateBootError(error: unknown, source: ConfigSource | null): unknown {

@@ -3,9 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { failBoot } from '../errors.js';
 
-export interface DataDirLock {
-  release(): void;
-}
+export type DataDirLock = { release(): void };
 
 /** Makes the directory, for its owner alone. */
 export function ensureDataDir(dataDir: string): void {

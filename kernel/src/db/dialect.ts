@@ -1,11 +1,11 @@
 import type { Database as SqliteConnection } from 'better-sqlite3';
+import type { Knex } from 'knex';
 import type { Db } from './connect.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-export function dialectOf(db: Db): Dialect {
-  return (db.client as { dialect: string }).dialect === 'postgresql' ? 'postgres' : 'sqlite';
-}
+export const dialectOf = (db: Db): Dialect =>
+  (db.client as { dialect: string }).dialect === 'postgresql' ? 'postgres' : 'sqlite';
 
 /** The column value of a JSON value; both databases give it back as text. */
 export const toJson = (value: unknown): string => JSON.stringify(value);
@@ -16,11 +16,8 @@ export const fromJson = <T>(column: unknown): T => JSON.parse(column as string) 
  * connection; given a transaction it runs inside it.
  */
 export async function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
-  const client = db.client as {
-    acquireConnection(): Promise<SqliteConnection>;
-    releaseConnection(connection: SqliteConnection): Promise<void>;
-  };
-  const connection = await client.acquireConnection();
+  const client = db.client as Knex.Client;
+  const connection = (await client.acquireConnection()) as SqliteConnection;
   try {
     return use(connection);
   } finally {

@@ -62,10 +62,10 @@ function answerErrors({ log, closing }: HttpParts): Koa.Middleware {
   };
 }
 
-function isClientGone(error: unknown): boolean {
-  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  return ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(code);
-}
+const isClientGone = (error: unknown): boolean =>
+  /^(ERR_STREAM_PREMATURE_CLOSE|ECONNRESET|EPIPE)$/.test(
+    (error as NodeJS.ErrnoException | undefined)?.code ?? '',
+  );
 
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
@@ -87,9 +87,7 @@ function admit({ config }: HttpParts): Koa.Middleware {
   };
 }
 
-function isApi(path: string): boolean {
-  return /^\/api(\/|$)/.test(path);
-}
+const isApi = (path: string): boolean => /^\/api(\/|$)/.test(path);
 
 function outsideApi({ fallback }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {

@@ -30,6 +30,5 @@ function toNeed(scope: RouteScope): string {
   return scope === 'write' ? 'write' : `${scope === 'ingest' ? 'sdk' : scope} or write`;
 }
 
-function unauthorized(message: string): HttpError {
-  return new HttpError('unauthorized', message, {}, { 'WWW-Authenticate': 'Bearer' });
-}
+const unauthorized = (message: string): HttpError =>
+  new HttpError('unauthorized', message, {}, { 'WWW-Authenticate': 'Bearer' });

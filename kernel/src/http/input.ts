@@ -6,13 +6,11 @@ import { compileCheck, type Check } from '../validation.js';
 
 const MAX_SEARCHED_CHARS = 1024 * 1024;
 
-export interface Input {
-  readonly query: Record<string, unknown>;
-  readonly body: unknown;
-}
+type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
+type ReadInput = (request: IncomingMessage, search: string) => Promise<Input>;
 
 /** Reads and checks what a request of that route brings; throws 422 and 413. Of a repeated parameter the last counts. */
-export function compileInput(spec: RouteSpec): (request: IncomingMessage, search: string) => Promise<Input> {
+export function compileInput(spec: RouteSpec): ReadInput {
   const schema = spec.query ?? Type.Object({}, { additionalProperties: false });
   const checkQuery = compileCheck(schema);
   const checkBody = spec.body && compileCheck(spec.body, spec.method === 'PATCH' ? 'leave' : 'fill');
@@ -42,27 +40,27 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
 function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
   const body = bytes.length === 0 ? {} : parseJson(bytes, contentType);
   if (check) refuse(check(body));
-  else if (JSON.stringify(body) !== '{}') refuse([{ path: '', message: 'this endpoint takes no body' }]);
+  else if (JSON.stringify(body) !== '{}') refuseBody('must be left out: this endpoint takes none');
   return check && body;
 }
 
 function parseJson(bytes: Buffer, contentType: string): unknown {
-  const complain = (message: string) => failValidation({ path: '', message });
-  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    complain(`the body must be JSON: send "Content-Type: application/json", not "${contentType}"`);
-  }
+  const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType);
+  if (!isJson) refuseBody(`must be JSON: send "Content-Type: application/json", not "${contentType}"`);
   let text = '';
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return complain(error instanceof SyntaxError ? toPlace(text) : 'the body is not valid UTF-8');
+    return refuseBody(
+      error instanceof SyntaxError ? `is malformed JSON at ${toPlace(text)}` : 'is not valid UTF-8',
+    );
   }
 }
 
 function toPlace(text: string): string {
   const before = text.slice(0, findMistake(text)).split('\n');
-  return `the body is malformed JSON at line ${before.length}, column ${before.at(-1)!.length + 1}`;
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
 /** V8 does not always say where: the first character with which the text so far cannot become JSON any more. */
@@ -104,4 +102,8 @@ function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer>
 
 function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) failValidation(...issues);
+}
+
+function refuseBody(why: string): never {
+  return failValidation({ path: '', message: `the body ${why}` });
 }

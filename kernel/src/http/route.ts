@@ -69,15 +69,10 @@ export interface SseStream {
   end(): void;
 }
 
-export interface SseReply {
-  readonly kind: 'sse';
-  readonly open: (stream: SseStream) => void | Promise<void>;
-}
+export type SseReply = { readonly kind: 'sse'; open(stream: SseStream): void | Promise<void> };
 
 /** `open` may return while the stream lives on; it ends by `end()`, by the client, or when `open` throws. */
-export function sse(open: (stream: SseStream) => void | Promise<void>): SseReply {
-  return { kind: 'sse', open };
-}
+export const sse = (open: SseReply['open']): SseReply => ({ kind: 'sse', open });
 
 export interface Download {
   /** Left out: shown inline. */
@@ -92,6 +87,4 @@ export type DownloadReply = Download & { readonly kind: 'download' };
 export type Reply =
   { readonly status: number; readonly body: unknown; readonly headers?: Headers } | SseReply | DownloadReply;
 
-export function download(file: Download): DownloadReply {
-  return { kind: 'download', ...file };
-}
+export const download = (file: Download): DownloadReply => ({ kind: 'download', ...file });

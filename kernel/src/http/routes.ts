@@ -5,16 +5,8 @@ import type { Reply, RouteCollector, RouteRequest, UpgradeHandler } from './rout
 
 export const API = '/api/v1';
 
-export interface HttpRoute {
-  readonly spec: RouteSpec;
-  readonly handler: (request: RouteRequest) => Reply | Promise<Reply>;
-}
-
-export interface UpgradeRoute {
-  readonly path: string;
-  readonly scope: RouteScope;
-  readonly open: UpgradeHandler;
-}
+export type HttpRoute = { readonly spec: RouteSpec; handler(request: RouteRequest): Reply | Promise<Reply> };
+type UpgradeRoute = { readonly path: string; readonly scope: RouteScope; readonly open: UpgradeHandler };
 
 export interface FrozenRoutes {
   /** The more specific first: `/runs/compare` before `/runs/{run_id}`, whatever the order of the plugins. */
@@ -27,13 +19,14 @@ export interface FrozenRoutes {
 
 /** Hands the collector to `fire`, and returns what the plugins have added. */
 export function collectRoutes(fire: (collector: RouteCollector) => void, owner: () => string): FrozenRoutes {
-  const routes = new Collection<HttpRoute>('route', owner);
-  const upgrades = new Collection<UpgradeRoute>('WebSocket', owner);
-  const fallback = new Collection<Koa.Middleware>('fallback', owner);
+  const routes = new Collection<HttpRoute>('route');
+  const upgrades = new Collection<UpgradeRoute>('WebSocket');
+  const fallback = new Collection<Koa.Middleware>('fallback');
   fire({
-    add: (spec, handler) => routes.add(`${spec.method} ${toShape(spec.path)}`, { spec, handler } as never),
-    upgrade: (path, scope, open) => upgrades.add(path, { path: API + path, scope, open }),
-    fallback: (middleware) => fallback.add('outside /api', middleware),
+    add: (spec, handler) =>
+      routes.add(owner(), `${spec.method} ${toShape(spec.path)}`, { spec, handler } as never),
+    upgrade: (path, scope, open) => upgrades.add(owner(), path, { path: API + path, scope, open }),
+    fallback: (middleware) => fallback.add(owner(), 'outside /api', middleware),
   });
   return {
     routes: [...routes.freeze().values()].sort((a, b) => toRank(a).localeCompare(toRank(b))),
@@ -43,9 +36,7 @@ export function collectRoutes(fire: (collector: RouteCollector) => void, owner: 
   };
 }
 
-function toShape(path: string): string {
-  return path.replace(/\{[^}]*\}/g, '{}');
-}
+const toShape = (path: string): string => path.replace(/\{[^}]*\}/g, '{}');
 
 /** By segment: a literal comes before a parameter, and that before one that takes slashes. */
 function toRank({ spec }: HttpRoute): string {

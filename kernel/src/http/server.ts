@@ -33,9 +33,8 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     listen: () => listen(server, parts.config),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
-      await sockets.close(graceMs);
-      await withLimit(graceMs, () => closed).catch(() => server.closeAllConnections());
-      await closed;
+      const cut = withLimit(graceMs, () => closed).catch(() => server.closeAllConnections());
+      await Promise.all([cut, closed, sockets.close(graceMs)]);
     },
   };
 }
