@@ -282,6 +282,8 @@ describe('svc without a server', function () {
     expect((await workplace.svc(['token', 'list'])).stdout)
       .to.match(/offline +write/)
       .and.match(/short +write .*revoked/);
+    const unknown = await workplace.svc(['token', 'revoke', 'tok_nonsense']);
+    expect(unknown).to.deep.include({ status: 1, stderr: 'svc: no token "tok_nonsense"\n' });
     await workplace.startServer();
     expect((await workplace.svc(['whoami'], { SVC_TOKEN: made.token })).stdout).to.match(
       /^offline: scope write/,

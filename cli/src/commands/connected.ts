@@ -5,14 +5,16 @@ import { loadConnection, type ConnectionOptions } from '../settings.js';
 /** Adds the options that say which server a command talks to. */
 export function withServer(command: Command): Command {
   return command
+    .optionsGroup('Which server:')
     .option('--url <url>', 'address of the server (SVC_URL; default: the local one)')
     .option('--token <token>', 'token (SVC_TOKEN; default: the one in the local data directory)')
-    .option('--data-dir <dir>', 'local data directory (SVC_DATA_DIR; default ~/.svc)');
+    .option('--data-dir <dir>', 'local data directory (SVC_DATA_DIR; default ~/.svc)')
+    .optionsGroup('Options:');
 }
 
 /** As `withServer`, for a command that reads: with `--json` too. */
 export function withJson(command: Command): Command {
-  return withServer(command).option('--json', 'print the answer as JSON');
+  return withServer(command.option('--json', 'print the answer as JSON'));
 }
 
 export interface JsonOptions extends ConnectionOptions {
