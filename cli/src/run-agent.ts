@@ -1,4 +1,4 @@
-import { createAgentLog, startAgent } from '@svc/agent';
+import { createAgentLog, keepHeapSmall, startAgent } from '@svc/agent';
 import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
@@ -7,6 +7,7 @@ import { loadConnection } from './settings.js';
 
 /** Runs the agent until it is told to stop; its jobs run on without it. */
 export async function runAgent(options: AgentCommandOptions): Promise<void> {
+  keepHeapSmall();
   const stop = stopSignal();
   const { url, token } = loadConnection(options);
   if (token === null) {
