@@ -40,10 +40,8 @@ const toShape = (path: string): string => path.replace(/\{[^}]*\}/g, '{}');
 
 /** By segment: a literal comes before a parameter, and that before one that takes slashes. */
 function toRank({ spec }: HttpRoute): string {
-  return spec.path
-    .replace(/[^/]*\{\w+:path\}[^/]*/g, '2')
-    .replace(/[^/]*\{\w+\}[^/]*/g, '1')
-    .replace(/[^/12]+/g, '0');
+  const segments = spec.path.split('/');
+  return segments.map((part) => (part.includes(':path}') ? 2 : part.includes('{') ? 1 : 0)).join('');
 }
 
 /** From OpenAPI's form to the router's: `/runs/{run_id}/metrics:batch` to `/runs/:run_id/metrics\\:batch`. */
