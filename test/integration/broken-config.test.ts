@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
     name: 'two plugins of one name',
     text: toConfigText(replaced('logs()', 'logs()', 'logs( )')),
     line: 'logs( )',
-    message: /plugin "logs" is there twice; remove one logs\(\) from plugins/,
+    message: /plugin "logs" is there twice; remove one logs\(\)/,
   },
   {
     name: 'a factory that is not called',
