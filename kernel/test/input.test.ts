@@ -168,6 +168,14 @@ describe('input', () => {
       ]);
     });
 
+    it('refuses what nests too deep', async () => {
+      for (const depth of [101, 400]) {
+        const { status, body } = await post(`{"note":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+        expect(status).to.equal(422);
+        expect(issuesOf(body)).to.deep.equal([': the body must not nest more than 100 levels deep']);
+      }
+    });
+
     it('refuses what is not said to be JSON', async () => {
       const headers = { 'Content-Type': 'text/plain' };
       const { status, body } = await kernel.request('POST', '/jobs', {

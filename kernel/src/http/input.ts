@@ -5,6 +5,7 @@ import { HttpError, failValidation } from '../errors.js';
 import { compileCheck, type Check } from '../validation.js';
 
 const MAX_SEARCHED_CHARS = 1024 * 1024;
+const MAX_DEPTH = 100;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
 type ReadInput = (request: IncomingMessage, search: string) => Promise<Input>;
@@ -39,9 +40,16 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
 
 function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
   const body = bytes.length === 0 ? {} : parseJson(bytes, contentType);
+  if (isDeeper(body, MAX_DEPTH)) refuseBody(`must not nest more than ${MAX_DEPTH} levels deep`);
   if (check) refuse(check(body));
   else if (JSON.stringify(body) !== '{}') refuseBody('must be left out: this endpoint takes none');
   return check && body;
+}
+
+/** Deeper ones would overflow the stack of whoever checks or writes them later. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function parseJson(bytes: Buffer, contentType: string): unknown {
