@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Caller } from '../src/index.js';
 import { createTestKernel, type TestKernel } from '../testing/index.js';
@@ -41,10 +41,7 @@ describe('upgrade', () => {
   async function refusal(...call: Parameters<typeof dial>): Promise<[number, string]> {
     const client = dial(...call);
     client.on('error', () => undefined);
-    const [, answer] = (await once(client, 'unexpected-response')) as [
-      unknown,
-      import('node:http').IncomingMessage,
-    ];
+    const [, answer] = (await once(client, 'unexpected-response')) as [unknown, IncomingMessage];
     let text = '';
     for await (const chunk of answer) text += String(chunk);
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
@@ -105,7 +102,7 @@ describe('upgrade', () => {
       headers: { Connection: 'Upgrade', Upgrade: 'h2c', Authorization: 'Bearer agent' },
     });
     call.end();
-    const [answer] = (await once(call, 'response')) as [import('node:http').IncomingMessage];
+    const [answer] = (await once(call, 'response')) as [IncomingMessage];
     expect(answer.statusCode).to.equal(400);
     answer.resume();
     await once(answer, 'close');

@@ -44,7 +44,7 @@ const settings = {
 };
 const checkConfig = compileCheck(Type.Object({ ...settings, plugins: Type.Array(Type.Unknown()) }, only()));
 
-export interface Settings extends Static<ReturnType<typeof Type.Object<typeof settings>>> {}
+export type Settings = Static<ReturnType<typeof Type.Object<typeof settings>>>;
 
 /** svc.config.ts. Everything but `plugins` has a default; environment variables win. */
 export interface Config extends Settings {
