@@ -23,15 +23,18 @@ export const Resources = strict({ gpu: Type.Integer(), cpu_only: Type.Boolean() 
 export type Resources = Static<typeof Resources>;
 
 export const Labels = Type.Record(
-  Type.String({ minLength: 1, maxLength: 100 }),
-  Type.String({ maxLength: 200 }),
+  Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,100}$' }),
+  Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$' }),
+  { additionalProperties: false },
 );
 export type Labels = Static<typeof Labels>;
 
 const EnvName = '^[A-Za-z_][A-Za-z0-9_]*$';
 /** No NUL: an environment or an argument list cannot carry one. */
 const Text = (maxLength: number) => Type.String({ maxLength, pattern: '^[^\\u0000]*$' });
-export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072));
+export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072), {
+  additionalProperties: false,
+});
 
 export const JobSubmit = strict(
   {

@@ -165,6 +165,17 @@ describe('submitting a job', () => {
       expect((await post({ command: ['x'], project: newId('project') })).status).to.equal(404);
     });
 
+    it('refuses names that an environment or a label cannot have', async () => {
+      const [bad] = await refused({ command: ['x'], env: { 'a b': '1' } });
+      expect(bad).to.deep.equal({
+        path: 'env.a b',
+        message: 'is no allowed name: it must match ^[A-Za-z_][A-Za-z0-9_]*$',
+      });
+      expect(
+        (await refused({ command: ['x'], node_selector: { '': 'gpu' } })).map(({ path }) => path),
+      ).to.deep.equal(['node_selector.']);
+    });
+
     it('lets plugins change and refuse it', async () => {
       hooks.draft = (name) => `${name}!`;
       expect((await lab.submit()).name).to.equal('train!');
