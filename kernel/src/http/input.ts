@@ -5,7 +5,7 @@ import { HttpError, failValidation } from '../errors.js';
 import { compileCheck, type Check } from '../validation.js';
 
 const MAX_SEARCHED_CHARS = 1024 * 1024;
-const MAX_DEPTH = 100;
+const MAX_DEPTH = 64;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
 type ReadInput = (request: IncomingMessage, search: string) => Promise<Input>;
@@ -40,7 +40,8 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
 
 function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
   const body = bytes.length === 0 ? {} : parseJson(bytes, contentType);
-  if (isDeeper(body, MAX_DEPTH)) refuseBody(`must not nest more than ${MAX_DEPTH} levels deep`);
+  const deep = Object.entries(body ?? {}).find(([, value]) => isDeeper(value, MAX_DEPTH));
+  if (deep) failValidation({ path: deep[0], message: `must not nest more than ${MAX_DEPTH} levels deep` });
   if (check) refuse(check(body));
   else if (JSON.stringify(body) !== '{}') refuseBody('must be left out: this endpoint takes none');
   return check && body;
