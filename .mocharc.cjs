@@ -3,6 +3,7 @@ module.exports = {
   'node-option': ['import=tsx', 'conditions=svc-source', 'enable-source-maps'],
   extension: ['ts'],
   require: ['./kernel/testing/root-hooks.ts'],
-  timeout: 10_000,
+  // A busy machine is no failure: what must come is waited for, what must not is looked for at once.
+  timeout: 30_000,
   reporter: 'dot',
 };

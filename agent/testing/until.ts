@@ -6,7 +6,7 @@ const PAUSE_MS = 5;
 export async function until<T>(
   look: () => T | undefined | null | false | Promise<T | undefined | null | false>,
   what: string,
-  timeoutMs = 8000,
+  timeoutMs = 25_000,
 ): Promise<T> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {

@@ -1,7 +1,7 @@
 /** Waits until `condition` answers something truthy and returns it; a condition that throws counts as not yet. */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 5_000, everyMs = 10 }: { timeoutMs?: number; everyMs?: number } = {},
+  { timeoutMs = 20_000, everyMs = 10 }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let lastError: unknown;

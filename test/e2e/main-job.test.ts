@@ -11,7 +11,7 @@ import type { Program } from '../support/program.js';
 import { createWorkplace, submit, untilJob, untilPrinted, type Workplace } from '../support/workplace.js';
 
 const LINK = /(http:\S+\/#signin=\S+)\n/;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 describe('the main job: svc up --example', function () {
   this.timeout(120_000);
@@ -135,7 +135,7 @@ describe('the main job: svc up --example', function () {
 });
 
 describe('svc up, when something is wrong', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let workplace: Workplace;
   beforeEach(() => (workplace = createWorkplace()));
   afterEach(() => workplace.close());
@@ -159,7 +159,7 @@ describe('svc up, when something is wrong', function () {
     const up = workplace.start(['up', '--port', '0']);
     await untilPrinted(up, LINK);
     up.kill('SIGKILL');
-    await until(() => findMarked('HOME', workplace.dir).length === 0, { timeoutMs: 20_000 });
+    await until(() => findMarked('HOME', workplace.dir).length === 0, { timeoutMs: 60_000 });
   });
 
   it('a second svc up on the same data directory is refused in one sentence', async () => {

@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a broken svc.config.ts stops the boot and says the line to change', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let workplace: Workplace;
   beforeEach(() => {
     workplace = createWorkplace();

@@ -9,7 +9,7 @@ import { createWorkplace, untilJob, type Server, type Workplace } from '../suppo
 const WAITS = ['sh', '-c', 'echo ready; sleep 600'];
 
 describe('svc against the real server and agent', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let workplace: Workplace;
   let server: Server;
   before(async () => {
@@ -33,7 +33,7 @@ describe('svc against the real server and agent', function () {
   /** A job that goes on until it is cancelled, followed by a program of its own. */
   async function followWaiting(): Promise<{ follower: Program; id: string }> {
     const follower = workplace.start(['submit', '--cpu-only', '--follow', '--', ...WAITS]);
-    await until(() => follower.stdout === 'ready\n', { timeoutMs: 15_000 });
+    await until(() => follower.stdout === 'ready\n', { timeoutMs: 60_000 });
     return { follower, id: /^(job_\w+)/.exec(follower.stderr)?.[1] ?? '' };
   }
 
@@ -87,7 +87,7 @@ describe('svc against the real server and agent', function () {
 
     it('130 for one that is cancelled in the queue', async () => {
       const follower = workplace.start(['submit', '--gpu', '64', '-f', '--', 'true']);
-      await until(() => /^job_\w+ QUEUED: needs 64 GPUs/m.test(follower.stderr), { timeoutMs: 15_000 });
+      await until(() => /^job_\w+ QUEUED: needs 64 GPUs/m.test(follower.stderr), { timeoutMs: 60_000 });
       await svc('cancel', /^(job_\w+)/.exec(follower.stderr)?.[1] ?? '');
       expect((await follower.ended).status).to.equal(130);
     });
@@ -114,7 +114,7 @@ describe('svc against the real server and agent', function () {
       );
       expect((await json<Job>('job', id)).status).to.equal('RUNNING');
       const again = workplace.start(['logs', '-f', id]);
-      await until(() => again.stdout === 'ready\n', { timeoutMs: 15_000 });
+      await until(() => again.stdout === 'ready\n', { timeoutMs: 60_000 });
       await svc('cancel', id);
       expect((await again.ended).status).to.equal(0);
     });
@@ -256,7 +256,7 @@ describe('svc against the real server and agent', function () {
 });
 
 describe('svc without a server', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let workplace: Workplace;
   beforeEach(() => (workplace = createWorkplace()));
   afterEach(() => workplace.close());

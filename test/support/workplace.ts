@@ -7,8 +7,8 @@ import { createClient, type Client } from '../../cli/src/api/client.js';
 import { findMarked } from './processes.js';
 import { startSvc, type Ended, type Program } from './program.js';
 
-const START_PATIENCE_MS = 20_000;
-const END_PATIENCE_MS = 20_000;
+const START_PATIENCE_MS = 60_000;
+const END_PATIENCE_MS = 60_000;
 
 export interface Server extends Program {
   readonly url: string;
@@ -124,7 +124,7 @@ export function untilJob(
   client: Client,
   id: string,
   condition: (job: Job) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<Job> {
   const read = async (): Promise<Job | null> => {
     const job = await client.call(routes.getJob, { params: { job_id: id } });
