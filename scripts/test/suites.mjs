@@ -6,6 +6,8 @@ import { ROOT, filesBelow } from '../fingerprint.mjs';
 import { run, runNode, secondsSince } from '../processes.mjs';
 
 const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
+/** Start agents, and hundreds of processes under them: real work, and too long for the quick part. */
+const WITH_PROCESSES = ['plugins/runner-process'];
 const MOST_PROCESSES = 4;
 const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
 
@@ -35,11 +37,13 @@ async function runCheck(name, args) {
   return { name, passed: isFine ? 1 : 0, failed: isFine ? 0 : 1, skipped: 0, notes: [] };
 }
 
-/** The suites of the packages, in as many processes as there are cores (up to 4), beside those in Python. */
+/** The suites of the packages, a process more than there are cores (they also wait), beside those in Python. */
 export async function runUnitSuites(env) {
-  const plugins = readdirSync(path.join(ROOT, 'plugins')).map((name) => `plugins/${name}`);
+  const plugins = readdirSync(path.join(ROOT, 'plugins'))
+    .map((name) => `plugins/${name}`)
+    .filter((folder) => !WITH_PROCESSES.includes(folder));
   const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`));
-  const count = Math.min(MOST_PROCESSES, os.availableParallelism());
+  const count = Math.min(MOST_PROCESSES, os.availableParallelism() + 1);
   const shares = Array.from({ length: count }, (_, at) =>
     files.filter((_file, index) => index % count === at),
   );
@@ -52,8 +56,12 @@ export async function runUnitSuites(env) {
 
 /** Those that start the real server, agent, database and browser: one process for each kind. */
 export async function runCrossingSuites(env) {
+  const kinds = [
+    ...WITH_PROCESSES.map((folder) => [folder, `${folder}/test`]),
+    ...CROSSING.map((kind) => [kind, `test/${kind}`]),
+  ];
   const results = [];
-  for (const kind of CROSSING) results.push(await runMocha(kind, testFiles([`test/${kind}`]), env));
+  for (const [name, folder] of kinds) results.push(await runMocha(name, testFiles([folder]), env));
   return results;
 }
 
