@@ -7,6 +7,7 @@ import {
   type RunStatus,
 } from '@svc/contract';
 import type { Change, Db, JobTransition } from '@svc/kernel';
+import { findAssigned, isAssigned } from './assigned-runs.js';
 import { NOTHING, type Outcome } from './outcome.js';
 import { finishedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
@@ -24,7 +25,7 @@ export async function followJob(
 ): Promise<Outcome> {
   if (!before) return NOTHING;
   if (after.attempt !== before.attempt) return leaveBehind(parts, trx, before, at);
-  const created = hasProcess(after) ? await ensureJobRun(parts, trx, after, at) : [];
+  const created = hasProcess(after) ? await ensureJobRun(trx, after, at) : [];
   const moved = await moveWith(parts, trx, after, at);
   return { changes: [...created, ...moved.changes], events: moved.events };
 }
@@ -35,9 +36,9 @@ function hasProcess({ type, status, started_at }: Job): boolean {
   return status === 'RUNNING' || status === 'SUCCEEDED' || (isTerminal(status) && started_at !== null);
 }
 
-async function ensureJobRun({ jobs }: RunParts, trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
-  const id =
-    job.run_id ?? (await jobs.attempt(trx, { job_id: job.id, attempt: job.attempt }))?.run_id ?? null;
+async function ensureJobRun(trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
+  const { id: job_id, attempt, node_id } = job;
+  const id = node_id === null ? job.run_id : await findAssigned(trx, { job_id, attempt, node_id });
   if (id === null) return [];
   // The jobs plugin stores what a tap of this hook sets.
   (job as { run_id: string | null }).run_id = id;
@@ -59,8 +60,7 @@ export async function ensureReportedRun(
   at: number,
 ): Promise<Change<Run> | null> {
   const job = await jobs.lock(trx, key.job_id);
-  const sent = await jobs.attempt(trx, key);
-  if (!job || sent?.run_id !== id) return null;
+  if (!job || !(await isAssigned(trx, key, id))) return null;
   const found = await findRun(trx, id);
   if (found) return { before: found, after: found };
   const status = toRunStatus(job, key.attempt);

@@ -21,7 +21,7 @@ export const runs = definePlugin({
     const book = new RunBook(ctx, parts);
     ctx.migrations(runsMigrations);
     projects.countUsage({ noun: 'runs', count: countRuns, move: moveExperimentRuns });
-    ctx.hooks.attemptPrepare.tap(ctx.name, (plan) => book.prepare(plan));
+    ctx.hooks.attemptPrepare.tapPromise(ctx.name, (plan) => book.prepare(plan));
     ctx.hooks.jobTransition.tapPromise(ctx.name, (transition) => book.follow(transition));
     ctx.hooks.jobChanged.tap(ctx.name, (change) => book.jobChanged(change));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, book, parts));

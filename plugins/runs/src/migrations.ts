@@ -27,6 +27,13 @@ export const runsMigrations: readonly Migration[] = [
         for (const filter of ['project_id', 'experiment_id', 'job_id', 'status'])
           table.index([filter, 'created_at']);
       });
+      await db.schema.createTable('assigned_runs', (table) => {
+        table.string('run_id', 40).primary();
+        table.string('job_id', 40).notNullable().references('jobs.id');
+        table.integer('attempt').notNullable();
+        table.string('node_id', 40).notNullable();
+        table.unique(['job_id', 'attempt', 'node_id']);
+      });
     },
   },
 ];

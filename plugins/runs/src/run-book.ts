@@ -9,6 +9,7 @@ import {
   type PluginContext,
 } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
+import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun, followJob } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
@@ -93,9 +94,11 @@ export class RunBook {
   }
 
   /** The process of a TRAIN job is told its run before that run exists. */
-  prepare(plan: AttemptPlan): AttemptPlan {
-    if (plan.job.type !== 'TRAIN') return plan;
-    const run_id = newId('run', this.ctx.clock.now());
+  async prepare(plan: AttemptPlan): Promise<AttemptPlan> {
+    const { job, attempt } = plan;
+    if (job.type !== 'TRAIN' || job.node_id === null) return plan;
+    const destination = { job_id: job.id, attempt, node_id: job.node_id };
+    const run_id = await assignRun(this.ctx.db, destination, newId('run', this.ctx.clock.now()));
     return { ...plan, run_id, env: { ...plan.env, SVC_RUN_ID: run_id } };
   }
 

@@ -110,6 +110,22 @@ describe('runs of a job', () => {
       expect(await runsOf(cancelled.id)).to.deep.equal([]);
     });
 
+    it('is the same when the attempt is sent to its node again: a process of the first dispatch may be there', async () => {
+      const forgetful = await rig.agent();
+      const job = await rig.submit({ node_selector: { node_id: forgetful.nodeId } });
+      const first = await forgetful.dispatchOf(job.id);
+      await forgetful.close();
+      const from = forgetful.received.length;
+      await forgetful.connect();
+      const second = await forgetful.take('dispatch', ({ job_id }) => job_id === job.id, from);
+      expect([second.attempt, second.run_id]).to.deep.equal([1, first.run_id]);
+      await forgetful.start(job.id);
+      expect((await rig.reach(job.id, 'RUNNING')).run_id).to.equal(first.run_id);
+      forgetful.end(job.id);
+      await rig.reach(job.id, 'SUCCEEDED');
+      await forgetful.close();
+    });
+
     it('is not made for an EVALUATE job', async () => {
       const job = await rig.submit({ type: 'EVALUATE' });
       const dispatch = await agent.start(job.id);

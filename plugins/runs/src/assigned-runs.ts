@@ -1,0 +1,38 @@
+import type { AttemptKey } from '@svc/contract';
+import type { Db } from '@svc/kernel';
+
+/** Where an attempt was sent. */
+export interface Destination extends AttemptKey {
+  readonly node_id: string;
+}
+
+type AssignedRow = Destination & { run_id: string };
+
+/**
+ * The run that the process of this attempt reports to on this node; `newRunId` when there is none yet. An attempt that is sent twice
+ * to one node has one process there and so one run; on two nodes it may have two processes, and their points must not mix.
+ */
+export async function assignRun(
+  db: Db,
+  { job_id, attempt, node_id }: Destination,
+  newRunId: string,
+): Promise<string> {
+  const row: AssignedRow = { run_id: newRunId, job_id, attempt, node_id };
+  await db<AssignedRow>('assigned_runs').insert(row).onConflict(['job_id', 'attempt', 'node_id']).ignore();
+  return (await findAssigned(db, row)) ?? newRunId;
+}
+
+export async function findAssigned(
+  db: Db,
+  { job_id, attempt, node_id }: Destination,
+): Promise<string | null> {
+  const row = await db<AssignedRow>('assigned_runs').where({ job_id, attempt, node_id }).first('run_id');
+  return row?.run_id ?? null;
+}
+
+export async function isAssigned(db: Db, { job_id, attempt }: AttemptKey, runId: string): Promise<boolean> {
+  return (
+    (await db<AssignedRow>('assigned_runs').where({ run_id: runId, job_id, attempt }).first('run_id')) !==
+    undefined
+  );
+}
