@@ -115,11 +115,15 @@ export class FakeServer {
     return this.frame('attempt', (frame) => isSame(frame, key) && frame.state === 'running');
   }
 
-  /** The report of the attempt's end, with all of its log in. */
-  async ended(key: AttemptKey): Promise<Of<'attempt'>> {
-    const frame = await this.frame('attempt', (frame) => isSame(frame, key) && frame.state === 'ended');
+  /** The report of the attempt's end, with all of its log in. What ends while the connection is cut is told in the next hello. */
+  async ended(key: AttemptKey): Promise<Hello['attempts'][number]> {
+    const find = () =>
+      [...this.all('attempt'), ...this.all('hello').flatMap(({ attempts }) => attempts)].find(
+        (report) => isSame(report, key) && report.state === 'ended',
+      );
+    const report = await until(find, 'the end of the attempt');
     await until(() => this.logs.isComplete(key), 'the end of both logs');
-    return frame;
+    return report;
   }
 
   /** Cuts the connection as a network does: without a word. */
