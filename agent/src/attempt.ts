@@ -79,9 +79,12 @@ export class Attempt {
     this.#resolveSettled();
     this.#sendReport();
     this.host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
-    this.host.writing(this.#saveRuntime(this.#run));
+    const runtimeSaved = this.#saveRuntime(this.#run);
+    this.host.writing(runtimeSaved);
     if (this.#stopGraceMs !== null) this.#stopRun(this.#run, this.#stopGraceMs);
-    await this.end(await this.#run.exit);
+    const exit = await this.#run.exit;
+    await runtimeSaved;
+    await this.end(exit);
   }
 
   /** Records how it ended, lets the log go first, and reports. What the runner left in exit.json stands. */
