@@ -1,26 +1,12 @@
 import type { Db } from '@svc/kernel';
 import { decodeDigest, encodeDigest } from './digest.js';
+import { placeOf, type ChunkColumns, type SeriesColumns } from './point-columns.js';
 import type { Chunk, ChunkHead, NewSeries, PointRows, RunRow, SeriesRow, StoredChunk } from './point-rows.js';
 import type { Place } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 /** Rows of one statement: PostgreSQL takes at most 65 535 parameters. */
 const ROWS_PER_STATEMENT = 5000;
-
-interface SeriesColumns {
-  readonly id: number;
-  readonly name: string;
-  readonly digest: Buffer;
-  readonly tail_count: number;
-  readonly tail: Buffer;
-}
-
-interface ChunkColumns {
-  readonly step_first: number;
-  readonly seq_first: number;
-  readonly digest: Buffer;
-  readonly data: Buffer;
-}
 
 /** One statement for each step of a batch, whatever the number of its series. */
 export class PostgresRows implements PointRows {
@@ -179,8 +165,4 @@ export class PostgresRows implements PointRows {
     const { rows } = (await this.trx.raw(sql, bindings as never)) as { rows: T[] };
     return rows;
   }
-}
-
-function placeOf({ step_first, seq_first }: Pick<ChunkColumns, 'step_first' | 'seq_first'>): Place {
-  return { step: step_first, seq: seq_first };
 }

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { decodeDigest, encodeDigest } from './digest.js';
+import { placeOf, type ChunkColumns, type SeriesColumns } from './point-columns.js';
 import type { Chunk, ChunkHead, NewSeries, PointRows, RunRow, SeriesRow, StoredChunk } from './point-rows.js';
 import type { Place } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
@@ -43,21 +44,6 @@ function statementsOf(connection: Database): Statements {
   );
   prepared.set(connection, compiled as Statements);
   return compiled as Statements;
-}
-
-interface SeriesColumns {
-  readonly id: number;
-  readonly name: string;
-  readonly digest: Buffer;
-  readonly tail_count: number;
-  readonly tail: Buffer;
-}
-
-interface ChunkColumns {
-  readonly step_first: number;
-  readonly seq_first: number;
-  readonly digest: Buffer;
-  readonly data: Buffer;
 }
 
 /** Straight on the driver: no promise is pending while it works, so a batch costs one pass through the event loop. */
@@ -163,8 +149,4 @@ export class SqliteRows implements PointRows {
   async exec(sql: string): Promise<void> {
     this.connection.exec(sql);
   }
-}
-
-function placeOf({ step_first, seq_first }: ChunkColumns): Place {
-  return { step: step_first, seq: seq_first };
 }
