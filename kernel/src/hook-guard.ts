@@ -75,7 +75,7 @@ export function createGuardedHooks(plugins: readonly string[], log: Logger): Gua
 
   return {
     registration,
-    fire: mapValues<AnyHook>(Object.entries(runtime), (_, hook) => hook.promise.bind(hook)) as Fire,
+    fire: mapValues<AnyHook>(Object.entries(runtime), (_, hook) => firing(hook)) as Fire,
     registering: () => registering,
     facadeFor: (plugin) =>
       mapValues(hooks, (name, hook) => facadeOf(plugin, name, hook)) as unknown as PublicHooks,
@@ -88,6 +88,11 @@ function mapValues<T>(
   map: (name: string, value: T) => unknown,
 ): Record<string, unknown> {
   return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, map(name, value)])));
+}
+
+/** Looks it up at each call: at the first one tapable puts there what it has compiled. */
+function firing(hook: AnyHook): Run {
+  return (...args) => hook.promise(...args);
 }
 
 function failingClosed(run: Run, plugin: string, hook: string): Run {

@@ -112,7 +112,7 @@ function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middlewar
     const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
     const input = await readInput(ctx.req, ctx.querystring);
     const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
+    ctx.res.once('close', () => void (ctx.res.writableFinished || gone.abort()));
     const request = {
       ...input,
       params: ctx['params'] as object,
