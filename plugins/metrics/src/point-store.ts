@@ -8,10 +8,11 @@ import { SqliteRows } from './sqlite-rows.js';
 /** What became of one batch of a group. */
 export type WriteOutcome = { readonly written: PointsWritten } | { readonly error: unknown };
 
-/** Called in the transaction of a group, with how far its points bring each run. */
+/** Called in the transaction of a group: how far its points bring each run, and the metrics that one of its runs did not have yet. */
 export type OnWritten = (
   trx: Db,
   written: readonly { readonly run_id: string; readonly progress: RunProgress }[],
+  createdNames: readonly string[],
 ) => Promise<void>;
 
 const DEADLOCK = '40P01';
@@ -51,7 +52,7 @@ export class PointStore {
       const rows = await rowsIn(trx);
       const outcomes: WriteOutcome[] = [];
       for (const batch of group) outcomes.push(await writeApart(rows, batch));
-      await this.onWritten(trx, progressByRun(group, outcomes));
+      await this.onWritten(trx, progressByRun(group, outcomes), createdNames(outcomes));
       return outcomes;
     });
   }
@@ -75,6 +76,10 @@ async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOut
     await rows.exec('release savepoint batch');
     return { error };
   }
+}
+
+function createdNames(outcomes: readonly WriteOutcome[]): string[] {
+  return [...new Set(outcomes.flatMap((outcome) => ('written' in outcome ? outcome.written.created : [])))];
 }
 
 function progressByRun(group: readonly PointsWrite[], outcomes: readonly WriteOutcome[]) {

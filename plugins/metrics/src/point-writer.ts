@@ -16,10 +16,11 @@ export interface PointsWrite {
   readonly at: number;
 }
 
-/** What became of a batch: the points that were new, with their `ts`, and how many were not. */
+/** What became of a batch: the points that were new, with their `ts`, how many were not, and the metrics that the run did not have yet. */
 export interface PointsWritten {
   readonly accepted: readonly TimedPoint[];
   readonly duplicates: number;
+  readonly created: readonly string[];
 }
 
 export type TimedPoint = MetricPoint & { readonly ts: number };
@@ -31,15 +32,15 @@ export async function writePoints(
 ): Promise<PointsWritten> {
   const run = await rows.openRun(run_id, at);
   const accepted = await takeNew(rows, run, points, at);
-  if (accepted.length > 0) {
-    const created = await addToRun(rows, run, groupByName(accepted));
-    await rows.saveRun({
-      ...run,
-      series_count: run.series_count + created,
-      received_at: Math.max(run.received_at, at),
-    });
-  }
-  return { accepted, duplicates: points.length - accepted.length };
+  const duplicates = points.length - accepted.length;
+  if (accepted.length === 0) return { accepted, duplicates, created: [] };
+  const created = await addToRun(rows, run, groupByName(accepted));
+  await rows.saveRun({
+    ...run,
+    series_count: run.series_count + created.length,
+    received_at: Math.max(run.received_at, at),
+  });
+  return { accepted, duplicates, created };
 }
 
 /** The points whose seq the run does not have yet, each seq once; from now on the run has them. */
@@ -85,8 +86,12 @@ function refuseHalfCharacters(name: string): void {
     failValidation({ path: 'points', message: `the name ${JSON.stringify(name)} is no valid Unicode` });
 }
 
-/** Returns how many series are new. */
-async function addToRun(rows: PointRows, run: RunRow, byName: ReadonlyMap<string, Point[]>): Promise<number> {
+/** Returns the names of the series that are new. */
+async function addToRun(
+  rows: PointRows,
+  run: RunRow,
+  byName: ReadonlyMap<string, Point[]>,
+): Promise<string[]> {
   const known = await rows.findSeries(run.key, [...byName.keys()]);
   const knownNames = new Set(known.map(({ name }) => name));
   const created = [...byName.keys()].filter((name) => !knownNames.has(name)).map(newSeries);
@@ -100,7 +105,7 @@ async function addToRun(rows: PointRows, run: RunRow, byName: ReadonlyMap<string
     grown.push(await addToSeries(rows, series, byName.get(series.name) as Point[]));
   }
   await rows.updateSeries(grown);
-  return created.length;
+  return created.map(({ name }) => name);
 }
 
 function refuseTooMany(run: RunRow, createdCount: number): void {

@@ -60,7 +60,7 @@ async function expectWhole(filename: string, acknowledged: readonly number[]): P
     const again = acknowledged.slice(-1).flatMap(toSeqs);
     const points = again.map((seq) => ({ seq, name: 'again', step: 0, value: 0 }));
     const [outcome] = await store.write([batch(points)]);
-    expect(outcome).to.deep.include({ written: { accepted: [], duplicates: 100 } });
+    expect(outcome).to.deep.include({ written: { accepted: [], duplicates: 100, created: [] } });
   } finally {
     await db.destroy();
   }
