@@ -1,4 +1,17 @@
+import { fail } from '@svc/kernel';
+import type { SavepointDeed } from './point-rows.js';
 import type { Place } from './point.js';
+
+export const SAVEPOINT_SQL: Readonly<Record<SavepointDeed, string>> = {
+  set: 'savepoint batch',
+  keep: 'release savepoint batch',
+  undo: 'rollback to savepoint batch',
+};
+
+/** The run was there when its batch was let in. */
+export function failGone(runId: string): never {
+  return fail('not_found', `no run "${runId}"`);
+}
 
 /** The columns of `metric_series` as both databases give them. */
 export interface SeriesColumns {

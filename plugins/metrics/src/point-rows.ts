@@ -11,7 +11,7 @@ import type { SeqRange } from './seq-ranges.js';
  * each is found by its first point. What `chunk-codec` and `digest` write is opaque to the database.
  */
 export interface PointRows {
-  /** Makes the run's row when it has none, and keeps other writers of the run out until the transaction ends. */
+  /** Makes the run's row when it has none, and keeps other writers of the run out until the transaction ends. Throws not_found. */
   openRun(runId: string, receivedAt: number): Promise<RunRow>;
   findRun(runId: string): Promise<RunRow | null>;
   saveRun(run: RunRow): Promise<void>;
@@ -41,9 +41,11 @@ export interface PointRows {
   deleteChunk(seriesId: number, chunk: Place): Promise<void>;
   insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void>;
 
-  /** For SAVEPOINT and the like. */
-  exec(sql: string): Promise<void>;
+  /** One batch apart from the others of its transaction: what was written since `set` is kept or undone. */
+  savepoint(deed: SavepointDeed): Promise<void>;
 }
+
+export type SavepointDeed = 'set' | 'keep' | 'undo';
 
 export interface RunRow {
   readonly key: number;

@@ -65,15 +65,15 @@ async function rowsIn(trx: Db): Promise<PointRows> {
 }
 
 async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOutcome> {
-  await rows.exec('savepoint batch');
+  await rows.savepoint('set');
   try {
     const written = await writePoints(rows, batch);
-    await rows.exec('release savepoint batch');
+    await rows.savepoint('keep');
     return { written };
   } catch (error) {
     if ((error as { code?: string }).code === DEADLOCK) throw error;
-    await rows.exec('rollback to savepoint batch');
-    await rows.exec('release savepoint batch');
+    await rows.savepoint('undo');
+    await rows.savepoint('keep');
     return { error };
   }
 }

@@ -1,7 +1,16 @@
 import type { Db } from '@svc/kernel';
 import { decodeDigest, encodeDigest } from './digest.js';
-import { placeOf, type ChunkColumns, type SeriesColumns } from './point-columns.js';
-import type { Chunk, ChunkHead, NewSeries, PointRows, RunRow, SeriesRow, StoredChunk } from './point-rows.js';
+import { failGone, placeOf, SAVEPOINT_SQL, type ChunkColumns, type SeriesColumns } from './point-columns.js';
+import type {
+  Chunk,
+  ChunkHead,
+  NewSeries,
+  PointRows,
+  RunRow,
+  SavepointDeed,
+  SeriesRow,
+  StoredChunk,
+} from './point-rows.js';
 import type { Place } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
@@ -13,9 +22,10 @@ export class PostgresRows implements PointRows {
   constructor(private readonly trx: Db) {}
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
-    const sql = `insert into metric_runs (run_id, series_count, received_at) values (?, 0, ?)
+    const sql = `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
       on conflict (run_id) do update set run_id = excluded.run_id returning key, series_count, received_at`;
-    return (await this.all<RunRow>(sql, [runId, receivedAt]))[0] as RunRow;
+    const [row] = await this.all<RunRow>(sql, [receivedAt, runId]);
+    return row ?? failGone(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
@@ -153,8 +163,8 @@ export class PostgresRows implements PointRows {
     await this.trx.batchInsert('metric_chunks', rows, ROWS_PER_STATEMENT);
   }
 
-  async exec(sql: string): Promise<void> {
-    await this.trx.raw(sql);
+  async savepoint(deed: SavepointDeed): Promise<void> {
+    await this.trx.raw(SAVEPOINT_SQL[deed]);
   }
 
   private chunks(seriesId: number) {

@@ -1,12 +1,21 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { decodeDigest, encodeDigest } from './digest.js';
-import { placeOf, type ChunkColumns, type SeriesColumns } from './point-columns.js';
-import type { Chunk, ChunkHead, NewSeries, PointRows, RunRow, SeriesRow, StoredChunk } from './point-rows.js';
+import { failGone, placeOf, SAVEPOINT_SQL, type ChunkColumns, type SeriesColumns } from './point-columns.js';
+import type {
+  Chunk,
+  ChunkHead,
+  NewSeries,
+  PointRows,
+  RunRow,
+  SavepointDeed,
+  SeriesRow,
+  StoredChunk,
+} from './point-rows.js';
 import type { Place } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 const SQL = {
-  openRun: `insert into metric_runs (run_id, series_count, received_at) values (?, 0, ?)
+  openRun: `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
     on conflict (run_id) do nothing`,
   findRun: `select key, series_count, received_at from metric_runs where run_id = ?`,
   saveRun: `update metric_runs set series_count = ?, received_at = ? where key = ?`,
@@ -30,6 +39,7 @@ const SQL = {
   updateChunk: `update metric_chunks set digest = ?, data = ? where series_id = ? and step_first = ? and seq_first = ?`,
   deleteChunk: `delete from metric_chunks where series_id = ? and step_first = ? and seq_first = ?`,
   insertChunk: `insert into metric_chunks (series_id, step_first, seq_first, digest, data) values (?, ?, ?, ?, ?)`,
+  ...SAVEPOINT_SQL,
 } as const;
 
 type Statements = Readonly<Record<keyof typeof SQL, Statement>>;
@@ -50,13 +60,13 @@ function statementsOf(connection: Database): Statements {
 export class SqliteRows implements PointRows {
   private readonly sql: Statements;
 
-  constructor(private readonly connection: Database) {
+  constructor(connection: Database) {
     this.sql = statementsOf(connection);
   }
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
-    this.sql.openRun.run(runId, receivedAt);
-    return this.sql.findRun.get(runId) as RunRow;
+    this.sql.openRun.run(receivedAt, runId);
+    return (await this.findRun(runId)) ?? failGone(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
@@ -146,7 +156,7 @@ export class SqliteRows implements PointRows {
     }
   }
 
-  async exec(sql: string): Promise<void> {
-    this.connection.exec(sql);
+  async savepoint(deed: SavepointDeed): Promise<void> {
+    this.sql[deed].run();
   }
 }

@@ -3,6 +3,7 @@ import { authRef } from '@svc/plugin-auth';
 import { eventsRef } from '@svc/plugin-events';
 import { jobsRef } from '@svc/plugin-jobs';
 import { projectsRef } from '@svc/plugin-projects';
+import { KnownTargets } from './known-targets.js';
 import { runsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
 import { RunBook } from './run-book.js';
@@ -19,6 +20,7 @@ export const runs = definePlugin({
     const projects = ctx.use(projectsRef);
     const parts = { auth: ctx.use(authRef), events: ctx.use(eventsRef), jobs: ctx.use(jobsRef), projects };
     const book = new RunBook(ctx, parts);
+    const targets = new KnownTargets(parts.auth, (caller, id) => book.requireTarget(caller, id));
     ctx.migrations(runsMigrations);
     projects.countUsage({ noun: 'runs', count: countRuns, move: moveExperimentRuns });
     ctx.hooks.attemptPrepare.tapPromise(ctx.name, (plan) => book.prepare(plan));
@@ -30,7 +32,7 @@ export const runs = definePlugin({
       require: async (db, id) =>
         (await findRun(db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`),
       requireIngest: (caller, id) => book.requireIngest(caller, id),
-      requireTarget: (caller, id) => book.requireTarget(caller, id),
+      requireTarget: (caller, id) => targets.require(caller, id),
       touchProgress: raiseProgress,
     });
   },
