@@ -7,6 +7,7 @@ import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
 import { metrics } from '@svc/plugin-metrics';
 import { nodes } from '@svc/plugin-nodes';
+import { metricsExport } from '@svc/plugin-metrics-export';
 import { openapi } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
 import { runnerProcess } from '@svc/plugin-runner-process';
@@ -29,6 +30,7 @@ export default defineConfig({
     checkpoints(), // what a training saved, and where
     service(), // health and status
     openapi(), // the API described, as JSON and as a page
+    metricsExport(), // all points of a run as CSV, JSON lines or Parquet
     runnerProcess(), // runs a command as a process group
     console(), // the web console
   ],

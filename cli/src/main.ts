@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addAgentCommand } from './commands/agent.js';
 import { addConfigCommand } from './commands/config.js';
+import { addExportCommand } from './commands/export.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addLogsCommand } from './commands/logs.js';
 import { addNodesCommand } from './commands/nodes.js';
@@ -22,6 +23,7 @@ export function createProgram(): Command {
   addLogsCommand(program);
   addNodesCommand(program);
   addRunCommands(program);
+  addExportCommand(program);
   addTokenCommand(program);
   addWhoamiCommand(program);
   addConfigCommand(program);

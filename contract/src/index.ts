@@ -11,5 +11,7 @@ export * from './records/checkpoint.js';
 export * from './records/node.js';
 export * from './records/event.js';
 export * from './records/log.js';
+export * from './records/export.js';
+export * from './records/garbage.js';
 export * from './agent-protocol.js';
 export * as routes from './routes/index.js';

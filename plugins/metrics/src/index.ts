@@ -5,6 +5,7 @@ import { jobsRef } from '@svc/plugin-jobs';
 import { runsRef } from '@svc/plugin-runs';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
+import { pagesOf } from './point-pages.js';
 import { PointStore } from './point-store.js';
 import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
@@ -53,6 +54,7 @@ export const metrics = definePlugin({
     ctx.provide(metricsRef, {
       series: (runId, query) => readRun(store, runId, query),
       summary,
+      points: (runId, names) => pagesOf(store, runId, names),
       directionOf,
     });
     ctx.onClose(() => queue.settled());

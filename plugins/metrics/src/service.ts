@@ -1,5 +1,10 @@
 import type { Direction, Run, RunSummary, SeriesByName } from '@svc/contract';
 import { serviceRef } from '@svc/kernel';
+import type { PointPage } from './point-pages.js';
+
+export type { PointPage } from './point-pages.js';
+export type { Point } from './point.js';
+import type { PointsWrite, PointsWritten } from './point-writer.js';
 
 /** Which points of a run; bounds are inclusive. */
 export interface SeriesQuery {
@@ -18,6 +23,8 @@ export interface Metrics {
   series(runId: string, query: SeriesQuery): Promise<SeriesByName>;
   summary(run: Run): Promise<RunSummary>;
   /** Whether lower or higher is better for this metric of this run. */
+  /** Every point in the order (name, step, seq), in constant memory. `names` null: of every metric. `runId` in canonical form. */
+  points(runId: string, names: readonly string[] | null): AsyncIterable<PointPage>;
   directionOf(run: Run, name: string): Direction;
 }
 

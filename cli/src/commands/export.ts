@@ -1,0 +1,78 @@
+import { EXPORT_FORMATS, routes, type ExportFormat } from '@svc/contract';
+import { Option, type Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { Failure, UsageError } from '../failure.js';
+import { note } from '../output/print.js';
+import { toSize } from '../output/format.js';
+import { connect, withServer } from './connected.js';
+import type { ConnectionOptions } from '../settings.js';
+
+export function addExportCommand(program: Command): void {
+  withServer(program.command('export'))
+    .description('write every metric point of a run to a file: CSV, JSON lines or Parquet')
+    .argument('<run>', 'run id')
+    .addOption(
+      new Option('--format <format>', 'form of the file (default: the ending of its name, else csv)').choices(
+        EXPORT_FORMATS,
+      ),
+    )
+    .option('--names <names>', 'only these metrics, separated by commas')
+    .option('-o, --output <file>', 'where to write it (default: standard output)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF -o run.parquet\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF --names train/loss,eval/acc | head',
+    )
+    .action(exportRun);
+}
+
+interface ExportOptions extends ConnectionOptions {
+  readonly format?: ExportFormat;
+  readonly names?: string;
+  readonly output?: string;
+}
+
+async function exportRun(id: string, { format, names, output, ...options }: ExportOptions): Promise<void> {
+  const query = {
+    format: format ?? toFormat(output),
+    ...(names !== undefined && { names }),
+  };
+  if (output === undefined && query.format === 'parquet' && process.stdout.isTTY)
+    throw new UsageError('Parquet is nothing for a terminal: name a file with -o');
+  const answer = await connect(options).open(routes.exportMetrics, { params: { run_id: id }, query });
+  const body = Readable.fromWeb(answer.body as ReadableStream);
+  if (output === undefined) return writeOut(body);
+  const sizeBytes = await writeFile(body, output);
+  note(`${output}: ${toSize(sizeBytes)}`);
+}
+
+function toFormat(output: string | undefined): ExportFormat {
+  const ending = path.extname(output ?? '').slice(1);
+  return EXPORT_FORMATS.find((format) => format === ending) ?? 'csv';
+}
+
+/** Not a pipeline: that would close standard output, and whoever reads it may go away. */
+async function writeOut(body: Readable): Promise<void> {
+  for await (const piece of body) {
+    if (!process.stdout.write(piece as Uint8Array))
+      await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+}
+
+/** Under another name until it is whole: a file of that name is never a part of an export. */
+async function writeFile(body: Readable, output: string): Promise<number> {
+  const draft = `${output}.${process.pid}.tmp`;
+  const file = createWriteStream(draft);
+  try {
+    await pipeline(body, file);
+    await rename(draft, output);
+    return file.bytesWritten;
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw new Failure(`cannot write ${output}: ${(error as Error).message}`, { cause: error });
+  }
+}

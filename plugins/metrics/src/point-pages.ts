@@ -1,0 +1,62 @@
+import { decodePoints } from './chunk-codec.js';
+import type { PointRows, SeriesRow } from './point-rows.js';
+import type { PointStore } from './point-store.js';
+import { comparePoints, type Place, type Point } from './point.js';
+
+/** Consecutive points of one series; never empty. */
+export interface PointPage {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+/** A page has at least so many points while the series has: what is read before others get at the database. */
+const PAGE_POINTS = 4096;
+/** Before every point of any series. */
+const START: Place = { step: -Number.MAX_SAFE_INTEGER, seq: 0 };
+
+/**
+ * The points of a run in the order (name, step, seq), page by page, in constant memory and without holding the database
+ * between two pages. Points that come in meanwhile are among them where they lie ahead; those that were there are, once each.
+ * `names` null: every metric; a name that the run does not have is left out.
+ */
+export async function* pagesOf(
+  store: PointStore,
+  runId: string,
+  names: readonly string[] | null,
+): AsyncGenerator<PointPage, undefined> {
+  const found = await store.read((rows) => findSeries(rows, runId, names));
+  for (const name of found.map((series) => series.name).sort()) {
+    let after: Place | null = null;
+    for (;;) {
+      const points = await store.read((rows) => readPage(rows, runId, name, after));
+      if (points.length === 0) break;
+      yield { name, points };
+      after = points.at(-1) ?? null;
+    }
+  }
+}
+
+async function findSeries(
+  rows: PointRows,
+  runId: string,
+  names: readonly string[] | null,
+): Promise<SeriesRow[]> {
+  const run = await rows.findRun(runId);
+  return run ? rows.findSeries(run.key, names && [...new Set(names)]) : [];
+}
+
+/** The next points behind that place: none when it is the last. */
+async function readPage(rows: PointRows, runId: string, name: string, after: Place | null): Promise<Point[]> {
+  const [series] = await findSeries(rows, runId, [name]);
+  if (!series) return [];
+  const isAhead = (point: Point): boolean => after === null || comparePoints(point, after) > 0;
+  const page: Point[] = [];
+  let chunk = await rows.chunkAround(series.id, after ?? START);
+  while (chunk && page.length < PAGE_POINTS) {
+    for (const point of decodePoints(chunk.data)) if (isAhead(point)) page.push(point);
+    const place = await rows.chunkAfter(series.id, chunk.place);
+    chunk = place && { place, data: await rows.chunkData(series.id, place) };
+  }
+  if (!chunk) for (const point of decodePoints(series.tail)) if (isAhead(point)) page.push(point);
+  return page;
+}
