@@ -5,6 +5,9 @@ import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Notes = text(100_000);
+/** Without NUL, as `text`, and with a meaning to tell. */
+const search = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000]*$', description });
 
 export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });
 
@@ -62,12 +65,15 @@ export const listRuns = route({
   method: 'GET',
   path: '/runs',
   scope: 'read',
-  summary: 'Runs, newest first; every filter given is applied.',
+  summary:
+    'Runs, newest first; every filter given is applied. Of a large config and environment a list shows a part.',
   query: strict({
     experiment_id: Type.Optional(Type.String()),
     project_id: Type.Optional(Type.String()),
     job_id: Type.Optional(Type.String()),
     status: Type.Optional(RunStatusName),
+    q: Type.Optional(search(200, 'Words that all occur in the name, whatever their case.')),
+    tags: Type.Optional(search(2_000, 'Tags, separated by commas: the run has every one of them.')),
     limit: limit(),
   }),
   answers: { 200: listOf(Run) },
@@ -78,7 +84,7 @@ export const getRun = route({
   method: 'GET',
   path: '/runs/{run_id}',
   scope: 'read',
-  summary: 'One run.',
+  summary: 'One run, with its whole config and environment.',
   answers: { 200: Run },
 });
 

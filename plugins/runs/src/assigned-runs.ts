@@ -30,6 +30,12 @@ export async function findAssigned(
   return row?.run_id ?? null;
 }
 
+/** Where the attempt was sent that was given that run. */
+export async function findNode(db: Db, runId: string): Promise<string | null> {
+  const row = await db<AssignedRow>('assigned_runs').where({ run_id: runId }).first('node_id');
+  return row?.node_id ?? null;
+}
+
 export async function isAssigned(db: Db, { job_id, attempt }: AttemptKey, runId: string): Promise<boolean> {
   return (
     (await db<AssignedRow>('assigned_runs').where({ run_id: runId, job_id, attempt }).first('run_id')) !==

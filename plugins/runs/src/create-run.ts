@@ -1,6 +1,6 @@
 import { isTerminal, newId, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
 import { fail, requireId, type Caller, type Db } from '@svc/kernel';
-import { maskSecrets } from './mask.js';
+import { maskDocuments } from './mask.js';
 import type { Outcome } from './outcome.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
@@ -39,8 +39,9 @@ export async function createRun(
     step: null,
     epoch: null,
     max_steps: body.max_steps ?? null,
-    config: body.config ?? {},
-    environment: maskSecrets(body.environment ?? {}),
+    config: {},
+    environment: {},
+    ...maskDocuments(body),
     tags: body.tags ?? [],
     notes: '',
     created_at: at,

@@ -3,6 +3,7 @@ import { authRef } from '@svc/plugin-auth';
 import { eventsRef } from '@svc/plugin-events';
 import { jobsRef } from '@svc/plugin-jobs';
 import { projectsRef } from '@svc/plugin-projects';
+import { findNode } from './assigned-runs.js';
 import { KnownTargets } from './known-targets.js';
 import { runsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
@@ -33,6 +34,9 @@ export const runs = definePlugin({
         (await findRun(db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`),
       requireIngest: (caller, id) => book.requireIngest(caller, id),
       requireTarget: (caller, id) => targets.require(caller, id),
+      nodeOf: findNode,
+      update: (caller, id, fields) => book.update(caller, id, fields),
+      finish: (caller, id, status) => book.finish(caller, id, status),
       touchProgress: raiseProgress,
     });
   },

@@ -1,4 +1,5 @@
-import type { Migration } from '@svc/kernel';
+import { fromJson, type Db, type Migration } from '@svc/kernel';
+import { toSearchName } from './run-search.js';
 
 export const runsMigrations: readonly Migration[] = [
   {
@@ -36,4 +37,37 @@ export const runsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    // What every list reads, and every batch of points writes, stays small: the whole of a large config or environment lies apart.
+    name: '0002-search',
+    async up(db) {
+      await db.schema.alterTable('runs', (table) => table.text('search_name').notNullable().defaultTo(''));
+      await db.schema.createTable('run_documents', (table) => {
+        table.string('run_id', 40).primary().references('runs.id').onDelete('CASCADE');
+        table.text('config');
+        table.text('environment');
+      });
+      await db.schema.createTable('run_tags', (table) => {
+        table.string('run_id', 40).notNullable().references('runs.id').onDelete('CASCADE');
+        table.string('tag', 100).notNullable();
+        table.primary(['run_id', 'tag']);
+        table.index(['tag', 'run_id']);
+      });
+      await indexPresentRuns(db);
+    },
+  },
 ];
+
+async function indexPresentRuns(db: Db): Promise<void> {
+  const rows = (await db('runs').select('id', 'name', 'tags')) as {
+    id: string;
+    name: string;
+    tags: string;
+  }[];
+  for (const { id, name, tags } of rows) {
+    await db('runs')
+      .where({ id })
+      .update({ search_name: toSearchName(name) });
+    for (const tag of fromJson<string[]>(tags)) await db('run_tags').insert({ run_id: id, tag });
+  }
+}

@@ -18,12 +18,12 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunB
   routes.add(contract.getRun, async ({ params }) => ok(await book.require(params.run_id)));
   routes.add(
     contract.listRuns,
-    async ({ query: { experiment_id, project_id, job_id, status, limit = 100 } }) => {
+    async ({ query: { experiment_id, project_id, job_id, limit = 100, ...rest } }) => {
       const filter = {
+        ...rest,
         experiment_id: experiment_id === undefined ? undefined : requireId('experiment', experiment_id),
         project_id: project_id === undefined ? undefined : requireId('project', project_id),
         job_id: job_id === undefined ? undefined : requireId('job', job_id),
-        status,
         limit,
       };
       return ok({ items: await listRuns(ctx.db, filter) });

@@ -13,10 +13,11 @@ import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun, followJob } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
-import { maskSecrets } from './mask.js';
+import { maskDocuments } from './mask.js';
 import { NOTHING, type Outcome } from './outcome.js';
 import type { RunParts } from './run-parts.js';
-import { findRun, findTarget, updateRun, type RunFields } from './run-store.js';
+import type { RunFields } from './run-row.js';
+import { findRun, findTarget, findWholeRun, updateRun } from './run-store.js';
 
 const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
 
@@ -44,7 +45,7 @@ export class RunBook {
       finishRun(this.parts, trx, run.id, status, this.ctx.clock.now()),
     );
     this.tell(finished);
-    return finished.run;
+    return this.require(run.id);
   }
 
   /** `name`, `tags` and `notes` are for people; what the training says of itself it may change itself. */
@@ -53,15 +54,16 @@ export class RunBook {
     const forWrite = WRITE_FIELDS.filter((field) => field in fields);
     if (forWrite.length > 0 && caller.scope !== 'write')
       fail('forbidden', `changing ${forWrite.join(', ')} of a run needs a token of write scope`);
-    const { environment } = fields;
-    const masked = environment ? { ...fields, environment: maskSecrets(environment) } : fields;
-    const after = (await updateRun(this.ctx.db, before.id, masked)) ?? fail('not_found', `no run "${id}"`);
+    const masked = { ...fields, ...maskDocuments(fields) };
+    await this.ctx.db.transaction((trx) => updateRun(trx, before.id, masked));
+    const after = await this.require(before.id);
     this.tell({ changes: [{ before, after }], events: [] });
     return after;
   }
 
+  /** The whole run. */
   async require(id: string): Promise<Run> {
-    return (await findRun(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
+    return (await findWholeRun(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
   }
 
   async requireIngest(caller: Caller, id: string): Promise<Run> {

@@ -1,16 +1,31 @@
 import type { Run } from '@svc/contract';
 import { fromJson, toJson } from '@svc/kernel';
+import { toListed } from './run-documents.js';
+import { toSearchName } from './run-search.js';
 
 type JsonColumn = 'config' | 'environment' | 'tags';
 
-/** A run as the table holds it. */
-export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn, string>;
+/** A run as the table holds it: of a large config or environment the part that lists show. */
+export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn | 'search_name', string>;
+/** What of a run may be changed by those who may write to it. */
+export type RunFields = Pick<Run, 'name' | 'tags' | 'notes' | 'config' | 'environment' | 'max_steps'>;
 
 export function toRow(run: Run): RunRow {
-  return { ...run, config: toJson(run.config), environment: toJson(run.environment), tags: toJson(run.tags) };
+  return { ...run, ...(toColumns(run) as Pick<RunRow, JsonColumn | 'search_name'>) };
 }
 
-export function fromRow(row: RunRow): Run {
+/** The columns of the fields that are given. */
+export function toColumns({ config, environment, tags, ...plain }: Partial<RunFields>): Partial<RunRow> {
+  return {
+    ...plain,
+    ...(plain.name !== undefined && { search_name: toSearchName(plain.name) }),
+    ...(config && { config: toJson(toListed(config)) }),
+    ...(environment && { environment: toJson(toListed(environment)) }),
+    ...(tags && { tags: toJson(tags) }),
+  };
+}
+
+export function fromRow({ search_name: _, ...row }: RunRow): Run {
   return {
     ...row,
     config: fromJson(row.config),

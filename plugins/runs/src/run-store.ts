@@ -1,7 +1,9 @@
 import type { Run, RunStatus } from '@svc/contract';
-import { toJson, type Db } from '@svc/kernel';
+import type { Db } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
-import { fromRow, toRow, type RunRow } from './run-row.js';
+import { loadDocuments, saveDocuments } from './run-documents.js';
+import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
+import { insertTags, replaceTags, toNamePatterns, toTagList } from './run-search.js';
 import type { RunProgress } from './service.js';
 
 /** A run that is LOST may be found again: it is not over. */
@@ -12,18 +14,29 @@ export interface RunFilter {
   readonly project_id?: string | undefined;
   readonly job_id?: string | undefined;
   readonly status?: RunStatus | undefined;
+  /** Words of the name. */
+  readonly q?: string | undefined;
+  /** Separated by commas. */
+  readonly tags?: string | undefined;
   readonly limit: number;
 }
 
-export type RunFields = Pick<Run, 'name' | 'tags' | 'notes' | 'config' | 'environment' | 'max_steps'>;
-
+/** Call it in a transaction: a run is several rows. */
 export async function insertRun(db: Db, run: Run): Promise<void> {
   await runs(db).insert(toRow(run));
+  await insertTags(db, run.id, run.tags);
+  await saveDocuments(db, run.id, { config: run.config, environment: run.environment });
 }
 
+/** The run, its config and environment as lists show them. */
 export async function findRun(db: Db, id: string): Promise<Run | null> {
   const row = await runs(db).where({ id }).first();
   return row ? fromRow(row) : null;
+}
+
+export async function findWholeRun(db: Db, id: string): Promise<Run | null> {
+  const run = await findRun(db, id);
+  return run && { ...run, ...(await loadDocuments(db, id)) };
 }
 
 export async function findTarget(db: Db, id: string): Promise<IngestTarget | null> {
@@ -31,16 +44,18 @@ export async function findTarget(db: Db, id: string): Promise<IngestTarget | nul
 }
 
 /** Newest first; every filter given is applied. */
-export async function listRuns(db: Db, { limit, ...filter }: RunFilter): Promise<Run[]> {
-  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const rows = await runs(db)
+export async function listRuns(db: Db, { limit, q = '', tags = '', ...equal }: RunFilter): Promise<Run[]> {
+  const wanted = Object.entries(equal).filter(([, value]) => value !== undefined);
+  const query = runs(db)
     .where(Object.fromEntries(wanted))
     .orderBy([
       { column: 'created_at', order: 'desc' },
       { column: 'id', order: 'desc' },
     ])
     .limit(limit);
-  return rows.map(fromRow);
+  for (const pattern of toNamePatterns(q)) query.whereRaw(`search_name like ? escape '!'`, [pattern]);
+  for (const tag of toTagList(tags)) query.whereIn('id', db('run_tags').where({ tag }).select('run_id'));
+  return (await query).map(fromRow);
 }
 
 /** The runs of one attempt that have one of these statuses, oldest first. */
@@ -70,16 +85,14 @@ export async function moveRun(
   return row ? fromRow(row) : null;
 }
 
-export async function updateRun(db: Db, id: string, fields: Partial<RunFields>): Promise<Run | null> {
-  const { config, environment, tags, ...plain } = fields;
-  const columns = {
-    ...plain,
-    ...(config && { config: toJson(config) }),
-    ...(environment && { environment: toJson(environment) }),
-    ...(tags && { tags: toJson(tags) }),
-  };
+/** Call it in a transaction. */
+export async function updateRun(db: Db, id: string, fields: Partial<RunFields>): Promise<void> {
+  const columns = toColumns(fields);
   if (Object.keys(columns).length > 0) await runs(db).where({ id }).update(columns);
-  return findRun(db, id);
+  if (fields.tags) await replaceTags(db, id, fields.tags);
+  const { config, environment } = fields;
+  if (config || environment)
+    await saveDocuments(db, id, { ...(config && { config }), ...(environment && { environment }) });
 }
 
 export async function raiseProgress(db: Db, id: string, { step, epoch }: RunProgress): Promise<void> {

@@ -1,4 +1,4 @@
-import { SCOPES, type Job, type JobSubmit, type Scope } from '@svc/contract';
+import { SCOPES, type Job, type JobSubmit, type Run, type Scope } from '@svc/contract';
 import { definePlugin, type Clock, type Plugin } from '@svc/kernel';
 import {
   createTestKernel,
@@ -76,6 +76,15 @@ export class Rig {
 
   patch(path: string, body: unknown, token = this.tokens.write): Promise<TestAnswer> {
     return this.kernel.request('PATCH', path, { token, body });
+  }
+
+  /** The run and its token. */
+  async createRun(
+    body: object = {},
+  ): Promise<Run & { ingest_token: string; project_id: string; experiment_id: string }> {
+    const answer = await this.post('/runs', body, this.tokens.sdk);
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
   }
 
   async submit(body: Partial<JobSubmit> = {}): Promise<Job> {

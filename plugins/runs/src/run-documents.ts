@@ -1,0 +1,73 @@
+import { fromJson, toJson, type Db } from '@svc/kernel';
+
+/** What a list shows of a config or an environment: so many bytes of JSON, and no longer string than this. */
+const LISTED_BYTES = 2048;
+const LISTED_CHARACTERS = 256;
+
+export const DOCUMENTS = ['config', 'environment'] as const;
+export type DocumentName = (typeof DOCUMENTS)[number];
+export type Documents = Partial<Record<DocumentName, object>>;
+
+/** A row of `run_documents`: the whole of what the row of `runs` shows a part of; null where that is all there is. */
+type DocumentsRow = { run_id: string } & Record<DocumentName, string | null>;
+
+/** A document as the row of `runs` holds it: whole when it is small, else what of it is, in its order. */
+export function toListed(document: object): object {
+  if (isListedWhole(document)) return document;
+  const listed: Record<string, unknown> = {};
+  let left = LISTED_BYTES - 2;
+  for (const [key, value] of Object.entries(withoutLongStrings(document))) {
+    const size = sizeOf({ [key]: value }) - 1;
+    if (size > left) continue;
+    listed[key] = value;
+    left -= size;
+  }
+  return listed;
+}
+
+/** Stores the whole of those that are larger than what a list shows. The run is there. */
+export async function saveDocuments(db: Db, runId: string, documents: Documents): Promise<void> {
+  const columns = Object.fromEntries(
+    Object.entries(documents).map(([name, document]) => [
+      name,
+      isListedWhole(document) ? null : toJson(document),
+    ]),
+  ) as Partial<Record<DocumentName, string | null>>;
+  const known = { run_id: runId, ...columns };
+  if (Object.values(columns).some((column) => column !== null))
+    await table(db).insert(known).onConflict('run_id').merge(columns);
+  else await table(db).where({ run_id: runId }).update(columns);
+}
+
+/** The documents that the row of `runs` does not hold whole. */
+export async function loadDocuments(db: Db, runId: string): Promise<Documents> {
+  const row = await table(db).where({ run_id: runId }).first();
+  if (!row) return {};
+  const stored = DOCUMENTS.filter((name) => row[name] !== null);
+  return Object.fromEntries(stored.map((name) => [name, fromJson<object>(row[name])]));
+}
+
+function isListedWhole(document: object): boolean {
+  return sizeOf(document) <= LISTED_BYTES;
+}
+
+function withoutLongStrings(value: object): object {
+  const short = Object.entries(value as Record<string, unknown>).filter(
+    ([, entry]) => typeof entry !== 'string' || entry.length <= LISTED_CHARACTERS,
+  );
+  return Object.fromEntries(
+    short.map(([key, entry]) => [key, isObject(entry) ? withoutLongStrings(entry) : entry]),
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(toJson(value));
+}
+
+function table(db: Db) {
+  return db<DocumentsRow>('run_documents');
+}

@@ -1,0 +1,28 @@
+import type { Db } from '@svc/kernel';
+
+/** A name as it is searched: the same on both databases, whose own ideas of letter case differ. */
+export function toSearchName(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+/** For `like ... escape '!'`: one pattern for each word of the search. */
+export function toNamePatterns(search: string): string[] {
+  const words = toSearchName(search).split(/\s+/).filter(Boolean);
+  return words.map((word) => `%${word.replace(/[!%_]/g, '!$&')}%`);
+}
+
+export function toTagList(tags: string): string[] {
+  return tags
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+}
+
+export async function replaceTags(db: Db, runId: string, tags: readonly string[]): Promise<void> {
+  await db('run_tags').where({ run_id: runId }).delete();
+  await insertTags(db, runId, tags);
+}
+
+export async function insertTags(db: Db, runId: string, tags: readonly string[]): Promise<void> {
+  if (tags.length > 0) await db('run_tags').insert(tags.map((tag) => ({ run_id: runId, tag })));
+}

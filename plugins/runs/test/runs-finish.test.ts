@@ -1,0 +1,66 @@
+import { eachDatabase } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import { Rig } from './support/rig.js';
+
+const UNKNOWN = 'run_01HZZZZZZZZZZZZZZZZZZZZZZZ';
+
+describe('POST /runs/{run_id}/finish', () => {
+  eachDatabase((database) => {
+    let rig: Rig;
+    before(async () => void (rig = await Rig.start({ database })));
+    after(() => rig.close());
+
+    it('ends a run once; the same again is 200, another status 409', async () => {
+      const { id } = await rig.createRun();
+      const first = await rig.post(`/runs/${id}/finish`, { status: 'SUCCEEDED' });
+      expect(first.status).to.equal(200);
+      expect(first.body.finished_at).to.be.at.least(first.body.started_at);
+      const again = await rig.post(`/runs/${id}/finish`, { status: 'SUCCEEDED' });
+      expect(again.status).to.equal(200);
+      expect(again.body).to.deep.equal(first.body);
+      const other = await rig.post(`/runs/${id}/finish`, { status: 'FAILED' });
+      expect(other.status).to.equal(409);
+      expect(other.body.error.message).to.include('SUCCEEDED');
+      expect((await rig.get(`/runs/${id}`)).body).to.deep.equal(first.body);
+    });
+
+    it('is told by events, as its start is', async () => {
+      const { id } = await rig.createRun({ name: 'told' });
+      await rig.post(`/runs/${id}/finish`, { status: 'FAILED' });
+      await rig.post(`/runs/${id}/finish`, { status: 'FAILED' });
+      const { items } = (await rig.get(`/events?run_id=${id}`)).body;
+      const told = items.map(
+        ({ type, severity }: { type: string; severity: string }) => `${type} ${severity}`,
+      );
+      expect(told).to.deep.equal(['RUN_FINISHED warning', 'RUN_STARTED info']);
+    });
+
+    it('refuses other statuses and unknown runs', async () => {
+      const { id } = await rig.createRun();
+      for (const status of ['RUNNING', 'LOST', 'succeeded', undefined]) {
+        expect((await rig.post(`/runs/${id}/finish`, { status })).status).to.equal(422);
+      }
+      expect((await rig.post(`/runs/${UNKNOWN}/finish`, { status: 'FAILED' })).status).to.equal(404);
+      expect((await rig.post('/runs/nonsense/finish', { status: 'FAILED' })).status).to.equal(404);
+      expect((await rig.get(`/runs/${id}`)).body.status).to.equal('RUNNING');
+    });
+
+    it('answers the same again to the run ingest token, which is good for 10 minutes more', async () => {
+      const { id, ingest_token } = await rig.createRun();
+      for (const expected of [200, 200]) {
+        const answer = await rig.post(`/runs/${id}/finish`, { status: 'CANCELLED' }, ingest_token);
+        expect([answer.status, answer.body.status]).to.deep.equal([expected, 'CANCELLED']);
+      }
+      expect((await rig.post(`/runs/${id}/finish`, { status: 'FAILED' }, ingest_token)).status).to.equal(409);
+    });
+
+    for (const status of ['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']) {
+      it(`sets ${status}`, async () => {
+        const { id } = await rig.createRun({ config: { text: 'x'.repeat(5000) } });
+        const { body } = await rig.post(`/runs/${id}/finish`, { status });
+        expect(body.status).to.equal(status);
+        expect(body).to.deep.equal((await rig.get(`/runs/${id}`)).body);
+      });
+    }
+  });
+});
