@@ -34,13 +34,16 @@ class OfflineFolder:
 
     def send(self, batch: Batch) -> None:
         """Write the batch down; the batch is dealt with whether or not the disk took it."""
+        self.keep(batch)
+
+    def keep(self, batch: Batch) -> Path:
+        """As send; answers where it lies."""
         with self._lock:
             if isinstance(batch, Record):
                 self._keep_record(batch)
             else:
                 self._append(FILES["points"], [point.to_wire() for point in batch])
-
-    keep = send
+        return self.offline_path
 
     def save_metadata(self, changes: dict[str, Any] | None = None) -> None:
         """Merge the changes into metadata.json."""

@@ -32,12 +32,13 @@ class Point(NamedTuple):
 
 @dataclass
 class Record:
-    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request."""
+    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request, ``key`` its Idempotency-Key."""
 
     kind: str
     body: dict[str, Any]
     ts: int
     complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # the slow part, left to the sender
+    key: str | None = None
 
     def completed_body(self) -> dict[str, Any]:
         if self.complete is not None:

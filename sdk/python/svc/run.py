@@ -147,16 +147,20 @@ class Run:
             body["message"] = shorten(message, MAX_MESSAGE_CHARACTERS)
         if data is not None:
             body["data"] = to_bounded_object(data, "the data of an event")
-        self._add(Record("event", _without_none(body), now_ms()))
+        self._add(Record("event", _without_none(body), now_ms(), key=secrets.token_hex(16)))
 
     def flush(self, timeout_s: float | None = None) -> bool:
-        """Wait until all is delivered; False when that took longer than ``timeout_s`` (default SVC_FLUSH_TIMEOUT_S)."""
+        """Wait until all is delivered, or in the spool of the job, from where the agent delivers it.
+
+        False when that took longer than ``timeout_s`` seconds (default SVC_FLUSH_TIMEOUT_S).
+        """
         return self._outbox.flush(self.flush_timeout_s if timeout_s is None else timeout_s)
 
     def finish(self, status: str = "SUCCEEDED") -> None:
         """End the run as SUCCEEDED, FAILED or CANCELLED.
 
-        Waits until all is delivered, at most SVC_FLUSH_TIMEOUT_S seconds; what is not goes to ``offline_path``.
+        Waits until all is delivered, at most SVC_FLUSH_TIMEOUT_S seconds; what is not goes to the spool of the job, or
+        without one to ``offline_path``.
         """
         if status in FINISHES:
             self._close(status, self.flush_timeout_s)
@@ -238,10 +242,9 @@ class Run:
         if last is not None and not self._outbox.is_closed:
             self._start_sender()
         left_over = self._outbox.close(last, timeout_s if self._sender.is_started else 0.0)
-        for batch in left_over:
-            self._sink.keep(batch)
-        if left_over and not self.is_offline:
-            warn_undelivered(self.offline_path, f"not all was taken within {timeout_s:g} s")
+        for place in sorted({self._sink.keep(batch) for batch in left_over}):
+            if not self.is_offline:
+                warn_undelivered(place, f"not all was taken within {timeout_s:g} s")
         if self._outbox.dropped:
             logger.info("svc: %d points were dropped because the queue was full", self._outbox.dropped)
         process.untrack(self)

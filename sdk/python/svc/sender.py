@@ -58,20 +58,22 @@ class Sender:
         tries = server_faults = 0
         while not self._outbox.is_abandoned:
             try:
-                return self._sink.send(batch)
+                self._sink.send(batch)
+                return
             except TryLater as problem:
                 tries += 1
                 server_faults += problem.is_server_fault
                 if server_faults >= TRIES_AT_SERVER_FAULT:
                     warn_once("server fault", "the server keeps failing (%s); that part is kept locally", problem)
-                    return self._sink.keep(batch)
+                    self._sink.keep(batch)
+                    return
                 if tries == TRIES_BEFORE_WARNING:
                     warn_undelivered(self._sink.offline_path, str(problem))
                 tries = self._pause(problem, tries)
             except Exception:  # whatever it is, the thread must live and the batch must not be lost
                 logger.exception("svc: could not send; keeping that part locally")
-                return self._sink.keep(batch)
-        return None
+                self._sink.keep(batch)
+                return
 
     def _pause(self, problem: TryLater, tries: int) -> int:
         """Wait before the next try; the count of tries to go on with."""

@@ -26,6 +26,8 @@ class Settings:
     flush_timeout_s: float
     init_timeout_s: float
     queue_points: int
+    spool_dir: Path | None
+    spool_bytes: int
 
 
 def load_settings(env: Mapping[str, str]) -> Settings:
@@ -41,6 +43,8 @@ def load_settings(env: Mapping[str, str]) -> Settings:
         flush_timeout_s=_number(env, "SVC_FLUSH_TIMEOUT_S", 10.0),
         init_timeout_s=_number(env, "SVC_INIT_TIMEOUT_S", 5.0),
         queue_points=max(1, int(_number(env, "SVC_QUEUE_POINTS", 100_000))),
+        spool_dir=Path(env["SVC_SPOOL_DIR"]) if env.get("SVC_SPOOL_DIR") else None,
+        spool_bytes=int(_number(env, "SVC_SPOOL_BYTES", 2**30)),
     )
 
 

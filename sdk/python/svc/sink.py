@@ -60,9 +60,9 @@ class ServerSink:
         else:
             self._send_points(batch)
 
-    def keep(self, batch: Batch) -> None:
-        """Write the batch to the offline folder instead."""
-        self._folder.send(batch)
+    def keep(self, batch: Batch) -> Path:
+        """Write the batch to a disk instead; answers where it lies."""
+        return self._folder.keep(batch)
 
     def close(self) -> None:
         self._transport.close()
@@ -74,11 +74,12 @@ class ServerSink:
     def _send_record(self, record: Record) -> None:
         method, suffix = WIRE[record.kind]
         try:
-            self._request(method, suffix, record.completed_body())
+            self._request(method, suffix, record.completed_body(), record.key)
         except Refused as refusal:
-            self._explain(record.kind, refusal)
-            if not (record.kind == "finish" and refusal.status == 409):
-                self.keep(record)
+            if record.kind == "finish" and refusal.status == 409:
+                warn_once(f"{self._run_id} had ended", "the run had already ended: %s", refusal)
+            else:
+                self._explain(record.kind, refusal, self._set_aside(record, refusal))
 
     def _send_points(self, points: list[Point]) -> None:
         waiting, splits = [points], 0
@@ -91,24 +92,25 @@ class ServerSink:
                     splits += 1
                     waiting += _halves(part)
                 else:
-                    self._explain("points", refusal)
-                    self.keep(part)
+                    self._explain("points", refusal, self._set_aside(part, refusal))
 
-    def _request(self, method: str, suffix: str, body: dict[str, Any]) -> None:
+    def _request(self, method: str, suffix: str, body: dict[str, Any], idempotency_key: str | None = None) -> None:
         try:
-            answer = self._transport.request(method, f"/runs/{self._run_id}{suffix}", body)
+            answer = self._transport.request(method, f"/runs/{self._run_id}{suffix}", body, idempotency_key)
         except Unreachable as problem:
             raise TryLater(str(problem)) from problem
         raise_for_status(answer)
 
-    def _explain(self, kind: str, refusal: Refused) -> None:
+    def _set_aside(self, batch: Batch, refusal: Refused) -> Path:
+        """Keep what was refused for good; answers where it lies."""
+        return self._folder.keep(batch)
+
+    def _explain(self, kind: str, refusal: Refused, place: Path) -> None:
         key = f"{self._run_id} refused {kind} {refusal.status}"
-        if kind == "finish" and refusal.status == 409:
-            warn_once(key, "the run had already ended: %s", refusal)
-        elif kind == "checkpoint" and refusal.status in (404, 405):
-            warn_once(key, "this server does not take checkpoints yet; they are kept in %s", self.offline_path)
+        if kind == "checkpoint" and refusal.status in (404, 405):
+            warn_once(key, "this server does not take checkpoints yet; they are kept in %s", place)
         else:
-            warn_once(key, "the server refused %s (%s); kept in %s", kind, refusal, self.offline_path)
+            warn_once(key, "the server refused %s (%s); kept in %s", kind, refusal, place)
 
 
 def raise_for_status(answer: Answer) -> None:

@@ -16,12 +16,16 @@ from .run import DisabledRun, Run
 from .sender import Sink, to_pause_s
 from .settings import Settings, load_settings
 from .sink import Refused, ServerSink, TryLater, raise_for_status
+from .spool import Spool
+from .spooling_sink import SpoolingSink
 from .transport import Transport, Unreachable
 from .values import shorten, to_bounded_object, to_integer, to_texts
 
 MAX_NAME_CHARACTERS = 200
 MAX_TAG_CHARACTERS = 100
 MAX_TAGS = 100
+# With a spool at hand there is no need to wait long for an answer, during which what is reported lies in memory alone.
+SPOOLING_PATIENCE_S = 5.0
 
 _attached_pid: int | None = None
 
@@ -137,8 +141,15 @@ def _post_run(transport: Transport, body: dict[str, Any], deadline: float) -> di
 
 def _online_run(settings: Settings, details: dict[str, Any], run_id: str, token: str, **kind: Any) -> Run:
     folder = OfflineFolder(offline_path(run_id), _metadata(settings, details, run_id))
-    sink = ServerSink(Transport(settings.url, token), run_id, folder)
+    sink = _server_sink(settings, token, run_id, folder)
     return _new_run(settings, sink, folder, run_id=run_id, name=details.get("name"), **kind)
+
+
+def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFolder) -> ServerSink:
+    if settings.spool_dir is None:
+        return ServerSink(Transport(settings.url, token), run_id, folder)
+    spool = Spool(settings.spool_dir, run_id, settings.spool_bytes)
+    return SpoolingSink(Transport(settings.url, token, timeout_s=SPOOLING_PATIENCE_S), run_id, folder, spool)
 
 
 def _record_offline(settings: Settings, details: dict[str, Any], run_id: str | None, reason: str) -> Run:

@@ -48,7 +48,7 @@ class Transport:
         self._connection: http.client.HTTPConnection | None = None
         self._used_at = 0.0
 
-    def request(self, method: str, path: str, body: dict[str, Any]) -> Answer:
+    def request(self, method: str, path: str, body: dict[str, Any], idempotency_key: str | None = None) -> Answer:
         """The server's answer, whatever its status.
 
         Raises:
@@ -57,7 +57,7 @@ class Transport:
         payload = encode_json(body)
         try:
             connection = self._ready_connection()
-            connection.request(method, self._prefix() + path, payload, self._headers())
+            connection.request(method, self._prefix() + path, payload, self._headers(idempotency_key))
             answer = _read(connection.getresponse())
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
@@ -65,9 +65,9 @@ class Transport:
         self._used_at = time.monotonic()
         return answer
 
-    def fresh(self) -> Transport:
-        """The same server and token over a connection of its own."""
-        return Transport(self.url, self.token, self._timeout_s)
+    def fresh(self, timeout_s: float | None = None) -> Transport:
+        """The same server and token over a connection of its own, with its own patience if given one."""
+        return Transport(self.url, self.token, self._timeout_s if timeout_s is None else timeout_s)
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -84,12 +84,13 @@ class Transport:
     def _prefix(self) -> str:
         return urlsplit(self.url).path + API
 
-    def _headers(self) -> dict[str, str]:
-        return {
+    def _headers(self, idempotency_key: str | None) -> dict[str, str]:
+        headers = {
             "Authorization": f"Bearer {self.token}",
             "Content-Type": "application/json",
             "User-Agent": f"svc-sdk-python/{__version__}",
         }
+        return headers if idempotency_key is None else {**headers, "Idempotency-Key": idempotency_key}
 
 
 def _connect(url: str, timeout_s: float) -> http.client.HTTPConnection:

@@ -62,6 +62,7 @@ class Server:
         self.points: dict[str, dict[int, dict[str, Any]]] = {}
         self.records: list[tuple[str, str, dict[str, Any]]] = []
         self.requests: list[tuple[float, str, str, Any]] = []
+        self.event_keys: list[str | None] = []  # of every request, answered or not
         self.tokens: dict[str, set[str]] = {}
         self.accepted = self.duplicates = self.connections = 0
         self.release = threading.Event()
@@ -208,12 +209,20 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_args: Any) -> None:
             pass
 
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with server.changed:
+                fault = server.next_fault(self.path)
+            self._reply(fault or (200 if self.path == "/api/v1/health" else 404), {"status": "ok"}, None)
+
         def do_POST(self) -> None:
             text = self.rfile.read(int(self.headers["Content-Length"]))
             with server.changed:
                 fault = server.next_fault(self.path)
                 body = json.loads(text, parse_constant=_refuse_constant)
                 server.requests.append((time.monotonic(), self.command, self.path, body))
+                if self.path.endswith("/events"):
+                    server.event_keys.append(self.headers.get("Idempotency-Key"))
                 server.changed.notify_all()
             if fault == "hang":
                 server.release.wait(30)
@@ -287,6 +296,23 @@ class SdkTest(unittest.TestCase):
         """As in a job: the run is there, and the environment names it."""
         self.server.add_job_run()
         self.set(SVC_JOB_ID=JOB_ID, SVC_RUN_ID=RUN_ID, SVC_ATTEMPT="1")
+
+    def in_job_with_spool(self) -> Path:
+        """As in a job under an agent that delivers; answers the spool directory."""
+        self.in_job()
+        spool = self.directory / "spool"
+        spool.mkdir()
+        self.set(SVC_SPOOL_DIR=str(spool))
+        return spool
+
+    def spooled(self, kind: str | None = None) -> list[Any]:
+        """The records in the spool, of one kind or all, in the order in which each process wrote them."""
+        files = sorted((self.directory / "spool").glob("*.jsonl"))
+        records = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+        return [record for record in records if kind in (None, record["kind"])]
+
+    def spooled_points(self) -> list[Any]:
+        return [point for record in self.spooled("points") for point in record["body"]["points"]]
 
     def attach(self) -> svc.Run:
         self.in_job()
