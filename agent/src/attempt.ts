@@ -15,11 +15,15 @@ const LOG_PATIENCE_MS = 60_000;
 
 /** One attempt in this agent's care, from its acceptance until the server has its end and its log. */
 export class Attempt {
-  /** Resolves when it runs, or has ended without. */
-  readonly settled: Promise<void>;
+  /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
+  readonly cleared: Promise<boolean>;
   readonly #ended: Promise<void>;
+  /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
+  #settled: Promise<void>;
   #resolveSettled = () => {};
   #resolveEnded = () => {};
+  #resolveCleared: (isWanted: boolean) => void = () => {};
+  #isCleared = false;
   #run: Run | null = null;
   #end: Ended | null = null;
   #accepted = false;
@@ -33,7 +37,8 @@ export class Attempt {
     private readonly logs: AttemptLogs,
     private readonly host: AttemptHost,
   ) {
-    this.settled = new Promise((resolve) => (this.#resolveSettled = resolve));
+    this.#settled = this.#unsettled();
+    this.cleared = new Promise((resolve) => (this.#resolveCleared = resolve));
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
@@ -41,10 +46,23 @@ export class Attempt {
     return this.#end !== null;
   }
 
-  /** Its directory is durable: from here on it is ours. */
+  get settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  /** Its directory is durable: from here on it is ours, and waits for `start`. */
   accept(): void {
     this.#accepted = true;
     this.host.send({ type: 'accepted', ...this.key });
+    if (!this.#isCleared) this.#resolveSettled();
+  }
+
+  /** The server wants it started here. */
+  clear(): void {
+    if (this.#isCleared) return;
+    this.#isCleared = true;
+    if (this.#accepted) this.#settled = this.#unsettled();
+    this.#resolveCleared(true);
   }
 
   /** The server asked for it again: says once more how far it is. */
@@ -54,12 +72,12 @@ export class Attempt {
     else if (this.#accepted) this.host.send({ type: 'accepted', ...this.key });
   }
 
-  /** What the server is told of it. One that is still starting is in our care all the same: running, without a pid. */
+  /** What the server is told of it. One that is being started is running, without a pid. */
   report(): AttemptReport {
     const run = this.#run;
     return {
       ...this.key,
-      state: this.#end === null ? 'running' : 'ended',
+      state: this.#end !== null ? 'ended' : this.#isCleared ? 'running' : 'accepted',
       pid: run?.pid ?? null,
       started_at: run?.startedAt ?? null,
       exit: this.#end === null ? null : withoutTime(this.#end),
@@ -69,6 +87,7 @@ export class Attempt {
 
   /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
   async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
+    this.#isCleared = true;
     this.logs.watch(this.paths.dir);
     try {
       this.#run = await launch;
@@ -108,6 +127,7 @@ export class Attempt {
 
   stop(graceMs: number = this.plan.kill_grace_ms): void {
     this.#stopGraceMs = Math.min(graceMs, this.#stopGraceMs ?? Infinity);
+    this.#resolveCleared(false);
     if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
   }
 
@@ -117,6 +137,10 @@ export class Attempt {
     if (this.#forgetting) return;
     this.#forgetting = true;
     void this.#forget();
+  }
+
+  #unsettled(): Promise<void> {
+    return new Promise((resolve) => (this.#resolveSettled = resolve));
   }
 
   #sendReport(): void {

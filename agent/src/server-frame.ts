@@ -57,6 +57,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
     gpu_indices: listOf(isCount),
     kill_grace_ms: isCount,
   },
+  start: KEY,
   stop: { ...KEY, grace_ms: isCount },
   forget: KEY,
   logs_ack: POSITION,

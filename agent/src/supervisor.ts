@@ -76,7 +76,7 @@ export class Supervisor {
     for (const runner of this.#runners.values()) await runner.reap(keep, this.options.nodeId);
   }
 
-  /** Waits until no attempt is between accepted and started, at most so long. */
+  /** Waits until no attempt is on its way to the disk or being started, at most so long. */
   async settle(timeoutMs: number): Promise<void> {
     await within(Promise.all([...this.#attempts.values()].map((attempt) => attempt.settled)), timeoutMs);
   }
@@ -90,6 +90,7 @@ export class Supervisor {
     this.options.logs.resume(log_positions);
     for (const { verdict, ...key } of verdicts) {
       const attempt = this.#attempts.get(attemptKey(key));
+      if (verdict === 'keep') attempt?.clear();
       if (verdict === 'forget') attempt?.forget();
       if (verdict === 'stop') attempt?.stop();
     }
@@ -98,6 +99,7 @@ export class Supervisor {
   carryOut(frame: ServerFrame): void {
     if (frame.type === 'logs_ack') this.options.logs.ack(frame);
     if (frame.type === 'dispatch') this.#dispatch(frame);
+    if (frame.type === 'start') this.#attempts.get(attemptKey(frame))?.clear();
     if (frame.type === 'stop') this.#stop(frame, frame.grace_ms);
     if (frame.type === 'forget') this.#attempts.get(attemptKey(frame))?.forget();
   }
@@ -145,6 +147,11 @@ export class Supervisor {
         refuse(`runner ${plan.runner} is not part of the agent on ${this.options.nodeName}`),
       );
     }
+    if (!(await attempt.cleared)) {
+      const reason = `it was stopped on ${this.options.nodeName} before it was started`;
+      return attempt.end({ kind: 'lost', reason });
+    }
+    if (this.options.signal.aborted) return;
     const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
     const ctx = {
       ...this.#toContext(runner, attempt),

@@ -29,6 +29,7 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
     gpu_indices: [0],
     kill_grace_ms: 0,
   },
+  start: { type: 'start', ...KEY },
   stop: { type: 'stop', ...KEY, grace_ms: 0 },
   forget: { type: 'forget', ...KEY },
   logs_ack: { type: 'logs_ack', ...POSITION },

@@ -79,6 +79,44 @@ describe('agent: attempts', () => {
     expect(bench.runner.starts).to.equal(1);
   });
 
+  it('starts nothing before the server says so, and says in hello that it waits', async () => {
+    await bench.connect();
+    bench.server.starts = false;
+    bench.server.verdict = () => 'forget';
+    dispatch({});
+    await bench.server.frame('accepted');
+    bench.server.cut();
+    await until(() => bench.server.welcomes === 2, 'the agent');
+    const nothing = { pid: null, started_at: null, exit: null, finished_at: null };
+    expect(lastHello()?.attempts).to.deep.equal([{ ...KEY, state: 'accepted', ...nothing }]);
+    await until(() => has('forgotten.json'), 'the end of it');
+    expect(bench.runner.starts).to.equal(0);
+  });
+
+  it('starts what it has accepted when the verdict on it is keep', async () => {
+    await bench.connect();
+    bench.server.starts = false;
+    dispatch({});
+    await bench.server.frame('accepted');
+    bench.server.cut();
+    await bench.server.running(KEY);
+    expect(bench.runner.starts).to.equal(1);
+  });
+
+  it('never starts what is stopped before `start`, and reports it without a process', async () => {
+    await bench.connect();
+    bench.server.starts = false;
+    dispatch({});
+    await bench.server.frame('accepted');
+    bench.server.stop(KEY, 1000);
+    const ended = await bench.server.ended(KEY);
+    expect(ended.exit?.kind).to.equal('lost');
+    expect(ended.started_at).to.equal(null);
+    bench.server.send({ type: 'start', ...KEY });
+    await until(() => has('forgotten.json'), 'the end of it');
+    expect(bench.runner.starts).to.equal(0);
+  });
+
   it('carries out a stop that comes before the start is done', async () => {
     await bench.connect();
     dispatch({ hold: true });

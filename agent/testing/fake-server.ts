@@ -34,6 +34,8 @@ export class FakeServer {
     state === 'ended' ? 'forget' : 'keep';
   /** Answers hello in place of welcome. */
   refusal: FrameOf<ServerFrame, 'refused'> | null = null;
+  /** Whether `accepted` is answered by `start`. */
+  starts = true;
   /** Whether an `attempt` frame that says `ended` is answered by `forget`. */
   forgets = true;
   acknowledges = true;
@@ -154,6 +156,7 @@ export class FakeServer {
       const position = this.logs.take(frame);
       if (this.acknowledges) answer({ type: 'logs_ack', ...position });
     }
+    if (frame.type === 'accepted' && this.starts) answer({ ...frame, type: 'start' });
     if (frame.type === 'attempt' && frame.state === 'ended' && this.forgets) {
       answer({ type: 'forget', job_id: frame.job_id, attempt: frame.attempt });
     }

@@ -28,10 +28,16 @@ async function end(kernel: Kernel, { dataDir }: ResolvedConfig): Promise<never> 
   process.exit();
 }
 
-/** Where the command line on this host finds the server, whatever its port. */
+/** Where the command line on this host finds the server, whatever its port. A full disk is no reason not to serve. */
 function leaveAddress(dataDir: string, url: string): void {
   const server: RunningServer = { url, pid: process.pid };
-  writeFileSync(serverFile(dataDir), `${JSON.stringify(server)}\n`, { mode: 0o600 });
+  const file = serverFile(dataDir);
+  try {
+    writeFileSync(file, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+  } catch (error) {
+    const reason = (error as Error).message;
+    process.stderr.write(`${file} cannot be written (${reason}): svc on this host needs --url ${url}\n`);
+  }
 }
 
 /** On the terminal, where the operator is, and not in the log, which is kept. */

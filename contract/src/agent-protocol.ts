@@ -9,8 +9,10 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *
  * 1. The agent sends `hello` first: who it is and every attempt in its care. The server answers `welcome` (a verdict for each
  *    of those attempts) or `refused` and closes. Nothing else is sent before that.
- * 2. The server sends `dispatch`; the agent answers `accepted` once the attempt's directory is durable, then `attempt` with
- *    state `running` once the process exists, then `attempt` with state `ended`. The server answers the last with `forget`.
+ * 2. The server sends `dispatch`; the agent answers `accepted` once the attempt's directory is durable, and starts nothing
+ *    before the server has answered that with `start`: an acknowledgement that comes too late, when the server has given the
+ *    attempt up or to another node, starts no process. Then comes `attempt` with state `running` once the process exists, then
+ *    `attempt` with state `ended`. The server answers the last with `forget`.
  * 3. State is what the owner of the process says: an `attempt` frame may be repeated (it is, in every `hello`, until
  *    `forget`), and the server takes each one once. A closed socket says nothing about a process.
  * 4. Logs are idempotent by (stream, byte offset): a `logs` frame covers the bytes `from` to `to` of the stream's file on the
@@ -40,10 +42,13 @@ export const Exit = Type.Union([
 ]);
 export type Exit = Static<typeof Exit>;
 
-/** The agent's word on one attempt. `exit` and `finished_at` are set when `state` is `ended`. */
+/**
+ * The agent's word on one attempt. `accepted`: it waits for `start`, no process was ever made. `exit` and `finished_at` are
+ * set when `state` is `ended`.
+ */
 export const AttemptReport = strict({
   ...AttemptKey,
-  state: Type.Enum(['running', 'ended']),
+  state: Type.Enum(['accepted', 'running', 'ended']),
   pid: nullable(Type.Integer()),
   started_at: nullable(Timestamp),
   exit: nullable(Exit),
@@ -94,7 +99,7 @@ export type LogsFrame = Static<typeof LogsFrame>;
 export const AgentFrame = Type.Union([Hello, Heartbeat, Accepted, AttemptFrame, LogsFrame]);
 export type AgentFrame = Static<typeof AgentFrame>;
 
-/** keep: go on. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
+/** keep: go on; start it if it is only accepted. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
 export const Verdict = Type.Enum(['keep', 'stop', 'forget']);
 export type Verdict = Static<typeof Verdict>;
 
@@ -136,6 +141,8 @@ export const Dispatch = strict({
 });
 export type Dispatch = Static<typeof Dispatch>;
 
+/** The attempt is the agent's: it is to start the process. May be repeated. */
+export const Start = strict({ type: Type.Literal('start'), ...AttemptKey });
 export const Stop = strict({
   type: Type.Literal('stop'),
   ...AttemptKey,
@@ -145,7 +152,7 @@ export const Forget = strict({ type: Type.Literal('forget'), ...AttemptKey });
 export const LogsAck = strict({ type: Type.Literal('logs_ack'), ...LogPosition.properties });
 
 /** Every frame that the server sends. */
-export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Stop, Forget, LogsAck]);
+export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Start, Stop, Forget, LogsAck]);
 export type ServerFrame = Static<typeof ServerFrame>;
 
 export type FrameOf<F extends { type: string }, T extends F['type']> = Extract<F, { type: T }>;

@@ -2,7 +2,7 @@ import type { AttemptKey } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
-import { getAttemptRow, listOnNode } from './job-store.js';
+import { listOnNode } from './job-store.js';
 import { noteGone, type Reports } from './reports.js';
 import { ackTimeoutStep, lostStep } from './steps.js';
 import type { Transitions } from './transition.js';
@@ -50,10 +50,11 @@ export class Reconciler {
 
   async #settleMissing(key: AttemptKey, node: AgentNode, connection: number, why: string): Promise<void> {
     let isOnItsWay = false;
-    const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
+    const change = await this.transitions.apply(key.job_id, async (row, _trx, at) => {
       isOnItsWay = this.dispatcher.isOnItsWay(key, node, connection);
       if (isOnItsWay || !isAt(row, key, node)) return null;
-      if (row.status === 'DISPATCHING' && (await getAttemptRow(trx, key))?.accepted_at === null) {
+      // What an agent has started is on its disk first, and then it names it.
+      if (row.status === 'DISPATCHING') {
         return ackTimeoutStep(
           this.nodes,
           row,

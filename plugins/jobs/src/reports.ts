@@ -20,11 +20,12 @@ export class Reports {
     private readonly wake: () => void,
   ) {}
 
-  /** An `accepted` frame: the attempt is on the agent's disk. */
+  /** An `accepted` frame: the attempt is on the agent's disk, and starts when it is still wanted there. */
   async accepted(frame: AttemptKey, node: AgentNode): Promise<void> {
     const key = toCanonical(frame);
-    if (key) this.dispatcher.acknowledged(key, node);
-    if (!key || !(await this.#accept(key, node))) this.#answer(frame, node, 'stop');
+    if (key && (await this.#accept(key, node)))
+      this.nodes.send(node.id, { type: 'start', job_id: frame.job_id, attempt: frame.attempt });
+    else this.#answer(frame, node, 'stop');
   }
 
   /** An `attempt` frame. */
@@ -36,6 +37,7 @@ export class Reports {
   async judge(report: AttemptReport, node: AgentNode): Promise<Verdict> {
     const key = toCanonical(report);
     if (!key) return report.state === 'ended' ? 'forget' : 'stop';
+    if (report.state === 'accepted') return (await this.#accept(key, node)) ? 'keep' : 'stop';
     await this.#adoptIfHeld(key, node);
     this.dispatcher.acknowledged(key, node);
     if (report.started_at !== null || report.state === 'running') await this.#start(key, report, node);
@@ -51,8 +53,12 @@ export class Reports {
     if (verdict === 'forget') this.nodes.send(node.id, { type: 'forget', job_id, attempt });
   }
 
-  /** Notes the acknowledgement. False: the attempt is not wanted (there) any more. */
+  /**
+   * Notes the acknowledgement. False: the attempt is not wanted (there) any more. Must hold: once it is noted, nothing but the
+   * agent's word or its absence takes the attempt from it, so the agent may start it.
+   */
   async #accept(key: AttemptKey, node: AgentNode): Promise<boolean> {
+    this.dispatcher.acknowledged(key, node);
     await this.#adoptIfHeld(key, node);
     return this.ctx.db.transaction(async (trx) => {
       const row = await lockRow(trx, key.job_id);

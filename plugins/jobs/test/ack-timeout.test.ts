@@ -37,6 +37,19 @@ describe('a dispatch that is not acknowledged', () => {
     expect((await lab.events(job)).map(({ type }) => type)).to.deep.equal(['JOB_QUEUED']);
   });
 
+  it('is answered by `start` once it is noted, and by `stop` when the job has gone elsewhere', async () => {
+    const agent = await lab.agent();
+    await lab.submit();
+    const dispatch = await agent.take('dispatch');
+    agent.accept(dispatch);
+    expect(await agent.take('start')).to.include({ job_id: dispatch.job_id, attempt: 1 });
+    expect((await lab.kernel.db('attempts').first()).accepted_at).to.be.a('number');
+    const other = await lab.agent({ name: 'other' });
+    other.accept(dispatch);
+    expect(await other.take('stop')).to.include({ job_id: dispatch.job_id });
+    expect(other.count('start')).to.equal(0);
+  });
+
   it('is in time with `accepted` alone, however long the start takes', async () => {
     const agent = await lab.agent();
     const job = await lab.submit();

@@ -140,6 +140,40 @@ describe('an agent that comes back', () => {
     });
   });
 
+  describe('with an attempt that it has only accepted', () => {
+    let lab: Lab;
+    beforeEach(async () => {
+      lab = await Lab.open();
+    });
+    afterEach(() => lab.close());
+
+    it('may start it when it still is its own', async () => {
+      const agent = await lab.agent();
+      const job = await lab.submit();
+      const dispatch = await agent.take('dispatch');
+      agent.cut();
+      const { verdicts } = await agent.connect({ attempts: [toReport(dispatch, { state: 'accepted' })] });
+      expect(verdicts).to.deep.equal([{ job_id: job.id, attempt: 1, verdict: 'keep' }]);
+      expect((await lab.job(job.id)).status).to.equal('DISPATCHING');
+      agent.running(dispatch);
+      await lab.reach(job.id, 'RUNNING');
+    });
+
+    it('starts nothing of a job that has been cancelled, and frees the slot', async () => {
+      const agent = await lab.agent();
+      const job = await lab.submit();
+      const dispatch = await agent.take('dispatch');
+      agent.cut();
+      await lab.request('POST', `/jobs/${job.id}/cancel`);
+      const { verdicts } = await agent.connect({ attempts: [toReport(dispatch, { state: 'accepted' })] });
+      expect(verdicts[0]?.verdict).to.equal('stop');
+      agent.ended(dispatch, { kind: 'lost', reason: 'it was stopped before it was started' });
+      await agent.take('forget');
+      expect(await lab.job(job.id)).to.include({ status: 'CANCELLED', exit_code: null, started_at: null });
+      expect(await lab.slots(agent)).to.deep.equal([null]);
+    });
+  });
+
   describe('to a server that was restarted', () => {
     const dataDir = createDataDir();
     after(() => dataDir.remove());
@@ -177,7 +211,7 @@ describe('an agent that comes back', () => {
       await lab.close();
     });
 
-    it('a job that the agent had acknowledged, and has no more, is LOST', async () => {
+    it('a job that the agent had acknowledged and never started is dispatched again', async () => {
       let lab = await Lab.open({ dataDir: dataDir.path });
       const agent = await lab.agent();
       const job = await lab.submit({ node_selector: { node_id: agent.nodeId } });
@@ -188,8 +222,8 @@ describe('an agent that comes back', () => {
       await lab.close();
 
       lab = await Lab.open({ dataDir: dataDir.path });
-      await lab.adopt(agent);
-      expect((await lab.job(job.id)).status).to.equal('LOST');
+      const back = await lab.adopt(agent);
+      expect(await back.take('dispatch')).to.include({ job_id: job.id, attempt: 1 });
       await lab.close();
     });
   });

@@ -8,7 +8,7 @@ type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
 /** What is really the case on a host: one process, whatever the server believes. */
 interface Process {
   readonly dispatch: Dispatch;
-  state: 'accepted' | 'running' | 'ended';
+  state: 'accepted' | 'cleared' | 'running' | 'ended';
   exit: Exit | null;
   /** SIGTERM has been sent; it dies when the test says. */
   isStopping: boolean;
@@ -49,6 +49,7 @@ export class Host {
     const welcome = await agent.connect({ attempts: [...this.processes.values()].map(toAttemptReport) });
     this.#secret = agent.secret;
     for (const { verdict, ...key } of welcome.verdicts) {
+      if (verdict === 'keep') this.#clear(`${key.job_id}/${key.attempt}`);
       if (verdict === 'stop') this.#stop(`${key.job_id}/${key.attempt}`);
       if (verdict === 'forget') this.processes.delete(`${key.job_id}/${key.attempt}`);
     }
@@ -74,14 +75,15 @@ export class Host {
     for (const frame of agent.frames.slice(this.#seen)) {
       this.#seen++;
       if (frame.type === 'dispatch') this.#accept(frame);
+      if (frame.type === 'start') this.#clear(`${frame.job_id}/${frame.attempt}`);
       if (frame.type === 'stop') this.#stop(`${frame.job_id}/${frame.attempt}`);
       if (frame.type === 'forget') this.processes.delete(`${frame.job_id}/${frame.attempt}`);
     }
   }
 
-  /** The next accepted process starts. */
+  /** The next process that the server has cleared starts. */
   startOne(): void {
-    const next = [...this.processes.values()].find(({ state }) => state === 'accepted');
+    const next = [...this.processes.values()].find(({ state }) => state === 'cleared');
     if (!next) return;
     next.state = 'running';
     this.#agent?.running(next.dispatch);
@@ -118,6 +120,11 @@ export class Host {
     this.#agent?.accept(dispatch);
   }
 
+  #clear(key: string): void {
+    const known = this.processes.get(key);
+    if (known?.state === 'accepted' && !known.isStopping) known.state = 'cleared';
+  }
+
   #stop(key: string): void {
     const known = this.processes.get(key);
     if (!known) {
@@ -131,7 +138,7 @@ export class Host {
   }
 
   #end(process: Process, exit: Exit): void {
-    const neverStarted: Exit = { kind: 'dispatch_failed', message: 'stopped before it started' };
+    const neverStarted: Exit = { kind: 'lost', reason: 'stopped before it started' };
     process.exit = process.state === 'running' ? exit : neverStarted;
     process.state = 'ended';
     this.#note(process.dispatch, process.exit);
@@ -148,5 +155,5 @@ export class Host {
 }
 
 function toAttemptReport({ dispatch, state, exit }: Process): AttemptReport {
-  return toReport(dispatch, { state: state === 'ended' ? 'ended' : 'running', exit });
+  return toReport(dispatch, { state: state === 'cleared' ? 'running' : state, exit });
 }
