@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { Timestamp, nullable, strict } from '../route.js';
+import { Timestamp, nullable, strict, text } from '../route.js';
+import { Placement } from './project.js';
 import { RunStatusName } from './run.js';
 
 /** A number, or the word for one that JSON cannot write. */
@@ -10,6 +11,7 @@ export const MetricName = Type.String({
   minLength: 1,
   maxLength: 250,
   pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  description: '1 to 250 characters, none of them a control character.',
 });
 
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
@@ -78,6 +80,29 @@ export const RunSummary = strict(
   { $id: 'RunSummary' },
 );
 export type RunSummary = Static<typeof RunSummary>;
+
+export const METRIC_LEVELS = ['global', 'project', 'experiment'] as const;
+export const MetricLevel = Type.Enum([...METRIC_LEVELS]);
+export type MetricLevel = Static<typeof MetricLevel>;
+
+export const MetricUnit = text(50);
+export const MetricDescription = text(10_000);
+
+/** `auto`: made when the metric was first seen, and not changed since. An experiment's has its project's id too. */
+export const MetricDefinition = strict(
+  {
+    name: MetricName,
+    direction: Direction,
+    is_primary: Type.Boolean(),
+    level: MetricLevel,
+    ...Placement,
+    auto: Type.Boolean(),
+    unit: nullable(MetricUnit),
+    description: MetricDescription,
+  },
+  { $id: 'MetricDefinition' },
+);
+export type MetricDefinition = Static<typeof MetricDefinition>;
 
 const MAXIMIZED = new Set(
   'acc accuracy f1 auc precision recall bleu rouge map iou dice reward return score throughput psnr ssim r2'.split(

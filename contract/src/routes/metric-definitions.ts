@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { limit, listOf, nullable, route, strict } from '../route.js';
+import { Direction, MetricDefinition, MetricDescription, MetricName, MetricUnit } from '../records/metric.js';
+
+/** Names the level: neither is global, both is the experiment's. */
+const level = {
+  project_id: Type.Optional(nullable(Type.String())),
+  experiment_id: Type.Optional(nullable(Type.String())),
+};
+
+const change = strict({
+  direction: Type.Optional(Direction),
+  is_primary: Type.Optional(Type.Boolean()),
+  unit: Type.Optional(nullable(MetricUnit)),
+  description: Type.Optional(MetricDescription),
+  ...level,
+});
+
+export const listMetricDefinitions = route({
+  id: 'metricDefinitions.list',
+  method: 'GET',
+  path: '/metric-definitions',
+  scope: 'read',
+  summary:
+    'What applies there, nearest level first, one record per metric: the primary one, then those that people have set, then automatic ones, newest first.',
+  query: strict({
+    project_id: Type.Optional(Type.String()),
+    experiment_id: Type.Optional(Type.String()),
+    limit: limit(200),
+  }),
+  answers: { 200: listOf(MetricDefinition) },
+});
+
+export const putMetricDefinition = route({
+  id: 'metricDefinitions.put',
+  method: 'PUT',
+  path: '/metric-definitions/{name:path}',
+  scope: 'write',
+  summary: 'Create or update; what is left out stays, and on creation is as it applied there before.',
+  body: change,
+  answers: { 200: MetricDefinition, 201: MetricDefinition },
+});
+
+export const updateMetricDefinition = route({
+  id: 'metricDefinitions.update',
+  method: 'PATCH',
+  path: '/metric-definitions/{name:path}',
+  scope: 'write',
+  summary: 'Change what that level has; 404 when it has no definition of the metric.',
+  body: change,
+  answers: { 200: MetricDefinition },
+});
+
+export const setPrimaryMetric = route({
+  id: 'metricDefinitions.setPrimary',
+  method: 'PUT',
+  path: '/primary-metric',
+  scope: 'write',
+  summary: 'Set the primary metric of the level; the one before it is no longer primary.',
+  body: strict({ name: MetricName, ...level }),
+  answers: { 200: MetricDefinition },
+});

@@ -1,0 +1,159 @@
+import { guessDirection, type MetricDefinition } from '@svc/contract';
+import { fail, type Db } from '@svc/kernel';
+import type { Projects } from '@svc/plugin-projects';
+import {
+  clearPrimary,
+  ensureGuessed,
+  findDefinition,
+  insertDefinition,
+  nearestDefinitions,
+  openLevel,
+  primaryOf,
+  selectNearest,
+  setPrimary,
+  toDefinition,
+  updateDefinition,
+  type DefinitionFields,
+  type DefinitionRow,
+} from './definition-store.js';
+import { requirePlacement, toLevels, type Level, type LevelInput } from './levels.js';
+import type { MetricDefinitions, MetricMeaning, Placement } from './service.js';
+
+export interface DefinitionChange extends Partial<DefinitionFields> {
+  /** false only takes it away from this metric. */
+  readonly is_primary?: boolean;
+}
+
+/** What metrics mean, at three levels. */
+export class MetricCatalog implements MetricDefinitions {
+  readonly ensure = ensureGuessed;
+
+  constructor(private readonly projects: Projects) {}
+
+  async meanings(
+    db: Db,
+    placement: Placement,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, MetricMeaning>> {
+    const primary = await this.primary(db, placement);
+    const nearest = await nearestDefinitions(db, toLevels(placement), names);
+    return new Map(
+      names.map((name) => {
+        const direction = nearest.get(name)?.direction ?? guessDirection(name);
+        return [name, { direction, is_primary: name === primary }];
+      }),
+    );
+  }
+
+  primary(db: Db, placement: Placement): Promise<string | null> {
+    return primaryOf(db, toLevels(placement));
+  }
+
+  /** What applies there. At most one of them is primary: that of the nearest level that has a primary. */
+  async list(db: Db, input: LevelInput, limit: number): Promise<MetricDefinition[]> {
+    const levels = toLevels(await requirePlacement(this.projects, db, input));
+    const primary = await primaryOf(db, levels);
+    const rows = await selectNearest(db, levels, primary, limit);
+    const byId = new Map(levels.map((level) => [level.id, level]));
+    return rows.map((row) => toDefinition(row, byId.get(row.level_id) as Level, primary));
+  }
+
+  async put(
+    db: Db,
+    input: LevelInput,
+    name: string,
+    change: DefinitionChange,
+    at: number,
+  ): Promise<{ readonly definition: MetricDefinition; readonly isNew: boolean }> {
+    return this.#changing(db, input, at, async (trx, levels) => {
+      const isNew = await create(trx, levels, name, change, at);
+      return { definition: await apply(trx, levels[0], name, isNew ? onlyPrimary(change) : change), isNew };
+    });
+  }
+
+  /** Throws not_found when the level has no definition of it. */
+  async update(
+    db: Db,
+    input: LevelInput,
+    name: string,
+    change: DefinitionChange,
+    at: number,
+  ): Promise<MetricDefinition> {
+    return this.#changing(db, input, at, async (trx, [level]) => {
+      if (!(await findDefinition(trx, level.id, name))) failUndefined(level, name);
+      return apply(trx, level, name, change);
+    });
+  }
+
+  /** The level gets a definition of it when it has none. */
+  async setPrimary(db: Db, input: LevelInput, name: string, at: number): Promise<MetricDefinition> {
+    return this.#changing(db, input, at, async (trx, levels) => {
+      await create(trx, levels, name, {}, at);
+      return apply(trx, levels[0], name, { is_primary: true });
+    });
+  }
+
+  /** In a transaction that keeps the project or experiment from being deleted, and other changes of the level out. */
+  async #changing<T>(
+    db: Db,
+    input: LevelInput,
+    at: number,
+    work: (trx: Db, levels: readonly [Level, ...Level[]]) => Promise<T>,
+  ): Promise<T> {
+    return db.transaction(async (trx) => {
+      const placement = await requirePlacement(this.projects, trx, input);
+      await this.projects.resolve(
+        trx,
+        { project: placement.project_id, experiment: placement.experiment_id },
+        at,
+      );
+      const levels = toLevels(placement);
+      await openLevel(trx, levels[0]);
+      return work(trx, levels);
+    });
+  }
+}
+
+/** What is left out is as it applied there before. False when the level has one already, which stays as it is. */
+async function create(
+  db: Db,
+  levels: readonly [Level, ...Level[]],
+  name: string,
+  { direction, unit, description }: DefinitionChange,
+  at: number,
+): Promise<boolean> {
+  const [level, ...farther] = levels;
+  const above = (await nearestDefinitions(db, farther, [name])).get(name);
+  const row: DefinitionRow = {
+    level_id: level.id,
+    name,
+    direction: direction ?? above?.direction ?? guessDirection(name),
+    unit: unit === undefined ? (above?.unit ?? null) : unit,
+    description: description ?? above?.description ?? '',
+    auto: false,
+    created_at: at,
+  };
+  return insertDefinition(db, row);
+}
+
+async function apply(
+  db: Db,
+  level: Level,
+  name: string,
+  { is_primary, ...fields }: DefinitionChange,
+): Promise<MetricDefinition> {
+  if (Object.keys(fields).length > 0) await updateDefinition(db, level.id, name, fields);
+  if (is_primary === true) await setPrimary(db, level.id, name);
+  if (is_primary === false) await clearPrimary(db, level.id, name);
+  const row = (await findDefinition(db, level.id, name)) ?? failUndefined(level, name);
+  return toDefinition(row, level, await primaryOf(db, [level]));
+}
+
+function onlyPrimary({ is_primary }: DefinitionChange): DefinitionChange {
+  return is_primary === undefined ? {} : { is_primary };
+}
+
+function failUndefined({ name: level, id }: Level, name: string): never {
+  const where = level === 'global' ? 'at the global level' : `at the level of ${level} ${id}`;
+  return fail('not_found', `no definition of the metric "${name}" ${where}; PUT creates one`);
+}

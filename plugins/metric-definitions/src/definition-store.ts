@@ -1,0 +1,148 @@
+import { guessDirection, type Direction, type MetricDefinition } from '@svc/contract';
+import { dialectOf, type Db } from '@svc/kernel';
+import { GLOBAL, type Level } from './levels.js';
+
+/** A definition as its table holds it. */
+export interface DefinitionRow {
+  readonly level_id: string;
+  readonly name: string;
+  readonly direction: Direction;
+  readonly auto: boolean;
+  readonly unit: string | null;
+  readonly description: string;
+  readonly created_at: number;
+}
+
+export type DefinitionFields = Pick<DefinitionRow, 'direction' | 'unit' | 'description'>;
+
+interface LevelRow {
+  readonly id: string;
+  readonly project_id: string | null;
+  readonly experiment_id: string | null;
+  readonly primary_name: string | null;
+}
+
+/** The names as one parameter, whatever their number; ordered, so that two servers on one database lock them in one order. */
+const ENSURE = {
+  sqlite: `insert into metric_definitions (level_id, name, direction, auto, description, created_at)
+    select '${GLOBAL.id}', value ->> 0, value ->> 1, true, '', ? from json_each(?) where true on conflict do nothing`,
+  postgres: `insert into metric_definitions (level_id, name, direction, auto, description, created_at)
+    select '${GLOBAL.id}', value ->> 0, value ->> 1, true, '', ? from json_array_elements(?::json) on conflict do nothing`,
+} as const;
+
+export async function ensureGuessed(db: Db, names: readonly string[], at: number): Promise<void> {
+  if (names.length === 0) return;
+  const guessed = names.toSorted().map((name) => [name, guessDirection(name)]);
+  await db.raw(ENSURE[dialectOf(db)], [at, JSON.stringify(guessed)]);
+}
+
+/** Makes the level's row when it has none, and keeps other changes of the level out until the transaction ends. */
+export async function openLevel(db: Db, { id, name, placement }: Level): Promise<void> {
+  const { project_id, experiment_id } = placement;
+  const row = { id, project_id: name === 'project' ? project_id : null, experiment_id, primary_name: null };
+  await levels(db).insert(row).onConflict('id').ignore();
+  await levels(db).where({ id }).forNoKeyUpdate().first('id');
+}
+
+export async function findDefinition(db: Db, levelId: string, name: string): Promise<DefinitionRow | null> {
+  const row = await definitions(db).where({ level_id: levelId, name }).first();
+  return row ? fromRow(row) : null;
+}
+
+/** False when the level has one already, which stays as it is. */
+export async function insertDefinition(db: Db, row: DefinitionRow): Promise<boolean> {
+  const inserted = await definitions(db)
+    .insert(row)
+    .onConflict(['level_id', 'name'])
+    .ignore()
+    .returning('name');
+  return inserted.length === 1;
+}
+
+export async function updateDefinition(
+  db: Db,
+  levelId: string,
+  name: string,
+  fields: Partial<DefinitionFields>,
+): Promise<void> {
+  await definitions(db)
+    .where({ level_id: levelId, name })
+    .update({ ...fields, auto: false });
+}
+
+export async function setPrimary(db: Db, levelId: string, name: string): Promise<void> {
+  await levels(db).where({ id: levelId }).update({ primary_name: name });
+}
+
+export async function clearPrimary(db: Db, levelId: string, name: string): Promise<void> {
+  await levels(db).where({ id: levelId, primary_name: name }).update({ primary_name: null });
+}
+
+/** Of the nearest of these levels that has one; null when none has. */
+export async function primaryOf(db: Db, among: readonly Level[]): Promise<string | null> {
+  const rows = await levels(db)
+    .whereIn(
+      'id',
+      among.map(({ id }) => id),
+    )
+    .whereNotNull('primary_name')
+    .select('id', 'primary_name');
+  const byId = new Map(rows.map(({ id, primary_name }) => [id, primary_name]));
+  const nearest = among.find(({ id }) => byId.has(id));
+  return (nearest && byId.get(nearest.id)) ?? null;
+}
+
+/** The definition of each of these names on the nearest level that has one. `among` nearest first. */
+export async function nearestDefinitions(
+  db: Db,
+  among: readonly Level[],
+  names: readonly string[],
+): Promise<ReadonlyMap<string, DefinitionRow>> {
+  const ids = among.map(({ id }) => id);
+  const found = await definitions(db).whereIn('level_id', ids).whereIn('name', names);
+  const farthestFirst = found.sort((a, b) => ids.indexOf(b.level_id) - ids.indexOf(a.level_id));
+  return new Map(farthestFirst.map((row) => [row.name, fromRow(row)]));
+}
+
+/** What applies where `among` applies (nearest first), one for each name: the primary one, then those not automatic, newest first. */
+export async function selectNearest(
+  db: Db,
+  among: readonly Level[],
+  primary: string | null,
+  limit: number,
+): Promise<DefinitionRow[]> {
+  const query = definitions(db).where((either) => {
+    among.forEach(({ id }, index) => {
+      const nearer = among.slice(0, index).map((level) => level.id);
+      void either.orWhere((own) => {
+        void own.where('level_id', id);
+        if (nearer.length > 0)
+          void own.whereNotIn('name', db('metric_definitions').whereIn('level_id', nearer).select('name'));
+      });
+    });
+  });
+  const rows = await query
+    .orderByRaw('case when name = ? then 0 else 1 end', [primary ?? ''])
+    .orderBy([{ column: 'auto' }, { column: 'created_at', order: 'desc' }, { column: 'name' }])
+    .limit(limit);
+  return rows.map(fromRow);
+}
+
+export function toDefinition(row: DefinitionRow, level: Level, primary: string | null): MetricDefinition {
+  const { name, direction, auto, unit, description } = row;
+  const is_primary = name === primary;
+  return { name, direction, is_primary, level: level.name, ...level.placement, auto, unit, description };
+}
+
+/** SQLite gives 0 and 1 back. */
+function fromRow(row: DefinitionRow): DefinitionRow {
+  return { ...row, auto: Boolean(row.auto) };
+}
+
+function definitions(db: Db) {
+  return db<DefinitionRow>('metric_definitions');
+}
+
+function levels(db: Db) {
+  return db<LevelRow>('metric_levels');
+}

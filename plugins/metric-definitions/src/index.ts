@@ -1,0 +1,20 @@
+import { definePlugin } from '@svc/kernel';
+import { projectsRef } from '@svc/plugin-projects';
+import { MetricCatalog } from './catalog.js';
+import { metricDefinitionsMigrations } from './migrations.js';
+import { addRoutes } from './routes.js';
+import { metricDefinitionsRef } from './service.js';
+
+export * from './service.js';
+export { metricDefinitionsMigrations } from './migrations.js';
+
+export const metricDefinitions = definePlugin({
+  name: 'metric-definitions',
+  requires: ['projects'],
+  setup(ctx) {
+    const catalog = new MetricCatalog(ctx.use(projectsRef));
+    ctx.migrations(metricDefinitionsMigrations);
+    ctx.provide(metricDefinitionsRef, catalog);
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, catalog));
+  },
+});

@@ -1,0 +1,28 @@
+import type { Migration } from '@svc/kernel';
+import { GLOBAL } from './levels.js';
+
+/** A level has one column for the name of its primary metric, so that there cannot be two. */
+export const metricDefinitionsMigrations: readonly Migration[] = [
+  {
+    name: '0001-init',
+    async up(db) {
+      await db.schema.createTable('metric_levels', (table) => {
+        table.string('id', 40).primary();
+        table.string('project_id', 40).unique().references('projects.id').onDelete('CASCADE');
+        table.string('experiment_id', 40).unique().references('experiments.id').onDelete('CASCADE');
+        table.string('primary_name', 250);
+      });
+      await db.schema.createTable('metric_definitions', (table) => {
+        table.string('level_id', 40).notNullable().references('metric_levels.id').onDelete('CASCADE');
+        table.string('name', 250).notNullable();
+        table.string('direction', 8).notNullable();
+        table.boolean('auto').notNullable();
+        table.text('unit');
+        table.text('description').notNullable();
+        table.bigInteger('created_at').notNullable();
+        table.primary(['level_id', 'name']);
+      });
+      await db('metric_levels').insert({ id: GLOBAL.id });
+    },
+  },
+];
