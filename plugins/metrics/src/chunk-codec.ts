@@ -36,17 +36,22 @@ function write(prefix: Buffer, last: Point, points: readonly Point[]): Buffer {
   return writer.written();
 }
 
+/** What is being written: one piece of memory for all of it, for each piece is written in one go. */
+let scratch = Buffer.allocUnsafe(64 * 1024);
+
 class Writer {
   private readonly bytes: Buffer;
   private at: number;
 
   constructor(prefix: Buffer, count: number) {
-    this.bytes = Buffer.allocUnsafe(prefix.length + count * MAX_POINT_BYTES);
+    const needed = prefix.length + count * MAX_POINT_BYTES;
+    if (needed > scratch.length) scratch = Buffer.allocUnsafe(2 * needed);
+    this.bytes = scratch;
     this.at = prefix.copy(this.bytes);
   }
 
   written(): Buffer {
-    return this.bytes.subarray(0, this.at);
+    return Buffer.from(this.bytes.subarray(0, this.at));
   }
 
   point(previous: Point, point: Point): void {

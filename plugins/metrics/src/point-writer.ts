@@ -3,7 +3,7 @@ import { failValidation } from '@svc/kernel';
 import type { PointRows, RunRow, SeriesRow } from './point-rows.js';
 import { fromMetricValue, type Point } from './point.js';
 import { addToSeries, newSeries } from './series-writer.js';
-import { isIn, joinRanges, toRanges } from './seq-ranges.js';
+import { countOf, isIn, joinRanges, toRanges, type SeqRange } from './seq-ranges.js';
 
 /** So that one run cannot fill the memory of the server or of a browser with names. */
 export const MAX_SERIES_PER_RUN = 10_000;
@@ -52,16 +52,17 @@ async function takeNew(
 ): Promise<TimedPoint[]> {
   const incoming = toRanges(points.map(({ seq }) => seq));
   const touching = await rows.rangesTouching(run.key, incoming);
+  const joined = joinRanges([...touching, ...incoming]);
+  const isEachNew = countOf(joined) === countOf(touching) + points.length;
+  const fresh = isEachNew ? points : firstOfEach(points, touching);
+  if (fresh.length > 0) await rows.replaceRanges(run.key, touching, joined);
+  return fresh.map((point) => (hasTime(point) ? point : { ...point, ts: at }));
+}
+
+/** Of each seq that is not in `taken` the first point. */
+function firstOfEach(points: readonly MetricPoint[], taken: readonly SeqRange[]): MetricPoint[] {
   const seen = new Set<number>();
-  const accepted: TimedPoint[] = [];
-  for (const point of points) {
-    if (seen.has(point.seq) || isIn(touching, point.seq)) continue;
-    seen.add(point.seq);
-    accepted.push(hasTime(point) ? point : { ...point, ts: at });
-  }
-  if (accepted.length > 0)
-    await rows.replaceRanges(run.key, touching, joinRanges([...touching, ...incoming]));
-  return accepted;
+  return points.filter(({ seq }) => !isIn(taken, seq) && seen.size < seen.add(seq).size);
 }
 
 function hasTime(point: MetricPoint): point is TimedPoint {

@@ -5,17 +5,21 @@ export interface SeqRange {
 }
 
 /** The ranges that hold exactly these numbers, ascending, with a gap between any two. */
-export function toRanges(seqs: readonly number[]): SeqRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const seq of seqs.toSorted((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last && seq <= last.to + 1) last.to = seq;
-    else ranges.push({ from: seq, to: seq });
+export function toRanges(seqs: Iterable<number>): SeqRange[] {
+  const ranges: SeqRange[] = [];
+  let open: { from: number; to: number } | null = null;
+  for (const seq of seqs) {
+    if (open && seq === open.to + 1) open.to = seq;
+    else ranges.push((open = { from: seq, to: seq }));
   }
-  return ranges;
+  return joinRanges(ranges);
 }
 
-/** Ascending ranges as one set: what touches or overlaps becomes one range. */
+export function countOf(ranges: readonly SeqRange[]): number {
+  return ranges.reduce((count, { from, to }) => count + to - from + 1, 0);
+}
+
+/** Ranges in any order as one set, ascending: what touches or overlaps becomes one range. */
 export function joinRanges(ranges: readonly SeqRange[]): SeqRange[] {
   const joined: { from: number; to: number }[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {

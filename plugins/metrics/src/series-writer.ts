@@ -28,25 +28,31 @@ export async function addToSeries(
   const ordered = points.toSorted(comparePoints);
   const { last } = series.digest;
   const isInOrder = last === null || comparePoints(last, ordered[0] as Point) < 0;
-  const grown = isInOrder ? append(series, last, ordered) : await insert(rows, series, ordered);
+  const grown = isInOrder ? await append(rows, series, ordered) : await insert(rows, series, ordered);
   for (const point of ordered) addPoint(grown.digest, point);
-  return grown.tail_count < TAIL_POINTS ? grown : sealOldest(rows, grown);
+  return grown;
 }
 
-function append(series: SeriesRow, last: Mark | null, points: readonly Point[]): SeriesRow {
-  const tail = last === null ? encodePoints(points) : appendPoints(series.tail, last, points);
-  return { ...series, tail, tail_count: series.tail_count + points.length };
+async function append(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<SeriesRow> {
+  const { last } = series.digest;
+  const tail_count = series.tail_count + points.length;
+  if (last === null || tail_count >= TAIL_POINTS)
+    return withTail(rows, series, [...decodePoints(series.tail), ...points]);
+  return { ...series, tail: appendPoints(series.tail, last, points), tail_count };
 }
 
 async function insert(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<SeriesRow> {
   const tail = decodePoints(series.tail);
-  const hasChunks = series.digest.count > tail.length;
-  const isBeforeTail = (point: Point) => hasChunks && comparePoints(point, tail[0] as Point) < 0;
+  const isBeforeTail = (point: Point) => hasChunks(series) && comparePoints(point, tail[0] as Point) < 0;
   const tailStart = points.findIndex((point) => !isBeforeTail(point));
   const late = tailStart < 0 ? points : points.slice(0, tailStart);
   await insertBeforeTail(rows, series.id, late);
   const merged = [...tail, ...points.slice(late.length)].sort(comparePoints);
-  return { ...series, tail: encodePoints(merged), tail_count: merged.length };
+  return withTail(rows, series, merged);
+}
+
+function hasChunks({ digest, tail_count }: SeriesRow): boolean {
+  return digest.count > tail_count;
 }
 
 /** Chunk by chunk: the points that belong in the chunk around the first of them, then the rest. */
@@ -65,18 +71,23 @@ async function insertBeforeTail(rows: PointRows, seriesId: number, points: reado
   }
 }
 
-/** Moves the oldest points of the tail to the last chunk as long as that has room, then to new ones. */
-async function sealOldest(rows: PointRows, series: SeriesRow): Promise<SeriesRow> {
-  const points = decodePoints(series.tail);
-  const surplus = points.length - TREND_WINDOW;
-  const sealedCount = surplus - (surplus % SEALED_AT_ONCE);
-  const last = series.digest.count > points.length ? await rows.lastChunk(series.id) : null;
-  const room = last ? Math.max(0, CHUNK_POINTS - last.digest.count) : 0;
-  const filling = Math.min(room, sealedCount);
-  if (last && filling > 0) await rows.updateChunk(series.id, grow(last, points.slice(0, filling)));
-  await rows.insertChunks(series.id, cut(points.slice(filling, sealedCount), CHUNK_POINTS));
+/** The series with these points after its chunks; of too many, the oldest go to the last chunk as long as that has room, then to new ones. */
+async function withTail(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<SeriesRow> {
+  const sealedCount = points.length < TAIL_POINTS ? 0 : toSealed(points.length - TREND_WINDOW);
+  if (sealedCount > 0) await seal(rows, series, points.slice(0, sealedCount));
   const tail = points.slice(sealedCount);
   return { ...series, tail: encodePoints(tail), tail_count: tail.length };
+}
+
+function toSealed(surplus: number): number {
+  return surplus - (surplus % SEALED_AT_ONCE);
+}
+
+async function seal(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<void> {
+  const last = hasChunks(series) ? await rows.lastChunk(series.id) : null;
+  const room = last ? Math.max(0, CHUNK_POINTS - last.digest.count) : 0;
+  if (last && room > 0) await rows.updateChunk(series.id, grow(last, points.slice(0, room)));
+  await rows.insertChunks(series.id, cut(points.slice(room), CHUNK_POINTS));
 }
 
 function grow({ place, digest, data }: Chunk, points: readonly Point[]): Chunk {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isIn, joinRanges, toRanges } from '../src/seq-ranges.js';
+import { countOf, isIn, joinRanges, toRanges } from '../src/seq-ranges.js';
 
 const anySeqs = fc.array(fc.oneof(fc.nat(60), fc.maxSafeNat()), { maxLength: 60 });
 
@@ -12,6 +12,10 @@ describe('seq ranges', () => {
         for (const seq of [...stored, ...asked]) expect(isIn(ranges, seq)).to.equal(stored.includes(seq));
       }),
     );
+  });
+
+  it('count what a set would', () => {
+    fc.assert(fc.property(anySeqs, (seqs) => expect(countOf(toRanges(seqs))).to.equal(new Set(seqs).size)));
   });
 
   it('never touch each other, and ascend', () => {
