@@ -4,13 +4,15 @@
  * one job at a time, and reports in files alone. When stdin ends the agent is gone: an idle shim exits, one with a job
  * stays until the job has ended, kills what the job left behind, and exits.
  *
- * Imports nothing but node's own modules and two small files beside it: it starts fast and stays small.
+ * Imports nothing but node's own modules and a few small files beside it: it starts fast and stays small.
  */
+import type { Exit } from '@svc/contract';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fsConstants, openSync, statSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import path from 'node:path';
 import { isMissing, writeDurableSync } from './durable-file.js';
+import { createOomWitness } from './oom-witness.js';
 import { identify, readBootId, sweep, type ProcessIdentity } from './process-table.js';
 import { EXIT_FILE, STARTED_FILE, type Ended, type ShimOrder, type Started } from './shim-protocol.js';
 
@@ -20,6 +22,10 @@ const OPEN_FLAGS = fsConstants.O_WRONLY | fsConstants.O_CREAT | fsConstants.O_AP
 let busy = false;
 let agentGone = false;
 let last: { order: ShimOrder; leader: ProcessIdentity | null } | null = null;
+
+const oomWitness = createOomWitness();
+// What the kernel has said so far is read while nobody waits.
+setImmediate(() => oomWitness.prepare());
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
@@ -56,12 +62,18 @@ async function clearOutAndExit(): Promise<void> {
 }
 
 async function supervise(order: ShimOrder): Promise<Ended> {
+  oomWitness.prepare();
   const started = await start(order).catch((error: unknown) => toFailure(error, order));
   if ('kind' in started) return started;
   const { child, facts } = started;
   last = { order, leader: facts };
+  const oom = oomWitness.watch(facts.pid);
   const ended = new Promise<Ended>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ ...toExit(code, signal), finished_at: Date.now() }));
+    child.once('exit', (code, signal) => {
+      const isOom = signal === 'SIGKILL' && oom.wasKilled();
+      oom.close();
+      resolve({ ...toExit(code, signal, isOom), finished_at: Date.now() });
+    });
   });
   await persist(order, STARTED_FILE, facts);
   return ended;
@@ -84,9 +96,10 @@ async function start(order: ShimOrder): Promise<{ child: ChildProcess; facts: St
   }
 }
 
-function toExit(code: number | null, signal: NodeJS.Signals | null) {
-  if (signal === null) return { kind: 'exited', code: code ?? 0 } as const;
-  return { kind: 'signaled', signal, code: -osConstants.signals[signal] } as const;
+function toExit(code: number | null, signal: NodeJS.Signals | null, isOom: boolean): Exit {
+  if (signal === null) return { kind: 'exited', code: code ?? 0 };
+  const number = -osConstants.signals[signal];
+  return isOom ? { kind: 'oom', code: number } : { kind: 'signaled', signal, code: number };
 }
 
 function toFailure(error: unknown, order: ShimOrder): Ended {

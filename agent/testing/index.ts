@@ -3,3 +3,4 @@ export { FakeServer, TOKEN } from './fake-server.js';
 export { LogBook } from './log-book.js';
 export { ScriptedRunner, type Script } from './scripted-runner.js';
 export { until } from './until.js';
+export { MemoryCgroup } from './memory-cgroup.js';
