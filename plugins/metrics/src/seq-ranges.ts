@@ -16,7 +16,7 @@ export function toRanges(seqs: Iterable<number>): SeqRange[] {
 }
 
 export function countOf(ranges: readonly SeqRange[]): number {
-  return ranges.reduce((count, { from, to }) => count + to - from + 1, 0);
+  return ranges.reduce((count, { from, to }) => count + (to - from + 1), 0);
 }
 
 /** Ranges in any order as one set, ascending: what touches or overlaps becomes one range. */

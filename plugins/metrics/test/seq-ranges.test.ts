@@ -15,7 +15,11 @@ describe('seq ranges', () => {
   });
 
   it('count what a set would', () => {
-    fc.assert(fc.property(anySeqs, (seqs) => expect(countOf(toRanges(seqs))).to.equal(new Set(seqs).size)));
+    fc.assert(
+      fc.property(anySeqs, (seqs) => {
+        expect(countOf(toRanges(seqs))).to.equal(new Set(seqs).size);
+      }),
+    );
   });
 
   it('never touch each other, and ascend', () => {
