@@ -1,99 +1,118 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
+import * as sentence from './fit-problem.js';
+import { getOrAdd } from './get-or-add.js';
+import { indicesOf, intersect, isEmpty, toNodeSet, type NodeSet } from './node-set.js';
 import type { QueueItem } from './plan-pass.js';
 
-/** A node that could run the job if it were empty. */
-export interface FittingNode {
-  readonly node: NodeCapacity;
-  /** Only slots of this model count; null: all do. */
-  readonly gpuModel: string | null;
-}
+export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
 
 export interface Fit {
-  readonly nodes: readonly FittingNode[];
+  /** Those that could run the job if they were empty, in order. One list for equal ones. */
+  readonly nodes: readonly NodeCapacity[];
+  /** Only slots of this model count; null: all do. */
+  readonly gpuModel: string | null;
   /** Why no node fits; null when one does. */
   readonly problem: string | null;
 }
 
-type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
+/** This one label is not the node's own: it is what its slots are. */
+const GPU_MODEL = 'gpu_model';
 
-/** Which nodes could ever run such a job as things are, or the first thing that stands in the way. */
-export function fitOf(job: Wants, nodes: readonly NodeCapacity[]): Fit {
-  const problem = (text: string): Fit => ({ nodes: [], problem: text });
+/**
+ * The nodes of one pass, made ready to be asked for many kinds of jobs: which could ever run such a job as things are, or the
+ * first thing that stands in the way.
+ */
+export class Cluster {
+  readonly #all: NodeSet;
+  readonly #none: NodeSet;
+  readonly #online: NodeSet;
+  readonly #open: NodeSet;
+  readonly #takingCpuJobs: NodeSet;
+  readonly #labelled: ReadonlyMap<string, NodeSet>;
+  readonly #able = new Map<string, NodeSet>();
+  readonly #large = new Map<string, NodeSet>();
+  readonly #lists = new Map<string, readonly NodeCapacity[]>();
 
-  const online = nodes.filter((node) => node.connected && node.status !== 'OFFLINE');
-  if (online.length === 0) return problem(noneOnline(nodes));
+  constructor(private readonly nodes: readonly NodeCapacity[]) {
+    this.#all = this.#where(() => true);
+    this.#none = this.#where(() => false);
+    this.#online = this.#where(({ connected, status }) => connected && status !== 'OFFLINE');
+    this.#open = this.#where(({ status }) => status !== 'DRAINING');
+    this.#takingCpuJobs = this.#where(({ max_cpu_jobs }) => max_cpu_jobs > 0);
+    this.#labelled = this.#byLabel();
+  }
 
-  const matching = online.filter((node) => matches(node, job.node_selector));
-  if (matching.length === 0) return problem(noneMatches(job, nodes));
+  fit(job: Wants): Fit {
+    const gpuModel = job.node_selector[GPU_MODEL] ?? null;
+    const problem = (text: string): Fit => ({ nodes: [], gpuModel, problem: text });
+    if (isEmpty(this.#online)) return problem(sentence.noneOnline(this.nodes));
 
-  const open = matching.filter((node) => node.status !== 'DRAINING');
-  if (open.length === 0) return problem(`every node that matches is draining: ${names(matching)}`);
+    const selected = this.#select(job.node_selector);
+    const matching = intersect(selected, this.#online);
+    if (isEmpty(matching)) return problem(sentence.noneMatches(job, this.#list(selected)));
 
-  const able = open.filter((node) =>
-    node.runners.some(({ name, available }) => name === job.runner && available),
-  );
-  if (able.length === 0) return problem(noneRuns(job.runner, open));
+    const open = intersect(matching, this.#open);
+    if (isEmpty(open)) return problem(sentence.allDraining(this.#list(matching)));
 
-  const gpuModel = job.node_selector['gpu_model'] ?? null;
-  const fitting = able.filter((node) =>
-    job.gpu === 0 ? node.max_cpu_jobs > 0 : countSlots(node, gpuModel) >= job.gpu,
-  );
-  if (fitting.length === 0) return problem(noneLargeEnough(job, able, gpuModel));
-  return { nodes: fitting.map((node) => ({ node, gpuModel })), problem: null };
+    const able = intersect(open, this.#ableTo(job.runner));
+    if (isEmpty(able)) return problem(sentence.noneRuns(job.runner, this.#list(open)));
+
+    const fitting = intersect(able, job.gpu === 0 ? this.#takingCpuJobs : this.#with(job.gpu, gpuModel));
+    if (!isEmpty(fitting)) return { nodes: this.#list(fitting), gpuModel, problem: null };
+    const slots = this.#list(able).map((node) => countSlots(node, gpuModel));
+    return problem(sentence.noneLargeEnough(job, Math.max(...slots)));
+  }
+
+  #where(holds: (node: NodeCapacity) => boolean): NodeSet {
+    return toNodeSet(this.nodes.length, (index) => holds(this.nodes[index]!));
+  }
+
+  #byLabel(): ReadonlyMap<string, NodeSet> {
+    const members = new Map<string, Set<number>>();
+    const add = (label: string, value: string, index: number) =>
+      getOrAdd(members, toLabelKey(label, value), () => new Set()).add(index);
+    for (const [index, { labels, slots }] of this.nodes.entries()) {
+      for (const [label, value] of Object.entries(labels)) if (label !== GPU_MODEL) add(label, value, index);
+      for (const { model } of slots) add(GPU_MODEL, model, index);
+    }
+    return new Map(
+      [...members].map(([key, indices]) => [
+        key,
+        toNodeSet(this.nodes.length, (index) => indices.has(index)),
+      ]),
+    );
+  }
+
+  #select(selector: Wants['node_selector']): NodeSet {
+    let selected = this.#all;
+    for (const label in selector) {
+      const labelled = this.#labelled.get(toLabelKey(label, selector[label]!));
+      selected = labelled ? intersect(selected, labelled) : this.#none;
+    }
+    return selected;
+  }
+
+  #ableTo(runner: string): NodeSet {
+    return getOrAdd(this.#able, runner, () =>
+      this.#where(({ runners }) => runners.some(({ name, available }) => name === runner && available)),
+    );
+  }
+
+  #with(gpu: number, gpuModel: string | null): NodeSet {
+    return getOrAdd(this.#large, `${gpu} ${gpuModel ?? ''}`, () =>
+      this.#where((node) => countSlots(node, gpuModel) >= gpu),
+    );
+  }
+
+  #list(set: NodeSet): readonly NodeCapacity[] {
+    return getOrAdd(this.#lists, set.join(), () => indicesOf(set).map((index) => this.nodes[index]!));
+  }
 }
 
-function matches(node: NodeCapacity, selector: Wants['node_selector']): boolean {
-  return Object.entries(selector).every(([label, value]) =>
-    label === 'gpu_model' ? node.slots.some(({ model }) => model === value) : node.labels[label] === value,
-  );
+function toLabelKey(label: string, value: string): string {
+  return `${label}\0${value}`;
 }
 
-function countSlots(node: NodeCapacity, gpuModel: string | null): number {
-  return gpuModel === null ? node.slots.length : node.slots.filter(({ model }) => model === gpuModel).length;
-}
-
-function noneOnline(nodes: readonly NodeCapacity[]): string {
-  if (nodes.length === 0) return 'no node has registered yet: start an agent';
-  const away = nodes.map(
-    ({ name, status }) => `${name} is ${status === 'OFFLINE' ? 'OFFLINE' : 'disconnected'}`,
-  );
-  return `no node is online: ${enumerate(away)}`;
-}
-
-function noneMatches({ node_selector }: Wants, nodes: readonly NodeCapacity[]): string {
-  const selector = Object.entries(node_selector).map(([label, value]) => `${label}=${value}`);
-  const away = nodes.filter((node) => matches(node, node_selector));
-  const hint = away.length > 0 ? `; ${names(away)} would, but is not online` : '';
-  return `no online node matches node_selector ${selector.join(', ')}${hint}`;
-}
-
-function noneRuns(runner: string, nodes: readonly NodeCapacity[]): string {
-  const why = nodes.map((node) => {
-    const probe = node.runners.find(({ name }) => name === runner);
-    return `${node.name}: ${probe?.reason ?? 'its agent has no such runner'}`;
-  });
-  return `no node that matches can use the runner "${runner}": ${enumerate(why)}`;
-}
-
-function noneLargeEnough(
-  { gpu, node_selector }: Wants,
-  nodes: readonly NodeCapacity[],
-  gpuModel: string | null,
-): string {
-  const which = Object.keys(node_selector).length === 0 ? 'online' : 'matching';
-  if (gpu === 0) return `no ${which} node takes cpu-only jobs`;
-  const largest = Math.max(...nodes.map((node) => countSlots(node, gpuModel)));
-  const has = largest === 0 ? `no ${which} node has one` : `the largest ${which} node has ${largest}`;
-  return `needs ${gpu} GPU${gpu === 1 ? '' : 's'}: ${has}`;
-}
-
-function names(nodes: readonly NodeCapacity[]): string {
-  return enumerate(nodes.map(({ name }) => name));
-}
-
-const SHOWN = 3;
-
-function enumerate(items: readonly string[]): string {
-  const more = items.length - SHOWN;
-  return items.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+function countSlots({ slots }: NodeCapacity, gpuModel: string | null): number {
+  return gpuModel === null ? slots.length : slots.filter(({ model }) => model === gpuModel).length;
 }

@@ -19,6 +19,7 @@ import {
 } from './job-store.js';
 import { jobsMigrations } from './migrations.js';
 import { jobsOptions, toTiming } from './options.js';
+import { Queue } from './queue.js';
 import { Reconciler } from './reconcile.js';
 import { Reports } from './reports.js';
 import { Retrier } from './retry.js';
@@ -52,7 +53,8 @@ export const jobs = definePlugin({
     const canceller = new Canceller(ctx, nodes, transitions, dispatcher, timing);
     const retrier = new Retrier(ctx, transitions, timing);
     const sweeper = new Sweeper(ctx, nodes, transitions, dispatcher, timing);
-    const scheduler = new Scheduler(ctx, nodes, { dispatcher, retrier, sweeper }, timing);
+    const queue = new Queue();
+    const scheduler = new Scheduler(ctx, nodes, { queue, dispatcher, retrier, sweeper }, timing);
 
     ctx.migrations(jobsMigrations);
     projects.countUsage({ noun: 'jobs', count: countByPlacement, move: moveExperiment });
@@ -60,7 +62,10 @@ export const jobs = definePlugin({
     nodes.onFrame('attempt', ({ type: _, ...report }, from) => reports.reported(report, from));
     nodes.onHello((context) => reconciler.reconcile(context));
     ctx.hooks.nodeChanged.tap(ctx.name, wake);
-    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => void (isOnItsWay(after) || wake()));
+    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => {
+      queue.note(after.id);
+      if (!isOnItsWay(after)) wake();
+    });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { submitter, canceller, retrier }));
     ctx.provide<Jobs>(jobsRef, {
       get: getJob,

@@ -1,5 +1,6 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
-import { fitOf, type Fit, type FittingNode } from './fit.js';
+import { Cluster } from './fit.js';
+import { getOrAdd } from './get-or-add.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
 import type { Placement } from './steps.js';
 
@@ -39,15 +40,17 @@ interface Room {
   isAwaited: boolean;
 }
 
-/** Jobs that ask for the same. Once one of them cannot be placed, none behind it can. */
+/** Jobs that fit the same nodes and need as much there. Once one of them cannot be placed, none behind it can. */
 interface Kind {
-  readonly fit: Fit;
-  readonly rooms: readonly { readonly room: Room; readonly fitting: FittingNode }[];
+  readonly rooms: readonly Room[];
+  /** Only slots of this model count; null: all do. */
+  readonly gpuModel: string | null;
   isStuck: boolean;
 }
 
-/** By selector (one object for equal ones makes a pass quicker, nothing else), then by the rest of what is asked for. */
-type Kinds = Map<QueueItem['node_selector'], Map<string, Kind>>;
+interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
+  readonly kind: Kind | string;
+}
 
 /**
  * One scheduling pass over the queue, first to run first. Pure.
@@ -62,8 +65,7 @@ export function planPass(
   nodes: readonly NodeCapacity[],
   { now, starvationAfterMs }: PassContext,
 ): PassPlan {
-  const rooms = new Map(nodes.map((node) => [node.id, toRoom(node)]));
-  const kinds: Kinds = new Map();
+  const kinds = new Kinds(nodes);
   const placements: Placement[] = [];
   const reasons = new Map<string, string>();
   const newHeads: string[] = [];
@@ -74,9 +76,9 @@ export function planPass(
       reasons.set(job.id, backingOff(job.attempt, job.not_before));
       continue;
     }
-    const kind = toKind(job, nodes, rooms, kinds);
-    if (kind.fit.problem !== null) {
-      reasons.set(job.id, kind.fit.problem);
+    const kind = kinds.of(job);
+    if (typeof kind === 'string') {
+      reasons.set(job.id, kind);
       continue;
     }
     const placement = kind.isStuck ? null : place(job, kind);
@@ -102,22 +104,37 @@ function toRoom(node: NodeCapacity): Room {
   return { node, freeSlots, freeCpu: node.max_cpu_jobs - node.cpu_jobs, isKept: false, isAwaited: false };
 }
 
-function toKind(
-  job: QueueItem,
-  nodes: readonly NodeCapacity[],
-  rooms: ReadonlyMap<string, Room>,
-  kinds: Kinds,
-): Kind {
-  let ofSelector = kinds.get(job.node_selector);
-  if (!ofSelector) kinds.set(job.node_selector, (ofSelector = new Map()));
-  const key = `${job.gpu} ${job.runner}`;
-  let kind = ofSelector.get(key);
-  if (!kind) {
-    const fit = fitOf(job, nodes);
-    const places = fit.nodes.map((fitting) => ({ room: rooms.get(fitting.node.id)!, fitting }));
-    ofSelector.set(key, (kind = { fit, rooms: places, isStuck: false }));
+/** Tells for very many jobs of what kind they are. */
+class Kinds {
+  readonly #cluster: Cluster;
+  readonly #rooms: ReadonlyMap<NodeCapacity, Room>;
+  /** By selector: one object for equal ones makes a pass quicker, nothing else. */
+  readonly #known = new Map<QueueItem['node_selector'], KnownWants[]>();
+  readonly #byNodes = new Map<readonly NodeCapacity[], Map<string, Kind>>();
+
+  constructor(nodes: readonly NodeCapacity[]) {
+    this.#cluster = new Cluster(nodes);
+    this.#rooms = new Map(nodes.map((node) => [node, toRoom(node)]));
   }
-  return kind;
+
+  /** Or why no node fits it. */
+  of(job: QueueItem): Kind | string {
+    const known = getOrAdd(this.#known, job.node_selector, () => []);
+    for (const { gpu, runner, kind } of known) if (gpu === job.gpu && runner === job.runner) return kind;
+    const kind = this.#find(job);
+    known.push({ gpu: job.gpu, runner: job.runner, kind });
+    return kind;
+  }
+
+  #find(job: QueueItem): Kind | string {
+    const { nodes, gpuModel, problem } = this.#cluster.fit(job);
+    if (problem !== null) return problem;
+    const ofNodes = getOrAdd(this.#byNodes, nodes, () => new Map<string, Kind>());
+    return getOrAdd(ofNodes, `${job.gpu} ${gpuModel ?? ''}`, () => {
+      const rooms = nodes.map((node) => this.#rooms.get(node)!);
+      return { rooms, gpuModel, isStuck: false };
+    });
+  }
 }
 
 function place(job: QueueItem, kind: Kind): Placement | null {
@@ -126,9 +143,9 @@ function place(job: QueueItem, kind: Kind): Placement | null {
 
 function placeGpus(job: QueueItem, kind: Kind): Placement | null {
   let best: { room: Room; free: readonly { readonly index: number }[] } | null = null;
-  for (const { room, fitting } of kind.rooms) {
+  for (const room of kind.rooms) {
     if (room.isKept) continue;
-    const free = freeOf(room, fitting);
+    const free = freeOf(room, kind);
     if (free.length >= job.gpu && (!best || free.length < best.free.length)) best = { room, free };
   }
   if (!best) return null;
@@ -139,7 +156,7 @@ function placeGpus(job: QueueItem, kind: Kind): Placement | null {
 
 function placeCpu(job: QueueItem, kind: Kind): Placement | null {
   let best: Room | null = null;
-  for (const { room } of kind.rooms) {
+  for (const room of kind.rooms) {
     if (room.freeCpu > 0 && (!best || room.freeCpu > best.freeCpu)) best = room;
   }
   if (!best) return null;
@@ -149,8 +166,8 @@ function placeCpu(job: QueueItem, kind: Kind): Placement | null {
 
 /** Nobody before it waits for any of its nodes. From here on it does. */
 function isHead(kind: Kind): boolean {
-  const isFirst = kind.rooms.every(({ room }) => !room.isAwaited);
-  for (const { room } of kind.rooms) room.isAwaited = true;
+  const isFirst = kind.rooms.every((room) => !room.isAwaited);
+  for (const room of kind.rooms) room.isAwaited = true;
   return isFirst;
 }
 
@@ -158,12 +175,11 @@ function isHead(kind: Kind): boolean {
 function keepNode(kind: Kind): void {
   const [first, ...rest] = kind.rooms;
   if (!first) return;
-  const free = (candidate: (typeof kind.rooms)[number]) => freeOf(candidate.room, candidate.fitting).length;
-  rest.reduce((best, candidate) => (free(candidate) > free(best) ? candidate : best), first).room.isKept =
-    true;
+  const free = (room: Room) => freeOf(room, kind).length;
+  rest.reduce((best, room) => (free(room) > free(best) ? room : best), first).isKept = true;
 }
 
-function freeOf(room: Room, { gpuModel }: FittingNode): readonly { readonly index: number }[] {
+function freeOf(room: Room, { gpuModel }: Kind): readonly { readonly index: number }[] {
   return gpuModel === null ? room.freeSlots : room.freeSlots.filter(({ model }) => model === gpuModel);
 }
 

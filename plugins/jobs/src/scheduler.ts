@@ -4,7 +4,8 @@ import type { Dispatcher } from './dispatch.js';
 import type { Timing } from './options.js';
 import { FAILED_HERE } from './pending-reason.js';
 import { planPass } from './plan-pass.js';
-import { loadQueue, storeHeads, storeReasons, type QueuedRow } from './queue-store.js';
+import type { Queue } from './queue.js';
+import type { QueuedRow } from './queue-store.js';
 import type { Retrier } from './retry.js';
 import type { Placement } from './steps.js';
 import type { Sweeper } from './sweep.js';
@@ -18,16 +19,21 @@ export class Scheduler {
   #pause: Timer | null = null;
   #pass: Promise<void> | null = null;
   #isAwaited = false;
+  /** The next pass reads the whole queue anew. */
+  #isTicked = false;
 
   constructor(
     private readonly ctx: PluginContext,
     private readonly nodes: Nodes,
-    private readonly parts: { dispatcher: Dispatcher; retrier: Retrier; sweeper: Sweeper },
+    private readonly parts: { queue: Queue; dispatcher: Dispatcher; retrier: Retrier; sweeper: Sweeper },
     private readonly timing: Timing,
   ) {}
 
   start(): void {
-    this.#tick = this.ctx.clock.setInterval(() => this.wake(), this.timing.tickMs);
+    this.#tick = this.ctx.clock.setInterval(() => {
+      this.#isTicked = true;
+      this.wake();
+    }, this.timing.tickMs);
     this.wake();
   }
 
@@ -52,9 +58,11 @@ export class Scheduler {
 
   async #run(): Promise<void> {
     this.#isAwaited = false;
+    const whole = this.#isTicked;
+    this.#isTicked = false;
     const startedAt = this.ctx.clock.now();
     try {
-      await this.pass();
+      await this.pass({ whole });
     } catch (err) {
       this.ctx.log.error({ err }, 'a scheduling pass failed; the next tick makes another');
     }
@@ -72,27 +80,25 @@ export class Scheduler {
     );
   }
 
-  /** One pass: what silent agents left behind, retries that are due, then the queue. */
-  async pass(): Promise<void> {
+  /** One pass: what silent agents left behind, retries that are due, then the queue, read as a `whole` or kept up. */
+  async pass({ whole }: { whole: boolean }): Promise<void> {
     const { db, clock } = this.ctx;
-    const { retrier, sweeper } = this.parts;
+    const { queue, retrier, sweeper } = this.parts;
     const nodes = await this.nodes.capacity(db);
     await sweeper.sweep(nodes);
     await retrier.retryDue();
-    const queue = await this.#order(await loadQueue(db));
-    if (queue.length === 0) return;
+    const rows = await this.#order(await queue.read(db, { whole }));
+    if (rows.length === 0) return;
     const now = clock.now();
-    const plan = planPass(queue, nodes, {
-      now,
-      starvationAfterMs: this.timing.starvationAfterMs,
-    });
-    const reasons = new Map(plan.reasons);
+    const plan = planPass(rows, nodes, { now, starvationAfterMs: this.timing.starvationAfterMs });
+    const failed = new Map<string, string>();
     for (const placement of plan.placements) {
       if (this.ctx.signal.aborted) return;
-      if (!(await this.#place(placement))) reasons.set(placement.job_id, FAILED_HERE);
+      if (!(await this.#place(placement))) failed.set(placement.job_id, FAILED_HERE);
     }
-    await storeReasons(db, queue, reasons);
-    await storeHeads(db, plan.newHeads, now);
+    await queue.tell(db, rows, plan.reasons);
+    await queue.tell(db, rows, failed);
+    await queue.setHeads(db, rows, plan.newHeads, now);
   }
 
   /**

@@ -1,0 +1,51 @@
+import type { NodeCapacity } from '@svc/plugin-nodes';
+import type { Wants } from './fit.js';
+
+/** Sentences that say why no node fits a job. */
+
+export function noneOnline(nodes: readonly NodeCapacity[]): string {
+  if (nodes.length === 0) return 'no node has registered yet: start an agent';
+  const away = enumerate(
+    nodes,
+    ({ name, status }) => `${name} is ${status === 'OFFLINE' ? 'OFFLINE' : 'disconnected'}`,
+  );
+  return `no node is online: ${away}`;
+}
+
+/** `away`: those that would match, were they online. */
+export function noneMatches({ node_selector }: Wants, away: readonly NodeCapacity[]): string {
+  const selector = Object.entries(node_selector).map(([label, value]) => `${label}=${value}`);
+  const hint = away.length > 0 ? `; ${names(away)} would, but is not online` : '';
+  return `no online node matches node_selector ${selector.join(', ')}${hint}`;
+}
+
+export function allDraining(matching: readonly NodeCapacity[]): string {
+  return `every node that matches is draining: ${names(matching)}`;
+}
+
+export function noneRuns(runner: string, nodes: readonly NodeCapacity[]): string {
+  const why = enumerate(nodes, (node) => {
+    const probe = node.runners.find(({ name }) => name === runner);
+    return `${node.name}: ${probe?.reason ?? 'its agent has no such runner'}`;
+  });
+  return `no node that matches can use the runner "${runner}": ${why}`;
+}
+
+/** `largest`: so many slots that count has the largest node. */
+export function noneLargeEnough({ gpu, node_selector }: Wants, largest: number): string {
+  const which = Object.keys(node_selector).length === 0 ? 'online' : 'matching';
+  if (gpu === 0) return `no ${which} node takes cpu-only jobs`;
+  const has = largest === 0 ? `no ${which} node has one` : `the largest ${which} node has ${largest}`;
+  return `needs ${gpu} GPU${gpu === 1 ? '' : 's'}: ${has}`;
+}
+
+function names(nodes: readonly NodeCapacity[]): string {
+  return enumerate(nodes, ({ name }) => name);
+}
+
+const SHOWN = 3;
+
+function enumerate(nodes: readonly NodeCapacity[], toText: (node: NodeCapacity) => string): string {
+  const more = nodes.length - SHOWN;
+  return nodes.slice(0, SHOWN).map(toText).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
