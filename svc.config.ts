@@ -13,6 +13,7 @@ import { projects } from '@svc/plugin-projects';
 import { runnerProcess } from '@svc/plugin-runner-process';
 import { runs } from '@svc/plugin-runs';
 import { service } from '@svc/plugin-service';
+import { spool } from '@svc/plugin-spool';
 
 // The list of plugins is the product; docs/configuration.md describes the options of each.
 export default defineConfig({
@@ -28,6 +29,7 @@ export default defineConfig({
     runs(), // what a training reports under: progress, config, state
     metrics(), // points, series, summaries
     checkpoints(), // what a training saved, and where
+    spool(), // what a training reported while the server was away
     service(), // health and status
     openapi(), // the API described, as JSON and as a page
     metricsExport(), // all points of a run as CSV, JSON lines or Parquet

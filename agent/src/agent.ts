@@ -11,6 +11,7 @@ import { readBootId } from './process-table.js';
 import { systemClock, type RunnerAgent } from './runner.js';
 import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session.js';
 import { virtualGpus, type GpuSource } from './slots.js';
+import { SpoolShipper } from './spool-shipper.js';
 import { Supervisor } from './supervisor.js';
 import { loadSystemFacts } from './system-facts.js';
 import { VERSION } from './version.js';
@@ -96,9 +97,13 @@ async function startLocked(
       resolveReady();
     },
     onFrame: (frame) => supervisor.carryOut(frame),
-    onOffline: () => logs.pause(),
+    onOffline() {
+      logs.pause();
+      spools.pause();
+    },
   });
   const logs = new LogShipper(session, clock, log);
+  const spools = new SpoolShipper(session, log);
   const supervisor = new Supervisor({
     ...{
       stateDir,
@@ -107,6 +112,7 @@ async function startLocked(
       token,
       runners,
       logs,
+      spools,
       serverUrl: url,
       bootId: facts.bootId,
       signal: closing.signal,
@@ -136,6 +142,7 @@ async function startLocked(
     closing.abort();
     logs.close();
     await session.close();
+    await spools.close();
     await supervisor.close();
     for (const runner of runners) await runner.close?.();
     await unlock();

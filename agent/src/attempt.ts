@@ -1,4 +1,5 @@
 import type { AttemptKey, AttemptReport, Exit } from '@svc/contract';
+import type { AttemptSpool } from './attempt-spool.js';
 import { writeDurable } from './durable-file.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
@@ -13,7 +14,7 @@ const LOG_FLUSH_MS = 2000;
 /** So long a forgotten attempt waits for the server to acknowledge more of its log. */
 const LOG_PATIENCE_MS = 60_000;
 
-/** One attempt in this agent's care, from its acceptance until the server has its end and its log. */
+/** One attempt in this agent's care, from its acceptance until the server has its end, its log and what was spooled. */
 export class Attempt {
   /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
   readonly cleared: Promise<boolean>;
@@ -35,6 +36,7 @@ export class Attempt {
     readonly paths: RunPaths,
     private readonly plan: SavedPlan,
     private readonly logs: AttemptLogs,
+    private readonly spool: AttemptSpool,
     private readonly host: AttemptHost,
   ) {
     this.#settled = this.#unsettled();
@@ -121,6 +123,7 @@ export class Attempt {
   restoreEnd(ended: Ended): void {
     this.#end = ended;
     this.logs.finalize();
+    this.spool.finalize();
     this.#resolveSettled();
     this.#resolveEnded();
   }
@@ -131,7 +134,7 @@ export class Attempt {
     if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
   }
 
-  /** The server has its end, or wants nothing of it: once it has ended and its log is shipped, it is out of our care. */
+  /** The server has its end, or wants nothing of it: once it has ended and its log and spool are delivered, it is out of our care. */
   forget(): void {
     if (!this.hasEnded) this.stop();
     if (this.#forgetting) return;
@@ -150,8 +153,10 @@ export class Attempt {
   async #forget(): Promise<void> {
     await this.#ended;
     await this.#waitForLogs();
+    await this.spool.delivered;
     if (this.host.signal.aborted) return;
     this.logs.close();
+    this.spool.close();
     this.host.release(this);
     const write = saveForgotten(this.paths, this.host.clock.now());
     this.host.writing(

@@ -14,6 +14,7 @@ export interface ProcessEnvInput {
   readonly runId: string | null;
   readonly gpuIndices: readonly number[];
   readonly workingDir: string;
+  readonly spoolDir: string;
 }
 
 /**
@@ -32,6 +33,7 @@ export function toProcessEnv(input: ProcessEnvInput): Record<string, string> {
     SVC_NODE_ID: input.nodeId,
     SVC_JOB_ID: input.jobId,
     SVC_ATTEMPT: String(input.attempt),
+    SVC_SPOOL_DIR: input.spoolDir,
     ...(input.runId === null ? {} : { SVC_RUN_ID: input.runId }),
   };
 }

@@ -14,11 +14,17 @@ export interface RunPaths {
   /** For people and for the job itself. */
   readonly runtime: string;
   readonly exit: string;
-  /** There once the server has the end and the whole log. */
+  /** There once the server has the end, the whole log and what was spooled. */
   readonly forgotten: string;
   readonly stdout: string;
   readonly stderr: string;
   readonly work: string;
+  /** What its processes could not report themselves; theirs to write, ours to deliver. */
+  readonly spool: string;
+  /** How far each spool file is delivered. */
+  readonly spoolMarks: string;
+  /** Spooled records that the server refused, with the reason. */
+  readonly refused: string;
 }
 
 /** `plan.json`: the dispatch, with the names of its environment variables in place of their values. */
@@ -68,6 +74,9 @@ export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): Ru
     stdout: at('stdout'),
     stderr: at('stderr'),
     work: at('work'),
+    spool: at('spool'),
+    spoolMarks: at('spool.json'),
+    refused: at('refused.jsonl'),
   };
 }
 
@@ -78,6 +87,7 @@ export async function createRunDir(paths: RunPaths, plan: SavedPlan): Promise<vo
   await ensureDurableDir(path.dirname(jobDir));
   await ensureDurableDir(jobDir);
   await ensureDurableDir(paths.dir);
+  await mkdir(paths.spool, { mode: 0o700 });
   if (plan.working_dir === paths.work) await mkdir(paths.work, { mode: 0o700 });
   await writeDurable(paths.plan, plan);
 }

@@ -61,6 +61,12 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
   stop: { ...KEY, grace_ms: isCount },
   forget: KEY,
   logs_ack: POSITION,
+  spool_ack: {
+    ...KEY,
+    file: isString,
+    offset: isCount,
+    refused: listOf(record({ to: isCount, reason: isString })),
+  },
 };
 
 /** A frame of the server; null for a type that this agent does not know. Throws on anything malformed. */

@@ -16,6 +16,7 @@ import { toProcessEnv } from './process-env.js';
 import { createRunDir, loadAttempts, removeRunDir, toRunPaths } from './run-dir.js';
 import type { FoundAttempt, RunPaths, SavedPlan, SavedState } from './run-dir.js';
 import { attemptKey, type Clock, type RecoverContext, type RunnerAgent } from './runner.js';
+import type { SpoolShipper } from './spool-shipper.js';
 import { within } from './within.js';
 
 type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
@@ -47,6 +48,7 @@ export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writin
   readonly token: string;
   readonly runners: readonly RunnerAgent[];
   readonly logs: LogShipper;
+  readonly spools: SpoolShipper;
 }
 
 /** Has every attempt of this node in its care: carries out what the server asks, and tells it what became of them. */
@@ -88,6 +90,7 @@ export class Supervisor {
   /** The server's word on each attempt that hello named. */
   welcome({ verdicts, log_positions }: Welcome): void {
     this.options.logs.resume(log_positions);
+    this.options.spools.resume();
     for (const { verdict, ...key } of verdicts) {
       const attempt = this.#attempts.get(attemptKey(key));
       if (verdict === 'keep') attempt?.clear();
@@ -98,6 +101,7 @@ export class Supervisor {
 
   carryOut(frame: ServerFrame): void {
     if (frame.type === 'logs_ack') this.options.logs.ack(frame);
+    if (frame.type === 'spool_ack') this.options.spools.ack(frame);
     if (frame.type === 'dispatch') this.#dispatch(frame);
     if (frame.type === 'start') this.#attempts.get(attemptKey(frame))?.clear();
     if (frame.type === 'stop') this.#stop(frame, frame.grace_ms);
@@ -125,7 +129,8 @@ export class Supervisor {
   }
 
   #add(key: AttemptKey, paths: RunPaths, plan: SavedPlan): Attempt {
-    const attempt = new Attempt(key, paths, plan, this.options.logs.add(key, paths), this.#host);
+    const { logs, spools } = this.options;
+    const attempt = new Attempt(key, paths, plan, logs.add(key, paths), spools.add(key, paths), this.#host);
     this.#attempts.set(attemptKey(key), attempt);
     return attempt;
   }
@@ -155,7 +160,7 @@ export class Supervisor {
     const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
     const ctx = {
       ...this.#toContext(runner, attempt),
-      env: this.#toEnv(frame, plan),
+      env: this.#toEnv(frame, plan, attempt.paths),
       workingDir,
       gpuIndices,
     };
@@ -194,7 +199,7 @@ export class Supervisor {
     return { ...key, nodeId, nodeName, dir, stdoutPath, stderrPath, signal, log, clock, save };
   }
 
-  #toEnv(frame: Dispatch, plan: SavedPlan): Record<string, string> {
+  #toEnv(frame: Dispatch, plan: SavedPlan, { spool: spoolDir }: RunPaths): Record<string, string> {
     const { token: agentToken, serverUrl, nodeId } = this.options;
     const { job_id: jobId, attempt, run_id: runId, env: given, gpu_indices: gpuIndices } = frame;
     const workingDir = plan.working_dir;
@@ -210,6 +215,7 @@ export class Supervisor {
       runId,
       gpuIndices,
       workingDir,
+      spoolDir,
     });
   }
 

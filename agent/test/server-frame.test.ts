@@ -33,6 +33,13 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
   stop: { type: 'stop', ...KEY, grace_ms: 0 },
   forget: { type: 'forget', ...KEY },
   logs_ack: { type: 'logs_ack', ...POSITION },
+  spool_ack: {
+    type: 'spool_ack',
+    ...KEY,
+    file: 'a.jsonl',
+    offset: 7,
+    refused: [{ to: 7, reason: 'no JSON' }],
+  },
 };
 
 describe('agent: frames of the server', () => {

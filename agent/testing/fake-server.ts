@@ -5,6 +5,7 @@ import type {
   Hello,
   LogPosition,
   ServerFrame,
+  SpoolAck,
   Verdict,
   Welcome,
 } from '@svc/contract';
@@ -39,6 +40,11 @@ export class FakeServer {
   /** Whether an `attempt` frame that says `ended` is answered by `forget`. */
   forgets = true;
   acknowledges = true;
+  /** What spool frames are answered with; null: with nothing. */
+  takeSpool: (frame: Of<'spool'>) => Pick<SpoolAck, 'offset' | 'refused'> | null = ({ lines }) => ({
+    offset: lines.at(-1)?.to ?? 0,
+    refused: [],
+  });
   /** Takes hello without an answer. */
   silent = false;
   heartbeatMs = 25_000;
@@ -155,6 +161,11 @@ export class FakeServer {
     if (frame.type === 'logs') {
       const position = this.logs.take(frame);
       if (this.acknowledges) answer({ type: 'logs_ack', ...position });
+    }
+    if (frame.type === 'spool') {
+      const { job_id, attempt, file } = frame;
+      const taken = this.takeSpool(frame);
+      if (taken !== null) answer({ type: 'spool_ack', job_id, attempt, file, ...taken });
     }
     if (frame.type === 'accepted' && this.starts) answer({ ...frame, type: 'start' });
     if (frame.type === 'attempt' && frame.state === 'ended' && this.forgets) {

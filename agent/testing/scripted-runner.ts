@@ -18,6 +18,8 @@ export class ScriptedRunner implements RunnerAgent<Script, Script> {
   /** What `recover` was given. */
   readonly recovered: Saved<Script>[] = [];
   readonly reaped: ReadonlySet<string>[] = [];
+  /** What each start was given. */
+  readonly environments: Readonly<Record<string, string>>[] = [];
   /** What `recover` answers. */
   recovery: 'running' | 'gone' | 'broken' = 'running';
   readonly letStart: () => void;
@@ -38,6 +40,7 @@ export class ScriptedRunner implements RunnerAgent<Script, Script> {
 
   async start(plan: Script, ctx: RunContext<Script>): Promise<Run> {
     this.starts += 1;
+    this.environments.push(ctx.env);
     await ctx.save(plan);
     if (plan.hold === true) await this.#gate;
     if (plan.refuse !== undefined) throw new Error(plan.refuse);

@@ -18,6 +18,9 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  * 4. Logs are idempotent by (stream, byte offset): a `logs` frame covers the bytes `from` to `to` of the stream's file on the
  *    agent. The server takes it only when `from` is its high-water mark, and answers every frame with `logs_ack`, its
  *    mark; the agent goes on from there. So nothing is kept on the agent but the file itself.
+ * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
+ *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
+ *    refused for good. The records are idempotent themselves, so that a frame may be sent again, also on another connection.
  *
  * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
  */
@@ -95,8 +98,18 @@ export const LogsFrame = strict({
 });
 export type LogsFrame = Static<typeof LogsFrame>;
 
+/** Lines of one spool file from the byte `from` on; `to` is the byte behind a line and its newline. */
+export const SpoolFrame = strict({
+  type: Type.Literal('spool'),
+  ...AttemptKey,
+  file: Type.String({ minLength: 1, maxLength: 255 }),
+  from: Type.Integer({ minimum: 0 }),
+  lines: Type.Array(strict({ to: Type.Integer({ minimum: 1 }), text: Type.String() }), { minItems: 1 }),
+});
+export type SpoolFrame = Static<typeof SpoolFrame>;
+
 /** Every frame that an agent sends. */
-export const AgentFrame = Type.Union([Hello, Heartbeat, Accepted, AttemptFrame, LogsFrame]);
+export const AgentFrame = Type.Union([Hello, Heartbeat, Accepted, AttemptFrame, LogsFrame, SpoolFrame]);
 export type AgentFrame = Static<typeof AgentFrame>;
 
 /** keep: go on; start it if it is only accepted. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
@@ -151,8 +164,19 @@ export const Stop = strict({
 export const Forget = strict({ type: Type.Literal('forget'), ...AttemptKey });
 export const LogsAck = strict({ type: Type.Literal('logs_ack'), ...LogPosition.properties });
 
+/** `offset` below the last `to` of the frame: the rest cannot be stored now and is to be sent again later. */
+export const SpoolAck = strict({
+  type: Type.Literal('spool_ack'),
+  ...AttemptKey,
+  file: Type.String(),
+  offset: Type.Integer({ minimum: 0 }),
+  /** Lines before `offset` that are refused for good, by their `to`. */
+  refused: Type.Array(strict({ to: Type.Integer(), reason: Type.String() })),
+});
+export type SpoolAck = Static<typeof SpoolAck>;
+
 /** Every frame that the server sends. */
-export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Start, Stop, Forget, LogsAck]);
+export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Start, Stop, Forget, LogsAck, SpoolAck]);
 export type ServerFrame = Static<typeof ServerFrame>;
 
 export type FrameOf<F extends { type: string }, T extends F['type']> = Extract<F, { type: T }>;

@@ -7,6 +7,7 @@ import { didYouMean } from './did-you-mean.js';
 /** What is wrong with a value, in plain words; an empty list: nothing. Fills in defaults in place. */
 export type Check = (value: unknown) => readonly Issue[];
 
+export const MAX_DEPTH = 64;
 const MAX_ISSUES = 20;
 // One schema with an $id may be part of many; strictTypes would refuse what TypeBox writes for enums and unions.
 const settings = { allErrors: true, verbose: true, addUsedSchema: false, strictTypes: false } as const;
@@ -17,6 +18,12 @@ Object.values(ajv).forEach((each) => addFormats.default(each));
 export function compileCheck(schema: TSchema, defaults: 'fill' | 'leave' = 'fill'): Check {
   const validate = ajv[defaults].compile(schema as AnySchemaObject);
   return (value) => (validate(value) ? [] : toIssues(validate.errors ?? []));
+}
+
+/** Deeper ones would overflow the stack of whoever checks or writes them later. */
+export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1));
 }
 
 function toIssues(errors: readonly ErrorObject[]): Issue[] {

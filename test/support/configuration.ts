@@ -13,6 +13,7 @@ export const PLUGINS = [
   'runs',
   'metrics',
   'checkpoints',
+  'spool',
   'service',
   'openapi',
   'runner-process',

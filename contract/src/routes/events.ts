@@ -16,14 +16,15 @@ export const createEvent = route({
   method: 'POST',
   path: '/runs/{run_id}/events',
   scope: 'ingest',
-  summary: 'Report a CUSTOM event of the run.',
+  summary:
+    'Report a CUSTOM event of the run. An Idempotency-Key sent again answers 200 with the event made first.',
   body: strict({
     title: text(500, 1),
     message: Type.Optional(text(20_000)),
     severity: Type.Optional(Severity),
     data: Type.Optional(JsonObject),
   }),
-  answers: { 201: EventRecord },
+  answers: { 200: EventRecord, 201: EventRecord },
 });
 
 export const listEvents = route({

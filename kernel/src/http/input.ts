@@ -2,10 +2,9 @@ import { MIB, type Issue, type RouteSpec } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
 import { Type, type TObject } from 'typebox';
 import { HttpError, failValidation } from '../errors.js';
-import { compileCheck, type Check } from '../validation.js';
+import { compileCheck, isTooDeep, MAX_DEPTH, type Check } from '../validation.js';
 
 const MAX_SEARCHED_CHARS = 1024 * 1024;
-const MAX_DEPTH = 64;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
 type ReadInput = (request: IncomingMessage, search: string) => Promise<Input>;
@@ -40,17 +39,11 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
 
 function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
   const body = bytes.length === 0 ? {} : parseJson(bytes, contentType);
-  const deep = Object.entries(body ?? {}).find(([, value]) => isDeeper(value, MAX_DEPTH));
+  const deep = Object.entries(body ?? {}).find(([, value]) => isTooDeep(value));
   if (deep) failValidation({ path: deep[0], message: `must not nest more than ${MAX_DEPTH} levels deep` });
   if (check) refuse(check(body));
   else if (JSON.stringify(body) !== '{}') refuseBody('must be left out: this endpoint takes none');
   return check && body;
-}
-
-/** Deeper ones would overflow the stack of whoever checks or writes them later. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function parseJson(bytes: Buffer, contentType: string): unknown {

@@ -17,7 +17,7 @@ export const checkpoints = definePlugin({
     const events = ctx.use(eventsRef);
     const service: Checkpoints = {
       require: requireCheckpoint,
-      register: (run, draft, source) => registerCheckpoint(ctx, events, run, draft, source),
+      register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
     };
     ctx.migrations(checkpointsMigrations);
     ctx.provide(checkpointsRef, service);

@@ -12,9 +12,10 @@ export async function registerCheckpoint(
   run: Run,
   draft: CheckpointDraft,
   source: CheckpointSource,
+  at: number = clock.now(),
 ): Promise<Registered> {
   checkMetadata(draft.metadata ?? {});
-  const wanted = toCheckpoint(run, draft, source, clock.now());
+  const wanted = toCheckpoint(run, draft, source, at);
   const { checkpoint, told } = await db.transaction(async (trx) => {
     const stored = await insertCheckpoint(trx, wanted);
     if (!stored) return { checkpoint: (await findTwin(trx, wanted))!, told: [] };

@@ -12,8 +12,11 @@ export interface Registered {
 export interface Checkpoints {
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Checkpoint>;
-  /** Registers a checkpoint of the run and tells of it, in a transaction of its own. Throws validation_error. */
-  register(run: Run, draft: CheckpointDraft, source: CheckpointSource): Promise<Registered>;
+  /**
+   * Registers a checkpoint of the run and tells of it, in a transaction of its own. `at`: when it was saved, in ms; left out: now.
+   * Throws validation_error.
+   */
+  register(run: Run, draft: CheckpointDraft, source: CheckpointSource, at?: number): Promise<Registered>;
 }
 
 /** The table `checkpoints(id)` may be referenced by the foreign keys of plugins that require this one. */

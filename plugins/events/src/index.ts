@@ -2,6 +2,7 @@ import { definePlugin } from '@svc/kernel';
 import { EventFeed } from './feed.js';
 import { eventsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
+import { reportEvent } from './report.js';
 import { eventsRef } from './service.js';
 import { appendEvent, listEvents } from './store.js';
 
@@ -16,6 +17,7 @@ export const events = definePlugin({
     ctx.provide(eventsRef, {
       append: appendEvent,
       list: listEvents,
+      report: (run, report) => reportEvent(ctx, feed, run, report),
       publish: (records) => (records.length === 0 ? Promise.resolve() : feed.flush()),
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, feed));

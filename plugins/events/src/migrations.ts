@@ -23,4 +23,14 @@ export const eventsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0002-reported-once',
+    async up(db) {
+      await db.schema.alterTable('events', (table) => {
+        // The reporter's own name for an event of its run, so that one told twice is stored once. Null: it gave none.
+        table.string('report_key', 255);
+        table.unique(['run_id', 'report_key']);
+      });
+    },
+  },
 ];

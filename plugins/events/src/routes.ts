@@ -1,9 +1,10 @@
-import { routes as contract, toId, type EventDraft } from '@svc/contract';
+import { routes as contract, toId } from '@svc/contract';
 import { created, fail, ok, serviceRef, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { EventFeed } from './feed.js';
 import { parseFilter } from './filter.js';
-import { appendEvent, listEvents } from './store.js';
+import { parseKey, refuseOther, reportEvent } from './report.js';
+import { listEvents } from './store.js';
 
 /** By name: the runs plugin requires this one, so it is there only when requests come. */
 const runsRef = serviceRef<Runs>('runs');
@@ -17,13 +18,13 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, feed: Even
     feed.stream(parseFilter(query), parseLastEventId(headers['last-event-id'])),
   );
 
-  routes.add(contract.createEvent, async ({ params, body, caller }) => {
+  routes.add(contract.createEvent, async ({ params, body, caller, headers }) => {
+    const key = parseKey(headers['idempotency-key']);
     const run = await ctx.use(runsRef).requireIngest(caller, params.run_id);
-    const reported = body as Omit<EventDraft, 'type'>;
-    const draft = { ...reported, type: 'CUSTOM', run_id: run.id, job_id: run.job_id };
-    const event = await appendEvent(ctx.db, draft, ctx.clock.now());
-    await feed.flush();
-    return created(event);
+    const { event, isNew } = await reportEvent(ctx, feed, run, { body, key });
+    if (isNew) return created(event);
+    refuseOther(event, body);
+    return ok(event);
   });
 }
 

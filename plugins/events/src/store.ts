@@ -10,12 +10,37 @@ export interface PositionedEvent {
 
 interface EventRow extends Omit<EventRecord, 'data'> {
   readonly position: number | null;
+  readonly report_key: string | null;
   readonly data: string;
 }
 
-/** Stores the event, not yet published. NUL, which PostgreSQL cannot store, is replaced. */
+/** Stores the event, not yet published. */
 export async function appendEvent(db: Db, draft: EventDraft, at: number): Promise<EventRecord> {
-  const event: EventRecord = {
+  const event = newEvent(draft, at);
+  await insertEvent(db, event, null);
+  return event;
+}
+
+/** False: its run has an event of that key already, and nothing was stored. */
+export async function insertEvent(db: Db, event: EventRecord, reportKey: string | null): Promise<boolean> {
+  const row: EventRow = { ...event, data: JSON.stringify(event.data), position: null, report_key: reportKey };
+  const stored = await db<EventRow>('events')
+    .insert(row)
+    .onConflict(['run_id', 'report_key'])
+    .ignore()
+    .returning('id');
+  return stored.length > 0;
+}
+
+/** What the run has reported under that key. */
+export async function findReported(db: Db, runId: string, reportKey: string): Promise<EventRecord | null> {
+  const row = await db<EventRow>('events').where({ run_id: runId, report_key: reportKey }).first();
+  return row ? toEvent(row) : null;
+}
+
+/** NUL, which PostgreSQL cannot store, is replaced. */
+export function newEvent(draft: EventDraft, at: number): EventRecord {
+  return {
     id: newId('event', at),
     type: draft.type,
     severity: draft.severity ?? 'info',
@@ -27,8 +52,6 @@ export async function appendEvent(db: Db, draft: EventDraft, at: number): Promis
     data: draft.data ?? {},
     created_at: at,
   };
-  await db('events').insert({ ...event, data: JSON.stringify(event.data), position: null });
-  return event;
 }
 
 /** Newest first. */
@@ -86,7 +109,7 @@ export async function lastPosition(db: Db, upToId?: string): Promise<number> {
   return Number(row?.['last'] ?? 0);
 }
 
-function toEvent({ position: _position, data, ...rest }: EventRow): EventRecord {
+function toEvent({ position: _position, report_key: _key, data, ...rest }: EventRow): EventRecord {
   return { ...rest, data: JSON.parse(data) as Record<string, unknown> };
 }
 

@@ -58,6 +58,58 @@ eachDatabase((database) => {
       await stream.close();
     });
 
+    describe('with an Idempotency-Key', () => {
+      const tell = (key: string, body: unknown, id = run.id, token = run.ingest_token) =>
+        kernel.request('POST', `/runs/${id}/events`, { token, body, headers: { 'idempotency-key': key } });
+
+      it('are stored once, however often they are told', async () => {
+        const stream = await kernel.sse(`/events/stream?run_id=${run.id}`, { token: tokens.read });
+        const body = { title: 'once', data: { b: 1, a: [2] } };
+        const first = await tell('k1', body);
+        expect(first.status).to.equal(201);
+        const again = await Promise.all([tell('k1', body), tell('k1', body)]);
+        for (const answer of again) expect([answer.status, answer.body]).to.deep.equal([200, first.body]);
+        const other = await tell('k2', body);
+        expect([(await stream.take()).data, (await stream.take()).data]).to.deep.equal([
+          first.body,
+          other.body,
+        ]);
+        await stream.close();
+      });
+
+      it('are one when they are told at the same time', async () => {
+        const answers = await Promise.all(Array.from({ length: 8 }, () => tell('rush', { title: 'rush' })));
+        expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array(7).fill(200), 201]);
+        expect(new Set(answers.map(({ body }) => body.id)).size).to.equal(1);
+      });
+
+      it('are refused when the key comes with another body', async () => {
+        await tell('k3', { title: 'one', severity: 'info' });
+        expect((await tell('k3', { title: 'one' })).status).to.equal(200);
+        for (const body of [
+          { title: 'two' },
+          { title: 'one', message: 'm' },
+          { title: 'one', severity: 'critical' },
+        ]) {
+          const answer = await tell('k3', body);
+          expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'conflict']);
+        }
+      });
+
+      it('are others in another run', async () => {
+        const other = await createRun();
+        await tell('k4', { title: 'here' });
+        expect((await tell('k4', { title: 'there' }, other.id, other.ingest_token)).status).to.equal(201);
+      });
+
+      it('need a key of 1 to 255 characters', async () => {
+        for (const key of [' ', 'x'.repeat(256)]) {
+          const { status, body } = await tell(key, { title: 't' });
+          expect([status, body.error.details.errors[0].path]).to.deep.equal([422, 'Idempotency-Key']);
+        }
+      });
+    });
+
     it('are taken with a token of sdk or write scope too, and with the bare id of the run', async () => {
       expect((await report({ title: 't' }, tokens.sdk)).status).to.equal(201);
       expect((await report({ title: 't' }, tokens.write, run.id.slice(4))).body.run_id).to.equal(run.id);

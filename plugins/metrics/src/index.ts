@@ -52,6 +52,7 @@ export const metrics = definePlugin({
       if (before && before.attempt !== after.attempt) void live.endAttempt(before.id, before.attempt);
     });
     ctx.provide(metricsRef, {
+      write,
       series: (runId, query) => readRun(store, runId, query),
       summary,
       points: (runId, names) => pagesOf(store, runId, names),

@@ -19,6 +19,8 @@ export interface SeriesQuery {
 }
 
 export interface Metrics {
+  /** Stores points of a run that may have them and tells of the new ones; resolves after the commit. Throws as `metrics:batch` answers. */
+  write(batch: PointsWrite): Promise<PointsWritten>;
   /** Series by name. `runId` in canonical form. */
   series(runId: string, query: SeriesQuery): Promise<SeriesByName>;
   summary(run: Run): Promise<RunSummary>;

@@ -1,0 +1,62 @@
+import { SPOOL_END } from '@svc/contract';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** A longer line is no record: it is given up in pieces of this size. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+/** A frame has about so much, or one line that is longer. */
+const FRAME_BYTES = 128 * 1024;
+const NEWLINE = 10;
+/** Must hold: a link is not followed, and a pipe not waited for. A training decides what lies in its spool directory. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** A whole line. `to`: the offset behind it and its newline. */
+export interface SpoolLine {
+  readonly to: number;
+  readonly text: string;
+}
+
+/** What lies at an offset of a spool file. */
+export type Piece =
+  | { readonly kind: 'lines'; readonly lines: readonly SpoolLine[] }
+  | { readonly kind: 'too long'; readonly to: number }
+  /** The writer has said that nothing comes behind. */
+  | { readonly kind: 'end' }
+  /** No whole line: nothing at all, or the beginning of one. */
+  | { readonly kind: 'rest'; readonly sizeBytes: number };
+
+/** Reads at most `buffer` of the file from the offset on. Throws what `open` and `read` throw, and TypeError for what is no file. */
+export async function readPiece(path: string, from: number, buffer: Buffer): Promise<Piece> {
+  const file = await open(path, READ_ONLY);
+  try {
+    if (!(await file.stat()).isFile()) throw new TypeError(`${path} is not a file`);
+    const bytesRead = await fill(file, from, buffer);
+    return toPiece(buffer.subarray(0, bytesRead), from, bytesRead === buffer.length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function fill(file: FileHandle, from: number, buffer: Buffer): Promise<number> {
+  let filled = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, from + filled);
+    filled += bytesRead;
+    if (bytesRead === 0 || filled === buffer.length) return filled;
+  }
+}
+
+function toPiece(bytes: Buffer, from: number, isFull: boolean): Piece {
+  const lines: SpoolLine[] = [];
+  let start = 0;
+  while (start < FRAME_BYTES) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    if (newline < 0) break;
+    const text = bytes.toString('utf8', start, newline);
+    if (text === SPOOL_END) return lines.length > 0 ? { kind: 'lines', lines } : { kind: 'end' };
+    start = newline + 1;
+    lines.push({ to: from + start, text });
+  }
+  if (lines.length > 0) return { kind: 'lines', lines };
+  return isFull ? { kind: 'too long', to: from + bytes.length } : { kind: 'rest', sizeBytes: bytes.length };
+}

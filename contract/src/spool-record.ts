@@ -1,0 +1,33 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { Timestamp, strict } from './route.js';
+import { createCheckpoint } from './routes/checkpoints.js';
+import { createEvent } from './routes/events.js';
+import { writePoints } from './routes/metrics.js';
+import { finishRun, updateRun } from './routes/runs.js';
+
+/**
+ * A line of a spool file: what a training reported in a job while the server was away. `body` is that of the request it stands
+ * for. Each may be delivered any number of times: points are known by their seq, a checkpoint by path and step, an event by
+ * its key (`Idempotency-Key` of the request).
+ *
+ * The SDK appends such lines to files of its own, `*.jsonl`, in the directory SVC_SPOOL_DIR, and the agent delivers them. The line
+ * SPOOL_END says that nothing comes behind it: once delivered, the file is removed.
+ */
+export const SpoolRecord = Type.Union([
+  toRecord('points', { body: writePoints.body }),
+  toRecord('event', {
+    ts: Timestamp,
+    key: Type.String({ minLength: 1, maxLength: 255 }),
+    body: createEvent.body,
+  }),
+  toRecord('checkpoint', { ts: Timestamp, body: createCheckpoint.body }),
+  toRecord('update', { body: updateRun.body }),
+  toRecord('finish', { body: finishRun.body }),
+]);
+export type SpoolRecord = Static<typeof SpoolRecord>;
+
+export const SPOOL_END = '{"kind":"end"}';
+
+function toRecord<const K extends string, const P extends Record<string, TSchema>>(kind: K, fields: P) {
+  return strict({ kind: Type.Literal(kind), run_id: Type.String(), ...fields });
+}

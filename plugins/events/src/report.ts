@@ -1,0 +1,43 @@
+import type { EventDraft, EventRecord, Run } from '@svc/contract';
+import { fail, failValidation, type PluginContext } from '@svc/kernel';
+import type { EventFeed } from './feed.js';
+import type { EventReport, Reported } from './service.js';
+import { findReported, insertEvent, newEvent } from './store.js';
+
+const MAX_KEY_LENGTH = 255;
+
+/** Stores the CUSTOM event of a run and publishes it, unless the run has told one of that key. */
+export async function reportEvent(
+  { db, clock }: Pick<PluginContext, 'db' | 'clock'>,
+  feed: EventFeed,
+  run: Run,
+  { body, key, at = clock.now() }: EventReport,
+): Promise<Reported> {
+  const reported = body as Omit<EventDraft, 'type'>;
+  const event = newEvent({ ...reported, type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
+  if (await insertEvent(db, event, key)) {
+    await feed.flush();
+    return { event, isNew: true };
+  }
+  const first = await findReported(db, run.id, key as string);
+  return { event: first ?? fail('unavailable', 'the event is being stored; try again'), isNew: false };
+}
+
+/** Throws conflict when the event made first under a key says something else than this report of the same key. */
+export function refuseOther(
+  first: EventRecord,
+  { title, message = '', severity = 'info', data = {} }: EventReport['body'],
+) {
+  const said = JSON.stringify([title, message, severity, data]);
+  if (JSON.stringify([first.title, first.message, first.severity, first.data]) !== said)
+    fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new event');
+}
+
+/** The key from an `Idempotency-Key` header; null without one. Throws validation_error. */
+export function parseKey(header: string | readonly string[] | undefined): string | null {
+  if (header === undefined) return null;
+  const isGood = typeof header === 'string' && header.trim() !== '' && header.length <= MAX_KEY_LENGTH;
+  if (!isGood)
+    failValidation({ path: 'Idempotency-Key', message: `must be 1 to ${MAX_KEY_LENGTH} characters` });
+  return header as string;
+}
