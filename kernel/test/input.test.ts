@@ -1,7 +1,9 @@
 import { limit, route, strict, type RouteSpec } from '@svc/contract';
 import { expect } from 'chai';
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { compileInput } from '../src/http/input.js';
 import { ok } from '../src/index.js';
 import { createTestKernel, type TestKernel } from '../testing/index.js';
 import { plugin } from './support.js';
@@ -259,5 +261,25 @@ describe('input', () => {
       expect(status).to.equal(413);
       call.destroy();
     });
+  });
+
+  it('parses one large body in each turn of the event loop, and small ones at once', async () => {
+    const readInput = compileInput({ ...submit, bodyLimitBytes: 1_000_000 });
+    const arrived = (note: string, chars: number) => {
+      const body = JSON.stringify({ command: [note, 'x'.repeat(chars)] });
+      const headers = { 'content-type': 'application/json' };
+      return Object.assign(Readable.from([Buffer.from(body)]), { headers }) as unknown as IncomingMessage;
+    };
+    let turn = 0;
+    let counter = setImmediate(function count() {
+      turn += 1;
+      counter = setImmediate(count);
+    });
+    const turnsOf = (chars: number) =>
+      Promise.all(['a', 'b', 'c'].map(async (note) => readInput(arrived(note, chars), '').then(() => turn)));
+    const [small, large] = [await turnsOf(1000), await turnsOf(100_000)];
+    clearImmediate(counter);
+    expect(new Set(small).size, `turns ${small.join()}`).to.equal(1);
+    expect(new Set(large).size, `turns ${large.join()}`).to.equal(3);
   });
 });
