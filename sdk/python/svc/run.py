@@ -6,7 +6,7 @@ import itertools
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Union
@@ -66,7 +66,7 @@ class Run:
         is_attached: bool = False,
         queue_points: int,
         flush_timeout_s: float,
-        update: dict[str, Any] | None = None,
+        description: Iterable[Record] = (),
     ) -> None:
         self.id = run_id
         self.name = name
@@ -80,8 +80,8 @@ class Run:
         self._next_step = 0
         self._become_writer()
         self._start_sender()  # now, because none can start when the interpreter shuts down
-        if update:
-            self._add(Record("update", update, now_ms()))
+        for record in description:
+            self._add(record)
 
     def log(self, metrics: Mapping[str, Scalar], step: int | None = None, epoch: float | None = None) -> None:
         """Report metric values.

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import process
-from .environment import environment_snapshot, is_secondary_rank
+from .environment import first_snapshot, is_secondary_rank, snapshot_completer
+from .masking import mask_secrets
 from .notices import warn_once
 from .offline import OfflineFolder, new_label, offline_path
-from .records import now_ms
+from .records import Record, now_ms
 from .run import DisabledRun, Run
 from .sender import Sink, to_pause_s
 from .settings import Settings, load_settings
@@ -86,18 +87,17 @@ def _details(
     """The fields of POST /runs that the caller and this host know."""
     names = {"name": name, "project": project, "experiment": experiment}
     details: dict[str, Any] = {key: _to_name(value) for key, value in names.items()}
-    details["config"] = None if config is None else to_bounded_object(config, "the config")
-    details["environment"] = environment_snapshot()
+    details["config"] = None if config is None else mask_secrets(to_bounded_object(config, "the config"))
+    details["environment"] = first_snapshot()
     details["max_steps"] = _to_max_steps(max_steps)
     details["tags"] = None if tags is None else [tag[:MAX_TAG_CHARACTERS] for tag in to_texts(tags) if tag][:MAX_TAGS]
     return {key: value for key, value in details.items() if value is not None}
 
 
 def _attach(settings: Settings, details: dict[str, Any], run_id: str) -> Run:
-    # Every rank attaches to the same run; the first one describes it.
-    described = () if is_secondary_rank() else ("config", "environment", "max_steps")
-    update = {key: details[key] for key in described if key in details}
-    return _online_run(settings, details, run_id, settings.token, is_attached=True, update=update)
+    described = {key: details[key] for key in ("config", "environment", "max_steps") if key in details}
+    update = Record("update", described, now_ms())
+    return _online_run(settings, details, run_id, settings.token, is_attached=True, description=[update])
 
 
 def _create(settings: Settings, details: dict[str, Any]) -> Run:
@@ -142,7 +142,7 @@ def _post_run(transport: Transport, body: dict[str, Any], deadline: float) -> di
 def _online_run(settings: Settings, details: dict[str, Any], run_id: str, token: str, **kind: Any) -> Run:
     folder = OfflineFolder(offline_path(run_id), _metadata(settings, details, run_id))
     sink = _server_sink(settings, token, run_id, folder)
-    return _new_run(settings, sink, folder, run_id=run_id, name=details.get("name"), **kind)
+    return _new_run(settings, sink, folder, details, run_id=run_id, **kind)
 
 
 def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFolder) -> ServerSink:
@@ -153,16 +153,28 @@ def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFol
 
 
 def _record_offline(settings: Settings, details: dict[str, Any], run_id: str | None, reason: str) -> Run:
-    name = details.get("name")
-    folder = OfflineFolder(offline_path(run_id or new_label(name)), _metadata(settings, details, run_id))
+    folder = OfflineFolder(offline_path(run_id or new_label(details.get("name"))), _metadata(settings, details, run_id))
     folder.save_metadata()
     warn_once("offline", "recording offline in %s (%s); `svc import` brings it in", folder.offline_path, reason)
-    return _new_run(settings, folder, folder, run_id=run_id, name=name, is_attached=run_id is not None)
+    return _new_run(settings, folder, folder, details, run_id=run_id, is_attached=run_id is not None)
 
 
-def _new_run(settings: Settings, sink: Sink, folder: OfflineFolder, **details: Any) -> Run:
+def _new_run(
+    settings: Settings,
+    sink: Sink,
+    folder: OfflineFolder,
+    details: dict[str, Any],
+    *,
+    is_attached: bool = False,
+    description: Iterable[Record] = (),
+    **kind: Any,
+) -> Run:
+    snapshot = Record("update", {"environment": details["environment"]}, now_ms(), complete=snapshot_completer())
+    # Every rank attaches to the same run; the first one describes it.
+    is_described = is_attached and is_secondary_rank()
     limits: dict[str, Any] = {"queue_points": settings.queue_points, "flush_timeout_s": settings.flush_timeout_s}
-    return Run(sink, folder, **limits, **details)
+    records = [] if is_described else [*description, snapshot]
+    return Run(sink, folder, name=details.get("name"), is_attached=is_attached, description=records, **limits, **kind)
 
 
 def _metadata(settings: Settings, details: dict[str, Any], run_id: str | None) -> dict[str, Any]:

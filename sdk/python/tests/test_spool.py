@@ -48,6 +48,7 @@ class SpoolTest(SdkTest):
         self.assertTrue(all(now - 60_000 < record["ts"] <= now for record in (event, checkpoint)))
         run.finish("FAILED")
         self.assertEqual(self.spooled("finish")[0]["body"], {"status": "FAILED"})
+        run._sender._thread.join(8)  # with it the file ends
         self.assertEqual(self.spooled()[-1], {"kind": "end"})
         self.assertFalse((self.directory / "svc-offline").exists())
 
@@ -55,8 +56,9 @@ class SpoolTest(SdkTest):
         self.go_away()
         run = svc.init(config={"lr": 1}, max_steps=7)
         self.assertTrue(run.flush())
-        (update,) = self.spooled("update")
+        update, snapshot = self.spooled("update")
         self.assertEqual((update["body"]["config"], update["body"]["max_steps"]), ({"lr": 1}, 7))
+        self.assertIn("packages", snapshot["body"]["environment"])
 
     def test_what_has_been_flushed_outlives_kill_9(self):
         self.go_away()
@@ -173,7 +175,10 @@ class SpoolTest(SdkTest):
         code = """
 import resource
 run = svc.init()
-resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+run.flush()
+(file,) = os.scandir(os.environ["SVC_SPOOL_DIR"])
+size = file.stat().st_size + 3000
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 for step in range(100):
     run.log({"loss": 1.0}, step=step)
     run.flush(0.02)

@@ -23,8 +23,9 @@ class StartTest(SdkTest):
         run = svc.init(config={"lr": 0.1}, max_steps=100, name="ignored", tags=["ignored"])
         run.flush()
         self.assertEqual((run.id, run.is_attached), (RUN_ID, True))
-        ((_, method, path, body),) = self.server.requests
+        (_, method, path, body), (*_, snapshot) = self.server.requests
         self.assertEqual((method, path), ("PATCH", f"/api/v1/runs/{RUN_ID}"))
+        self.assertEqual(set(snapshot), {"environment"})
         self.assertEqual(set(body), {"config", "environment", "max_steps"})
         self.assertEqual((body["config"], body["max_steps"]), ({"lr": 0.1}, 100))
         self.assertEqual(set(body["environment"]) >= {"python", "hostname", "command", "svc_sdk"}, True)
