@@ -1,7 +1,7 @@
 """The environment snapshot of a run: what it takes to tell later what ran. Silent about what cannot be found out.
 
-What is cheap is taken by ``init``; the rest by the sender's thread, which needs no import for it: a fork meanwhile would
-leave the child with half of one.
+What is cheap is taken by ``init``; the rest by the sender's thread, which needs no import for it: a fork meanwhile
+would leave the child with half of one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def first_snapshot() -> dict[str, Any]:
 
 
 def snapshot_completer() -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Adds to a body with a first snapshot what takes longer. Made by ``init``: the script may change directory later."""
+    """Adds to a body with a first snapshot what takes longer. Made by ``init``: a script may change directory later."""
     return partial(_with_whole_snapshot, _script_directory())
 
 
@@ -81,7 +81,7 @@ def _with_whole_snapshot(directory: str, body: dict[str, Any]) -> dict[str, Any]
 
 
 def whole_snapshot(first: dict[str, Any], directory: str) -> dict[str, Any]:
-    """The first snapshot with platform, CUDA, GPUs, packages, and the commit and changes of the repository at ``directory``.
+    """The first snapshot with platform, CUDA, GPUs, packages, and the commit and changes of the repository there.
 
     The changes are cut where the whole would be more than the server takes; ``diff_cut_bytes`` says by how much.
     """
@@ -96,7 +96,7 @@ def whole_snapshot(first: dict[str, Any], directory: str) -> dict[str, Any]:
 
 
 def installed_packages() -> list[str]:
-    """``name==version`` of each distribution that this interpreter finds, by the names of their metadata folders alone."""
+    """``name==version`` of each distribution that this interpreter finds, by the names of its metadata folder."""
     versions: dict[str, str] = {}
     for name, version in _distributions():
         versions.setdefault(re.sub("[-_.]+", "-", name).lower(), version)

@@ -1,6 +1,7 @@
 """Keeps secrets out of what is sent: the rules of the server, so that they do not even leave this host.
 
-`test/fixtures/secrets.json` of the project holds both to the same. Every search takes time linear in the length of the text.
+`test/fixtures/secrets.json` of the project holds both to the same. Every search takes time linear in the length of
+the text.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ _MAX_NAME_CHARACTERS = 200
 _HINT = re.compile("token|secret|pass|pwd|key|cred|auth|cookie|bearer", re.IGNORECASE)
 _SECRET_WORD = re.compile(r"secret|passw(or)?d|passphrase|credential|^(api|private|access)keys?$")
 _SECRET_LAST_WORDS = {"authorization", "cookie", "cookies", "bearer"}
-_KEY_OF = set(
-    "api access private secret signing encryption master auth account storage ssh service deploy license subscription "
-    "wandb openai anthropic aws azure gcp hf".split()
+_KEY_OF = re.compile(
+    r"(api|access|private|secret|signing|encryption|master|auth|account|storage|ssh|service|deploy|license|subscription"
+    r"|wandb|openai|anthropic|aws|azure|gcp|hf)\Z"
 )
-_TOKENS_OF = set("access api auth refresh bearer session".split())
-_PASS_OF = set("db database user root admin smtp mail ftp http proxy redis mysql pg postgres".split())
+_TOKENS_OF = re.compile(r"(access|api|auth|refresh|bearer|session)\Z")
+_PASS_OF = re.compile(r"(db|database|user|root|admin|smtp|mail|ftp|http|proxy|redis|mysql|pg|postgres)\Z")
 
 _FORMATS = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
@@ -74,7 +75,7 @@ _SPECIAL_TOKEN = re.compile(r"\Z|[<\[{].*[>\]}]\Z")
 
 
 def mask_secrets(value: Any) -> Any:
-    """A copy of JSON in which ``***`` stands for what a key, a flag or its own form tells to be a secret, at any depth."""
+    """A copy of JSON with ``***`` for what a key, a flag or its own form tells to be a secret, at any depth."""
     if isinstance(value, str):
         return mask_text(value)
     if isinstance(value, list):
@@ -143,14 +144,14 @@ def secrecy_of(name: str) -> str | None:
     before, last = ["", "", *words][-2:]
     if any(_SECRET_WORD.search(word) for word in words) or last in _SECRET_LAST_WORDS:
         return "secret"
-    if last in ("key", "keys") and before in _KEY_OF:
+    if last in ("key", "keys") and _KEY_OF.match(before):
         return "secret"
     is_told = (
         last.endswith("token")
         or last == "auth"
-        or (last == "tokens" and before in _TOKENS_OF)
+        or (last == "tokens" and _TOKENS_OF.match(before))
         or (last == "pwd" and before not in ("", "old"))
-        or (last == "pass" and before in _PASS_OF)
+        or (last == "pass" and _PASS_OF.match(before))
         or ("token" in words and _is_shell_name(name))
     )
     return "token" if is_told else None

@@ -113,7 +113,9 @@ class EnvironmentTest(SdkTest):
         self.assertTrue(found["python"] and found["packages"])
 
     def test_the_gpus(self):
-        self.program("nvidia-smi", "echo '0, GPU-1, NVIDIA H200, 143771, 550.54.15'\necho '1, GPU-2, X, [N/A], 550.54.15'")
+        self.program(
+            "nvidia-smi", "echo '0, GPU-1, NVIDIA H200, 143771, 550.54.15'\necho '1, GPU-2, X, [N/A], 550.54.15'"
+        )
         self.set(CUDA_VISIBLE_DEVICES="1", CUDA_VERSION="12.4.1")
         found = self.whole()
         self.assertEqual(found["cuda"], "12.4.1")

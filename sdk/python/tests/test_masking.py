@@ -6,8 +6,9 @@ from support import SDK
 from svc.masking import mask_secrets, mask_text
 
 CASES = json.loads((SDK.parent.parent / "test/fixtures/secrets.json").read_text("utf-8"))
-# Of a diff of the largest size a tenth: far above what is needed, far below what a search that grows with the square takes.
+# A tenth of the largest diff.
 HOSTILE_CHARACTERS = 100_000
+# Far above what is needed, far below what a search that grows with the square takes.
 MAX_S = 3.0
 
 
@@ -43,4 +44,3 @@ class MaskingTest(unittest.TestCase):
                 started_at = time.monotonic()
                 mask_text(part * (HOSTILE_CHARACTERS // len(part)))
                 self.assertLess(time.monotonic() - started_at, MAX_S)
-
