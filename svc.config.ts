@@ -5,6 +5,7 @@ import { console } from '@svc/plugin-console';
 import { events } from '@svc/plugin-events';
 import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
+import { metricDefinitions } from '@svc/plugin-metric-definitions';
 import { metrics } from '@svc/plugin-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { metricsExport } from '@svc/plugin-metrics-export';
@@ -27,6 +28,7 @@ export default defineConfig({
     jobs(), // queue, scheduler, cancel and retry
     logs(), // every line: recent ones in memory, all of them on disk
     runs(), // what a training reports under: progress, config, state
+    metricDefinitions(), // what a metric means: direction, unit, which one is primary
     metrics(), // points, series, summaries
     checkpoints(), // what a training saved, and where
     spool(), // what a training reported while the server was away

@@ -11,6 +11,7 @@ export const PLUGINS = [
   'jobs',
   'logs',
   'runs',
+  'metric-definitions',
   'metrics',
   'checkpoints',
   'spool',

@@ -104,12 +104,12 @@ export function decodePoints(bytes: Buffer): Point[] {
   return points;
 }
 
-/** The values alone, in order: all that a trend asks for. */
-export function decodeValues(bytes: Buffer): number[] {
+/** The last `wanted` values of `count` points, in order: all that a trend asks for. */
+export function decodeLastValues(bytes: Buffer, count: number, wanted: number): Float64Array {
   const reader = new Reader(bytes);
-  const values: number[] = [];
-  while (reader.next()) values.push(reader.value);
-  return values;
+  const values = new Float64Array(Math.min(count, wanted));
+  for (let index = values.length - count; index < 0; index += 1) reader.nextValue();
+  return values.map(() => reader.nextValue());
 }
 
 /** Holds one point at a time. */
@@ -136,6 +136,22 @@ class Reader implements Point {
     if (flags & EPOCH_GIVEN) this.epoch = this.double();
     else if (!(flags & EPOCH_AS_BEFORE)) this.epoch = null;
     return true;
+  }
+
+  /** Goes on to the next point, and looks at nothing but its value. */
+  nextValue(): number {
+    const flags = this.bytes[this.at++] as number;
+    this.pass(flags & WIDE_STEP);
+    this.pass(flags & WIDE_SEQ);
+    this.pass(flags & WIDE_TS);
+    const value = this.double();
+    if (flags & EPOCH_GIVEN) this.at += 8;
+    return value;
+  }
+
+  private pass(wide: number): void {
+    if (wide) this.at += 8;
+    else while ((this.bytes[this.at++] as number) > 0x7f);
   }
 
   private number(previous: number, wide: number): number {

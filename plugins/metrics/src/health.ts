@@ -10,35 +10,51 @@ export interface HealthEvidence {
   readonly received_at: number | null;
   /** The time between the last points of the run's busiest series, in ms; null while there are too few to tell. */
   readonly interval_ms: number | null;
-  readonly series: readonly { readonly name: string; readonly digest: Digest }[];
+  readonly series: readonly SeriesEvidence[];
   /** Events of severity critical, newest first. */
   readonly critical_events: readonly { readonly title: string }[];
+}
+
+export interface SeriesEvidence {
+  readonly name: string;
+  readonly digest: Digest;
+  /** Where a loss has jumped lately, and from what. */
+  readonly spike: { readonly step: number; readonly value: number; readonly median: number } | null;
 }
 
 const STALE_INTERVALS = 10;
 const STALE_AT_LEAST_MS = 5 * 60_000;
 const MAX_REASONS = 20;
 
-/** critical: a NaN was logged, or there is a critical event. stale: RUNNING and silent for 10 times its median interval and 5 minutes. warning: an infinity was logged. */
+/**
+ * critical: a NaN was logged, or there is a critical event. stale: RUNNING and silent for 10 times its median interval and 5 minutes.
+ * warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
+ */
 export function healthOf(evidence: HealthEvidence): RunHealth {
   const nan = evidence.series.filter(({ digest }) => digest.nan).map(toNanReason);
   const critical = [...nan, ...evidence.critical_events.map(({ title }) => title)];
   const stale = staleReasons(evidence);
-  const warning = evidence.series.flatMap(toInfinityReasons);
+  const warning = [...evidence.series.flatMap(toInfinityReasons), ...evidence.series.flatMap(toSpikeReasons)];
   const reasons = [...critical, ...stale, ...warning].slice(0, MAX_REASONS);
   if (critical.length > 0) return { status: 'critical', reasons };
   if (stale.length > 0) return { status: 'stale', reasons };
   return { status: warning.length > 0 ? 'warning' : 'ok', reasons };
 }
 
-function toNanReason({ name, digest }: HealthEvidence['series'][number]): string {
+function toNanReason({ name, digest }: SeriesEvidence): string {
   const points = digest.nan_count === 1 ? '1 point' : `${digest.nan_count} points`;
   return `${name} is NaN from step ${digest.nan?.step} on (${points})`;
 }
 
-function toInfinityReasons({ name, digest }: HealthEvidence['series'][number]): string[] {
+function toInfinityReasons({ name, digest }: SeriesEvidence): string[] {
   const marks = [digest.inf, digest.neg_inf].filter((mark) => mark !== null);
   return marks.map(({ value, step }) => `${name} is ${toMetricValue(value)} at step ${step}`);
+}
+
+function toSpikeReasons({ name, spike }: SeriesEvidence): string[] {
+  if (!spike) return [];
+  const [value, usual] = [spike.value, spike.median].map((number) => Number(number.toPrecision(4)));
+  return [`${name} jumped to ${value} at step ${spike.step}; before, its median was ${usual}`];
 }
 
 function staleReasons({ status, now, received_at, interval_ms }: HealthEvidence): string[] {

@@ -2,6 +2,7 @@ import { definePlugin } from '@svc/kernel';
 import type { Run } from '@svc/contract';
 import { eventsRef } from '@svc/plugin-events';
 import { jobsRef } from '@svc/plugin-jobs';
+import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
 import { runsRef } from '@svc/plugin-runs';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
@@ -11,7 +12,7 @@ import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
 import { readRun } from './run-reader.js';
 import { metricsRef } from './service.js';
-import { directionOf, loadSummary } from './summary.js';
+import { loadSummary } from './summary.js';
 import { WriteQueue } from './write-queue.js';
 
 export * from './service.js';
@@ -19,13 +20,15 @@ export { metricsMigrations } from './migrations.js';
 
 export const metrics = definePlugin({
   name: 'metrics',
-  requires: ['events', 'jobs', 'runs'],
+  requires: ['events', 'jobs', 'runs', 'metric-definitions'],
   setup(ctx) {
     const events = ctx.use(eventsRef);
     const runs = ctx.use(runsRef);
     const jobs = ctx.use(jobsRef);
+    const definitions = ctx.use(metricDefinitionsRef);
     const live = new LivePoints(ctx.clock);
-    const store = new PointStore(ctx, async (trx, written) => {
+    const store = new PointStore(ctx, async (trx, written, createdNames) => {
+      await definitions.ensure(trx, createdNames, ctx.clock.now());
       for (const { run_id, progress } of written) await runs.touchProgress(trx, run_id, progress);
     });
     const queue = new WriteQueue((group) => store.write(group));
@@ -39,7 +42,8 @@ export const metrics = definePlugin({
       return written;
     }
 
-    const summary = (run: Run) => loadSummary({ db: ctx.db, store, events }, run, ctx.clock.now());
+    const summary = (run: Run) =>
+      loadSummary({ db: ctx.db, store, events, definitions }, run, ctx.clock.now());
 
     ctx.migrations(metricsMigrations);
     ctx.hooks.routes.tap(ctx.name, (routes) =>
@@ -54,9 +58,8 @@ export const metrics = definePlugin({
     ctx.provide(metricsRef, {
       write,
       series: (runId, query) => readRun(store, runId, query),
-      summary,
       points: (runId, names) => pagesOf(store, runId, names),
-      directionOf,
+      summary,
     });
     ctx.onClose(() => queue.settled());
   },

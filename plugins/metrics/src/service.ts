@@ -1,4 +1,4 @@
-import type { Direction, Run, RunSummary, SeriesByName } from '@svc/contract';
+import type { Run, RunSummary, SeriesByName } from '@svc/contract';
 import { serviceRef } from '@svc/kernel';
 import type { PointPage } from './point-pages.js';
 
@@ -23,11 +23,9 @@ export interface Metrics {
   write(batch: PointsWrite): Promise<PointsWritten>;
   /** Series by name. `runId` in canonical form. */
   series(runId: string, query: SeriesQuery): Promise<SeriesByName>;
-  summary(run: Run): Promise<RunSummary>;
-  /** Whether lower or higher is better for this metric of this run. */
   /** Every point in the order (name, step, seq), in constant memory. `names` null: of every metric. `runId` in canonical form. */
   points(runId: string, names: readonly string[] | null): AsyncIterable<PointPage>;
-  directionOf(run: Run, name: string): Direction;
+  summary(run: Run): Promise<RunSummary>;
 }
 
 export const metricsRef = serviceRef<Metrics>('metrics');

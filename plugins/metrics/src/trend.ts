@@ -1,6 +1,7 @@
 import type { Trend } from '@svc/contract';
+import { medianOf } from './median.js';
 
-/** The trend looks at so many of the last points. */
+/** Trend and spikes look at so many of the last points. */
 export const TREND_WINDOW = 64;
 const MIN_POINTS = 4;
 /** A rise must be so many times what noise alone would show. */
@@ -15,49 +16,30 @@ const MAD_TO_SIGMA = 1.4826;
  * such a rise. Neither a change of unit nor of origin changes the answer. Values that are not finite are left out;
  * with fewer than 4 points it is `unknown`.
  */
-export function trendOf(values: readonly number[]): Trend {
-  const recent = toUnitScale(lastFinite(values, TREND_WINDOW));
-  if (recent.length < MIN_POINTS) return 'unknown';
-  const slope = medianSlope(recent);
-  const rise = slope * (recent.length - 1);
-  const standardError = noiseOf(recent, slope) * Math.sqrt(12 / recent.length);
+export function trendOf(values: Float64Array): Trend {
+  const recent = toUnitScale(values.subarray(-TREND_WINDOW).filter(Number.isFinite));
+  const { length } = recent;
+  if (length < MIN_POINTS) return 'unknown';
+  const distance = Math.ceil(length / 2);
+  const slope = medianOf(recent.subarray(distance).map((late, index) => late - (recent[index] as number)));
+  const rise = slope * (length - 1);
+  const standardError = noiseOf(recent, slope, distance) * Math.sqrt(12 / length);
   if (Math.abs(rise) <= SIGNIFICANCE * standardError) return 'stable';
   return rise > 0 ? 'increasing' : 'decreasing';
 }
 
-function lastFinite(values: readonly number[], count: number): number[] {
-  const found: number[] = [];
-  for (let index = values.length - 1; index >= 0 && found.length < count; index -= 1) {
-    const value = values[index] as number;
-    if (Number.isFinite(value)) found.push(value);
-  }
-  return found.reverse();
+/** So that no difference overflows. By a power of 2, which rounds nothing. */
+function toUnitScale(values: Float64Array): Float64Array {
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value));
+  if (largest === 0) return values;
+  const factor = 2 ** -Math.max(-1000, Math.min(1000, Math.floor(Math.log2(largest))));
+  return values.map((value) => value * factor);
 }
 
-/** So that no difference overflows. */
-function toUnitScale(values: readonly number[]): number[] {
-  const largest = Math.max(...values.map(Math.abs));
-  return largest > 0 ? values.map((value) => value / largest) : [...values];
-}
-
-function medianSlope(values: readonly number[]): number {
-  const distance = Math.ceil(values.length / 2);
-  const slopes: number[] = [];
-  for (let late = distance; late < values.length; late += 1) {
-    slopes.push(((values[late] as number) - (values[late - distance] as number)) / distance);
-  }
-  return median(slopes);
-}
-
-function noiseOf(values: readonly number[], slope: number): number {
-  const residuals = values.map((value, index) => value - slope * index);
-  const center = median(residuals);
-  return MAD_TO_SIGMA * median(residuals.map((residual) => Math.abs(residual - center)));
-}
-
-function median(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  const middle = sorted.length >>> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] as number)) / 2;
+/** `slope` is the rise over `distance` points, and so is the noise: nothing is divided, so that whole numbers stay exact. */
+function noiseOf(values: Float64Array, slope: number, distance: number): number {
+  const residuals = values.map((value, index) => value * distance - slope * index);
+  const center = medianOf(residuals.slice());
+  return MAD_TO_SIGMA * medianOf(residuals.map((residual) => Math.abs(residual - center)));
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { appendPoints, decodePoints, encodePoints } from '../src/chunk-codec.js';
+import { appendPoints, decodeLastValues, decodePoints, encodePoints } from '../src/chunk-codec.js';
 import { decodeDigest, digestOf, emptyDigest, encodeDigest, mergeDigest } from '../src/digest.js';
 import type { Point } from '../src/point.js';
 import { anyPoints, plainPoints } from './points.js';
@@ -24,6 +24,17 @@ describe('chunk codec', () => {
         decodePoints(appended).forEach((point, index) =>
           expectSame(point, [...head, ...more][index] as Point),
         );
+      }),
+    );
+  });
+
+  it('gives the last values alone as it gives them with their points', () => {
+    fc.assert(
+      fc.property(anyPoints(40), fc.nat(50), (points, wanted) => {
+        const values = [...decodeLastValues(encodePoints(points), points.length, wanted)];
+        const last = wanted === 0 ? [] : points.slice(-wanted);
+        expect(values).to.have.length(last.length);
+        values.forEach((value, index) => expect(Object.is(value, last[index]?.value)).to.equal(true));
       }),
     );
   });

@@ -7,7 +7,7 @@ const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
 
 function evidence(more: Partial<HealthEvidence> = {}): HealthEvidence {
-  const series = [{ name: 'loss', digest: digestOf(plainPoints([3, 2, 1])) }];
+  const series = [{ name: 'loss', digest: digestOf(plainPoints([3, 2, 1])), spike: null }];
   return {
     status: 'RUNNING',
     now: NOW,
@@ -40,13 +40,36 @@ describe('health', () => {
   });
 
   it('puts a NaN before silence, and tells both', () => {
-    const series = [{ name: 'loss', digest: digestOf(plainPoints([1, NaN])) }];
+    const series = [{ name: 'loss', digest: digestOf(plainPoints([1, NaN])), spike: null }];
     const { status, reasons } = healthOf(evidence({ series, received_at: NOW - 10 * MINUTE }));
     expect(status).to.equal('critical');
     expect(reasons).to.deep.equal([
       'loss is NaN from step 1 on (1 point)',
       'no point for 600 s; before, one came about every 1 s',
     ]);
+  });
+
+  it('warns of infinities and of a loss that has jumped, after what is worse', () => {
+    const spike = { step: 70, value: 9.24681, median: 0.1 + 0.2 };
+    const jumped = { name: 'train/loss', digest: digestOf(plainPoints([0.3, 9.2])), spike };
+    const series = [{ name: 'x', digest: digestOf(plainPoints([1, Infinity])), spike: null }, jumped];
+    const reasons = [
+      'x is Infinity at step 1',
+      'train/loss jumped to 9.247 at step 70; before, its median was 0.3',
+    ];
+    expect(healthOf(evidence({ series }))).to.deep.equal({ status: 'warning', reasons });
+    const critical_events = [{ title: 'out of memory' }];
+    expect(healthOf(evidence({ series, critical_events }))).to.deep.equal({
+      status: 'critical',
+      reasons: ['out of memory', ...reasons],
+    });
+    expect(healthOf(evidence({ series, received_at: NOW - 10 * MINUTE })).status).to.equal('stale');
+  });
+
+  it('gives at most 20 reasons', () => {
+    const digest = digestOf(plainPoints([NaN]));
+    const series = Array.from({ length: 500 }, (_, index) => ({ name: `m${index}`, digest, spike: null }));
+    expect(healthOf(evidence({ series })).reasons).to.have.length(20);
   });
 
   it('takes the median of the gaps between moments', () => {

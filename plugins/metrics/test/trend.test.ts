@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { medianOf } from '../src/median.js';
+import { trendOf as trendOfRecent } from '../src/trend.js';
 import { pseudoRandom } from './points.js';
-import { trendOf } from '../src/trend.js';
 
 const anyIntegers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 4, maxLength: 100 });
 const MIRROR = {
@@ -10,6 +11,8 @@ const MIRROR = {
   stable: 'stable',
   unknown: 'unknown',
 } as const;
+
+const trendOf = (values: readonly number[]) => trendOfRecent(Float64Array.from(values));
 
 describe('trend', () => {
   it('is unknown under 4 points', () => {
@@ -37,6 +40,23 @@ describe('trend', () => {
           expect(trendOf(scaled)).to.equal(trendOf(values));
         },
       ),
+    );
+  });
+
+  it('does not depend on a scale that rounds', () => {
+    const anyScale = fc.double({ min: 1e-6, max: 1e6, noNaN: true });
+    const anyShift = fc.double({ min: -1e3, max: 1e3, noNaN: true });
+    const anyNoisy = fc.record({
+      length: fc.integer({ min: 4, max: 100 }),
+      slope: fc.constantFrom(0, 1e-4, 0.003, 0.02, 0.3, -0.01, -2),
+      seed: fc.integer({ min: 1, max: 1e6 }),
+    });
+    fc.assert(
+      fc.property(anyNoisy, anyScale, anyShift, ({ length, slope, seed }, scale, shift) => {
+        const noise = pseudoRandom(seed);
+        const values = Array.from({ length }, (_, index) => slope * index + noise());
+        expect(trendOf(values.map((value) => value * scale + shift * scale))).to.equal(trendOf(values));
+      }),
     );
   });
 
@@ -73,5 +93,25 @@ describe('trend', () => {
     expect(trendOf([-1.7e308, 1.7e308, -1.7e308, 1.7e308])).to.equal('stable');
     expect(trendOf([1e308, 1.2e308, 1.4e308, 1.6e308])).to.equal('increasing');
     expect(trendOf([20e-324, 15e-324, 10e-324, 5e-324])).to.equal('decreasing');
+  });
+});
+
+describe('median', () => {
+  it('is that of the sorted numbers, whatever their order', () => {
+    const anyNumbers = fc.array(fc.oneof(fc.double({ noNaN: true }), fc.integer({ min: -3, max: 3 })), {
+      minLength: 1,
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(anyNumbers, (numbers) => {
+        const sorted = Float64Array.from(numbers).sort();
+        const [low, high] = [(sorted.length - 1) >>> 1, sorted.length >>> 1].map(
+          (at) => sorted[at] as number,
+        ) as [number, number];
+        const wanted = low === high ? low : (low + high) / 2;
+        const found = medianOf(Float64Array.from(numbers));
+        expect(found === wanted || (Number.isNaN(found) && Number.isNaN(wanted))).to.equal(true);
+      }),
+    );
   });
 });

@@ -10,6 +10,7 @@ import {
 import { auth, authRef } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
 import { jobs, jobsRef } from '@svc/plugin-jobs';
+import { metricDefinitions } from '@svc/plugin-metric-definitions';
 import { nodes } from '@svc/plugin-nodes';
 import { projects } from '@svc/plugin-projects';
 import { Type } from 'typebox';
@@ -34,7 +35,7 @@ export interface RigOptions {
   readonly clock?: Clock;
 }
 
-/** The plugins that runs stand on, as in production, with agents played by the test. */
+/** The plugins that runs and their metrics stand on, as in production, with agents played by the test. */
 export class Rig {
   private readonly agents: FakeAgent[] = [];
 
@@ -44,7 +45,17 @@ export class Rig {
   ) {}
 
   static async start({ plugins = [], ...options }: RigOptions = {}): Promise<Rig> {
-    const all = [auth(), projects(), events(), nodes(), jobs(), runs(), ...plugins, scriptedRunner()];
+    const all = [
+      auth(),
+      projects(),
+      events(),
+      nodes(),
+      jobs(),
+      runs(),
+      metricDefinitions(),
+      ...plugins,
+      scriptedRunner(),
+    ];
     const kernel = await createTestKernel({ ...options, plugins: all });
     const tokens: Record<string, string> = {};
     for (const scope of SCOPES) {
