@@ -1,6 +1,7 @@
 import type { AttemptKey, AttemptReport, Exit } from '@svc/contract';
 import type { AttemptSpool } from './attempt-spool.js';
 import { writeDurable } from './durable-file.js';
+import { findResultFlaw } from './eval-result.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
 import { loadEnd, saveForgotten, type RunPaths, type Runtime, type SavedPlan } from './run-dir.js';
@@ -34,7 +35,7 @@ export class Attempt {
   constructor(
     readonly key: AttemptKey,
     readonly paths: RunPaths,
-    private readonly plan: SavedPlan,
+    private plan: SavedPlan,
     private readonly logs: AttemptLogs,
     private readonly spool: AttemptSpool,
     private readonly host: AttemptHost,
@@ -52,8 +53,9 @@ export class Attempt {
     return this.#settled;
   }
 
-  /** Its directory is durable: from here on it is ours, and waits for `start`. */
-  accept(): void {
+  /** Its directory is durable, with that plan: from here on it is ours, and waits for `start`. */
+  accept(plan: SavedPlan): void {
+    this.plan = plan;
     this.#accepted = true;
     this.host.send({ type: 'accepted', ...this.key });
     if (!this.#isCleared) this.#resolveSettled();
@@ -110,17 +112,22 @@ export class Attempt {
 
   /** Records how it ended, lets the log go first, and reports. What the runner left in exit.json stands. */
   async end(exit: Exit): Promise<void> {
-    const ended =
-      (await loadEnd(this.paths)) ?? (await this.#saveEnd({ ...exit, finished_at: this.host.clock.now() }));
+    const ended = await this.#checkResult(
+      (await loadEnd(this.paths)) ?? (await this.#saveEnd({ ...exit, finished_at: this.host.clock.now() })),
+    );
     this.logs.finalize();
     if (this.host.isOnline()) await within(this.logs.sent, LOG_FLUSH_MS);
-    this.restoreEnd(ended);
+    this.#settleEnd(ended);
     this.#sendReport();
     this.host.log.info('attempt ended', { ...this.key, ...withoutTime(ended) });
   }
 
   /** As it was found on the disk. */
-  restoreEnd(ended: Ended): void {
+  async restoreEnd(ended: Ended): Promise<void> {
+    this.#settleEnd(await this.#checkResult(ended));
+  }
+
+  #settleEnd(ended: Ended): void {
     this.#end = ended;
     this.logs.finalize();
     this.spool.finalize();
@@ -175,6 +182,16 @@ export class Attempt {
 
   #stopRun(run: Run, graceMs: number): void {
     void run.stop(graceMs).catch((error: unknown) => this.#complain('cannot stop the attempt', error));
+  }
+
+  /** An evaluation that exits with 0 has succeeded only with a valid result. */
+  async #checkResult(ended: Ended): Promise<Ended> {
+    const { result } = this.plan;
+    if (!result || ended.kind !== 'exited' || ended.code !== 0) return ended;
+    const flaw = await findResultFlaw(result);
+    if (flaw === null) return ended;
+    const message = `${flaw} (${this.host.nodeName})`;
+    return this.#saveEnd({ kind: 'result_invalid', message, finished_at: ended.finished_at });
   }
 
   async #saveEnd(ended: Ended): Promise<Ended> {

@@ -2,6 +2,7 @@ import type { AttemptKey } from '@svc/contract';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureDurableDir, isMissing, loadJson, writeDurable } from './durable-file.js';
+import type { ExpectedResult } from './eval-result.js';
 import { EXIT_FILE, toEnded, type Ended } from './shim-protocol.js';
 
 /** The files of one attempt: `<state dir>/jobs/{job_id}/attempt-{n}/`. */
@@ -18,6 +19,8 @@ export interface RunPaths {
   readonly forgotten: string;
   readonly stdout: string;
   readonly stderr: string;
+  /** Where an evaluation leaves its result, unless its job says otherwise. */
+  readonly result: string;
   readonly work: string;
   /** What its processes could not report themselves; theirs to write, ours to deliver. */
   readonly spool: string;
@@ -37,6 +40,8 @@ export interface SavedPlan extends AttemptKey {
   readonly working_dir: string;
   readonly gpu_indices: readonly number[];
   readonly kill_grace_ms: number;
+  /** null: a training, which leaves none. */
+  readonly result: ExpectedResult | null;
   readonly accepted_at: number;
 }
 
@@ -73,6 +78,7 @@ export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): Ru
     forgotten: at('forgotten.json'),
     stdout: at('stdout'),
     stderr: at('stderr'),
+    result: at('eval_result.json'),
     work: at('work'),
     spool: at('spool'),
     spoolMarks: at('spool.json'),

@@ -48,6 +48,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
   refused: { code: isString, message: isString },
   dispatch: {
     ...KEY,
+    job_type: oneOf('TRAIN', 'EVALUATE'),
     run_id: orNull(isString),
     name: isString,
     runner: isString,

@@ -45,6 +45,7 @@ function toExit({ kind, code, signal, message, reason }: Record<string, unknown>
   if (kind === 'signaled' && hasCode && typeof signal === 'string')
     return { kind, signal, code: code as number };
   if (kind === 'oom' && (code === null || hasCode)) return { kind, code: code as number | null };
+  if (kind === 'result_invalid' && typeof message === 'string') return { kind, message };
   if (kind === 'dispatch_failed' && typeof message === 'string') return { kind, message };
   if (kind === 'lost' && typeof reason === 'string') return { kind, reason };
   return null;

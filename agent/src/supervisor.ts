@@ -11,6 +11,7 @@ import path from 'node:path';
 import { Attempt } from './attempt.js';
 import { writeDurable } from './durable-file.js';
 import type { LogShipper } from './log-shipper.js';
+import { expectResult, toResultEnv } from './eval-result.js';
 import { toReason, type AgentLog } from './log.js';
 import { toProcessEnv } from './process-env.js';
 import { createRunDir, loadAttempts, removeRunDir, toRunPaths } from './run-dir.js';
@@ -135,7 +136,8 @@ export class Supervisor {
     return attempt;
   }
 
-  async #begin(frame: Dispatch, attempt: Attempt, plan: SavedPlan): Promise<void> {
+  async #begin(frame: Dispatch, attempt: Attempt, draft: SavedPlan): Promise<void> {
+    const plan = { ...draft, result: await expectResult(frame, draft.working_dir, attempt.paths.result) };
     const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
     try {
       await createRunDir(attempt.paths, plan);
@@ -145,7 +147,7 @@ export class Supervisor {
       );
     }
     if (this.options.signal.aborted) return;
-    attempt.accept();
+    attempt.accept(plan);
     const runner = this.#runners.get(plan.runner);
     if (runner === undefined) {
       return attempt.end(
@@ -201,12 +203,12 @@ export class Supervisor {
 
   #toEnv(frame: Dispatch, plan: SavedPlan, { spool: spoolDir }: RunPaths): Record<string, string> {
     const { token: agentToken, serverUrl, nodeId } = this.options;
-    const { job_id: jobId, attempt, run_id: runId, env: given, gpu_indices: gpuIndices } = frame;
-    const workingDir = plan.working_dir;
+    const { job_id: jobId, attempt, run_id: runId, gpu_indices: gpuIndices } = frame;
+    const { working_dir: workingDir, result } = plan;
     const inherited = process.env;
     return toProcessEnv({
       inherited,
-      given,
+      given: toResultEnv(frame.env, result),
       agentToken,
       serverUrl,
       nodeId,
@@ -238,6 +240,7 @@ function toSavedPlan(frame: Dispatch, paths: RunPaths, acceptedAt: number): Save
   const env_names = Object.keys(frame.env).sort();
   return {
     ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, gpu_indices, kill_grace_ms },
+    result: null,
     accepted_at: acceptedAt,
   };
 }

@@ -19,6 +19,7 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
   refused: { type: 'refused', code: 'x', message: 'y' },
   dispatch: {
     type: 'dispatch',
+    job_type: 'EVALUATE',
     ...KEY,
     run_id: null,
     name: 'train',

@@ -7,6 +7,7 @@ const EXITS: readonly Exit[] = [
   { kind: 'signaled', signal: 'SIGTERM', code: -15 },
   { kind: 'oom', code: null },
   { kind: 'oom', code: -9 },
+  { kind: 'result_invalid', message: 'eval_result.json was not written' },
   { kind: 'dispatch_failed', message: 'no such program' },
   { kind: 'lost', reason: 'host rebooted' },
 ];

@@ -86,6 +86,7 @@ export class FakeServer {
 
   dispatch(given: AttemptKey & { plan: unknown } & Partial<Dispatch>): void {
     const defaults = {
+      job_type: 'TRAIN' as const,
       run_id: null,
       name: 'test',
       runner: 'process',

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { MIB, Timestamp, nullable, strict } from './route.js';
-import { Labels } from './records/job.js';
+import { JobType, Labels } from './records/job.js';
 import { LogStream } from './records/log.js';
 import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
 
@@ -35,11 +35,15 @@ export interface AttemptKey {
   attempt: number;
 }
 
-/** How an attempt ended. `dispatch_failed`: it never started. `lost`: the owner cannot know how it ended. */
+/**
+ * How an attempt ended. `result_invalid`: an evaluation exited with 0 and left no valid result. `dispatch_failed`: it never
+ * started. `lost`: the owner cannot know how it ended.
+ */
 export const Exit = Type.Union([
   strict({ kind: Type.Literal('exited'), code: Type.Integer() }),
   strict({ kind: Type.Literal('signaled'), signal: Type.String(), code: Type.Integer({ maximum: -1 }) }),
   strict({ kind: Type.Literal('oom'), code: nullable(Type.Integer()) }),
+  strict({ kind: Type.Literal('result_invalid'), message: Type.String() }),
   strict({ kind: Type.Literal('dispatch_failed'), message: Type.String() }),
   strict({ kind: Type.Literal('lost'), reason: Type.String() }),
 ]);
@@ -142,6 +146,7 @@ export const Refused = strict({ type: Type.Literal('refused'), code: Type.String
 export const Dispatch = strict({
   type: Type.Literal('dispatch'),
   ...AttemptKey,
+  job_type: JobType,
   run_id: nullable(Type.String()),
   name: Type.String(),
   runner: Type.String(),

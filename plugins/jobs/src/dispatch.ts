@@ -132,6 +132,7 @@ export class Dispatcher {
     const isSent = this.nodes.send(node.id, {
       type: 'dispatch',
       ...key,
+      job_type: job.type,
       run_id,
       name: job.name,
       runner: job.runner,

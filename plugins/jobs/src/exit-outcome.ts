@@ -24,6 +24,8 @@ export function toOutcome(exit: KnownExit, nodeName: string): Outcome {
       return failed(exit, 'signal');
     case 'oom':
       return failed(exit, 'OOM');
+    case 'result_invalid':
+      return failed({ ...exit, code: 0 }, 'EVALUATION_RESULT_INVALID');
     case 'dispatch_failed':
       return {
         trigger: 'dispatch_failed',
@@ -53,12 +55,14 @@ export function describeExit(exit: KnownExit): string {
       return `was killed by ${exit.signal} (${exit.code})`;
     case 'oom':
       return `ran out of memory and was killed${exit.code === null ? '' : ` (${exit.code})`}`;
+    case 'result_invalid':
+      return `exited with code 0 and left no valid result: ${exit.message}`;
     case 'dispatch_failed':
       return `was not started: ${exit.message}`;
   }
 }
 
-function failed(exit: Exclude<KnownExit, { kind: 'dispatch_failed' }>, reason: FailureReason): Outcome {
+function failed(exit: KnownExit & { code: number | null }, reason: FailureReason): Outcome {
   const exitCode = exit.code === null ? null : Math.max(-MAX_CODE, Math.min(exit.code, MAX_CODE));
   return {
     trigger: 'exited_bad',

@@ -23,6 +23,13 @@ describe('how an exit is told', () => {
     [{ kind: 'oom', code: -9 }, 'exited_bad', -9, 'OOM', 'ran out of memory and was killed (-9)'],
     [{ kind: 'oom', code: null }, 'exited_bad', null, 'OOM', 'ran out of memory and was killed'],
     [
+      { kind: 'result_invalid', message: '/r.json was not written on gpu-1' },
+      'exited_bad',
+      0,
+      'EVALUATION_RESULT_INVALID',
+      'exited with code 0 and left no valid result: /r.json was not written on gpu-1',
+    ],
+    [
       { kind: 'dispatch_failed', message: 'no such program "trian"' },
       'dispatch_failed',
       null,

@@ -36,6 +36,7 @@ describe('the life of a job', () => {
         type: 'dispatch',
         job_id: job.id,
         attempt: 1,
+        job_type: 'TRAIN',
         run_id: 'run_1',
         name: 'resnet',
         runner: 'process',
