@@ -6,9 +6,6 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Lines of the kernel that are code: neither blank, nor comment, nor import. */
 const KERNEL_BUDGET = 1_500;
 
-/** Pure functions on records that a plugin publishes beside its service. */
-const PUBLISHED = ['hideEnv'];
-
 interface Import {
   readonly specifier: string;
   readonly isType: boolean;
@@ -73,9 +70,7 @@ describe('architecture', () => {
         imports
           .filter(({ specifier, isType }) => specifier.startsWith('@svc/plugin-') && !isType)
           .flatMap(({ specifier, names }) =>
-            names
-              .filter((name) => !name.endsWith('Ref') && !PUBLISHED.includes(name))
-              .map((name) => `${specifier}: ${name}`),
+            names.filter((name) => !name.endsWith('Ref')).map((name) => `${specifier}: ${name}`),
           )
           .map((found) => `${relativePath(file)} imports from ${found}`),
       );

@@ -5,6 +5,7 @@ import { nodesRef } from '@svc/plugin-nodes';
 import { projectsRef } from '@svc/plugin-projects';
 import { Canceller } from './cancel.js';
 import { Dispatcher } from './dispatch.js';
+import { hideEnv } from './hide-env.js';
 import { deleteOldKeys } from './idempotency.js';
 import {
   countByPlacement,
@@ -30,7 +31,6 @@ import { Submitter } from './submit.js';
 import { Sweeper } from './sweep.js';
 import { Transitions } from './transition.js';
 
-export { hideEnv } from './hide-env.js';
 export { jobsMigrations } from './migrations.js';
 export * from './service.js';
 
@@ -72,6 +72,7 @@ export const jobs = definePlugin({
       lock: lockJob,
       require: requireJob,
       list: listJobs,
+      hideEnv,
       countByStatus,
       attempts: listAttempts,
       attempt: getAttempt,

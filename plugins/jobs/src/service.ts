@@ -39,7 +39,7 @@ export interface SubmitExtras {
   readonly inside?: (trx: Db, job: Job) => Promise<void>;
 }
 
-/** Records come with their env values in clear: hide them (`hideEnv`) from whoever has no write scope. */
+/** Records come with their env values in clear: `hideEnv` before one is shown to a caller. */
 export interface Jobs {
   /** `id` in canonical form. */
   get(db: Db, id: string): Promise<Job | null>;
@@ -49,6 +49,8 @@ export interface Jobs {
   require(db: Db, id: string): Promise<Job>;
   /** Newest first. */
   list(db: Db, filter: JobFilter): Promise<JobPage>;
+  /** The job as this caller may see it: without write scope every env value is hidden. */
+  hideEnv(job: Job, caller: Caller): Job;
   countByStatus(db: Db): Promise<Record<JobStatus, number>>;
   /** Oldest first. */
   attempts(db: Db, jobId: string): Promise<Attempt[]>;

@@ -1,6 +1,6 @@
 import { routes as contract } from '@svc/contract';
 import { definePlugin, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
-import { hideEnv, jobsRef } from '@svc/plugin-jobs';
+import { jobsRef } from '@svc/plugin-jobs';
 import { nodesRef } from '@svc/plugin-nodes';
 import { readFileSync } from 'node:fs';
 import { ensureDatabaseAnswers } from './health.js';
@@ -35,7 +35,7 @@ function addRoutes(routes: RouteCollector, ctx: PluginContext): void {
     return ok({
       nodes: await nodes.count(ctx.db),
       jobs: await jobs.countByStatus(ctx.db),
-      running: running.map((job) => hideEnv(job, caller)),
+      running: running.map((job) => jobs.hideEnv(job, caller)),
     });
   });
 }
