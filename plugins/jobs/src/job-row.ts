@@ -62,19 +62,43 @@ export interface AttemptRow extends AttemptKey {
   finished_at: number | null;
 }
 
+/** Written out: taking fields away from so wide a row is slow, and lists are long. */
 export function toJob(row: JobRow): Job {
-  const { runner_options, gpu, gpu_indices, command, env, node_selector, ...rest } = row;
-  const { cancel_requested_at, not_before, retry_at, head_since, ...record } = rest;
-  const options = JSON.parse(runner_options) as Job['runner_options'] & { image?: unknown };
+  const options = JSON.parse(row.runner_options) as Job['runner_options'] & { image?: unknown };
   return {
-    ...record,
-    command: JSON.parse(command) as string[],
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    command: JSON.parse(row.command) as string[],
+    working_dir: row.working_dir,
+    runner: row.runner,
     image: typeof options.image === 'string' ? options.image : null,
     runner_options: options,
-    resources: { gpu, cpu_only: gpu === 0 },
-    env: JSON.parse(env) as Job['env'],
-    node_selector: JSON.parse(node_selector) as Job['node_selector'],
-    gpu_indices: JSON.parse(gpu_indices) as number[],
+    resources: { gpu: row.gpu, cpu_only: row.gpu === 0 },
+    priority: row.priority,
+    project: row.project,
+    experiment: row.experiment,
+    project_id: row.project_id,
+    experiment_id: row.experiment_id,
+    env: JSON.parse(row.env) as Job['env'],
+    node_selector: JSON.parse(row.node_selector) as Job['node_selector'],
+    max_attempts: row.max_attempts,
+    attempt: row.attempt,
+    status: row.status,
+    pending_reason: row.pending_reason,
+    exit_code: row.exit_code,
+    failure_reason: row.failure_reason,
+    failure_message: row.failure_message,
+    run_id: row.run_id,
+    checkpoint_id: row.checkpoint_id,
+    evaluation_id: row.evaluation_id,
+    node_id: row.node_id,
+    gpu_indices: JSON.parse(row.gpu_indices) as number[],
+    created_at: row.created_at,
+    queued_at: row.queued_at,
+    dispatched_at: row.dispatched_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
   };
 }
 

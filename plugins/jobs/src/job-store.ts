@@ -1,6 +1,7 @@
 import { JOB_STATUSES, type AttemptKey, type Job, type JobStatus } from '@svc/contract';
 import { fail, requireId, type Db } from '@svc/kernel';
 import { toAttempt, toJob, type AttemptRow, type JobRow } from './job-row.js';
+import { selectRows } from './select-rows.js';
 import type { Attempt, JobFilter, JobPage } from './service.js';
 
 export async function getRow(db: Db, id: string): Promise<JobRow | null> {
@@ -29,7 +30,7 @@ export async function listJobs(db: Db, { before, limit, ...filter }: JobFilter):
     .orderBy('created_at', 'desc')
     .limit(limit + 1);
   if (before !== undefined) query.where('created_at', '<', before);
-  const rows = await query;
+  const rows = await selectRows<JobRow>(db, query);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { items: page.map(toJob), next_before: rows.length > limit && last ? last.created_at : null };

@@ -71,4 +71,14 @@ export const jobsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0002-list-order',
+    async up(db) {
+      await db.schema.alterTable('jobs', (table) => {
+        for (const column of ['project_id', 'experiment_id']) table.dropIndex(column);
+        for (const column of ['status', 'project_id', 'experiment_id', 'node_id'])
+          table.index([column, 'created_at']);
+      });
+    },
+  },
 ];

@@ -1,6 +1,7 @@
-import { dialectOf, withRawSqlite, type Db, type QueuedJob } from '@svc/kernel';
+import type { Db, QueuedJob } from '@svc/kernel';
 import type { JobRow } from './job-row.js';
 import type { QueueItem } from './plan-pass.js';
+import { selectRows } from './select-rows.js';
 
 type Selector = Readonly<Record<string, string>>;
 
@@ -42,12 +43,10 @@ export async function loadQueue(
     .select(...COLUMNS)
     .where({ status: 'QUEUED' });
   if (ids) query.whereIn('id', [...ids]);
-  const toSelector = (text: string) => parseSelector(text, selectors);
-  const queue: QueuedRow[] =
-    dialectOf(db) === 'sqlite'
-      ? (await selectValues(db, query.toSQL().toNative())).map((values) => toQueued(values, toSelector))
-      : (await query).map((row) => ({ ...row, node_selector: toSelector(row.node_selector) }));
-  return queue.sort(firstToRun);
+  const rows: { node_selector: string | Selector }[] = await selectRows(db, query);
+  // In place: the queue is long, and read often.
+  for (const row of rows) row.node_selector = parseSelector(row.node_selector as string, selectors);
+  return (rows as QueuedRow[]).sort(firstToRun);
 }
 
 /** Higher priority first, then older. */
@@ -69,40 +68,6 @@ export async function storeReasons(db: Db, reasons: ReadonlyMap<string, string>)
 export async function storeHeads(db: Db, ids: readonly string[], at: number): Promise<void> {
   for (const chunk of chunks(ids))
     await db<JobRow>('jobs').whereIn('id', chunk).where({ status: 'QUEUED' }).update({ head_since: at });
-}
-
-type ValueOf<Name> = Name extends keyof JobRow ? JobRow[Name] : never;
-/** As `COLUMNS`. */
-type Values = { readonly [I in keyof typeof COLUMNS]: ValueOf<(typeof COLUMNS)[I]> };
-
-/** Below knex, as lists of values: to have an object made of each row takes longer than to read it. */
-async function selectValues(
-  db: Db,
-  { sql, bindings }: { sql: string; bindings: readonly unknown[] },
-): Promise<Values[]> {
-  return withRawSqlite(db, (sqlite) => {
-    const statement = sqlite.prepare<unknown[], Values>(sql).raw();
-    return statement.all(...bindings) as unknown[] as Values[];
-  });
-}
-
-/** Written out, not in a loop: a long queue is read often. */
-function toQueued(values: Values, toSelector: (text: string) => Selector): QueuedRow {
-  return {
-    id: values[0],
-    attempt: values[1],
-    gpu: values[2],
-    runner: values[3],
-    node_selector: toSelector(values[4]),
-    priority: values[5],
-    project_id: values[6],
-    experiment_id: values[7],
-    created_at: values[8],
-    queued_at: values[9],
-    not_before: values[10],
-    head_since: values[11],
-    pending_reason: values[12],
-  };
 }
 
 function chunks<T>(items: readonly T[]): T[][] {
