@@ -7,6 +7,7 @@ import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
 import { metricDefinitions } from '@svc/plugin-metric-definitions';
 import { metrics } from '@svc/plugin-metrics';
+import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { metricsExport } from '@svc/plugin-metrics-export';
 import { openapi } from '@svc/plugin-openapi';
@@ -25,6 +26,7 @@ export default defineConfig({
     projects(), // projects and experiments that group runs
     events(), // what happened: list and live stream
     nodes(), // agent hosts: their connection, heartbeat and GPU slots
+    nodeMetrics(), // how the hosts and their GPUs do
     jobs(), // queue, scheduler, cancel and retry
     logs(), // every line: recent ones in memory, all of them on disk
     runs(), // what a training reports under: progress, config, state

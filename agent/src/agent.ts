@@ -13,6 +13,7 @@ import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session
 import { virtualGpus, type GpuSource } from './slots.js';
 import { SpoolShipper } from './spool-shipper.js';
 import { Supervisor } from './supervisor.js';
+import { Telemetry } from './telemetry.js';
 import { loadSystemFacts } from './system-facts.js';
 import { VERSION } from './version.js';
 
@@ -83,7 +84,8 @@ async function startLocked(
   setMaxListeners(0, closing.signal);
   const clock = systemClock;
   let identity = await ensureIdentity(stateDir, options.name, os.hostname());
-  const facts = await loadFacts(options, stateDir, log, closing.signal);
+  const gpus = toGpuSource(options);
+  const facts = await loadFacts(options, gpus, stateDir, log, closing.signal);
   const { promise: ready, resolve: resolveReady } = withResolvers();
 
   const session: Session = new Session({
@@ -91,12 +93,16 @@ async function startLocked(
     prepare: () => supervisor.settle(HELLO_PATIENCE_MS),
     hello: () => ({ ...toHello(identity, facts, options), attempts: supervisor.reports() }),
     onWelcome(welcome) {
+      telemetry.welcomed();
       log.info('connected', { url, node_id: welcome.node_id, server_version: welcome.server_version });
       keepSecret(welcome);
       supervisor.welcome(welcome);
       resolveReady();
     },
-    onFrame: (frame) => supervisor.carryOut(frame),
+    onFrame(frame) {
+      if (frame.type === 'node_metrics_ack') telemetry.stored(frame.ts);
+      else supervisor.carryOut(frame);
+    },
     onOffline() {
       logs.pause();
       spools.pause();
@@ -122,6 +128,13 @@ async function startLocked(
     isOnline: () => session.isOnline,
   });
 
+  const telemetry = new Telemetry({
+    stateDir,
+    gpus: facts.slots.length > 0 ? (gpus.meter?.(log) ?? null) : null,
+    send: (frame) => session.send(frame),
+    isOnline: () => session.isOnline,
+  });
+
   /** Must hold: the secret is on the disk before we speak again, for the server takes that as the sign that we keep it. */
   function keepSecret({ node_secret }: Welcome): void {
     if (identity.node_secret === node_secret) return;
@@ -131,6 +144,7 @@ async function startLocked(
 
   await supervisor.recover();
   session.start();
+  telemetry.start();
   log.info('agent started', {
     node_id: identity.node_id,
     name: identity.name,
@@ -140,6 +154,7 @@ async function startLocked(
 
   async function close(): Promise<void> {
     closing.abort();
+    telemetry.close();
     logs.close();
     await session.close();
     await spools.close();
@@ -159,22 +174,25 @@ function checkOptions({ url, token }: AgentOptions): void {
 
 async function loadFacts(
   options: AgentOptions,
+  gpus: GpuSource,
   stateDir: string,
   log: AgentLog,
   signal: AbortSignal,
 ): Promise<NodeFacts> {
   const [slots, runners, system] = await Promise.all([
-    discoverSlots(options, log, signal),
+    discoverSlots(gpus, log, signal),
     Promise.all(options.runners.map((runner) => probe(runner, signal))),
     loadSystemFacts(stateDir),
   ]);
   return { slots, runners, system, bootId: readBootId() };
 }
 
+function toGpuSource({ virtualGpus: count = 0, gpus }: AgentOptions): GpuSource {
+  return count > 0 ? virtualGpus(count) : (gpus ?? nvidiaSmi());
+}
+
 /** A host whose GPUs cannot be told offers none, and still takes jobs without. */
-async function discoverSlots(options: AgentOptions, log: AgentLog, signal: AbortSignal): Promise<SlotSpec[]> {
-  const isVirtual = options.virtualGpus !== undefined && options.virtualGpus > 0;
-  const source = isVirtual ? virtualGpus(options.virtualGpus ?? 0) : (options.gpus ?? nvidiaSmi());
+async function discoverSlots(source: GpuSource, log: AgentLog, signal: AbortSignal): Promise<SlotSpec[]> {
   try {
     return await source.discover(signal);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { SlotSpec } from '@svc/contract';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isMissing } from './durable-file.js';
+import { NvidiaMeter } from './gpu-meter.js';
 import type { GpuSource } from './slots.js';
 
 const QUERY = ['--query-gpu=index,uuid,name,memory.total', '--format=csv,noheader,nounits'];
@@ -21,6 +22,7 @@ export function nvidiaSmi(program = 'nvidia-smi'): GpuSource {
         throw error;
       }
     },
+    meter: (log) => new NvidiaMeter(log, program),
   };
 }
 

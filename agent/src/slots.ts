@@ -1,10 +1,14 @@
 import type { SlotSpec } from '@svc/contract';
+import type { GpuMeter } from './gpu-meter.js';
+import type { AgentLog } from './log.js';
 
 /** Where the GPU slots of this host come from. */
 export interface GpuSource {
   readonly name: string;
   /** The GPUs there are, none when the host has none. Throws when they cannot be told. */
   discover(signal: AbortSignal): Promise<SlotSpec[]>;
+  /** What measures them; left out: nothing does. */
+  meter?(log: AgentLog): GpuMeter;
 }
 
 /** Slots that stand for no device, for trying out and for tests. */

@@ -31,6 +31,7 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
     kill_grace_ms: 0,
   },
   start: { type: 'start', ...KEY },
+  node_metrics_ack: { type: 'node_metrics_ack', ts: 5 },
   stop: { type: 'stop', ...KEY, grace_ms: 0 },
   forget: { type: 'forget', ...KEY },
   logs_ack: { type: 'logs_ack', ...POSITION },

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { MIB, Timestamp, nullable, strict } from './route.js';
 import { JobType, Labels } from './records/job.js';
+import { NodeMetricsAck, NodeMetricsFrame } from './node-metrics.js';
 import { LogStream } from './records/log.js';
 import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
 
@@ -21,6 +22,7 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
  *    refused for good. The records are idempotent themselves, so that a frame may be sent again, also on another connection.
+ * 6. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored.
  *
  * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
  */
@@ -113,7 +115,15 @@ export const SpoolFrame = strict({
 export type SpoolFrame = Static<typeof SpoolFrame>;
 
 /** Every frame that an agent sends. */
-export const AgentFrame = Type.Union([Hello, Heartbeat, Accepted, AttemptFrame, LogsFrame, SpoolFrame]);
+export const AgentFrame = Type.Union([
+  Hello,
+  Heartbeat,
+  Accepted,
+  AttemptFrame,
+  LogsFrame,
+  SpoolFrame,
+  NodeMetricsFrame,
+]);
 export type AgentFrame = Static<typeof AgentFrame>;
 
 /** keep: go on; start it if it is only accepted. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
@@ -181,7 +191,17 @@ export const SpoolAck = strict({
 export type SpoolAck = Static<typeof SpoolAck>;
 
 /** Every frame that the server sends. */
-export const ServerFrame = Type.Union([Welcome, Refused, Dispatch, Start, Stop, Forget, LogsAck, SpoolAck]);
+export const ServerFrame = Type.Union([
+  Welcome,
+  Refused,
+  Dispatch,
+  Start,
+  Stop,
+  Forget,
+  LogsAck,
+  SpoolAck,
+  NodeMetricsAck,
+]);
 export type ServerFrame = Static<typeof ServerFrame>;
 
 export type FrameOf<F extends { type: string }, T extends F['type']> = Extract<F, { type: T }>;

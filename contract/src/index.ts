@@ -14,5 +14,6 @@ export * from './records/log.js';
 export * from './records/export.js';
 export * from './records/garbage.js';
 export * from './agent-protocol.js';
+export * from './node-metrics.js';
 export * from './spool-record.js';
 export * as routes from './routes/index.js';

@@ -8,6 +8,7 @@ export const PLUGINS = [
   'projects',
   'events',
   'nodes',
+  'node-metrics',
   'jobs',
   'logs',
   'runs',

@@ -62,10 +62,6 @@ export const NodeRecord = strict(
 );
 export type NodeRecord = Static<typeof NodeRecord>;
 
-/** One sample of node metrics: names as `cpu.util`, `gpu.0.mem_used_mb`. */
-export const NodeSample = strict({ ts: Timestamp, values: Type.Record(Type.String(), Type.Number()) });
-export type NodeSample = Static<typeof NodeSample>;
-
 export const GpuProcess = strict({
   gpu: Type.Integer(),
   pid: Type.Integer(),
@@ -74,3 +70,24 @@ export const GpuProcess = strict({
   job_id: nullable(Type.String()),
 });
 export type GpuProcess = Static<typeof GpuProcess>;
+
+/** Columns of equal length, by time. `total` counts the samples of the range before thinning. */
+export const NodeSeries = strict({
+  ts: Type.Array(Timestamp),
+  values: Type.Array(Type.Number()),
+  total: Type.Integer(),
+  downsampled: Type.Boolean(),
+});
+export type NodeSeries = Static<typeof NodeSeries>;
+
+/** The newest value of each metric that was measured within the last 60 s. */
+export const NodeSnapshot = strict(
+  {
+    node_id: Type.String(),
+    ts: nullable(Timestamp),
+    metrics: Type.Record(Type.String(), strict({ value: Type.Number(), ts: Timestamp })),
+    processes: Type.Array(GpuProcess),
+  },
+  { $id: 'NodeSnapshot' },
+);
+export type NodeSnapshot = Static<typeof NodeSnapshot>;

@@ -1,5 +1,6 @@
+import { Type } from 'typebox';
 import { limit, listOf, route, strict } from '../route.js';
-import { NodeRecord } from '../records/node.js';
+import { NodeRecord, NodeSeries, NodeSnapshot } from '../records/node.js';
 
 export const listNodes = route({
   id: 'nodes.list',
@@ -36,4 +37,39 @@ export const undrainNode = route({
   scope: 'write',
   summary: 'Let the node take jobs again.',
   answers: { 200: NodeRecord },
+});
+
+export const readNodeMetrics = route({
+  id: 'nodes.metrics',
+  method: 'GET',
+  path: '/nodes/{node_id}/metrics',
+  scope: 'read',
+  summary: 'System metrics of the node by time, thinned keeping first, last and extremes.',
+  query: strict({
+    names: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'One comma-separated value; left out: every metric of the node.',
+      }),
+    ),
+    window_s: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 31 * 86_400,
+        default: 3600,
+        description: 'The last seconds: at full rate for a day, means of a minute before that.',
+      }),
+    ),
+    limit: limit(1000, 10_000),
+  }),
+  answers: { 200: strict({ node_id: Type.String(), series: Type.Record(Type.String(), NodeSeries) }) },
+});
+
+export const getNodeSnapshot = route({
+  id: 'nodes.snapshot',
+  method: 'GET',
+  path: '/nodes/{node_id}/snapshot',
+  scope: 'read',
+  summary: 'The newest value of each metric of the last 60 seconds, and the processes on the GPUs.',
+  answers: { 200: NodeSnapshot },
 });

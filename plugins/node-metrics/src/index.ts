@@ -1,0 +1,74 @@
+import { routes as contract } from '@svc/contract';
+import { definePlugin, fail, ok, requireId, type PluginContext } from '@svc/kernel';
+import { nodesRef, type Nodes } from '@svc/plugin-nodes';
+import { Type } from 'typebox';
+import { NodeMetricsIntake } from './intake.js';
+import { nodeMetricsMigrations } from './migrations.js';
+import { readSeries, toSnapshot } from './reader.js';
+import { Rollup } from './rollup.js';
+import { nodeMetricsRef } from './service.js';
+
+export * from './service.js';
+export { nodeMetricsMigrations } from './migrations.js';
+
+const HOUR_MS = 3_600_000;
+
+const options = Type.Object(
+  {
+    full_rate_h: Type.Number({
+      minimum: 1,
+      default: 24,
+      description: 'Node metrics are kept as measured for so many hours, then as means of a minute.',
+    }),
+    minute_means_d: Type.Number({
+      minimum: 1,
+      default: 30,
+      description: 'Means of a minute are kept for so many days.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const nodeMetrics = definePlugin({
+  name: 'node-metrics',
+  requires: ['nodes'],
+  options,
+  setup(ctx, { full_rate_h, minute_means_d }) {
+    const nodes = ctx.use(nodesRef);
+    const intake = new NodeMetricsIntake(ctx, nodes);
+    const rollup = new Rollup(ctx, {
+      fullRateMs: full_rate_h * HOUR_MS,
+      minuteMeansMs: minute_means_d * 24 * HOUR_MS,
+    });
+    nodes.onFrame('node_metrics', (frame, from) => intake.frame(frame, from));
+    ctx.migrations(nodeMetricsMigrations);
+    ctx.provide(nodeMetricsRef, {
+      snapshot: (nodeId) => toSnapshot(nodeId, intake.buffer(nodeId), ctx.clock.now()),
+    });
+    ctx.hooks.routes.tap(ctx.name, (routes) => {
+      routes.add(contract.readNodeMetrics, async ({ params, query }) => {
+        const nodeId = await requireNode(ctx, nodes, params.node_id);
+        const { names, window_s = 3600, limit = 1000 } = query;
+        const series = await readSeries(ctx.db, nodeId, intake.buffer(nodeId), {
+          names: names === undefined ? null : new Set(names.split(',')),
+          from: ctx.clock.now() - window_s * 1000,
+          limit,
+        });
+        return ok({ node_id: nodeId, series });
+      });
+      routes.add(contract.getNodeSnapshot, async ({ params }) => {
+        const nodeId = await requireNode(ctx, nodes, params.node_id);
+        return ok(toSnapshot(nodeId, intake.buffer(nodeId), ctx.clock.now()));
+      });
+    });
+    ctx.ready(() => {
+      intake.start();
+      rollup.start();
+    });
+  },
+});
+
+async function requireNode({ db }: PluginContext, nodes: Nodes, given: string): Promise<string> {
+  const id = requireId('node', given);
+  return (await nodes.get(db, id))?.id ?? fail('not_found', `no node "${given}"`);
+}

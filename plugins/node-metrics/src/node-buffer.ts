@@ -1,0 +1,84 @@
+import type { GpuProcess, NodeMetricsFrame } from '@svc/contract';
+import type { Samples } from './samples.js';
+
+const MINUTE_MS = 60_000;
+/** So long an agent keeps what is not stored: older than this is no repetition. */
+const LONGEST_REPLAY_MS = 3_600_000;
+const MAX_METRICS = 2_000;
+
+/** What a node has told and is not on the disk yet. */
+export class NodeBuffer {
+  processes: readonly GpuProcess[] = [];
+  /** When the last frame came, by the server's clock. */
+  heardAt = -Infinity;
+  /** When the oldest sample that is not stored came, by the server's clock; null: there is none. */
+  waitingSince: number | null = null;
+  readonly latest = new Map<string, { readonly value: number; readonly ts: number }>();
+  #ts: number[] = [];
+  #columns = new Map<string, number[]>();
+
+  /** `newest`: time of the newest sample that was taken. */
+  constructor(public newest: number | null) {}
+
+  get samples(): Samples {
+    return { ts: this.#ts, columns: this.#columns };
+  }
+
+  add({ ts, values, processes }: NodeMetricsFrame, now: number): void {
+    this.heardAt = now;
+    this.processes = processes;
+    const isNew = ts.map((at) => this.#isNew(at));
+    const fresh = ts.filter((_, index) => isNew[index]);
+    if (fresh.length === 0) return;
+    const before = this.#ts.length;
+    this.#ts.push(...fresh);
+    for (const [name, column] of Object.entries(values)) {
+      const into = this.#column(name, before);
+      if (into === null) continue;
+      const kept = column.filter((_, index) => isNew[index]).map((value) => value ?? NaN);
+      into.push(...kept);
+      const last = kept.findLastIndex((value) => !Number.isNaN(value));
+      if (last >= 0) this.latest.set(name, { value: kept[last] as number, ts: fresh[last] as number });
+    }
+    for (const column of this.#columns.values()) while (column.length < this.#ts.length) column.push(NaN);
+    this.newest = fresh.at(-1) as number;
+    this.waitingSince ??= now;
+  }
+
+  /** The samples of full minutes, or all of them, still held until `drop`. Empty when there are none. */
+  full(all: boolean): Samples {
+    const end = Math.floor((this.newest ?? 0) / MINUTE_MS) * MINUTE_MS;
+    const count = all ? this.#ts.length : this.#ts.findIndex((at) => at >= end);
+    return slice(this.samples, 0, count < 0 ? this.#ts.length : count);
+  }
+
+  /** The first `count` are on the disk. */
+  drop(count: number, now: number): void {
+    const rest = slice(this.samples, count, this.#ts.length);
+    this.#ts = [...rest.ts];
+    this.#columns = new Map([...rest.columns].map(([name, values]) => [name, Array.from(values)]));
+    this.waitingSince = this.#ts.length === 0 ? null : now;
+  }
+
+  #isNew(at: number): boolean {
+    return this.newest === null || at > this.newest || at < this.newest - LONGEST_REPLAY_MS;
+  }
+
+  #column(name: string, length: number): number[] | null {
+    const known = this.#columns.get(name);
+    if (known) return known;
+    if (this.#columns.size >= MAX_METRICS) return null;
+    const column = new Array<number>(length).fill(NaN);
+    this.#columns.set(name, column);
+    return column;
+  }
+}
+
+/** A metric that was not measured in that stretch is left out. */
+function slice({ ts, columns }: Samples, from: number, to: number): Samples {
+  const parts = [...columns].map(([name, values]) => [name, Array.from(values).slice(from, to)] as const);
+  return {
+    ts: ts.slice(from, to),
+    columns: new Map(parts.filter(([, values]) => values.some((value) => !Number.isNaN(value)))),
+  };
+}

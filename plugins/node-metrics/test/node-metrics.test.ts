@@ -1,0 +1,184 @@
+import { newId } from '@svc/contract';
+import {
+  createTestKernel,
+  eachDatabase,
+  fakeClock,
+  until,
+  type FakeClock,
+  type TestKernel,
+} from '@svc/kernel/testing';
+import { events } from '@svc/plugin-events';
+import { nodes } from '@svc/plugin-nodes';
+import { expect } from 'chai';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeAgent } from '../../nodes/test/support/fake-agent.js';
+import { nodeMetrics } from '../src/index.js';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+describe('node metrics', () => {
+  eachDatabase((database) => {
+    let clock: FakeClock;
+    let kernel: TestKernel;
+    let agent: FakeAgent;
+
+    beforeEach(async () => {
+      clock = fakeClock();
+      const plugins = [events(), nodes({ offline_after_s: 86_400 }), nodeMetrics()];
+      kernel = await createTestKernel({ plugins, database, clock });
+      agent = new FakeAgent({ url: kernel.url });
+      await agent.connect();
+    });
+    afterEach(async () => {
+      await agent.close();
+      await kernel.close();
+    });
+
+    const tell = (ts: number[], values: Record<string, (number | null)[]>, processes: object[] = []) =>
+      agent.send({ type: 'node_metrics', ts, values, processes });
+    const get = (path: string) => kernel.request('GET', path, { token: 'read' });
+    const read = async (query = '') => (await get(`/nodes/${agent.nodeId}/metrics${query}`)).body.series;
+    const snapshot = async () => (await get(`/nodes/${agent.nodeId}/snapshot`)).body;
+    const heard = (ts: number) => until(async () => (await snapshot()).ts === ts);
+    const countChunks = async (resolution: string) =>
+      (await kernel.db('node_metric_chunks').where({ resolution })).length;
+    /** Lets what waits become old enough to be written, and waits for the agent to be told. */
+    const passChunk = async () => {
+      await clock.advance(6 * MINUTE_MS);
+      return agent.take('node_metrics_ack');
+    };
+
+    it('GET /nodes/{id}/metrics gives what was measured, by name, in the order of time', async () => {
+      const now = clock.now();
+      tell([now - 4000, now - 2000], { 'cpu.util': [10, 20], 'gpu.0.util': [null, 99] });
+      await heard(now - 2000);
+      expect(await read()).to.deep.equal({
+        'cpu.util': { ts: [now - 4000, now - 2000], values: [10, 20], total: 2, downsampled: false },
+        'gpu.0.util': { ts: [now - 2000], values: [99], total: 1, downsampled: false },
+      });
+      expect(Object.keys(await read('?names=gpu.0.util,unknown'))).to.deep.equal(['gpu.0.util']);
+      expect((await read('?window_s=3'))['cpu.util'].values).to.deep.equal([20]);
+      expect((await read('?limit=1'))['cpu.util']).to.include({ total: 2, downsampled: true });
+    });
+
+    it('GET /nodes/{id}/snapshot gives the newest value of each metric of the last 60 seconds', async () => {
+      const now = clock.now();
+      const processes = [{ gpu: 0, pid: 7, name: 'python3', mem_mb: 512, job_id: null }];
+      tell(
+        [now - 62_000, now - 2000, now],
+        { 'cpu.util': [1, 2, null], 'disk.free_gb': [5, null, null] },
+        processes,
+      );
+      await heard(now);
+      expect(await snapshot()).to.deep.equal({
+        node_id: agent.nodeId,
+        ts: now,
+        metrics: { 'cpu.util': { value: 2, ts: now - 2000 } },
+        processes,
+      });
+      await clock.advance(60_001);
+      expect(await snapshot()).to.deep.equal({ node_id: agent.nodeId, ts: null, metrics: {}, processes: [] });
+    });
+
+    it('answers 404 for a node that nobody knows, and an empty answer for one that has told nothing', async () => {
+      for (const what of ['metrics', 'snapshot'])
+        expect((await get(`/nodes/${newId('node')}/${what}`)).status).to.equal(404);
+      expect(await read()).to.deep.equal({});
+      expect((await snapshot()).metrics).to.deep.equal({});
+    });
+
+    it('tells the agent what is stored once it is, full minutes first', async () => {
+      const minute = Math.ceil(clock.now() / MINUTE_MS) * MINUTE_MS;
+      tell([minute - 2000, minute - 1, minute + 2000], { 'cpu.util': [1, 2, 3] });
+      await heard(minute + 2000);
+      expect(agent.count('node_metrics_ack')).to.equal(0);
+      expect(await passChunk()).to.include({ ts: minute - 1 });
+      expect(await countChunks('raw')).to.equal(1);
+      expect((await read())['cpu.util'].values).to.deep.equal([1, 2, 3]);
+    });
+
+    it('takes a sample that comes again once, whether the first was stored or not', async () => {
+      const now = clock.now();
+      tell([now, now + 2000], { 'cpu.util': [1, 2] });
+      tell([now, now + 2000, now + 4000], { 'cpu.util': [7, 7, 3] });
+      await heard(now + 4000);
+      expect((await read())['cpu.util'].values).to.deep.equal([1, 2, 3]);
+      tell([now + 3 * MINUTE_MS], { 'cpu.util': [4] });
+      await heard(now + 3 * MINUTE_MS);
+      await passChunk();
+      tell([now, now + 3 * MINUTE_MS, now + 3 * MINUTE_MS + 1], { 'cpu.util': [7, 7, 5] });
+      await heard(now + 3 * MINUTE_MS + 1);
+      expect((await read())['cpu.util'].values).to.deep.equal([1, 2, 3, 4, 5]);
+    });
+
+    it('takes what is measured after the clock of the host was set back by more than an hour', async () => {
+      const now = clock.now();
+      tell([now], { 'cpu.util': [1] });
+      await heard(now);
+      tell([now - 2 * HOUR_MS], { 'cpu.util': [2] });
+      await heard(now - 2 * HOUR_MS);
+    });
+
+    it('ignores columns of unequal length, and keeps the connection', async () => {
+      const now = clock.now();
+      tell([now - 1, now], { 'cpu.util': [1] });
+      tell([now], { 'cpu.util': [5] });
+      await heard(now);
+      expect((await read())['cpu.util'].values).to.deep.equal([5]);
+      expect(agent.closed).to.equal(null);
+    });
+
+    it('becomes means of a minute after a day', async () => {
+      const start = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS - 25 * HOUR_MS;
+      tell([start, start + 30_000, start + MINUTE_MS], { 'cpu.util': [10, 30, 50] });
+      await heard(start + MINUTE_MS);
+      tell([start + 2 * MINUTE_MS], { 'cpu.util': [60] });
+      await heard(start + 2 * MINUTE_MS);
+      await passChunk();
+      await until(async () => {
+        await clock.advance(5 * MINUTE_MS);
+        return (await countChunks('raw')) === 0 && (await countChunks('minute')) > 0;
+      });
+      const series = (await read(`?window_s=${30 * 3600}`))['cpu.util'];
+      expect(series.ts.slice(0, 2)).to.deep.equal([start, start + MINUTE_MS]);
+      expect(series.values.slice(0, 2)).to.deep.equal([20, 50]);
+    });
+
+    it('goes after thirty days', async () => {
+      tell([clock.now() - 31 * 24 * HOUR_MS], { 'cpu.util': [10] });
+      tell([clock.now()], { 'cpu.util': [20] });
+      await heard(clock.now());
+      await passChunk();
+      expect(await countChunks('raw')).to.equal(1);
+      await until(async () => {
+        await clock.advance(5 * MINUTE_MS);
+        return (await countChunks('minute')) === 0;
+      });
+      expect((await read(`?window_s=${31 * 86_400}`))['cpu.util'].values).to.deep.equal([20]);
+    });
+  });
+
+  it('is written when the server closes, and read again by the next', async () => {
+    const clock = fakeClock();
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-node-metrics-'));
+    const boot = () => createTestKernel({ plugins: [events(), nodes(), nodeMetrics()], clock, dataDir });
+    const first = await boot();
+    const agent = new FakeAgent({ url: first.url });
+    await agent.connect();
+    agent.send({ type: 'node_metrics', ts: [clock.now()], values: { 'cpu.util': [42] }, processes: [] });
+    const read = async (kernel: TestKernel) =>
+      (await kernel.request('GET', `/nodes/${agent.nodeId}/metrics`, { token: 'read' })).body.series[
+        'cpu.util'
+      ]?.values;
+    await until(async () => (await read(first)) !== undefined);
+    await agent.close();
+    await first.close();
+    const second = await boot();
+    expect(await read(second)).to.deep.equal([42]);
+    await second.close();
+    rmSync(dataDir, { recursive: true });
+  });
+});
