@@ -7,6 +7,7 @@ import { nvidiaSmi } from './gpu-nvidia.js';
 import { ensureIdentity, lockStateDir, saveIdentitySync, type Identity } from './identity.js';
 import { LogShipper } from './log-shipper.js';
 import { createAgentLog, toReason, type AgentLog } from './log.js';
+import { OldAttempts } from './old-attempts.js';
 import { readBootId } from './process-table.js';
 import { systemClock, type RunnerAgent } from './runner.js';
 import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session.js';
@@ -36,6 +37,8 @@ export interface AgentOptions {
   /** Where real GPUs come from; left out: nvidia-smi. */
   gpus?: GpuSource | undefined;
   runners: readonly RunnerAgent[];
+  /** So long an attempt's files stay once the server has all of it. Left out: 7; 0: not at all. */
+  keepAttemptsDays?: number | undefined;
   log?: AgentLog | undefined;
   timing?: Partial<SessionTiming> | undefined;
 }
@@ -126,6 +129,11 @@ async function startLocked(
     ...{ nodeId: identity.node_id, nodeName: identity.name },
     send: (frame) => session.send(frame),
     isOnline: () => session.isOnline,
+    forgotten: (dir) => oldAttempts.forgotten(dir),
+  });
+  const oldAttempts: OldAttempts = new OldAttempts({
+    ...{ jobsDir: path.join(stateDir, 'jobs'), keepDays: options.keepAttemptsDays, clock, log },
+    isInCare: (key) => supervisor.isInCare(key),
   });
 
   const telemetry = new Telemetry({
@@ -143,6 +151,7 @@ async function startLocked(
   }
 
   await supervisor.recover();
+  oldAttempts.start();
   session.start();
   telemetry.start();
   log.info('agent started', {
@@ -159,6 +168,7 @@ async function startLocked(
     await session.close();
     await spools.close();
     await supervisor.close();
+    await oldAttempts.close();
     for (const runner of runners) await runner.close?.();
     await unlock();
   }

@@ -167,7 +167,9 @@ export class Attempt {
     this.host.release(this);
     const write = saveForgotten(this.paths, this.host.clock.now());
     this.host.writing(
-      write.catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error)),
+      write
+        .then(() => this.host.forgotten(this.paths.dir))
+        .catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error)),
     );
   }
 

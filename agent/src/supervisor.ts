@@ -38,6 +38,8 @@ export interface AttemptHost {
   isOnline(): boolean;
   /** The attempt is out of our care. */
   release(attempt: Attempt): void;
+  /** The directory of an attempt is marked as one that is out of our care. */
+  forgotten(dir: string): void;
   /** A write to the state directory: the agent does not let go of the directory before it is done. */
   writing(write: Promise<void>): void;
 }
@@ -82,6 +84,10 @@ export class Supervisor {
   /** Waits until no attempt is on its way to the disk or being started, at most so long. */
   async settle(timeoutMs: number): Promise<void> {
     await within(Promise.all([...this.#attempts.values()].map((attempt) => attempt.settled)), timeoutMs);
+  }
+
+  isInCare(key: AttemptKey): boolean {
+    return this.#attempts.has(attemptKey(key));
   }
 
   reports(): AttemptReport[] {

@@ -15,7 +15,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
       'the agent needs a token: svc token create --name agents --scope agent makes one; give it as SVC_TOKEN',
     );
   }
-  const { name, stateDir, label: labels, maxCpuJobs, virtualGpus } = options;
+  const { name, stateDir, label: labels, maxCpuJobs, virtualGpus, keepAttemptsDays } = options;
   const log = createAgentLog({
     level: isUnderUp() ? 'warn' : 'info',
     write: (line) => process.stderr.write(line),
@@ -29,6 +29,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     labels,
     maxCpuJobs,
     virtualGpus,
+    keepAttemptsDays,
     runners,
     log,
   });

@@ -11,6 +11,11 @@ export function addAgentCommand(program: Command): void {
     .option('--label <k=v>', 'label that a job may select by; may be repeated', parsePair)
     .option('--max-cpu-jobs <n>', 'jobs without a GPU at a time (default: logical CPUs)', parseInteger)
     .option('--virtual-gpus <n>', 'slots that stand for no device, for trying out', parseInteger)
+    .option(
+      '--keep-attempts-days <n>',
+      'so long the files of an attempt stay here after its end (default: 7; 0: not at all)',
+      parseInteger,
+    )
     .addHelpText(
       'after',
       '\nExample:\n  SVC_TOKEN=svc_agent_... svc agent --url http://server:8600 --label rack=b2',
@@ -27,4 +32,5 @@ export interface AgentCommandOptions extends ConnectionOptions {
   readonly label?: Record<string, string>;
   readonly maxCpuJobs?: number;
   readonly virtualGpus?: number;
+  readonly keepAttemptsDays?: number;
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { AgentChild } from './support/agent-child.js';
 import { Host, isAlive } from './support/host.js';
 
@@ -46,7 +47,9 @@ describe('process runner: agents come and go, jobs stay', () => {
     try {
       await until(() => host.server.welcomes === 1, 'the agent');
       host.nodeId = hellos()[0]?.node_id ?? null;
-      const key = host.sh(COUNTING, { env: { N: '400' } });
+      const enough = path.join(host.stateDir, 'enough');
+      const counting = `i=0; while [ ! -e ${enough} ]; do i=$((i+1)); echo $i; sleep 0.01; done; exit 7`;
+      const key = host.sh(counting);
       const { pid } = await host.server.running(key);
       for (const round of [2, 3]) {
         expect(await child.end('SIGKILL')).to.equal('SIGKILL');
@@ -55,9 +58,12 @@ describe('process runner: agents come and go, jobs stay', () => {
         await until(() => host.server.welcomes === round, 'the agent');
         expect(reported(key)).to.include({ state: 'running', pid });
       }
+      await writeFile(enough, '');
       const ended = await host.server.ended(key);
       expect(ended.exit).to.deep.equal({ kind: 'exited', code: 7 });
-      expect(host.server.logs.lines(key)).to.deep.equal(numbers(400));
+      const written = (await readFile(host.file(key, 'stdout'), 'utf8')).trimEnd().split('\n');
+      expect(written).to.deep.equal(numbers(written.length));
+      expect(host.server.logs.lines(key)).to.deep.equal(written);
     } finally {
       await child.end('SIGKILL');
     }
