@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Job } from '@svc/contract';
+import { routes, type BodyOf, type Job, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { Program } from '../support/program.js';
@@ -203,6 +203,34 @@ describe('svc against the real server and agent', function () {
     expect(await svc('run', run_id ?? '')).to.match(/^tabled {2}SUCCEEDED/);
     expect((await json<{ items: Job[] }>('jobs', '--limit', '2')).items).to.have.length(2);
     expect(await svc('jobs')).to.not.match(/\u001b/);
+  });
+
+  it('runs: of a project and experiment by name, by words of their names and by tags', async () => {
+    const create = async (body: BodyOf<typeof routes.createRun>) =>
+      (await server.client.call(routes.createRun, { body })).id;
+    const place = { project: 'searched', experiment: 'e' };
+    const git = { commit: 'c'.repeat(40), branch: 'main', dirty: true };
+    const one = await create({ ...place, name: 'ResNet a', tags: ['best', 'base'], environment: { git } });
+    const two = await create({ ...place, name: 'resnet b', tags: ['base'] });
+    await create({ project: 'another', experiment: 'e', name: 'resnet a' });
+    const ids = async (...args: string[]) =>
+      (await json<{ items: Run[] }>('runs', ...args)).items.map(({ id }) => id);
+    expect(await ids('--project', 'searched')).to.deep.equal([two, one]);
+    expect(await ids('--project', 'searched', '--experiment', 'e', '--search', 'RESNET a')).to.deep.equal([
+      one,
+    ]);
+    expect(await ids('--tag', 'base', '--tag', 'best')).to.deep.equal([one]);
+    expect(await svc('runs', '--tag', 'best')).to.match(/ResNet a .* best, base$/m);
+    expect(await svc('run', one)).to.match(/tags +best, base\n.*commit +c{40} \(main, with changes\)/);
+    expect(await json<Run>('run', one)).to.deep.include({ environment: { git } });
+    for (const [args, message] of [
+      [['--project', 'none'], 'no project "none"'],
+      [['--experiment', 'none'], 'no experiment "none"'],
+      [['--experiment', 'e'], 'several projects have an experiment "e": add --project'],
+    ] as const) {
+      const { status, stderr } = await workplace.svc(['runs', ...args]);
+      expect([status, stderr]).to.deep.equal([1, `svc: ${message}\n`]);
+    }
   });
 
   it('what is not there is a failure told in one line', async () => {

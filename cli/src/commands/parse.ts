@@ -23,3 +23,8 @@ export function parseEnvPair(text: string, pairs?: Readonly<Record<string, strin
   if (value === undefined) throw new InvalidArgumentError(`It must be KEY=VALUE: ${text} is not set here.`);
   return parsePair(`${text}=${value}`, pairs);
 }
+
+/** For an option that may be repeated: its values in order. */
+export function parseRepeated(text: string, values: readonly string[] = []): readonly string[] {
+  return [...values, text];
+}

@@ -14,7 +14,8 @@ import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
-import { parseInteger } from './parse.js';
+import { findPlace, type PlaceOptions } from './find-place.js';
+import { parseInteger, parseRepeated } from './parse.js';
 
 const CURVE_WIDTH = 32;
 const SHOWN_CHECKPOINTS = 5;
@@ -24,8 +25,15 @@ export function addRunCommands(program: Command): void {
     .description('list runs, newest first')
     .addOption(new Option('--status <status>', 'only these').choices(RUN_STATUSES))
     .option('--job <id>', 'only those of this job')
+    .option('--project <name>', 'only those of this project, by name or id')
+    .option('--experiment <name>', 'only those of this experiment, by name or id')
+    .option('--search <words>', 'only those whose name holds every word')
+    .option('--tag <tag>', 'only those with this tag; may be repeated', parseRepeated)
     .option('--limit <n>', 'how many, at most 1000', parseInteger)
-    .addHelpText('after', '\nExample:\n  svc runs --status RUNNING')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc runs --status RUNNING\n  svc runs --project vision --search "resnet lr" --tag best',
+    )
     .action(listRuns);
 
   withJson(program.command('run'))
@@ -35,19 +43,25 @@ export function addRunCommands(program: Command): void {
     .action(showRun);
 }
 
-interface ListOptions extends JsonOptions {
+interface ListOptions extends JsonOptions, PlaceOptions {
   readonly status?: Run['status'];
   readonly job?: string;
   readonly limit?: number;
+  readonly search?: string;
+  readonly tag?: readonly string[];
 }
 
-async function listRuns({ status, job, limit, ...options }: ListOptions): Promise<void> {
+async function listRuns({ status, job, limit, search, tag, ...options }: ListOptions): Promise<void> {
+  const client = connect(options);
   const query = {
+    ...(await findPlace(client, options)),
     ...(status !== undefined && { status }),
     ...(job !== undefined && { job_id: job }),
+    ...(search !== undefined && { q: search }),
+    ...(tag !== undefined && { tags: tag.join(',') }),
     ...(limit !== undefined && { limit }),
   };
-  const page = await connect(options).call(routes.listRuns, { query });
+  const page = await client.call(routes.listRuns, { query });
   print(page, options.json, ({ items }, paint) =>
     items.length > 0 ? toTable(RUN_COLUMNS, items, paint) : ['no runs'],
   );
@@ -60,6 +74,7 @@ const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'STEP', cell: toStep, align: 'right' },
   { title: 'SOURCE', cell: (run) => run.source },
   { title: 'STARTED', cell: (run) => toAge(run.started_at) },
+  { title: 'TAGS', cell: (run) => run.tags.join(', ') },
 ];
 
 function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
@@ -76,7 +91,7 @@ async function showRun(id: string, options: JsonOptions): Promise<void> {
     client.call(routes.readSeries, { params, query: { limit: CURVE_WIDTH * 8 } }),
     client.call(routes.listRunCheckpoints, { params, query: { limit: SHOWN_CHECKPOINTS } }),
   ]);
-  if (options.json) print(summary, true, () => []);
+  if (options.json) print({ ...run, summary }, true, () => []);
   else
     print(run, false, (_run, paint) => [
       ...toRunLines(run, summary, series, paint),
@@ -101,10 +116,22 @@ function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: 
         ['step', `${toStep(summary)}${percent}`],
         ['health', [health.status, ...health.reasons].join(', ')],
         ['started', toAge(run.started_at)],
+        ...toOrigin(run),
       ],
       paint,
     ),
     ...(rows.length > 0 ? ['', ...toTable(METRIC_COLUMNS, rows, paint)] : []),
+  ];
+}
+
+/** What people wrote about the run, and the commit that its script was at. */
+function toOrigin({ tags, notes, environment }: Run): [name: string, value: string][] {
+  const { git } = environment as { git?: { commit?: string; branch?: string | null; dirty?: boolean } };
+  const state = [git?.branch, git?.dirty ? 'with changes' : null].filter(Boolean).join(', ');
+  return [
+    ...(tags.length > 0 ? [['tags', tags.join(', ')] as [string, string]] : []),
+    ...(notes !== '' ? [['notes', notes] as [string, string]] : []),
+    ...(git?.commit ? [['commit', `${git.commit}${state && ` (${state})`}`] as [string, string]] : []),
   ];
 }
 
