@@ -1,5 +1,6 @@
 import { defineConfig } from '@svc/kernel';
 import { auth } from '@svc/plugin-auth';
+import { backup } from '@svc/plugin-backup';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
 import { events } from '@svc/plugin-events';
@@ -7,9 +8,9 @@ import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
 import { metricDefinitions } from '@svc/plugin-metric-definitions';
 import { metrics } from '@svc/plugin-metrics';
+import { metricsExport } from '@svc/plugin-metrics-export';
 import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { nodes } from '@svc/plugin-nodes';
-import { metricsExport } from '@svc/plugin-metrics-export';
 import { openapi } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
 import { runnerProcess } from '@svc/plugin-runner-process';
@@ -32,11 +33,12 @@ export default defineConfig({
     runs(), // what a training reports under: progress, config, state
     metricDefinitions(), // what a metric means: direction, unit, which one is primary
     metrics(), // points, series, summaries
+    metricsExport(), // all points of a run as CSV, JSON lines or Parquet
     checkpoints(), // what a training saved, and where
     spool(), // what a training reported while the server was away
     service(), // health and status
+    backup(), // database and logs backed up while the server works
     openapi(), // the API described, as JSON and as a page
-    metricsExport(), // all points of a run as CSV, JSON lines or Parquet
     runnerProcess(), // runs a command as a process group
     console(), // the web console
   ],

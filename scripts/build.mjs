@@ -122,7 +122,7 @@ async function buildCommandLine() {
     bundle: true,
     splitting: true,
     conditions: ['svc-source'],
-    external: ['@svc/kernel', '@svc/plugin-auth'],
+    external: ['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-retention'],
     // Libraries that are CommonJS ask for node's own modules by require.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addAgentCommand } from './commands/agent.js';
+import { addBackupCommands } from './commands/backup.js';
 import { addConfigCommand } from './commands/config.js';
 import { addExportCommand } from './commands/export.js';
 import { addJobCommands } from './commands/jobs.js';
@@ -25,6 +26,7 @@ export function createProgram(): Command {
   addRunCommands(program);
   addExportCommand(program);
   addTokenCommand(program);
+  addBackupCommands(program);
   addWhoamiCommand(program);
   addConfigCommand(program);
   return program;

@@ -28,6 +28,12 @@ export function loadConnection(options: ConnectionOptions, env: NodeJS.ProcessEn
   return { url, token };
 }
 
+/** Whether a command is to go to a server: one was named, or works on the local data directory. */
+export function isServerMeant(options: ConnectionOptions, env: NodeJS.ProcessEnv = process.env): boolean {
+  const isNamed = options.url !== undefined || Boolean(env['SVC_URL']);
+  return isNamed || loadRunningServer(toDataDir(options.dataDir, env)) !== null;
+}
+
 function parseUrl(text: string): string {
   if (!URL.canParse(text) || !['http:', 'https:'].includes(new URL(text).protocol)) {
     throw new UsageError(`"${text}" is not the address of a server; it looks like ${DEFAULT_URL}`);

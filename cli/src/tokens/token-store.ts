@@ -1,6 +1,6 @@
 import { routes, type Scope, type TokenRecord } from '@svc/contract';
 import { createClient } from '../api/client.js';
-import { loadConnection, loadRunningServer, toDataDir, type ConnectionOptions } from '../settings.js';
+import { isServerMeant, loadConnection, toDataDir, type ConnectionOptions } from '../settings.js';
 
 export interface TokenDraft {
   readonly name: string;
@@ -19,11 +19,9 @@ export async function withTokens<T>(
   options: ConnectionOptions,
   work: (tokens: Tokens) => Promise<T>,
 ): Promise<T> {
-  const dataDir = toDataDir(options.dataDir);
-  const isNamed = options.url !== undefined || Boolean(process.env['SVC_URL']);
-  if (isNamed || loadRunningServer(dataDir) !== null) return work(tokensOfServer(options));
+  if (isServerMeant(options)) return work(tokensOfServer(options));
   const { withTokensOfDataDir } = await import('./data-dir-tokens.js');
-  return withTokensOfDataDir(dataDir, work);
+  return withTokensOfDataDir(toDataDir(options.dataDir), work);
 }
 
 function tokensOfServer(options: ConnectionOptions): Tokens {

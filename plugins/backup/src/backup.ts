@@ -1,0 +1,97 @@
+import { HttpError, fail, type Db } from '@svc/kernel';
+import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyDatabase, type CheckedCopy } from './copy-database.js';
+import { namesIn, syncDirectory } from './files.js';
+import { copyLogs, type LogCount } from './log-files.js';
+
+export const DEFAULT_KEEP = 7;
+export const DATABASE_FILE = 'svc.db';
+export const LOGS_FOLDER = 'logs';
+
+const PARTIAL = '.partial';
+const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-schema-\d+$/;
+
+export interface BackupOrder {
+  readonly dataDir: string;
+  /** The SQLite file. */
+  readonly filename: string;
+  /** Of the name of the backup, in ms since the epoch. */
+  readonly at: number;
+  /** So many backups stay, the newest, this one among them. */
+  readonly keep: number;
+  /** The server's own connection, when there is a server. */
+  readonly db?: Db | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Backup {
+  /** Of the database; the logs are in a folder beside it. */
+  readonly path: string;
+  /** Of the database, in bytes. */
+  readonly size: number;
+  readonly logs: LogCount;
+}
+
+/**
+ * Makes a folder in `<dataDir>/backups`: the database as it was at one moment, checked, and the logs. The folder has its name once it is
+ * whole. Throws unavailable, with a sentence, when there is no room or the database is damaged. One at a time.
+ */
+export async function createBackup(order: BackupOrder): Promise<Backup> {
+  const backups = join(order.dataDir, 'backups');
+  await mkdir(backups, { recursive: true, mode: 0o700 });
+  await removeParts(backups);
+  const draft = join(backups, `${order.at}${PARTIAL}`);
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    const migrations = await copyChecked(order, join(draft, DATABASE_FILE));
+    const logs = await copyLogs(join(order.dataDir, LOGS_FOLDER), join(draft, LOGS_FOLDER));
+    await syncDirectory(draft);
+    const folder = join(backups, toName(order.at, migrations));
+    await rename(draft, folder);
+    await syncDirectory(backups);
+    await removeOld(backups, order.keep);
+    const path = join(folder, DATABASE_FILE);
+    return { path, size: (await stat(path)).size, logs };
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw explain(error, order, backups);
+  }
+}
+
+async function copyChecked({ filename: from, db, signal }: BackupOrder, to: string): Promise<number> {
+  const { problems, migrations } = await copyDatabase({ from, to, db, signal });
+  refuseDamaged(problems, from);
+  await chmod(to, 0o600);
+  return migrations ?? 0;
+}
+
+/** Throws unavailable. */
+export function refuseDamaged(problems: CheckedCopy['problems'], file: string): void {
+  if (problems.length === 0) return;
+  fail('unavailable', `${file} is damaged: ${problems[0]}`, { problems });
+}
+
+/** What a server that died left of a backup. */
+async function removeParts(backups: string): Promise<void> {
+  const parts = (await namesIn(backups)).filter((name) => name.endsWith(PARTIAL));
+  for (const part of parts) await rm(join(backups, part), { recursive: true, force: true });
+}
+
+async function removeOld(backups: string, keep: number): Promise<void> {
+  const names = (await namesIn(backups)).filter((name) => NAME.test(name)).sort();
+  for (const name of names.slice(0, -keep)) await rm(join(backups, name), { recursive: true, force: true });
+}
+
+function toName(at: number, migrations: number): string {
+  return `${new Date(at).toISOString().replaceAll(':', '-')}-schema-${migrations}`;
+}
+
+/** What is worth telling is a sentence; anything else is a defect. */
+function explain(error: unknown, { filename }: BackupOrder, backups: string): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL';
+  if (isFull) return new HttpError('unavailable', `there is no room for a backup in ${backups}`);
+  if (code === 'SQLITE_CORRUPT') return new HttpError('unavailable', `${filename} is damaged: ${message}`);
+  return error;
+}
