@@ -5,7 +5,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 /** A longer line is no record: it is given up in pieces of this size. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 /** A frame has about so much, or one line that is longer. */
-const FRAME_BYTES = 128 * 1024;
+const FRAME_BYTES = 256 * 1024;
 const NEWLINE = 10;
 /** Must hold: a link is not followed, and a pipe not waited for. A training decides what lies in its spool directory. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -1,4 +1,4 @@
-import { toId, type AttemptKey, type Run, type SpoolFrame } from '@svc/contract';
+import { toId, type AttemptKey, type Run, type SpoolFrame, type SpoolRecord } from '@svc/contract';
 import { fail, HttpError, requireId, type Caller, type PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
@@ -10,10 +10,24 @@ import type { RecordStore } from './record-store.js';
 const LASTING = new Set(['validation_error', 'not_found', 'forbidden', 'conflict', 'payload_too_large']);
 const COMPLAIN_EVERY_MS = 60_000;
 
-interface Refused {
-  readonly to: number;
+interface Refusal {
   readonly reason: string;
 }
+
+type Outcome = 'committed' | 'later' | Refusal;
+
+interface Taken {
+  readonly to: number;
+  readonly outcome: Exclude<Outcome, 'later'>;
+}
+
+interface Line {
+  readonly to: number;
+  readonly record: SpoolRecord | Refusal;
+}
+
+type PointsRecord = Extract<SpoolRecord, { kind: 'points' }>;
+type RunOf = (id: string) => Promise<Run>;
 
 /** Takes the spool frames of agents, line by line, and answers each frame with the mark that it has come to. */
 export class SpoolIntake {
@@ -29,37 +43,49 @@ export class SpoolIntake {
 
   async frame(frame: SpoolFrame, from: AgentNode): Promise<void> {
     const { job_id, attempt, file } = frame;
-    const runOf = this.runsOf(frame, from);
-    const refused: Refused[] = [];
-    let offset = frame.from;
-    for (const { to, text } of frame.lines) {
-      const reason = await this.take(text, runOf, frame);
-      if (reason === 'later') break;
-      if (reason !== null) refused.push({ to, reason });
-      offset = to;
-    }
+    const taken = await this.takeAll(frame, this.runsOf(frame, from));
+    const offset = taken.at(-1)?.to ?? frame.from;
+    const refused = taken.flatMap(({ to, outcome }) => (outcome === 'committed' ? [] : [{ to, ...outcome }]));
     this.nodes.send(from.id, { type: 'spool_ack', job_id, attempt, file, offset, refused });
   }
 
-  /** null: it is committed; otherwise why it is refused for good, or `later`. */
-  private async take(
-    text: string,
-    runOf: (id: string) => Promise<Run>,
-    key: AttemptKey,
-  ): Promise<string | 'later' | null> {
+  /** The lines up to the first that cannot be stored now. */
+  private async takeAll(frame: SpoolFrame, runOf: RunOf): Promise<Taken[]> {
+    const taken: Taken[] = [];
+    for (const turn of toTurns(frame.lines.map(parseLine))) {
+      const outcomes = await this.takeTurn(turn, runOf, frame);
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome === 'later') return taken;
+        taken.push({ to: (turn[index] as Line).to, outcome });
+      }
+    }
+    return taken;
+  }
+
+  /** Points of several lines as one batch, and line by line only where that is not taken: then each has its own outcome. */
+  private async takeTurn(turn: readonly Line[], runOf: RunOf, key: AttemptKey): Promise<Outcome[]> {
+    const all = turn.length > 1 ? toOneBatch(turn) : null;
+    if (all !== null && (await this.take(all, runOf, key)) === 'committed')
+      return turn.map(() => 'committed');
+    const outcomes: Outcome[] = [];
+    for (const { record } of turn) outcomes.push(await this.take(record, runOf, key));
+    return outcomes;
+  }
+
+  private async take(record: Line['record'], runOf: RunOf, key: AttemptKey): Promise<Outcome> {
+    if ('reason' in record) return record;
     try {
-      const record = parseRecord(text);
       await this.store.store(record, await runOf(record.run_id), toCaller(key));
-      return null;
+      return 'committed';
     } catch (error) {
-      if (error instanceof HttpError && LASTING.has(error.code)) return error.message;
-      this.complain(error, key);
-      return 'later';
+      const refusal = toRefusal(error);
+      if (refusal === null) this.complain(error, key);
+      return refusal ?? 'later';
     }
   }
 
   /** Each run of a frame is looked for once. */
-  private runsOf(key: AttemptKey, from: AgentNode): (id: string) => Promise<Run> {
+  private runsOf(key: AttemptKey, from: AgentNode): RunOf {
     const known = new Map<string, Promise<Run>>();
     return (id) => {
       const run = known.get(id) ?? this.requireRun(key, from, id);
@@ -95,4 +121,39 @@ export class SpoolIntake {
 function toCaller({ job_id, attempt }: AttemptKey): Caller {
   const ingest = { job_id: toId('job', job_id) ?? job_id, attempt };
   return { token_id: '', name: 'spool', scope: 'sdk', ingest };
+}
+
+function parseLine({ to, text }: SpoolFrame['lines'][number]): Line {
+  try {
+    return { to, record: parseRecord(text) };
+  } catch (error) {
+    return { to, record: toRefusal(error) ?? { reason: 'the line cannot be read' } };
+  }
+}
+
+/** Lines of points of one run that follow each other make a turn, and every other line one of its own. */
+function toTurns(lines: readonly Line[]): Line[][] {
+  const turns: Line[][] = [];
+  for (const line of lines) {
+    const last = turns.at(-1);
+    const runId = runIdOfPoints(line);
+    if (last && runId !== null && runIdOfPoints(last[0] as Line) === runId) last.push(line);
+    else turns.push([line]);
+  }
+  return turns;
+}
+
+function runIdOfPoints({ record }: Line): string | null {
+  return 'kind' in record && record.kind === 'points' ? record.run_id : null;
+}
+
+function toOneBatch(turn: readonly Line[]): SpoolRecord {
+  const batches = turn.map(({ record }) => record as PointsRecord);
+  const points = batches.flatMap(({ body }) => body.points);
+  return { ...(batches[0] as PointsRecord), body: { points } };
+}
+
+/** null: it may be taken later. */
+function toRefusal(error: unknown): Refusal | null {
+  return error instanceof HttpError && LASTING.has(error.code) ? { reason: error.message } : null;
 }
