@@ -35,6 +35,11 @@ export class Connections {
     return older;
   }
 
+  isReplaced(nodeId: string, connection: Connection): boolean {
+    const present = this.#byNode.get(nodeId);
+    return present !== undefined && present !== connection;
+  }
+
   /** False when another has replaced it. */
   detach(nodeId: string, connection: Connection): boolean {
     return this.#byNode.get(nodeId) === connection && this.#byNode.delete(nodeId);

@@ -75,6 +75,8 @@ export class AgentHub implements SessionHost {
 
   async frame(frame: LaterFrame, session: Session): Promise<void> {
     const node = session.node!;
+    // The hello that replaced this connection has said anew all that is still to be dealt with here.
+    if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
     for (const listener of this.#frameListeners.get(frame.type) ?? []) {
       await listener(frame as FrameOf<AgentFrame, AgentFrameType>, node);

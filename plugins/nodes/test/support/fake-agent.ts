@@ -119,6 +119,11 @@ export class FakeAgent {
     return dispatch;
   }
 
+  /** Reads no more, as a host that was suspended: it does not even learn that it was closed. */
+  freeze(): void {
+    this.#socket?.pause();
+  }
+
   /** As when the cable is pulled or the host dies. */
   cut(): void {
     this.#socket?.terminate();
