@@ -166,7 +166,7 @@ describe('input', () => {
         'malformed JSON at line 1, column 17',
       );
       expect(issuesOf((await post(Buffer.from([0x22, 0xff, 0x22]))).body)).to.deep.equal([
-        ': the body is not valid UTF-8',
+        ': the body is not valid UTF-8; send it uncompressed',
       ]);
     });
 

@@ -60,7 +60,9 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     return refuseBody(
-      error instanceof SyntaxError ? `is malformed JSON at ${toPlace(text)}` : 'is not valid UTF-8',
+      error instanceof SyntaxError
+        ? `is malformed JSON at ${toPlace(text)}`
+        : 'is not valid UTF-8; send it uncompressed',
     );
   }
 }

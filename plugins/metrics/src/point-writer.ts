@@ -111,6 +111,6 @@ async function addToRun(
 
 function refuseTooMany(run: RunRow, createdCount: number): void {
   if (createdCount === 0 || run.series_count + createdCount <= MAX_SERIES_PER_RUN) return;
-  const message = `a run has at most ${MAX_SERIES_PER_RUN} metrics; this one has ${run.series_count} and the batch adds ${createdCount}`;
+  const message = `a run has at most ${MAX_SERIES_PER_RUN} metrics; this one has ${run.series_count} and the batch adds ${createdCount}. A name must not hold what changes from point to point, such as a step or an id`;
   failValidation({ path: 'points', message });
 }

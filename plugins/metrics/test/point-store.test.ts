@@ -95,6 +95,23 @@ describe('point store', () => {
       );
     });
 
+    it('refuses to read more points than one answer may have, saying what to ask less of', async () => {
+      for (const name of ['a', 'b', 'c'])
+        await write(
+          Array.from({ length: 10 }, (_, step) => ({
+            ...point(name.charCodeAt(0) * 100 + step, 1, step),
+            name,
+          })),
+        );
+      expect(Object.keys(await readRun(store, RUN, { limit: 8 }, 24))).to.have.length(3);
+      const refused = await readRun(store, RUN, { limit: 9 }, 24).catch((error: Error) => error);
+      expect(refused)
+        .to.be.an('error')
+        .with.property('message')
+        .that.includes('name fewer runs or metrics, or lower limit');
+      expect(Object.keys(await readRun(store, RUN, { names: ['a', 'b'], limit: 9 }, 24))).to.have.length(2);
+    });
+
     it('keeps chunks in order and apart when old steps come late', async () => {
       const late = Array.from({ length: 3000 }, (_, index) => point(index, index, index * 2));
       const early = Array.from({ length: 3000 }, (_, index) => point(10_000 + index, index, index * 2 + 1));
