@@ -41,4 +41,14 @@ export const metricsMigrations: readonly Migration[] = [
       ) ${clustered}`);
     },
   },
+  {
+    name: '0002-chunk-heads',
+    async up(db) {
+      // A thinned answer asks for the digests of all chunks of a series, which lie scattered among the points: here they lie together.
+      if (dialectOf(db) !== 'sqlite') return;
+      await db.raw(
+        'create index metric_chunk_heads on metric_chunks (series_id, step_first, seq_first, digest)',
+      );
+    },
+  },
 ];

@@ -27,7 +27,8 @@ const SQL = {
   allSeries: `select id, name, digest, tail_count, tail from metric_series where run_key = ? order by name`,
   insertSeries: `insert into metric_series (run_key, name, digest, tail_count, tail) values (?, ?, ?, ?, ?)`,
   updateSeries: `update metric_series set digest = ?, tail_count = ?, tail = ? where id = ?`,
-  chunkHeads: `select step_first, seq_first, digest from metric_chunks where series_id = ? order by step_first, seq_first`,
+  chunkHeads: `select step_first, seq_first, digest from metric_chunks indexed by metric_chunk_heads
+    where series_id = ? order by step_first, seq_first`,
   chunkData: `select data from metric_chunks where series_id = ? and step_first = ? and seq_first = ?`,
   chunkBefore: `select step_first, seq_first, data from metric_chunks
     where series_id = ? and (step_first, seq_first) <= (?, ?) order by step_first desc, seq_first desc limit 1`,

@@ -48,9 +48,9 @@ export class WriteQueue {
 
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
-      await this.commit(this.takeGroup());
       // Lets other requests have the database, and lets batches gather.
       await new Promise((resolve) => setImmediate(resolve));
+      await this.commit(this.takeGroup());
     }
     this.running = null;
   }
