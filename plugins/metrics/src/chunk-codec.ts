@@ -109,7 +109,8 @@ export function decodeLastValues(bytes: Buffer, count: number, wanted: number): 
   const reader = new Reader(bytes);
   const values = new Float64Array(Math.min(count, wanted));
   for (let index = values.length - count; index < 0; index += 1) reader.nextValue();
-  return values.map(() => reader.nextValue());
+  for (let index = 0; index < values.length; index += 1) values[index] = reader.nextValue();
+  return values;
 }
 
 /** Holds one point at a time. */

@@ -2,7 +2,7 @@
 export function medianOf(values: Float64Array): number {
   const middle = values.length >>> 1;
   const upper = placeRank(values, middle);
-  return values.length % 2 === 1 ? upper : (upper + largest(values.subarray(0, middle))) / 2;
+  return values.length % 2 === 1 ? upper : (upper + largest(values, middle)) / 2;
 }
 
 /** The number of that rank, now at its place: none before it is larger, none after it smaller (Hoare's quickselect). */
@@ -28,8 +28,9 @@ function placeRank(values: Float64Array, rank: number): number {
   return values[rank] as number;
 }
 
-function largest(values: Float64Array): number {
+/** Of the first `count`. */
+function largest(values: Float64Array, count: number): number {
   let found = -Infinity;
-  for (const value of values) if (value > found) found = value;
+  for (let index = 0; index < count; index += 1) found = Math.max(found, values[index] as number);
   return found;
 }

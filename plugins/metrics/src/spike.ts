@@ -14,25 +14,27 @@ export interface Spike {
 
 /** The newest spike among values, oldest first; null without one. NaN and infinities are passed over: they are told of by themselves. */
 export function newestSpike(values: Float64Array): Spike | null {
+  if (!mayHaveSpikes(values)) return null;
   const finite = values.filter(Number.isFinite);
-  if (!exceeds(finite.reduce(max, 0), finite)) return null;
   for (let index = values.length - 1, place = finite.length - 1; place >= MIN_HISTORY; index -= 1) {
     if (!Number.isFinite(values[index])) continue;
-    const history = finite.slice(Math.max(0, place - HISTORY), place);
-    const median = exceeds(finite[place] as number, history) ? medianOf(history) : Infinity;
+    const median = medianOf(finite.slice(Math.max(0, place - HISTORY), place));
     if (median > 0 && (finite[place] as number) > SPIKE_FACTOR * median) return { index, median };
     place -= 1;
   }
   return null;
 }
 
-/** Whether it could be a spike: the least of the values is easier to find than their median, and no higher. */
-function exceeds(value: number, history: Float64Array): boolean {
-  return value > SPIKE_FACTOR * Math.max(0, history.reduce(min, Infinity));
+/** Of nearly all series it is enough to know the highest and the lowest value. */
+function mayHaveSpikes(values: Float64Array): boolean {
+  let [lowest, highest] = [Infinity, 0];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    lowest = Math.min(lowest, value);
+    highest = Math.max(highest, value);
+  }
+  return highest > SPIKE_FACTOR * Math.max(0, lowest);
 }
-
-const min = (a: number, b: number): number => (b < a ? b : a);
-const max = (a: number, b: number): number => (b > a ? b : a);
 
 /** Spikes are told of losses alone: other numbers jump for good reasons. The words of a name are those that its direction is guessed by. */
 export function isLoss(name: string): boolean {

@@ -17,29 +17,54 @@ const MAD_TO_SIGMA = 1.4826;
  * with fewer than 4 points it is `unknown`.
  */
 export function trendOf(values: Float64Array): Trend {
-  const recent = toUnitScale(values.subarray(-TREND_WINDOW).filter(Number.isFinite));
+  const recent = toUnitScale(lastFinite(values));
   const { length } = recent;
   if (length < MIN_POINTS) return 'unknown';
   const distance = Math.ceil(length / 2);
-  const slope = medianOf(recent.subarray(distance).map((late, index) => late - (recent[index] as number)));
+  const slope = medianOf(differences(recent, distance));
   const rise = slope * (length - 1);
   const standardError = noiseOf(recent, slope, distance) * Math.sqrt(12 / length);
   if (Math.abs(rise) <= SIGNIFICANCE * standardError) return 'stable';
   return rise > 0 ? 'increasing' : 'decreasing';
 }
 
-/** So that no difference overflows. By a power of 2, which rounds nothing. */
+/** A copy. Loops, here and below: a summary does this for hundreds of series. */
+function lastFinite(values: Float64Array): Float64Array {
+  const found = new Float64Array(Math.min(values.length, TREND_WINDOW));
+  let count = 0;
+  for (let index = values.length - found.length; index < values.length; index += 1) {
+    const value = values[index] as number;
+    if (Number.isFinite(value)) found[count++] = value;
+  }
+  return found.subarray(0, count);
+}
+
+/** In place, so that no difference overflows. By a power of 2, which rounds nothing. */
 function toUnitScale(values: Float64Array): Float64Array {
   let largest = 0;
   for (const value of values) largest = Math.max(largest, Math.abs(value));
   if (largest === 0) return values;
   const factor = 2 ** -Math.max(-1000, Math.min(1000, Math.floor(Math.log2(largest))));
-  return values.map((value) => value * factor);
+  for (let index = 0; index < values.length; index += 1) values[index] = (values[index] as number) * factor;
+  return values;
 }
 
-/** `slope` is the rise over `distance` points, and so is the noise: nothing is divided, so that whole numbers stay exact. */
+function differences(values: Float64Array, distance: number): Float64Array {
+  const found = new Float64Array(values.length - distance);
+  for (let index = 0; index < found.length; index += 1)
+    found[index] = (values[index + distance] as number) - (values[index] as number);
+  return found;
+}
+
+/**
+ * `slope` is the rise over `distance` points, and the noise is in the same unit: nothing is divided, so that whole numbers stay exact.
+ * Overwrites `values`.
+ */
 function noiseOf(values: Float64Array, slope: number, distance: number): number {
-  const residuals = values.map((value, index) => value * distance - slope * index);
-  const center = medianOf(residuals.slice());
-  return MAD_TO_SIGMA * medianOf(residuals.map((residual) => Math.abs(residual - center)));
+  for (let index = 0; index < values.length; index += 1)
+    values[index] = (values[index] as number) * distance - slope * index;
+  const center = medianOf(values);
+  for (let index = 0; index < values.length; index += 1)
+    values[index] = Math.abs((values[index] as number) - center);
+  return MAD_TO_SIGMA * medianOf(values);
 }
