@@ -6,6 +6,7 @@ import { ensureDurableDir } from './durable-file.js';
 import { nvidiaSmi } from './gpu-nvidia.js';
 import { ensureIdentity, lockStateDir, saveIdentitySync, type Identity } from './identity.js';
 import { LogShipper } from './log-shipper.js';
+import { LogSpool } from './log-spool.js';
 import { createAgentLog, toReason, type AgentLog } from './log.js';
 import { OldAttempts } from './old-attempts.js';
 import { readBootId } from './process-table.js';
@@ -37,6 +38,10 @@ export interface AgentOptions {
   /** Where real GPUs come from; left out: nvidia-smi. */
   gpus?: GpuSource | undefined;
   runners: readonly RunnerAgent[];
+  /** What the logs of all attempts may take on the disk. Left out: 1 GiB. */
+  spoolMaxBytes?: number | undefined;
+  /** What was logged without a connection is sent at so much at most. Left out: 32 MiB a second. */
+  replayBytesPerS?: number | undefined;
   /** So long an attempt's files stay once the server has all of it. Left out: 7; 0: not at all. */
   keepAttemptsDays?: number | undefined;
   log?: AgentLog | undefined;
@@ -111,7 +116,8 @@ async function startLocked(
       spools.pause();
     },
   });
-  const logs = new LogShipper(session, clock, log);
+  const logs = new LogShipper(session, clock, log, options.replayBytesPerS);
+  const spool = new LogSpool({ stateDir, maxBytes: options.spoolMaxBytes, logs, clock, log });
   const spools = new SpoolShipper(session, log);
   const supervisor = new Supervisor({
     ...{
@@ -152,6 +158,7 @@ async function startLocked(
 
   await supervisor.recover();
   oldAttempts.start();
+  spool.start();
   session.start();
   telemetry.start();
   log.info('agent started', {
@@ -165,6 +172,7 @@ async function startLocked(
     closing.abort();
     telemetry.close();
     logs.close();
+    await spool.close();
     await session.close();
     await spools.close();
     await supervisor.close();
@@ -175,10 +183,12 @@ async function startLocked(
   return { nodeId: identity.node_id, name: identity.name, ready, close };
 }
 
-function checkOptions({ url, token }: AgentOptions): void {
+function checkOptions({ url, token, spoolMaxBytes = 1, replayBytesPerS = 1 }: AgentOptions): void {
   const protocol = URL.canParse(url) ? new URL(url).protocol : null;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new TypeError(`"${url}" is not the address of a server`);
+  if (spoolMaxBytes <= 0 || replayBytesPerS <= 0)
+    throw new TypeError('the size of the log spool and the rate of its replay must be above 0');
   if (token === '') throw new TypeError('the agent needs a token of scope agent or write');
 }
 

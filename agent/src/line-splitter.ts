@@ -5,7 +5,7 @@ const NOTHING = Buffer.alloc(0);
 /** The contract's MAX_LINE_BYTES; here because importing the contract's schemas at run time costs 15 MB. */
 export const MAX_LINE_BYTES = 16 * 1024;
 
-/** Lines with the file offset behind each: `ends[i]` belongs to `texts[i]`. */
+/** Lines with the file offset behind each: `ends[i]` belongs to `texts[i]`, when texts are asked for. */
 export interface Lines {
   readonly texts: string[];
   readonly ends: number[];
@@ -25,15 +25,25 @@ export class LineSplitter {
   /** A CR stands behind `#text`, and what follows decides what it means. */
   #returned = false;
   #position: number;
+  #restart: number;
 
-  /** `offset`: of the first byte that will be pushed. */
-  constructor(offset = 0) {
+  /** `offset`: of the first byte that will be pushed. `decodes` false: for the ends alone, and `texts` stays empty. */
+  constructor(
+    offset = 0,
+    private readonly decodes = true,
+  ) {
     this.#position = offset;
+    this.#restart = offset;
   }
 
   /** Offset of the next byte to push. */
   get position(): number {
     return this.#position;
+  }
+
+  /** Starting afresh at this offset gives the lines that follow: there the line that is not complete starts. */
+  get restart(): number {
+    return this.#restart;
   }
 
   /** The lines that these bytes complete. The chunk may be reused afterwards. */
@@ -67,7 +77,7 @@ export class LineSplitter {
       return chunk.subarray(next);
     }
     this.#position += 1;
-    lines.texts.push(this.#text.toString('utf8'));
+    if (this.decodes) lines.texts.push(this.#text.toString('utf8'));
     lines.ends.push(this.#position);
     this.#text = NOTHING;
     return chunk.subarray(next + 1);
@@ -76,7 +86,7 @@ export class LineSplitter {
   /** `base`: the file offset of `data[0]`, where a line, or what counts of it, starts. */
   #cut(data: Buffer, base: number, lines: Lines): void {
     const add = (start: number, end: number, next: number) => {
-      lines.texts.push(data.toString('utf8', start, end));
+      if (this.decodes) lines.texts.push(data.toString('utf8', start, end));
       lines.ends.push(base + next);
     };
     let start = 0;
@@ -88,6 +98,7 @@ export class LineSplitter {
         end = toCharacterStart(data, start + MAX_LINE_BYTES);
         add(start, end, end);
       }
+      this.#restart = base + start;
       if (stop === data.length) return this.#keep(data.subarray(start), false);
       const next = stop === cr ? skipReturns(data, cr) : stop;
       if (next === data.length) return this.#keep(data.subarray(start, stop), true);

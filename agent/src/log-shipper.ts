@@ -1,12 +1,16 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
 import { watch, type FSWatcher } from 'node:fs';
-import { LogStream, type LogChannel } from './log-stream.js';
-import type { AgentLog } from './log.js';
+import { ensureCuts } from './log-cut.js';
+import { Pace } from './log-pace.js';
+import { LogStream, type LogChannel, type Mark } from './log-stream.js';
+import { toReason, type AgentLog } from './log.js';
 import { attemptKey, type Clock } from './runner.js';
 
 const READ_BYTES = 256 * 1024;
 const POLL_MS = 500;
 const POLL_UNWATCHED_MS = 40;
+const REPLAY_BYTES_PER_S = 32 * 1024 * 1024;
+const AT_START: Mark = { offset: 0, lines: 0 };
 const STREAMS = ['stdout', 'stderr'] as const;
 
 /** The socket as logs see it. */
@@ -16,23 +20,44 @@ export interface LogSocket {
   room(): Promise<void>;
 }
 
+/** The directory of an attempt, and the files in it that its process appends to. */
+export type LogPaths = Readonly<Record<'dir' | StreamName, string>>;
+
 /** Ships the output of every attempt in the agent's care, one read at a time, so that memory stays bounded. */
 export class LogShipper {
   readonly #channel: LogChannel;
   readonly #attempts = new Map<string, AttemptLogs>();
+  #left: AttemptLogs[] = [];
   #online = false;
 
-  constructor(socket: LogSocket, clock: Clock, log: AgentLog) {
+  /** What was written without a connection is sent at `replayBytesPerS` at most, all attempts together. */
+  constructor(socket: LogSocket, clock: Clock, log: AgentLog, replayBytesPerS = REPLAY_BYTES_PER_S) {
     this.#channel = {
       send: (frame) => socket.send(frame),
       inTurn: createTurns(() => socket.room()),
+      replayPace: new Pace(replayBytesPerS),
       clock,
       log,
     };
   }
 
-  add(key: AttemptKey, paths: Readonly<Record<StreamName, string>>): AttemptLogs {
-    const logs = new AttemptLogs(key, paths, this.#channel, () => this.#attempts.delete(attemptKey(key)));
+  /** The logs of every attempt in the agent's care, those taken up first first. */
+  get inCare(): readonly AttemptLogs[] {
+    return [...this.#attempts.values()];
+  }
+
+  /** Those that have left the agent's care since the last call. */
+  takeLeft(): readonly AttemptLogs[] {
+    const left = this.#left;
+    this.#left = [];
+    return left;
+  }
+
+  add(key: AttemptKey, paths: LogPaths): AttemptLogs {
+    const logs = new AttemptLogs(key, paths, this.#channel, () => {
+      this.#attempts.delete(attemptKey(key));
+      this.#left.push(logs);
+    });
     this.#attempts.set(attemptKey(key), logs);
     if (this.#online) logs.resume([]);
     return logs;
@@ -66,21 +91,37 @@ export class LogShipper {
 /** Both streams of one attempt. */
 export class AttemptLogs {
   readonly #streams: Readonly<Record<StreamName, LogStream>>;
+  #isBeginning = false;
+  #hasBegun = false;
   #watcher: FSWatcher | null = null;
   #poll: NodeJS.Timeout | null = null;
 
   constructor(
     key: AttemptKey,
-    paths: Readonly<Record<StreamName, string>>,
-    channel: LogChannel,
+    private readonly paths: LogPaths,
+    private readonly channel: LogChannel,
     private readonly onClose: () => void,
   ) {
     const toStream = (name: StreamName) => new LogStream(key, name, paths[name], channel);
     this.#streams = { stdout: toStream('stdout'), stderr: toStream('stderr') };
   }
 
+  get dir(): string {
+    return this.paths.dir;
+  }
+
+  /** The files, once they are there, are this attempt's own. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get streams(): Readonly<Record<StreamName, LogStream>> {
+    return this.#streams;
+  }
+
   /** Ships what is written from now on at once. The directory must be there. */
   watch(dir: string): void {
+    this.#begin();
     this.#watcher = this.#openWatch(dir);
     this.#poll = setInterval(
       () => this.#wakeAll(),
@@ -105,7 +146,7 @@ export class AttemptLogs {
 
   resume(positions: readonly LogPosition[]): void {
     for (const name of STREAMS) {
-      this.#streams[name].resume(positions.find(({ stream }) => stream === name)?.offset ?? 0);
+      this.#streams[name].resume(positions.find(({ stream }) => stream === name) ?? AT_START);
     }
   }
 
@@ -113,13 +154,14 @@ export class AttemptLogs {
     for (const name of STREAMS) this.#streams[name].pause();
   }
 
-  ack({ stream, offset }: LogPosition): void {
-    this.#streams[stream].ack(offset);
+  ack(position: LogPosition): void {
+    this.#streams[position.stream].ack(position);
   }
 
   /** Nobody writes to the files any more. */
   finalize(): void {
     this.#stopWatching();
+    this.#begin();
     for (const name of STREAMS) this.#streams[name].finalize();
   }
 
@@ -127,6 +169,20 @@ export class AttemptLogs {
     this.#stopWatching();
     for (const name of STREAMS) this.#streams[name].close();
     this.onClose();
+  }
+
+  /** Must hold: nothing is read before the directory is this attempt's own, and before it is known what was cut off. */
+  #begin(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
+    void ensureCuts(this.dir).then(
+      (cuts) => {
+        this.#hasBegun = true;
+        for (const name of STREAMS) this.#streams[name].begin(cuts[name]);
+      },
+      (error: unknown) =>
+        this.channel.log.error('a log cannot be shipped', { dir: this.dir, reason: toReason(error) }),
+    );
   }
 
   /** null when the system has no watch left: then polling alone must be quick enough. */

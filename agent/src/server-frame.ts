@@ -32,7 +32,7 @@ type Shape = Readonly<Record<string, Check>>;
 /** It becomes the name of a directory. */
 const isJobId: Check = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 const KEY = { job_id: isJobId, attempt: (value: unknown) => isCount(value) && value !== 0 };
-const POSITION = { ...KEY, stream: oneOf('stdout', 'stderr'), offset: isCount };
+const POSITION = { ...KEY, stream: oneOf('stdout', 'stderr'), offset: isCount, lines: isCount };
 
 /** What this agent reads of each frame. The contract's schemas would say it too, at the price of 15 MB of memory. */
 const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {

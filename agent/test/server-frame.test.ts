@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { parseServerFrame } from '../src/server-frame.js';
 
 const KEY = { job_id: 'job_1', attempt: 1 };
-const POSITION = { ...KEY, stream: 'stdout', offset: 0 } as const;
+const POSITION = { ...KEY, stream: 'stdout', offset: 0, lines: 0 } as const;
 const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type: T }> } = {
   welcome: {
     type: 'welcome',

@@ -2,8 +2,10 @@ import type { AttemptKey, LogPosition, LogStream, LogsFrame } from '@svc/contrac
 
 interface Page {
   readonly lines: string[];
-  /** The high-water mark. */
+  /** The high-water mark, and how many lines stand before it, given up ones too. */
   offset: number;
+  lineCount: number;
+  dropped: number;
   complete: boolean;
   refused: number;
 }
@@ -18,12 +20,14 @@ export class LogBook {
     if (frame.from === page.offset) {
       page.lines.push(...frame.lines);
       page.offset = frame.to;
+      page.lineCount += frame.lines.length + frame.dropped;
+      page.dropped += frame.dropped;
       page.complete ||= frame.end;
     } else {
       page.refused += 1;
     }
     const { job_id, attempt, stream } = frame;
-    return { job_id, attempt, stream, offset: page.offset };
+    return { job_id, attempt, stream, offset: page.offset, lines: page.lineCount };
   }
 
   lines(key: AttemptKey, stream: LogStream = 'stdout'): string[] {
@@ -32,6 +36,11 @@ export class LogBook {
 
   offset(key: AttemptKey, stream: LogStream = 'stdout'): number {
     return this.#page(key, stream).offset;
+  }
+
+  /** Lines that the agent has given up. */
+  dropped(key: AttemptKey, stream: LogStream = 'stdout'): number {
+    return this.#page(key, stream).dropped;
   }
 
   /** Frames that did not start at the mark. */
@@ -43,6 +52,7 @@ export class LogBook {
   truncate(key: AttemptKey, stream: LogStream, lineCount: number, offset: number): void {
     const page = this.#page(key, stream);
     page.lines.length = lineCount;
+    page.lineCount = lineCount;
     page.offset = offset;
     page.complete = false;
   }
@@ -53,13 +63,16 @@ export class LogBook {
 
   positions({ job_id, attempt }: AttemptKey): LogPosition[] {
     return (['stdout', 'stderr'] as const).map((stream) => {
-      return { job_id, attempt, stream, offset: this.offset({ job_id, attempt }, stream) };
+      const { offset, lineCount } = this.#page({ job_id, attempt }, stream);
+      return { job_id, attempt, stream, offset, lines: lineCount };
     });
   }
 
   #page({ job_id, attempt }: AttemptKey, stream: LogStream): Page {
     const key = `${job_id}/${attempt}/${stream}`;
-    const page = this.#pages.get(key) ?? { lines: [], offset: 0, complete: false, refused: 0 };
+    const page = this.#pages.get(key) ?? {
+      ...{ lines: [], offset: 0, lineCount: 0, dropped: 0, complete: false, refused: 0 },
+    };
     this.#pages.set(key, page);
     return page;
   }

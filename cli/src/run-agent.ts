@@ -15,7 +15,16 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
       'the agent needs a token: svc token create --name agents --scope agent makes one; give it as SVC_TOKEN',
     );
   }
-  const { name, stateDir, label: labels, maxCpuJobs, virtualGpus, keepAttemptsDays } = options;
+  const {
+    name,
+    stateDir,
+    label: labels,
+    maxCpuJobs,
+    virtualGpus,
+    spoolMaxMb,
+    replayMbPerS,
+    keepAttemptsDays,
+  } = options;
   const log = createAgentLog({
     level: isUnderUp() ? 'warn' : 'info',
     write: (line) => process.stderr.write(line),
@@ -29,6 +38,8 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     labels,
     maxCpuJobs,
     virtualGpus,
+    spoolMaxBytes: toBytes(spoolMaxMb),
+    replayBytesPerS: toBytes(replayMbPerS),
     keepAttemptsDays,
     runners,
     log,
@@ -37,6 +48,10 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
   await untilAborted(stop);
   await agent.close();
   process.exit();
+}
+
+function toBytes(megabytes: number | undefined): number | undefined {
+  return megabytes === undefined ? undefined : megabytes * 1024 * 1024;
 }
 
 /** Its terminal is then shared with the server, and shows what goes wrong alone. */

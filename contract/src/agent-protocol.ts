@@ -18,7 +18,9 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *    `forget`), and the server takes each one once. A closed socket says nothing about a process.
  * 4. Logs are idempotent by (stream, byte offset): a `logs` frame covers the bytes `from` to `to` of the stream's file on the
  *    agent. The server takes it only when `from` is its high-water mark, and answers every frame with `logs_ack`, its
- *    mark; the agent goes on from there. So nothing is kept on the agent but the file itself.
+ *    mark; the agent goes on from there. So nothing is kept on the agent but the file itself. Where the agent has given the
+ *    beginning of a file up, a frame without lines covers what is missing and says how many lines that is: all that
+ *    stood there, less those before the mark.
  * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
  *    refused for good. The records are idempotent themselves, so that a frame may be sent again, also on another connection.
@@ -89,7 +91,9 @@ export const Heartbeat = strict({ type: Type.Literal('heartbeat'), ts: Timestamp
 export const Accepted = strict({ type: Type.Literal('accepted'), ...AttemptKey });
 export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptReport.properties });
 
-/** `ts` is when the agent read the lines. `end`: the stream's file is complete and `to` is its last byte. */
+/**
+ * `ts` is when the agent read the lines, or gave them up. `end`: the stream's file is complete and `to` is its last byte.
+ */
 export const LogsFrame = strict({
   type: Type.Literal('logs'),
   ...AttemptKey,
@@ -134,6 +138,8 @@ export const LogPosition = strict({
   ...AttemptKey,
   stream: LogStream,
   offset: Type.Integer({ minimum: 0 }),
+  /** Lines of the stream before `offset`: stored, or said to be given up. */
+  lines: Type.Integer({ minimum: 0 }),
 });
 export type LogPosition = Static<typeof LogPosition>;
 

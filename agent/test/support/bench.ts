@@ -18,8 +18,10 @@ export class Bench {
     readonly stateDir: string,
   ) {}
 
-  static async create(): Promise<Bench> {
-    return new Bench(await FakeServer.listen(), await mkdtemp(path.join(os.tmpdir(), 'svc-agent-')));
+  /** `stateDir`: a directory of its own when left out. */
+  static async create(stateDir?: string): Promise<Bench> {
+    const dir = stateDir ?? (await mkdtemp(path.join(os.tmpdir(), 'svc-agent-')));
+    return new Bench(await FakeServer.listen(), dir);
   }
 
   /** An agent that may not be connected yet. */

@@ -16,6 +16,12 @@ export function addAgentCommand(program: Command): void {
       'so long the files of an attempt stay here after its end (default: 7; 0: not at all)',
       parseInteger,
     )
+    .option('--spool-max-mb <n>', 'what logs may take on the disk of this host (default: 1024)', parseInteger)
+    .option(
+      '--replay-mb-per-s <n>',
+      'what was logged without a server is sent so fast (default: 32)',
+      parseInteger,
+    )
     .addHelpText(
       'after',
       '\nExample:\n  SVC_TOKEN=svc_agent_... svc agent --url http://server:8600 --label rack=b2',
@@ -33,4 +39,6 @@ export interface AgentCommandOptions extends ConnectionOptions {
   readonly maxCpuJobs?: number;
   readonly virtualGpus?: number;
   readonly keepAttemptsDays?: number;
+  readonly spoolMaxMb?: number;
+  readonly replayMbPerS?: number;
 }

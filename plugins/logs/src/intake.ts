@@ -1,4 +1,4 @@
-import { toId, type AttemptKey, type LogPosition, type LogsFrame } from '@svc/contract';
+import { toId, type AttemptKey, type LogPosition, type LogsFrame, type LogStream } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
@@ -23,9 +23,9 @@ export class LogIntake {
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
     const key = await this.ownKey(frame, from);
     // Nobody will ever want these lines: the agent need not keep them.
-    if (!key) return this.ack(frame, from, frame.to);
+    if (!key) return this.ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
     await this.store.with(key.job_id, key.attempt, async (log) => {
-      if (await this.append(log, frame)) this.ack(frame, from, log.state.marks[frame.stream]);
+      if (await this.append(log, frame)) this.ack(from, toPosition(frame, frame.stream, log));
       else this.ackLater(frame, from, log);
     });
   }
@@ -36,16 +36,9 @@ export class LogIntake {
     for (const report of hello.attempts) {
       const key = await this.ownKey(report, { id: hello.node_id });
       if (!key) continue;
-      const { stdout, stderr } = await this.store.with(
-        key.job_id,
-        key.attempt,
-        async ({ state }) => state.marks,
-      );
-      const { job_id, attempt } = report;
-      log_positions.push(
-        { job_id, attempt, stream: 'stdout', offset: stdout },
-        { job_id, attempt, stream: 'stderr', offset: stderr },
-      );
+      await this.store.with(key.job_id, key.attempt, async (log) => {
+        log_positions.push(toPosition(report, 'stdout', log), toPosition(report, 'stderr', log));
+      });
     }
     return { log_positions };
   }
@@ -87,8 +80,8 @@ export class LogIntake {
       .catch((err: unknown) => this.complain(err, log, 'a complete log cannot be compressed'));
   }
 
-  private ack({ job_id, attempt, stream }: LogsFrame, { id }: AgentNode, offset: number): void {
-    this.nodes.send(id, { type: 'logs_ack', job_id, attempt, stream, offset });
+  private ack({ id }: AgentNode, position: LogPosition): void {
+    this.nodes.send(id, { type: 'logs_ack', ...position });
   }
 
   private ackLater(frame: LogsFrame, from: AgentNode, log: AttemptLog): void {
@@ -96,7 +89,7 @@ export class LogIntake {
     const timer = this.ctx.clock.setTimeout(() => {
       this.ctx.signal.removeEventListener('abort', timer.clear);
       if (this.nodes.connectionOf(from.id) === connection)
-        this.ack(frame, from, log.state.marks[frame.stream]);
+        this.ack(from, toPosition(frame, frame.stream, log));
     }, RETRY_MS);
     this.ctx.signal.addEventListener('abort', timer.clear);
   }
@@ -107,4 +100,13 @@ export class LogIntake {
     this.complainedAt = now;
     this.ctx.log.error({ err, job_id: log.jobId, attempt: log.attempt }, message);
   }
+}
+
+/** The attempt as its agent names it. */
+function toKey({ job_id, attempt }: AttemptKey): AttemptKey {
+  return { job_id, attempt };
+}
+
+function toPosition(key: AttemptKey, stream: LogStream, { state }: AttemptLog): LogPosition {
+  return { ...toKey(key), stream, offset: state.marks[stream], lines: state.lines[stream] };
 }

@@ -1,8 +1,12 @@
 import type { LogLine, LogsFrame, LogStream } from '@svc/contract';
 
-/** Where a log stands: byte offsets of the agent's files that are stored, lines that its agent gave up, streams that are complete. */
+/**
+ * Where a log stands: byte offsets of the agent's files that are stored, the lines of those files before them, streams that are
+ * complete, lines that its agent gave up.
+ */
 export interface LogState {
   readonly marks: Readonly<Record<LogStream, number>>;
+  readonly lines: Readonly<Record<LogStream, number>>;
   readonly ended: Readonly<Record<LogStream, boolean>>;
   readonly dropped: number;
   readonly next_seq: number;
@@ -23,23 +27,35 @@ export interface LogRecord {
 
 export const EMPTY_STATE: LogState = {
   marks: { stdout: 0, stderr: 0 },
+  lines: { stdout: 0, stderr: 0 },
   ended: { stdout: false, stderr: false },
   dropped: 0,
   next_seq: 0,
 };
 
-/** The record of a frame, or null when it brings nothing new: it does not begin at the mark, or the stream has ended. */
+/**
+ * The record of a frame, or null when it brings nothing new: it does not begin at the mark, or the stream has ended. Where lines
+ * are missing, a line of ours says so.
+ */
 export function toRecord(state: LogState, frame: LogsFrame): LogRecord | null {
-  const { stream, from, to, ts, lines, dropped, end } = frame;
+  const { stream, from, to, ts, dropped, end } = frame;
   const isNext = from === state.marks[stream] && to >= from && !state.ended[stream];
   if (!isNext || (to === from && !end)) return null;
+  const lines = dropped > 0 ? [toNotice(frame), ...frame.lines] : frame.lines;
   const after: LogState = {
     marks: { ...state.marks, [stream]: to },
+    lines: { ...state.lines, [stream]: state.lines[stream] + frame.lines.length + dropped },
     ended: { ...state.ended, [stream]: end },
     dropped: state.dropped + dropped,
     next_seq: state.next_seq + lines.length,
   };
   return { seq: state.next_seq, stream, from, to, ts, lines, dropped, after };
+}
+
+/** What stands in the log in place of lines that were given up. */
+function toNotice({ dropped, ts }: LogsFrame): string {
+  const what = dropped === 1 ? '1 line was' : `${dropped} lines were`;
+  return `[svc] ${what} given up here at ${new Date(ts).toISOString()}: the log spool of the node was full`;
 }
 
 export function isComplete({ ended }: LogState): boolean {

@@ -46,16 +46,60 @@ describe('logs over HTTP', () => {
       const again: LogsFrame = { ...ship.frame('stdout', ['one', 'two']), from: 0, to: 10 };
       expect(await ship.send(again)).to.equal(10);
       expect(await ship.send({ ...again, from: 20, to: 30 })).to.equal(10);
-      await ship.lines('stderr', ['oops'], { dropped: 3 });
+      await ship.lines('stderr', ['oops']);
       const { lines, dropped } = await tail(id);
       expect(lines.map(({ seq, stream, text }) => `${seq} ${stream} ${text}`)).to.deep.equal([
         '0 stdout one',
         '1 stdout two',
         '2 stderr oops',
       ]);
-      expect(dropped).to.equal(3);
+      expect(dropped).to.equal(0);
       const told = batches.filter(({ job_id }) => job_id === id);
       expect(told.map(({ lines: batch }) => textsOf(batch))).to.deep.equal([['one', 'two'], ['oops']]);
+    });
+
+    it('that give lines up say so in the record, in the log itself, in its stream and in the download', async () => {
+      const { id, ship } = await startJob();
+      await ship.lines('stdout', ['one']);
+      const at = Date.UTC(2026, 10, 20, 12, 30);
+      await ship.send({ ...ship.frame('stdout', []), to: 900, dropped: 41, ts: at });
+      await ship.lines('stdout', ['behind']);
+      const notice =
+        '[svc] 41 lines were given up here at 2026-11-20T12:30:00.000Z: the log spool of the node was full';
+      const { lines, dropped } = await tail(id);
+      expect(dropped).to.equal(41);
+      expect(lines.map(({ seq, text }) => `${seq} ${text}`)).to.deep.equal([
+        '0 one',
+        `1 ${notice}`,
+        '2 behind',
+      ]);
+      expect(lines[1]).to.include({ ts: at, stream: 'stdout' });
+      expect((await rig.get(`/jobs/${id}/logs/download`)).body).to.equal(`one\n${notice}\nbehind\n`);
+      const client = await rig.kernel.sse(`/jobs/${id}/logs/stream`, { token: rig.tokens.read });
+      expect(await take(client, 3)).to.deep.equal(['0 one', `1 ${notice}`, '2 behind']);
+      await client.close();
+    });
+
+    it('that skip bytes without a line in them leave no trace', async () => {
+      const { id, ship } = await startJob();
+      expect(await ship.send({ ...ship.frame('stdout', []), to: 700 })).to.equal(700);
+      await ship.lines('stdout', ['one']);
+      const { lines, dropped } = await tail(id);
+      expect(textsOf(lines)).to.deep.equal(['one']);
+      expect(dropped).to.equal(0);
+    });
+
+    it('whose times go back and forth are in the order in which they came', async () => {
+      const { id, ship } = await startJob();
+      const times = [5000, 3_600_000, 10, 0, 8_640_000_000_000_000, 6000];
+      for (const ts of times) await ship.lines('stdout', [`at ${ts}`], { ts });
+      const { lines } = await tail(id);
+      expect(lines.map(({ seq, ts, text }) => ({ seq, ts, text }))).to.deep.equal(
+        times.map((ts, seq) => ({ seq, ts, text: `at ${ts}` })),
+      );
+      expect((await rig.get(`/jobs/${id}/logs/download`)).body).to.equal(
+        times.map((ts) => `at ${ts}\n`).join(''),
+      );
     });
 
     it('of an attempt of another node are refused, and its agent is told to go on', async () => {
@@ -73,7 +117,7 @@ describe('logs over HTTP', () => {
     it('go on from the position that the hello is answered by', async () => {
       const { id, ship } = await startJob();
       await ship.lines('stdout', ['a']);
-      await ship.lines('stderr', ['b', 'c']);
+      await ship.lines('stderr', ['b', 'c'], { dropped: 4 });
       await agent.close();
       const report = {
         job_id: id,
@@ -86,7 +130,10 @@ describe('logs over HTTP', () => {
       };
       const { log_positions } = await agent.connect([report]);
       const own = log_positions.filter(({ job_id }) => job_id === id);
-      expect(own.map(({ stream, offset }) => `${stream} ${offset}`)).to.deep.equal(['stdout 5', 'stderr 10']);
+      expect(own.map(({ stream, offset, lines }) => `${stream} ${offset} ${lines}`)).to.deep.equal([
+        'stdout 5 1',
+        'stderr 10 6',
+      ]);
     });
 
     it('wait at their agent while the disk is full', async () => {

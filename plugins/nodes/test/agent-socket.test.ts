@@ -183,12 +183,12 @@ describe('the agent socket', () => {
       await Promise.resolve();
       return {
         verdicts: [{ ...key, verdict: 'keep' }],
-        log_positions: [{ ...key, stream: 'stdout', offset: 7 }],
+        log_positions: [{ ...key, stream: 'stdout', offset: 7, lines: 1 }],
       };
     };
     const welcome = await one.connect({ attempts: [toReport(key)] });
     expect(welcome.verdicts).to.deep.equal([{ ...key, verdict: 'keep' }]);
-    expect(welcome.log_positions).to.deep.equal([{ ...key, stream: 'stdout', offset: 7 }]);
+    expect(welcome.log_positions).to.deep.equal([{ ...key, stream: 'stdout', offset: 7, lines: 1 }]);
     await one.take('forget');
     expect(one.frames.map(({ type }) => type)).to.deep.equal(['welcome', 'forget']);
   });

@@ -1,0 +1,87 @@
+import { open, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { isMissing } from './durable-file.js';
+import { toHeldBytes } from './log-hole.js';
+
+/** The logs of an attempt that the server has all of. */
+interface ForgottenLog {
+  readonly dir: string;
+  readonly forgottenAt: number;
+  readonly heldBytes: number;
+}
+
+/** The logs of attempts that are out of our care: kept for people as long as there is room. */
+export class ForgottenLogs {
+  heldBytes = 0;
+
+  constructor(private readonly jobsDir: string) {}
+
+  /** Counts what is there: earlier agents have left some, and others may have removed some. */
+  async count(): Promise<void> {
+    let counted = 0;
+    for await (const { heldBytes } of this.#scan()) counted += heldBytes;
+    this.heldBytes = counted;
+  }
+
+  async add(dir: string): Promise<void> {
+    this.heldBytes += await heldIn(dir);
+  }
+
+  /** Empties logs, those forgotten first first, until so much is free or nothing is left; resolves with what is free. */
+  async free(wantedBytes: number): Promise<number> {
+    if (this.heldBytes === 0 || wantedBytes <= 0) return 0;
+    const logs: ForgottenLog[] = [];
+    for await (const log of this.#scan()) logs.push(log);
+    logs.sort((a, b) => a.forgottenAt - b.forgottenAt);
+    this.heldBytes = logs.reduce((sum, log) => sum + log.heldBytes, 0);
+    let freed = 0;
+    for (const log of logs) {
+      if (freed >= wantedBytes) break;
+      for (const name of ['stdout', 'stderr']) await emptyForgotten(log.dir, name);
+      this.heldBytes -= log.heldBytes;
+      freed += log.heldBytes;
+    }
+    return freed;
+  }
+
+  async *#scan(): AsyncGenerator<ForgottenLog> {
+    for (const job of await list(this.jobsDir)) {
+      const names = await list(path.join(this.jobsDir, job));
+      for (const name of names.filter((entry) => entry.startsWith('attempt-'))) {
+        const dir = path.join(this.jobsDir, job, name);
+        const forgotten = await statOf(dir, 'forgotten.json');
+        if (forgotten === null) continue;
+        const heldBytes = await heldIn(dir);
+        if (heldBytes > 0) yield { dir, forgottenAt: forgotten.mtimeMs, heldBytes };
+      }
+    }
+  }
+}
+
+async function heldIn(dir: string): Promise<number> {
+  const files = await Promise.all([statOf(dir, 'stdout'), statOf(dir, 'stderr')]);
+  return files.reduce((sum, file) => sum + (file === null ? 0 : toHeldBytes(file)), 0);
+}
+
+/** The directory may become another attempt's at any moment: so it is looked at with its file already open. */
+async function emptyForgotten(dir: string, name: string): Promise<void> {
+  const file = await open(path.join(dir, name), 'r+').catch(unlessMissing);
+  try {
+    if (file !== null && (await statOf(dir, 'forgotten.json')) !== null) await file.truncate(0);
+  } finally {
+    await file?.close();
+  }
+}
+
+function statOf(dir: string, name: string) {
+  return stat(path.join(dir, name)).catch(unlessMissing);
+}
+
+async function list(dir: string): Promise<string[]> {
+  return (await readdir(dir).catch(unlessMissing)) ?? [];
+}
+
+function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}

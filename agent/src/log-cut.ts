@@ -1,0 +1,73 @@
+import type { LogStream } from '@svc/contract';
+import { open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { loadJson } from './durable-file.js';
+import { LineSplitter } from './line-splitter.js';
+import type { LogReserve } from './log-reserve.js';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Where a log file begins by now: what stood before `to` is gone. */
+export interface Cut {
+  /** Byte offset of a line. */
+  readonly to: number;
+  /** Lines that stood before it. */
+  readonly lines: number;
+  /** When it was made, in ms since the epoch. */
+  readonly at: number;
+}
+
+export type Cuts = Readonly<Record<LogStream, Cut>>;
+
+export const NO_CUT: Cut = { to: 0, lines: 0, at: 0 };
+export const NO_CUTS: Cuts = { stdout: NO_CUT, stderr: NO_CUT };
+
+const toFile = (dir: string): string => path.join(dir, 'cut.json');
+
+/**
+ * The cuts of the attempt in that directory. From here on their file is there, with none in it at first: a full disk takes
+ * a new one in its place, but none besides.
+ */
+export async function ensureCuts(dir: string): Promise<Cuts> {
+  const content = JSON.stringify(NO_CUTS);
+  await writeFile(toFile(dir), content, { flag: 'wx', mode: 0o600 }).catch(unlessThereOrNoRoom);
+  return (await loadJson<Cuts>(toFile(dir))) ?? NO_CUTS;
+}
+
+/** Must hold: they are on the disk before any byte goes. */
+export function saveCuts(dir: string, cuts: Cuts, reserve: Pick<LogReserve, 'writeDurable'>): Promise<void> {
+  return reserve.writeDurable(toFile(dir), cuts);
+}
+
+/**
+ * A cut behind `from`, at the first line that begins at `target` or behind it; before that when no line begins there yet, and
+ * `from` itself when none begins at all. Reads what lies between, in constant memory.
+ */
+export async function findCut(file: string, from: Cut, target: number, at: number): Promise<Cut> {
+  const handle = await open(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const splitter = new LineSplitter(from.to, false);
+    let cut = from;
+    while (cut.to < target) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, splitter.position);
+      if (bytesRead === 0) break;
+      const { ends } = splitter.push(buffer.subarray(0, bytesRead));
+      cut = advance(cut, ends, splitter.restart, target, at);
+    }
+    return cut;
+  } finally {
+    await handle.close();
+  }
+}
+
+function advance(cut: Cut, ends: readonly number[], restart: number, target: number, at: number): Cut {
+  const index = ends.findIndex((end) => end >= target);
+  const taken = index < 0 ? ends.length : index + 1;
+  const to = ends[index] ?? restart;
+  return to <= cut.to ? cut : { to, lines: cut.lines + taken, at };
+}
+
+function unlessThereOrNoRoom(error: NodeJS.ErrnoException): void {
+  if (!['EEXIST', 'ENOENT', 'ENOSPC'].includes(error.code ?? '')) throw error;
+}

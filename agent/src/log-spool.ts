@@ -1,0 +1,252 @@
+import type { LogStream as StreamName } from '@svc/contract';
+import { stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { isMissing } from './durable-file.js';
+import { ForgottenLogs } from './forgotten-logs.js';
+import { LogAges } from './log-ages.js';
+import { findCut, saveCuts } from './log-cut.js';
+import { punchHole, toHeldBytes, whyNoHoles } from './log-hole.js';
+import { LogReserve } from './log-reserve.js';
+import type { AttemptLogs, LogShipper } from './log-shipper.js';
+import type { LogStream } from './log-stream.js';
+import { toReason, type AgentLog } from './log.js';
+import type { Clock } from './runner.js';
+
+export const SPOOL_MAX_BYTES = 1024 ** 3;
+const MIB = 1024 * 1024;
+const LOOK_MS = 1000;
+const LOOK_NEAR_FULL_MS = 200;
+/** What is worth a write and a program to give back. */
+const BITE_BYTES = MIB;
+/** Room on the disk below which what the server has is given back; on a small one the twentieth part. */
+const LOW_DISK_BYTES = 64 * MIB;
+
+export interface LogSpoolOptions {
+  readonly stateDir: string;
+  readonly maxBytes?: number | undefined;
+  readonly logs: Pick<LogShipper, 'inCare' | 'takeLeft'>;
+  readonly clock: Clock;
+  readonly log: AgentLog;
+}
+
+/** A file in the agent's care. */
+interface Entry {
+  readonly logs: AttemptLogs;
+  readonly name: StreamName;
+  readonly stream: LogStream;
+  readonly ages: LogAges;
+  sizeBytes: number;
+  heldBytes: number;
+  /** What has been given back to the disk in this agent's life. */
+  punchedTo: number;
+}
+
+/**
+ * Keeps the logs of all attempts of the node below `maxBytes`, within what is written between two looks. Room is made from what the
+ * server has, of attempts out of our care, then of ended, then of running ones; then from lines that it does not have, the
+ * oldest first: counted, and said by the stream in their place.
+ */
+export class LogSpool {
+  readonly #maxBytes: number;
+  readonly #reserve: LogReserve;
+  readonly #forgotten: ForgottenLogs;
+  #entries = new Map<LogStream, Entry>();
+  /** Why no hole can be punched here; undefined: not known yet. */
+  #refusal: string | null | undefined;
+  #refusalSaid = false;
+  #isLow = false;
+  #complaint: string | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(private readonly options: LogSpoolOptions) {
+    this.#maxBytes = options.maxBytes ?? SPOOL_MAX_BYTES;
+    this.#reserve = new LogReserve(path.join(options.stateDir, 'log-reserve'));
+    this.#forgotten = new ForgottenLogs(path.join(options.stateDir, 'jobs'));
+  }
+
+  /** Must hold: the attempts that an earlier agent left are in the agent's care by now. */
+  start(): void {
+    this.#looking = this.#forgotten.count().then(
+      () => this.#look(),
+      (error: unknown) => this.#complain(error),
+    );
+    void this.#looking.then(() => this.#again());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  get #heldBytes(): number {
+    return [...this.#entries.values()].reduce(
+      (sum, { heldBytes }) => sum + heldBytes,
+      this.#forgotten.heldBytes,
+    );
+  }
+
+  get #isFull(): boolean {
+    return this.#heldBytes > this.#maxBytes;
+  }
+
+  #again(): void {
+    if (this.#closed) return;
+    const isNearFull = this.#isLow || this.#heldBytes > 0.75 * this.#maxBytes;
+    this.#timer = setTimeout(
+      () => {
+        this.#looking = this.#look();
+        void this.#looking.then(() => this.#again());
+      },
+      isNearFull ? LOOK_NEAR_FULL_MS : LOOK_MS,
+    ).unref();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#prepare();
+      await this.#measure();
+      if (this.#isFull && this.#forgotten.heldBytes > 0) await this.#forgotten.count();
+      const wantedBytes = this.#isFull ? this.#heldBytes - (15 / 16) * this.#maxBytes : 0;
+      this.#isLow = await this.#isDiskLow();
+      await this.#makeRoom(wantedBytes, this.#isLow ? Infinity : wantedBytes);
+      this.#complaint = null;
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  async #measure(): Promise<void> {
+    const before = this.#entries;
+    const now = performance.now();
+    this.#entries = new Map();
+    for (const logs of this.options.logs.inCare) {
+      for (const name of ['stdout', 'stderr'] as const) {
+        const stream = logs.streams[name];
+        const entry = before.get(stream) ?? {
+          ...{ logs, name, stream, ages: new LogAges(), sizeBytes: 0, heldBytes: 0, punchedTo: 0 },
+        };
+        if (logs.hasBegun) await measure(entry, now);
+        this.#entries.set(stream, entry);
+      }
+    }
+    for (const logs of this.options.logs.takeLeft()) await this.#forgotten.add(logs.dir);
+  }
+
+  async #isDiskLow(): Promise<boolean> {
+    const { bavail, blocks, bsize } = await statfs(this.options.stateDir);
+    return bavail * bsize < Math.min(LOW_DISK_BYTES, (blocks * bsize) / 20);
+  }
+
+  /** `harmlessBytes` of what the server has, as far as it goes; up to `wantedBytes` of what it does not have. */
+  async #makeRoom(wantedBytes: number, harmlessBytes: number): Promise<void> {
+    let freed = await this.#forgotten.free(harmlessBytes);
+    if (freed >= harmlessBytes || !this.#mayPunch()) return;
+    if (await this.#punchAgain()) return;
+    for (const entry of this.#acknowledged()) {
+      if (freed >= harmlessBytes) return;
+      const { ackedTo, cut } = entry.stream;
+      freed += await this.#cut(entry, Math.min(ackedTo, cut.to + harmlessBytes - freed));
+    }
+    const stuck = new Set<Entry>();
+    while (freed < wantedBytes) {
+      const oldest = this.#oldest(stuck);
+      if (oldest === null) return;
+      const cutBytes = await this.#cut(oldest.entry, oldest.to);
+      if (cutBytes === 0) stuck.add(oldest.entry);
+      freed += cutBytes;
+    }
+  }
+
+  /** What holds bytes that the server has: of ended attempts, then of running ones, the older first. */
+  #acknowledged(): Entry[] {
+    const worthBytes = Math.min(BITE_BYTES, this.#maxBytes / 64);
+    return [...this.#entries.values()]
+      .filter(({ stream }) => stream.ackedTo - stream.cut.to >= worthBytes)
+      .sort(
+        (a, b) => Number(b.stream.isFinal) - Number(a.stream.isFinal) || (a.logs.dir < b.logs.dir ? -1 : 1),
+      );
+  }
+
+  /** The oldest bytes that are kept; of the same age, those of the file that has the most. */
+  #oldest(stuck: ReadonlySet<Entry>): { entry: Entry; to: number } | null {
+    const candidates = [...this.#entries.values()].flatMap((entry) => {
+      const slice = stuck.has(entry) ? null : entry.ages.sliceAt(entry.stream.cut.to);
+      return slice === null ? [] : [{ entry, ...slice }];
+    });
+    const keptBytes = ({ sizeBytes, stream }: Entry) => sizeBytes - stream.cut.to;
+    const [oldest] = candidates.sort((a, b) => a.at - b.at || keptBytes(b.entry) - keptBytes(a.entry));
+    if (oldest === undefined) return null;
+    const { entry, to } = oldest;
+    return { entry, to: Math.min(to, entry.stream.cut.to + Math.ceil(this.#maxBytes / 16)) };
+  }
+
+  /** Takes the file's beginning away up to the line at `target`; resolves with the bytes that are gone. */
+  async #cut(entry: Entry, target: number): Promise<number> {
+    const { logs, name, stream } = entry;
+    const before = stream.cut;
+    const cut = await findCut(stream.path, before, target, this.options.clock.now());
+    if (cut.to === before.to || stream.isClosed) return 0;
+    const { stdout, stderr } = logs.streams;
+    const cuts = { stdout: stdout.cut, stderr: stderr.cut, [name]: cut };
+    await saveCuts(logs.dir, cuts, this.#reserve);
+    if (cut.to > stream.ackedTo) {
+      const about = { dir: logs.dir, stream: name, lines: cut.lines - before.lines };
+      this.options.log.warn('the log spool is full: its oldest lines are given up', about);
+    }
+    stream.raiseCut(cut);
+    await this.#punch(entry);
+    return cut.to - before.to;
+  }
+
+  /** For cuts of an earlier agent, which may have been killed just before. False when there are none. */
+  async #punchAgain(): Promise<boolean> {
+    const behind = [...this.#entries.values()].filter(({ stream, punchedTo }) => stream.cut.to > punchedTo);
+    for (const entry of behind) await this.#punch(entry);
+    return behind.length > 0;
+  }
+
+  async #punch(entry: Entry): Promise<void> {
+    const { stream } = entry;
+    await punchHole(stream.path, stream.cut.to);
+    entry.punchedTo = stream.cut.to;
+  }
+
+  /** Has the reserve there, and tries once whether holes can be punched. */
+  async #prepare(): Promise<void> {
+    await this.#reserve.ensure();
+    if (this.#refusal === undefined) this.#refusal = await whyNoHoles(this.options.stateDir);
+  }
+
+  #mayPunch(): boolean {
+    if (typeof this.#refusal === 'string' && !this.#refusalSaid) {
+      this.#refusalSaid = true;
+      this.options.log.warn('the log spool cannot be bounded here: logs stay until they are shipped', {
+        dir: this.options.stateDir,
+        reason: this.#refusal,
+      });
+    }
+    return this.#refusal === null;
+  }
+
+  /** Each reason once, until a look went well. */
+  #complain(error: unknown): void {
+    const reason = toReason(error);
+    if (reason !== this.#complaint)
+      this.options.log.error('the log spool cannot be kept in bounds', { reason });
+    this.#complaint = reason;
+  }
+}
+
+async function measure(entry: Entry, now: number): Promise<void> {
+  try {
+    const file = await stat(entry.stream.path);
+    entry.sizeBytes = file.size;
+    entry.heldBytes = toHeldBytes(file);
+    entry.ages.note(file.size, now);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
