@@ -28,6 +28,9 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   'runs.update': { tags: ['t'], config: {} },
   'metrics.batch': { points: [{ seq: 0, name: 'loss', step: 0, value: 1 }] },
   'metrics.query': { run_ids: ['unknown'], names: ['loss'] },
+  'metricDefinitions.put': { direction: 'minimize', is_primary: true, unit: 's', description: 'd' },
+  'metricDefinitions.update': { direction: 'minimize', unit: 's' },
+  'metricDefinitions.setPrimary': { name: 'train/loss' },
   'events.create': { title: 't', data: {} },
   'checkpoints.create': { path: '/out/checkpoint-1', step: 1, metadata: { note: 'n' } },
 };
@@ -84,6 +87,7 @@ describe('bad input is refused, named, and changes nothing', function () {
       job_id: job.id,
       token_id: token?.id ?? '',
       node_id: newId('node'),
+      name: 'train/loss',
     };
   });
   after(() => workplace.close());
@@ -238,6 +242,8 @@ describe('bad input is refused, named, and changes nothing', function () {
     [routes.createRun, { project: newId('project') }, 'project'],
     [routes.createRun, { job_id: newId('job') }, 'job'],
     [routes.queryMetrics, { run_ids: [newId('run')] }, 'run'],
+    [routes.setPrimaryMetric, { name: 'loss', project_id: newId('project') }, 'project'],
+    [routes.setPrimaryMetric, { name: 'loss', experiment_id: newId('experiment') }, 'experiment'],
   ];
   for (const [route, body, field] of dangling) {
     it(`${route.id} with a ${field} that is not there: not_found, naming it`, async () => {

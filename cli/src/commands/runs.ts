@@ -102,11 +102,13 @@ async function showRun(id: string, options: JsonOptions): Promise<void> {
 function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
   const { health, progress } = summary;
   const percent = progress === null ? '' : ` (${Math.round(progress * 100)} %)`;
-  const rows = Object.entries(summary.metrics).map(([name, metric]) => ({
-    name,
-    metric,
-    curve: toSparkline(series[name]?.values ?? [], CURVE_WIDTH),
-  }));
+  const rows = Object.entries(summary.metrics)
+    .map(([name, metric]) => ({
+      name,
+      metric,
+      curve: toSparkline(series[name]?.values ?? [], CURVE_WIDTH),
+    }))
+    .sort((a, b) => Number(b.metric.is_primary) - Number(a.metric.is_primary));
   return [
     `${paint('bold', run.name)}  ${paint(styleOfStatus(run.status), run.status)}`,
     ...toFields(
@@ -142,9 +144,14 @@ interface MetricRow {
 }
 
 const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
-  { title: 'METRIC', cell: ({ name }) => name, style: ({ metric }) => (metric.is_primary ? 'bold' : null) },
+  {
+    title: 'METRIC',
+    cell: ({ name, metric }) => (metric.is_primary ? `${name} (primary)` : name),
+    style: ({ metric }) => (metric.is_primary ? 'bold' : null),
+  },
   { title: 'LATEST', cell: ({ metric }) => toNumber(metric.latest.value), align: 'right' },
   { title: 'BEST', cell: ({ metric }) => (metric.best ? toNumber(metric.best.value) : '-'), align: 'right' },
+  { title: 'WANTED', cell: ({ metric }) => (metric.direction === 'minimize' ? 'low' : 'high') },
   { title: 'AT STEP', cell: ({ metric }) => String(metric.best?.step ?? '-'), align: 'right' },
   { title: 'TREND', cell: ({ metric }) => metric.trend },
   { title: 'CURVE', cell: ({ curve }) => curve, style: () => 'cyan' },
