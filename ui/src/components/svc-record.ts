@@ -1,5 +1,6 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { detailsStyles } from '../styles/details-styles.js';
 import { baseStyles } from '../styles/shared.js';
 
 /** A JSON object as names and values: nested objects by dotted name, everything else as JSON. */
@@ -11,35 +12,8 @@ export class SvcRecord extends LitElement {
 
   static override styles = [
     baseStyles,
+    detailsStyles,
     css`
-      summary {
-        display: flex;
-        align-items: baseline;
-        gap: var(--space-2);
-        padding: var(--space-3) var(--space-4);
-        font-size: var(--text-md);
-        font-weight: var(--weight-strong);
-        cursor: pointer;
-        list-style-position: inside;
-      }
-      summary::before {
-        content: '›';
-        display: inline-block;
-        width: 0.75rem;
-        color: var(--color-text-3);
-        transition: rotate var(--duration-fast);
-      }
-      details[open] summary::before {
-        rotate: 90deg;
-      }
-      summary::-webkit-details-marker {
-        display: none;
-      }
-      .count {
-        color: var(--color-text-3);
-        font-size: var(--text-xs);
-        font-weight: var(--weight-normal);
-      }
       dl {
         display: grid;
         grid-template-columns: fit-content(45%) minmax(0, 1fr);

@@ -9,6 +9,10 @@ export interface RunFilter {
   experiment_id?: string | null;
   job_id?: string | null;
   status?: string | null;
+  /** Words of the name. */
+  q?: string | null;
+  /** Separated by commas. */
+  tags?: string | null;
   limit?: number;
 }
 

@@ -4,6 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { apiContext } from '../app/contexts.js';
 import { paths } from '../app/paths.js';
 import '../components/svc-checkpoints-table.js';
+import '../components/svc-environment.js';
 import '../components/svc-events-list.js';
 import { icon } from '../components/icons.js';
 import '../components/svc-copy.js';
@@ -20,6 +21,7 @@ import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { listCheckpoints } from '../data/checkpoints.js';
+import { toEnvironment } from '../data/environment.js';
 import { listEvents } from '../data/events.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import { getRun, getRunSummary, type Run } from '../data/runs.js';
@@ -84,8 +86,8 @@ export class SvcRunPage extends LitElement {
         ?live=${this.isLive}
       ></svc-run-charts>
       <div class="details">
-        ${this.renderCheckpoints()} ${this.renderRecord('Config', run.config)}
-        ${this.renderRecord('Environment', run.environment)} ${this.renderEvents()}
+        ${this.renderCheckpoints()} ${this.renderConfig(run)} ${this.renderEnvironment(run)}
+        ${this.renderEvents()}
       </div>
     `;
   }
@@ -132,8 +134,8 @@ export class SvcRunPage extends LitElement {
           ${this.fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
           ${run.epoch === null ? nothing : this.fact('Epoch', String(Number(run.epoch.toFixed(2))))}
           ${run.job_id ? this.fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
-          ${this.fact('Source', run.source)}
-          ${run.tags.length > 0 ? this.fact('Tags', run.tags.join(', ')) : nothing}
+          ${this.fact('Source', run.source)} ${this.renderCommit(run)}
+          ${run.tags.length > 0 ? this.fact('Tags', this.renderTags(run)) : nothing}
         </dl>
         ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
       </section>
@@ -155,11 +157,29 @@ export class SvcRunPage extends LitElement {
     >`;
   }
 
-  private renderRecord(heading: string, value: object) {
-    if (Object.keys(value).length === 0) return nothing;
+  private renderConfig({ config }: Run) {
+    if (Object.keys(config).length === 0) return nothing;
     return html`<section class="panel">
-      <svc-record heading=${heading} ?open=${heading === 'Config'} .value=${value}></svc-record>
+      <svc-record heading="Config" open .value=${config}></svc-record>
     </section>`;
+  }
+
+  private renderEnvironment({ environment }: Run) {
+    if (Object.keys(environment).length === 0) return nothing;
+    return html`<section class="panel"><svc-environment .value=${environment}></svc-environment></section>`;
+  }
+
+  private renderCommit({ environment }: Run) {
+    const { commit } = toEnvironment(environment);
+    if (!commit) return nothing;
+    const state = [commit.branch, commit.isDirty ? 'with changes' : null].filter(Boolean).join(', ');
+    return this.fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
+  }
+
+  private renderTags({ tags }: Run) {
+    return tags.map(
+      (tag, index) => html`${index === 0 ? '' : ', '}<a href=${paths.runs({ tags: tag })}>${tag}</a>`,
+    );
   }
 
   private renderCheckpoints() {

@@ -1,6 +1,7 @@
 import { consume } from '@lit/context';
 import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { apiContext } from '../app/contexts.js';
 import { navigate, paths } from '../app/paths.js';
@@ -24,13 +25,18 @@ import { tableStyles } from '../styles/table-styles.js';
 const STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
 const FIRST = 200;
 const MOST = 1000;
+/** The server is asked once the typing rests. */
+const TYPING_MS = 250;
 
-/** Runs, newest first, by project, experiment and status. */
+/** Runs, newest first, by project, experiment, status, name and tags. */
 @customElement('svc-runs-page')
 export class SvcRunsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
   private limit = FIRST;
+  private typing: ReturnType<typeof setTimeout> | undefined;
+  /** What stands in the search field and not yet in the address. */
+  private draft: string | null = null;
 
   private readonly runs = new Loader(this, { load: (signal) => this.loadRuns(signal), everyMs: 10_000 });
   private readonly places = new Loader(this, {
@@ -53,6 +59,30 @@ export class SvcRunsPage extends LitElement {
         gap: var(--space-2);
         margin-left: auto;
       }
+      .search {
+        width: 16rem;
+        margin-left: auto;
+      }
+      .tags {
+        flex: 0 1000 auto;
+        display: flex;
+        gap: var(--space-1);
+        min-width: 0;
+        overflow: hidden;
+      }
+      .tag {
+        flex: none;
+        padding: 0 0.375rem;
+        border-radius: var(--radius-sm);
+        background: var(--color-neutral-soft);
+        color: var(--color-neutral);
+        font-size: var(--text-xs);
+        white-space: nowrap;
+      }
+      .title .name {
+        flex: 0 1 auto;
+        min-width: 6rem;
+      }
       .title {
         display: flex;
         align-items: baseline;
@@ -61,6 +91,9 @@ export class SvcRunsPage extends LitElement {
       @media (max-width: 56rem) {
         .places {
           margin-left: 0;
+        }
+        .search {
+          width: 100%;
         }
         .row {
           grid-template:
@@ -71,8 +104,15 @@ export class SvcRunsPage extends LitElement {
           padding-block: var(--space-3);
         }
         .title {
+          flex-wrap: wrap;
           grid-area: name;
           font-size: var(--text-md);
+        }
+        .title .name {
+          flex: 1 1 0;
+        }
+        .title .tags {
+          flex: 1 0 100%;
         }
         .status {
           grid-area: status;
@@ -104,14 +144,33 @@ export class SvcRunsPage extends LitElement {
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.get('query') === undefined) return;
+    const before = changed.get('query');
+    if (before === undefined) return;
     this.limit = FIRST;
-    this.runs.reload({ clear: true });
+    // While somebody types, the last list stays until the next is here.
+    this.runs.reload({ clear: before.get('q') === this.query.get('q') });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.typing);
   }
 
   override render() {
     return html`
-      <header class="page-head"><h1>Runs</h1></header>
+      <header class="page-head">
+        <h1>Runs</h1>
+        <input
+          class="input search"
+          type="search"
+          aria-label="Search runs by name"
+          placeholder="Search by name"
+          spellcheck="false"
+          maxlength="200"
+          .value=${live(this.draft ?? this.filter.q ?? '')}
+          @input=${this.onSearch}
+        />
+      </header>
       ${this.renderFilters()}
       <svc-stale
         .error=${this.runs.value ? this.runs.error : null}
@@ -127,6 +186,8 @@ export class SvcRunsPage extends LitElement {
       status: query.get('status'),
       project_id: query.get('project_id'),
       experiment_id: query.get('experiment_id'),
+      q: query.get('q'),
+      tags: query.get('tags'),
     };
   }
 
@@ -137,6 +198,7 @@ export class SvcRunsPage extends LitElement {
     return html`<div class="filters" role="group" aria-label="Filter by status">
       ${this.renderStatus(null, 'All')}
       ${STATUSES.map((status) => this.renderStatus(status, statusLabel(status)))}
+      ${this.filter.tags === null ? nothing : this.renderTagFilter(this.filter.tags)}
       <div class="places">
         ${this.renderSelect('All projects', projects, projectId, (id) => this.go({ project_id: id, experiment_id: null }))}
         ${this.renderSelect('All experiments', ofProject, experimentId, (id) => this.go({ experiment_id: id }))}
@@ -150,6 +212,16 @@ export class SvcRunsPage extends LitElement {
       @click=${() => this.go({ status })}
     >
       ${label}
+    </button>`;
+  }
+
+  private renderTagFilter(tags: string) {
+    return html`<button
+      aria-pressed="true"
+      aria-label="Tagged ${tags}. Show runs without this tag too"
+      @click=${() => this.go({ tags: null })}
+    >
+      ${tags} <span aria-hidden="true">×</span>
     </button>`;
   }
 
@@ -207,6 +279,7 @@ export class SvcRunsPage extends LitElement {
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>
+        ${run.tags.length > 0 ? this.renderTags(run.tags) : nothing}
       </div>
       <div class="place truncate quiet" role="cell" title=${place}>${place}</div>
       <div class="progress ${run.step === null ? 'none' : ''}" role="cell">
@@ -217,6 +290,17 @@ export class SvcRunsPage extends LitElement {
         <svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>
       </div>
     </div>`;
+  }
+
+  private renderTags(tags: readonly string[]) {
+    return html`<span class="tags" title=${tags.join(', ')}
+      >${tags.map(
+        (tag) =>
+          html`<a class="tag above" href=${paths.runs({ ...this.filter, tags: tag })} aria-label="Tag ${tag}"
+            >${tag}</a
+          >`,
+      )}</span
+    >`;
   }
 
   private renderMore() {
@@ -265,6 +349,16 @@ export class SvcRunsPage extends LitElement {
   private loadRuns(signal: AbortSignal): Promise<Run[]> {
     return listRuns(this.api, { ...this.filter, limit: this.limit }, signal);
   }
+
+  private readonly onSearch = (event: Event): void => {
+    const q = (event.target as HTMLInputElement).value;
+    this.draft = q;
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => {
+      this.draft = null;
+      this.go({ q: q.trim() === '' ? null : q });
+    }, TYPING_MS);
+  };
 
   private readonly showMore = (): void => {
     this.limit = MOST;

@@ -1,0 +1,96 @@
+import { routes } from '@svc/contract';
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { requireEngine } from '../support/engines.js';
+import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
+
+const DIFF = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n';
+const ENVIRONMENT = {
+  hostname: 'node-7',
+  packages: ['numpy==1.26.4', 'torch==2.4.0'],
+  git: { commit: 'c0ffee00'.repeat(5), branch: 'main', dirty: true, diff: DIFF, diff_cut_bytes: 0 },
+};
+
+describe('the pages of runs', function () {
+  this.timeout(120_000);
+  let workplace: Workplace;
+  let server: Server;
+  let browser: Browser;
+  let page: Page;
+  let complaints: string[];
+  let id: string;
+
+  before(async function () {
+    const chromium = requireEngine(this, 'chromium');
+    workplace = createWorkplace();
+    server = await workplace.startServer();
+    const create = async (name: string, tags: string[]) => {
+      const body = { name, tags, project: 'vision', environment: ENVIRONMENT };
+      return (await server.client.call(routes.createRun, { body })).id;
+    };
+    id = await create('ResNet lr=0.1', ['best', 'sweep']);
+    await create('resnet lr=0.2', ['sweep']);
+    await create('vit lr=0.1', ['best']);
+    browser = await launchBrowser(chromium);
+    page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    complaints = collectComplaints(page);
+    await page.goto(server.url);
+    await page
+      .getByLabel('Token', { exact: true })
+      .fill(readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Runs' }).first().click();
+  });
+  after(async () => {
+    await browser?.close();
+    await workplace?.close();
+  });
+
+  const shown = () => page.locator('a.name').allInnerTexts();
+  const untilGone = (name: string) =>
+    page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
+
+  it('finds runs by words of their names, and by a tag that is clicked', async () => {
+    const search = page.getByLabel('Search runs by name');
+    await page.getByRole('link', { name: 'vit lr=0.1', exact: true }).waitFor();
+    await search.fill('RESNET');
+    await untilGone('vit lr=0.1');
+    expect(await shown()).to.deep.equal(['resnet lr=0.2', 'ResNet lr=0.1']);
+    await page.getByRole('link', { name: 'Tag best' }).click();
+    await untilGone('resnet lr=0.2');
+    expect(await shown()).to.deep.equal(['ResNet lr=0.1']);
+    await screenshot(page, 'runs-phone');
+    await page.reload();
+    await page.getByRole('link', { name: 'ResNet lr=0.1', exact: true }).waitFor();
+    expect(await search.inputValue()).to.equal('RESNET');
+    expect(await shown()).to.deep.equal(['ResNet lr=0.1']);
+    await page.getByRole('button', { name: 'Tagged best' }).click();
+    await search.fill('');
+    await page.getByRole('link', { name: 'vit lr=0.1', exact: true }).waitFor();
+  });
+
+  it('shows the commit, the packages and the changes that a run had', async () => {
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByText('c0ffee00', { exact: true }).waitFor();
+    await page.getByText('main, with changes').waitFor();
+    await page.getByText('Packages').click();
+    await page.getByText('torch==2.4.0').waitFor();
+    await page.getByText('Uncommitted changes').first().click();
+    expect(await page.locator('svc-environment .added').innerText()).to.equal('+lr = 2\n');
+    expect(await page.locator('svc-environment .removed').innerText()).to.equal('-lr = 1\n');
+    await screenshot(page, 'run-environment-phone');
+  });
+
+  it('fit a phone, and nothing went wrong on them', async () => {
+    for (const address of ['/runs', `/runs/${id}`]) {
+      await page.goto(server.url + address);
+      await page.getByText('ResNet lr=0.1').first().waitFor();
+      const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(excess, address).to.equal(0);
+    }
+    expect(complaints).to.deep.equal([]);
+  });
+});
