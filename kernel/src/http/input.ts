@@ -59,11 +59,8 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return refuseBody(
-      error instanceof SyntaxError
-        ? `is malformed JSON at ${toPlace(text)}`
-        : 'is not valid UTF-8; send it uncompressed',
-    );
+    if (!(error instanceof SyntaxError)) refuseBody('is not valid UTF-8; send it uncompressed');
+    return refuseBody(`is malformed JSON at ${toPlace(text)}`);
   }
 }
 
