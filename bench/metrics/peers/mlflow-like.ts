@@ -1,5 +1,4 @@
 import { FIRST_TS, pointsFrom, metricNames, USUAL_NAMES, type BenchPoint } from '../points.js';
-import { createRequestHead, RawConnection } from '../raw-connection.js';
 import { startPeerServer } from './peer-server.js';
 import type { Peer, PeerFigures, PeerSizes } from './peer.js';
 import { ensureVenv, type Venv } from './venv.js';
@@ -71,24 +70,28 @@ async function measure(flavour: Flavour, venv: Venv, dir: string, sizes: PeerSiz
 }
 
 async function createRun(url: string): Promise<string> {
-  const body = JSON.stringify({ experiment_id: '0', start_time: FIRST_TS });
-  const headers = { 'Content-Type': 'application/json' };
-  const answer = await fetch(`${url}${API}/runs/create`, { method: 'POST', headers, body });
-  const { run } = (await answer.json()) as { run: { info: { run_id: string } } };
-  return run.info.run_id;
+  const created = await post(url, 'runs/create', { experiment_id: '0', start_time: FIRST_TS });
+  return (created as { run: { info: { run_id: string } } }).run.info.run_id;
 }
 
-/** One connection that sends the next batch when the last one is answered: lighter than their own client. */
+/** Sends the next batch when the last one is answered, over a connection that is kept: lighter than their own client. */
 async function fill(url: string, runId: string, points: number, names: readonly string[]): Promise<void> {
-  const connection = await RawConnection.open(url);
-  const headOf = createRequestHead('POST', `${API}/runs/log-batch`, 'none');
   for (let seq = 0; seq < points; seq += METRICS_PER_BATCH) {
     const metrics = pointsFrom(seq, Math.min(METRICS_PER_BATCH, points - seq), names).map(toMetric);
-    const body = JSON.stringify({ run_id: runId, metrics });
-    const { status, body: said } = await connection.send(headOf(body.length) + body);
-    if (status !== 200) throw new Error(`log-batch answered ${status}: ${said}`);
+    await post(url, 'runs/log-batch', { run_id: runId, metrics });
   }
-  connection.close();
+}
+
+async function post(url: string, method: string, body: object): Promise<unknown> {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch(`${url}${API}/${method}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} answered ${answer.status}: ${text.slice(0, 300)}`);
+  return JSON.parse(text);
 }
 
 function toMetric({ name, value, ts, step }: BenchPoint) {
