@@ -49,6 +49,23 @@ describe('POST /runs/{run_id}/metrics:batch', () => {
       }
     });
 
+    it('many runs that see the same metrics first, at once, define each once', async () => {
+      const runs = await Promise.all(count(8).map(() => rig.newRun()));
+      const names = count(200).map((index) => `shared/${(index * 37) % 200}`);
+      const answers = await Promise.all(
+        runs.map((run, turn) => {
+          const own = turn % 2 === 0 ? names : names.toReversed();
+          return rig.write(
+            run,
+            own.map((name, seq) => point(seq, { name })),
+          );
+        }),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(runs.map(() => 200));
+      const defined = await rig.http.kernel.db('metric_definitions').where('name', 'like', 'shared/%');
+      expect(defined).to.have.length(200);
+    });
+
     it('a batch that is refused defines nothing', async () => {
       const run = await rig.newRun();
       const names = count(10_001).map((seq) => point(seq, { name: `refused/${seq}` }));
