@@ -13,6 +13,7 @@ import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { openapi } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
+import { retention } from '@svc/plugin-retention';
 import { runnerProcess } from '@svc/plugin-runner-process';
 import { runs } from '@svc/plugin-runs';
 import { service } from '@svc/plugin-service';
@@ -38,6 +39,7 @@ export default defineConfig({
     spool(), // what a training reported while the server was away
     service(), // health and status
     backup(), // database and logs backed up while the server works
+    retention(), // what has been over for long enough is removed, on demand
     openapi(), // the API described, as JSON and as a page
     runnerProcess(), // runs a command as a process group
     console(), // the web console

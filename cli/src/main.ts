@@ -3,6 +3,7 @@ import { addAgentCommand } from './commands/agent.js';
 import { addBackupCommands } from './commands/backup.js';
 import { addConfigCommand } from './commands/config.js';
 import { addExportCommand } from './commands/export.js';
+import { addGcCommand } from './commands/gc.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addLogsCommand } from './commands/logs.js';
 import { addNodesCommand } from './commands/nodes.js';
@@ -27,6 +28,7 @@ export function createProgram(): Command {
   addExportCommand(program);
   addTokenCommand(program);
   addBackupCommands(program);
+  addGcCommand(program);
   addWhoamiCommand(program);
   addConfigCommand(program);
   return program;

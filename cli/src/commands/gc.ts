@@ -1,0 +1,146 @@
+import { REMOVABLE_STATES, type GarbageReport, type Removal, type RemovableState } from '@svc/contract';
+import type { GarbageOrder } from '@svc/plugin-retention';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { createInterface } from 'node:readline/promises';
+import type { DataDirOptions } from '../data-dir.js';
+import { UsageError } from '../failure.js';
+import { withGarbageCollector, type CollectGarbage } from '../garbage-collector.js';
+import { parseDuration, toAge, toSize } from '../output/format.js';
+import { note, print } from '../output/print.js';
+import type { Paint } from '../output/style.js';
+import { toTable, type Column } from '../output/table.js';
+import { withJson, type JsonOptions } from './connected.js';
+
+export function addGcCommand(program: Command): void {
+  withJson(program.command('gc'))
+    .description('remove jobs and runs that have been over for long, with all that is theirs')
+    .option('--dry-run', 'only list and count what would go')
+    .option('--older-than <time>', 'finished at least so long ago: 12h, 30d (default: 30d)', parseAge)
+    .option('--project <project>', 'only of this project, by name or id')
+    .addOption(new Option('--state <state...>', 'only what ended so').choices(REMOVABLE_STATES))
+    .option('--keep-tagged <tag>', 'a run with this tag stays, and its job with it (default: keep)')
+    .option('-y, --yes', 'remove without asking')
+    .option('--config <file>', 'configuration, when no server runs')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state FAILED CANCELLED --yes\n\nFiles of checkpoints on the agents are never removed.',
+    )
+    .action(collectGarbage);
+}
+
+interface GcOptions extends JsonOptions, DataDirOptions {
+  readonly dryRun?: boolean;
+  readonly olderThan?: number;
+  readonly project?: string;
+  readonly state?: RemovableState[];
+  readonly keepTagged?: string;
+  readonly yes?: boolean;
+}
+
+async function collectGarbage(options: GcOptions): Promise<void> {
+  const { dryRun, yes, json } = options;
+  const mayAsk = process.stdin.isTTY && json !== true;
+  if (!dryRun && !yes && !mayAsk)
+    throw new UsageError('say --dry-run to see what would go, or --yes to remove it');
+  await withGarbageCollector(options, async (collect) => {
+    const order = toOrder(options);
+    if (dryRun || !yes) {
+      const plan = await collect({ ...order, dry_run: true });
+      print(plan, json, toLines);
+      if (dryRun || isNothing(plan) || !(await isConfirmed())) return;
+    }
+    print(await removeAll(collect, order), json, toLines);
+  });
+}
+
+function toOrder({ olderThan, project, state, keepTagged }: GcOptions): GarbageOrder {
+  return {
+    ...(olderThan !== undefined && { older_than_s: olderThan / 1000 }),
+    ...(project !== undefined && { project }),
+    ...(state !== undefined && { states: state }),
+    ...(keepTagged !== undefined && { keep_tag: keepTagged }),
+  };
+}
+
+/** A request removes for a while; it is repeated until nothing is left. */
+async function removeAll(collect: CollectGarbage, order: GarbageOrder): Promise<GarbageReport> {
+  let whole = await collect({ ...order, dry_run: false });
+  while (!whole.complete) {
+    note(`${toSum(whole.totals)} removed so far`);
+    whole = join(whole, await collect({ ...order, dry_run: false }));
+  }
+  return whole;
+}
+
+function join(first: GarbageReport, next: GarbageReport): GarbageReport {
+  const names = Object.keys(first.totals) as (keyof GarbageReport['totals'])[];
+  const totals = Object.fromEntries(names.map((name) => [name, first.totals[name] + next.totals[name]]));
+  return {
+    ...next,
+    items: [...first.items, ...next.items],
+    totals: totals as GarbageReport['totals'],
+    freed_bytes: first.freed_bytes + next.freed_bytes,
+  };
+}
+
+async function isConfirmed(): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question('Remove all of this? It cannot be undone. Type yes: ');
+  terminal.close();
+  return answer.trim() === 'yes';
+}
+
+function isNothing({ totals, orphans }: GarbageReport): boolean {
+  return [...Object.values(totals), ...Object.values(orphans)].every((count) => count === 0);
+}
+
+function toLines(report: GarbageReport, paint: Paint): string[] {
+  const { dry_run, items, totals, orphans, kept, freed_bytes } = report;
+  const listed = items.length < totals.jobs + countLoneRuns(report) ? ['...'] : [];
+  const verb = dry_run ? 'would go' : 'removed';
+  return [
+    ...(items.length > 0 ? [...toTable(COLUMNS, items, paint), ...listed, ''] : []),
+    isNothing(report) ? 'nothing is old enough to go' : `${verb}: ${toSum(totals)}`,
+    ...(Object.values(orphans).some((count) => count > 0)
+      ? [`${verb}, as it belongs to nothing: ${toOrphans(orphans)}`]
+      : []),
+    ...(kept > 0 ? [`kept for the tag: ${kept}`] : []),
+    ...(freed_bytes > 0 ? [`the database is ${toSize(freed_bytes)} smaller`] : []),
+  ];
+}
+
+function countLoneRuns({ items }: GarbageReport): number {
+  return items.filter(({ jobs }) => jobs === 0).length;
+}
+
+function toSum({
+  jobs,
+  runs,
+  points,
+  checkpoints,
+  events,
+  log_files,
+  log_bytes,
+}: GarbageReport['totals']): string {
+  return `${jobs} jobs, ${runs} runs, ${points} points, ${checkpoints} checkpoint records, ${events} events, ${log_files} logs (${toSize(log_bytes)})`;
+}
+
+function toOrphans({ events, log_files, log_bytes }: GarbageReport['orphans']): string {
+  return `${events} events, ${log_files} logs (${toSize(log_bytes)})`;
+}
+
+const COLUMNS: readonly Column<Removal>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'STATUS', cell: ({ status }) => status },
+  { title: 'FINISHED', cell: ({ finished_at }) => toAge(finished_at) },
+  { title: 'RUNS', cell: ({ runs }) => String(runs), align: 'right' },
+  { title: 'POINTS', cell: ({ points }) => String(points), align: 'right' },
+  { title: 'LOGS', cell: ({ log_bytes }) => toSize(log_bytes), align: 'right' },
+];
+
+function parseAge(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new InvalidArgumentError('It must be a time such as 90s, 15m, 12h or 30d.');
+  return ms;
+}
