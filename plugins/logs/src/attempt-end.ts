@@ -13,6 +13,8 @@ const LOOK_AGAIN_MS = 15_000;
 export class AttemptEnd {
   /** Until when, and for which state of the job's changes, the attempt is known not to be over. */
   private notOver = { jobChanges: -1, untilMs: -Infinity };
+  /** A sign from later than now was given before the clock was set back: it counts as one of now. */
+  private latestSignAt = Infinity;
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'clock'>,
@@ -43,6 +45,9 @@ export class AttemptEnd {
     const hasHadProcess = (attempt?.started_at ?? null) !== null || log.state.next_seq > 0;
     if (!job || log.isComplete || !hasHadProcess) return 0;
     const overAt = attempt?.finished_at ?? (isPresent ? job.finished_at : job.queued_at) ?? 0;
-    return Math.max(0, Math.max(overAt, log.lastArrivalAt) + SETTLE_MS - ctx.clock.now());
+    const now = ctx.clock.now();
+    const signAt = Math.max(overAt, log.lastArrivalAt);
+    if (signAt > now) this.latestSignAt = Math.min(this.latestSignAt, now);
+    return Math.max(0, Math.min(signAt, this.latestSignAt) + SETTLE_MS - now);
   }
 }

@@ -274,32 +274,35 @@ describe('logs over HTTP', () => {
     });
   });
 
-  it('of an attempt whose node never comes back end 15 s after it was given up', async () => {
-    const clock = fakeClock(Date.now());
-    const slow = await Rig.start({ plugins: [logs()], clock });
-    try {
-      const gone = await slow.agent();
-      const { id } = await slow.submit();
-      await gone.start(id);
-      await slow.reach(id, 'RUNNING');
-      await shipper(gone, id).lines('stdout', ['the last that was heard']);
-      gone.report({ job_id: id, attempt: 1, state: 'ended', exit: { kind: 'lost', reason: 'gone' } });
-      await slow.reach(id, 'LOST');
-      const client = await slow.kernel.sse(`/jobs/${id}/logs/stream`, { token: slow.tokens.read });
-      expect(await take(client, 1)).to.deep.equal(['0 the last that was heard']);
-      let isOver = false;
-      const ended = rest(client).then((messages) => ((isOver = true), messages));
-      await clock.advance(60_000);
-      await slow.post(`/jobs/${id}/cancel`);
-      await slow.reach(id, 'CANCELLED');
-      await clock.advance(14_000);
-      expect(isOver).to.equal(false);
-      await clock.advance(2_000);
-      expect(await ended).to.deep.equal(['end']);
-    } finally {
-      await slow.close();
-    }
-  });
+  const whenSetBack = { '': 0, ', also when the clock is set back an hour then': -3_600_000 };
+  for (const [when, setBackMs] of Object.entries(whenSetBack))
+    it(`of an attempt whose node never comes back end 15 s after it was given up${when}`, async () => {
+      const clock = fakeClock(Date.now());
+      const slow = await Rig.start({ plugins: [logs()], clock });
+      try {
+        const gone = await slow.agent();
+        const { id } = await slow.submit();
+        await gone.start(id);
+        await slow.reach(id, 'RUNNING');
+        await shipper(gone, id).lines('stdout', ['the last that was heard']);
+        gone.report({ job_id: id, attempt: 1, state: 'ended', exit: { kind: 'lost', reason: 'gone' } });
+        await slow.reach(id, 'LOST');
+        const client = await slow.kernel.sse(`/jobs/${id}/logs/stream`, { token: slow.tokens.read });
+        expect(await take(client, 1)).to.deep.equal(['0 the last that was heard']);
+        let isOver = false;
+        const ended = rest(client).then((messages) => ((isOver = true), messages));
+        await clock.advance(60_000);
+        await clock.advance(setBackMs);
+        await slow.post(`/jobs/${id}/cancel`);
+        await slow.reach(id, 'CANCELLED');
+        await clock.advance(14_000);
+        expect(isOver).to.equal(false);
+        await clock.advance(2_000);
+        expect(await ended).to.deep.equal(['end']);
+      } finally {
+        await slow.close();
+      }
+    });
 
   it('are had from the files by a server that is started again', async () => {
     const dataDir = join(rig.kernel.dataDir, 'another');
