@@ -1,6 +1,6 @@
 import type { AttemptKey, AttemptReport, Exit } from '@svc/contract';
 import type { AttemptSpool } from './attempt-spool.js';
-import { writeDurable } from './durable-file.js';
+import { writeAtomic, writeDurable } from './durable-file.js';
 import { findResultFlaw } from './eval-result.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
@@ -213,7 +213,7 @@ export class Attempt {
       ...{ job_id, attempt, run_id, node_id, node, runner },
       ...{ pid: run.pid, command, working_dir, gpu_indices, started_at: run.startedAt },
     };
-    await writeDurable(this.paths.runtime, runtime).catch((error: unknown) =>
+    await writeAtomic(this.paths.runtime, runtime).catch((error: unknown) =>
       this.#complain('cannot write runtime.json', error),
     );
   }

@@ -1,38 +1,60 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Replaces the file by the JSON, so that a reader, or a host that loses power, finds the old content or the new. Mode 0600. */
 export async function writeDurable(file: string, content: unknown): Promise<void> {
-  const temporary = `${file}.${process.pid}.tmp`;
-  const handle = await open(temporary, 'w', 0o600);
-  try {
-    await handle.writeFile(toJsonText(content));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
+  await replaceFile(file, content, (handle) => handle.sync());
   await syncDir(path.dirname(file));
+}
+
+/** As `writeDurable`, but a host that loses power may find neither: for what counts in this boot of the host alone. */
+export async function writeAtomic(file: string, content: unknown): Promise<void> {
+  await replaceFile(file, content);
 }
 
 /** As `writeDurable`, blocking. */
 export function writeDurableSync(file: string, content: unknown): void {
-  const temporary = `${file}.${process.pid}.tmp`;
-  const fd = openSync(temporary, 'w', 0o600);
-  try {
-    writeFileSync(fd, toJsonText(content));
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(temporary, file);
+  replaceFileSync(file, content, fsyncSync);
   const dir = openSync(path.dirname(file), 'r');
   try {
     fsyncSync(dir);
   } finally {
     closeSync(dir);
   }
+}
+
+/** As `writeAtomic`, blocking. */
+export function writeAtomicSync(file: string, content: unknown): void {
+  replaceFileSync(file, content);
+}
+
+async function replaceFile(
+  file: string,
+  content: unknown,
+  beforeRename?: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.writeFile(toJsonText(content));
+    await beforeRename?.(handle);
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}
+
+function replaceFileSync(file: string, content: unknown, beforeRename?: (fd: number) => void): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  const fd = openSync(temporary, 'w', 0o600);
+  try {
+    writeFileSync(fd, toJsonText(content));
+    beforeRename?.(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(temporary, file);
 }
 
 /** The JSON in the file; null when there is no such file, or what it holds is not JSON. */
@@ -51,7 +73,8 @@ export async function ensureDurableDir(dir: string): Promise<void> {
   if (made !== undefined) await syncDir(path.dirname(dir));
 }
 
-async function syncDir(dir: string): Promise<void> {
+/** Makes the entries of the directory durable. */
+export async function syncDir(dir: string): Promise<void> {
   const handle = await open(dir, 'r');
   try {
     await handle.sync();

@@ -1,7 +1,7 @@
 import type { AttemptKey } from '@svc/contract';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ensureDurableDir, isMissing, loadJson, writeDurable } from './durable-file.js';
+import { ensureDurableDir, isMissing, loadJson, syncDir, writeAtomic, writeDurable } from './durable-file.js';
 import type { ExpectedResult } from './eval-result.js';
 import { EXIT_FILE, toEnded, type Ended } from './shim-protocol.js';
 
@@ -90,12 +90,13 @@ export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): Ru
 export async function createRunDir(paths: RunPaths, plan: SavedPlan): Promise<void> {
   if (await exists(paths.dir)) await rename(paths.dir, `${paths.dir}.before-${plan.accepted_at}`);
   const jobDir = path.dirname(paths.dir);
-  await ensureDurableDir(path.dirname(jobDir));
-  await ensureDurableDir(jobDir);
-  await ensureDurableDir(paths.dir);
+  const jobsDir = path.dirname(jobDir);
+  await ensureDurableDir(jobsDir);
+  await mkdir(paths.dir, { recursive: true, mode: 0o700 });
   await mkdir(paths.spool, { mode: 0o700 });
   if (plan.working_dir === paths.work) await mkdir(paths.work, { mode: 0o700 });
-  await writeDurable(paths.plan, plan);
+  // At once: a disk that syncs several takes little longer than for one.
+  await Promise.all([writeDurable(paths.plan, plan), syncDir(jobDir), syncDir(jobsDir)]);
 }
 
 /** What a restarted agent finds of an attempt. */
@@ -136,7 +137,7 @@ export async function loadEnd(paths: RunPaths): Promise<Ended | null> {
 }
 
 export function saveForgotten(paths: RunPaths, at: number): Promise<void> {
-  return writeDurable(paths.forgotten, { forgotten_at: at });
+  return writeAtomic(paths.forgotten, { forgotten_at: at });
 }
 
 /** Removes an attempt that never started, and the job's directory if nothing else is in it. */

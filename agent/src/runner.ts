@@ -40,7 +40,7 @@ export interface RecoverContext<State> extends AttemptKey {
   readonly signal: AbortSignal;
   readonly log: AgentLog;
   readonly clock: Clock;
-  /** Durable (fsync and atomic rename) before it resolves. */
+  /** There before it resolves, whatever becomes of the agent; it counts in this boot of the host alone. */
   save(state: State): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fsConstants, openSync, statSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import path from 'node:path';
-import { isMissing, writeDurableSync } from './durable-file.js';
+import { isMissing, writeAtomicSync, writeDurableSync } from './durable-file.js';
 import { createOomWitness } from './oom-witness.js';
 import { identify, readBootId, sweep, type ProcessIdentity } from './process-table.js';
 import { EXIT_FILE, STARTED_FILE, type Ended, type ShimOrder, type Started } from './shim-protocol.js';
@@ -50,7 +50,7 @@ function leave(): void {
 async function carryOut(order: ShimOrder): Promise<void> {
   busy = true;
   last = { order, leader: null };
-  await persist(order, EXIT_FILE, await supervise(order));
+  await persist(order, EXIT_FILE, await supervise(order), writeDurableSync);
   busy = false;
   if (agentGone) await clearOutAndExit();
 }
@@ -75,7 +75,8 @@ async function supervise(order: ShimOrder): Promise<Ended> {
       resolve({ ...toExit(code, signal, isOom), finished_at: Date.now() });
     });
   });
-  await persist(order, STARTED_FILE, facts);
+  // It counts in this boot of the host alone.
+  await persist(order, STARTED_FILE, facts, writeAtomicSync);
   return ended;
 }
 
@@ -144,10 +145,15 @@ function explainMissing(program: string, order: ShimOrder): string {
 }
 
 /** Until it is on the disk: a full disk delays the report, it does not lose it. */
-async function persist(order: ShimOrder, file: string, content: Started | Ended): Promise<void> {
+async function persist(
+  order: ShimOrder,
+  file: string,
+  content: Started | Ended,
+  write: typeof writeDurableSync,
+): Promise<void> {
   for (;;) {
     try {
-      writeDurableSync(path.join(order.dir, file), content);
+      write(path.join(order.dir, file), content);
       return;
     } catch (error) {
       if (isMissing(error)) return;

@@ -9,7 +9,7 @@ import type {
 } from '@svc/contract';
 import path from 'node:path';
 import { Attempt } from './attempt.js';
-import { writeDurable } from './durable-file.js';
+import { writeAtomic } from './durable-file.js';
 import type { LogShipper } from './log-shipper.js';
 import { expectResult, toResultEnv } from './eval-result.js';
 import { toReason, type AgentLog } from './log.js';
@@ -202,7 +202,7 @@ export class Supervisor {
     const { dir, stdout: stdoutPath, stderr: stderrPath } = paths;
     const save = (state: unknown) => {
       const saved: SavedState = { runner: runner.name, state_version: runner.stateVersion, boot_id, state };
-      return writeDurable(paths.state, saved);
+      return writeAtomic(paths.state, saved);
     };
     return { ...key, nodeId, nodeName, dir, stdoutPath, stderrPath, signal, log, clock, save };
   }
