@@ -104,6 +104,16 @@ describe('whatever happens', () => {
     }
     await breathe();
     checkWorld();
+    await checkHolders();
+  }
+
+  /** At every moment, in the record: a slot has one holder. */
+  async function checkHolders(): Promise<void> {
+    const active = await lab.kernel.db('jobs').whereIn('status', ['DISPATCHING', 'RUNNING']);
+    const held = (active as { node_id: string; gpu_indices: string }[]).flatMap(({ node_id, gpu_indices }) =>
+      (JSON.parse(gpu_indices) as number[]).map((index) => `${node_id}/${index}`),
+    );
+    expect(new Set(held).size, held.join(' ')).to.equal(held.length);
   }
 
   /** At every moment. */
@@ -181,7 +191,7 @@ describe('whatever happens', () => {
     });
   }
 
-  it('no slot is doubly used, no job is lost, no end is made up', async function () {
+  it('no slot has two holders, no job is lost, no end is made up, attempts rise by 1, only a retry leaves an end', async function () {
     this.timeout(RUNS * 60_000);
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {

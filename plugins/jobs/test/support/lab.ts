@@ -18,6 +18,7 @@ export interface LabOptions {
   readonly database?: TestDatabase;
   readonly clock?: Clock;
   readonly options?: Parameters<typeof jobs>[0];
+  readonly nodes?: Parameters<typeof nodes>[0];
   readonly plugins?: readonly Plugin[];
   /** Kept between two servers. */
   readonly dataDir?: string;
@@ -32,13 +33,13 @@ export class Lab {
     readonly changes: Change<Job>[],
   ) {}
 
-  static async open({ options, plugins = [], ...rest }: LabOptions = {}): Promise<Lab> {
+  static async open({ options, nodes: timing, plugins = [], ...rest }: LabOptions = {}): Promise<Lab> {
     const changes: Change<Job>[] = [];
     const watch = tapping('watch', (ctx) =>
       ctx.hooks.jobChanged.tap('watch', (change) => void changes.push(change)),
     );
     const kernel = await createTestKernel({
-      plugins: [events(), projects(), nodes(), jobs(options), runnerProcess(), ...plugins, watch],
+      plugins: [events(), projects(), nodes(timing), jobs(options), runnerProcess(), ...plugins, watch],
       ...rest,
     });
     return new Lab(kernel, changes);
