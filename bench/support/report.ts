@@ -11,3 +11,19 @@ export function printTable(rows: readonly (readonly string[])[]): void {
     if (index === 0) console.log(`|${row.map(() => '---|').join('')}`);
   }
 }
+
+/** How long each round takes, in ms; what `prepare` does before it is not counted. */
+export async function measure(
+  rounds: number,
+  run: (round: number) => Promise<unknown>,
+  prepare?: (round: number) => Promise<unknown>,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await prepare?.(round);
+    const startedMs = performance.now();
+    await run(round);
+    times.push(performance.now() - startedMs);
+  }
+  return times;
+}
