@@ -25,12 +25,12 @@ export const NO_CUTS: Cuts = { stdout: NO_CUT, stderr: NO_CUT };
 const toFile = (dir: string): string => path.join(dir, 'cut.json');
 
 /**
- * The cuts of the attempt in that directory. From here on their file is there, with none in it at first: a full disk takes
- * a new one in its place, but none besides.
+ * The cuts of the attempt in that directory. Their file is made when there is none yet, for a full disk takes a new one in
+ * its place, but none besides; who cannot make it can do without until there is something to cut.
  */
 export async function ensureCuts(dir: string): Promise<Cuts> {
   const content = JSON.stringify(NO_CUTS);
-  await writeFile(toFile(dir), content, { flag: 'wx', mode: 0o600 }).catch(unlessThereOrNoRoom);
+  await writeFile(toFile(dir), content, { flag: 'wx', mode: 0o600 }).catch(() => {});
   return (await loadJson<Cuts>(toFile(dir))) ?? NO_CUTS;
 }
 
@@ -66,8 +66,4 @@ function advance(cut: Cut, ends: readonly number[], restart: number, target: num
   const taken = index < 0 ? ends.length : index + 1;
   const to = ends[index] ?? restart;
   return to <= cut.to ? cut : { to, lines: cut.lines + taken, at };
-}
-
-function unlessThereOrNoRoom(error: NodeJS.ErrnoException): void {
-  if (!['EEXIST', 'ENOENT', 'ENOSPC'].includes(error.code ?? '')) throw error;
 }
