@@ -151,6 +151,23 @@ describe('database', () => {
       await db.destroy();
     });
 
+    it('keeps statements: they follow the schema, and are not those that others set up for themselves', async () => {
+      const db = await openDatabase({ client: 'sqlite', filename: join(temporaryDirectory(), 'svc.db') });
+      await createThings.up(db);
+      await db('things').insert({ id: 'a' });
+      const read = () => db('things').select('*');
+      const row = { id: 'a', at: null, data: null, parent: null };
+      expect(await read()).to.deep.equal([row]);
+      const raw = await withRawSqlite(db, (connection) => connection.prepare(read().toSQL().sql).raw().all());
+      expect(raw).to.deep.equal([['a', null, null, null]]);
+      expect(await read()).to.deep.equal([row]);
+      await db.schema.alterTable('things', (table) => void table.integer('size').defaultTo(7));
+      expect(await read()).to.deep.equal([{ ...row, size: 7 }]);
+      for (let limit = 1; limit < 1200; limit++) await db.raw(`select ${limit}`);
+      expect(await read()).to.have.length(1);
+      await db.destroy();
+    });
+
     it('locks its directory until the process dies, even by kill -9', async () => {
       const dataDir = temporaryDirectory();
       const script = `import { lockDataDir } from '${resolve('kernel/src/db/data-dir.ts')}'; lockDataDir('${dataDir}'); console.log('held'); setInterval(() => 0, 1000);`;

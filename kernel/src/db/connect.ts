@@ -1,6 +1,7 @@
 import type { Database as SqliteConnection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
+import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
 import type { DatabaseConfig } from '../config/config.js';
 import { failBoot } from '../errors.js';
@@ -28,6 +29,20 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
 /** Incremental vacuum counts for a new database alone: its free pages can be given back while it is in use. */
 const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=NORMAL foreign_keys=ON busy_timeout=5000';
 
+const STATEMENTS_KEPT = 500;
+const keptBy = new WeakMap<object, Map<string, unknown>>();
+
+/** knex has every statement compiled anew, which takes as long as to run it. Here those of a connection are kept for knex alone. */
+class SqliteClient extends BetterSqlite3Client {
+  override _query(connection: SqliteConnection, query: object): Promise<object> {
+    const kept = keptBy.get(connection) ?? new Map<string, unknown>();
+    if (kept.size >= STATEMENTS_KEPT) kept.clear();
+    keptBy.set(connection, kept);
+    const prepare = (sql: string) => kept.get(sql) ?? kept.set(sql, connection.prepare(sql)).get(sql);
+    return super._query({ prepare }, query);
+  }
+}
+
 function toSqlite(filename: string): Knex.Config {
   // SQLite gives its journal files the mode of the database.
   closeSync(openSync(filename, 'a', 0o600));
@@ -36,16 +51,11 @@ function toSqlite(filename: string): Knex.Config {
     done(null, connection);
   };
   const pool = { min: 1, max: 1, afterCreate };
-  return { client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool };
+  return { client: SqliteClient, connection: { filename }, useNullAsDefault: true, pool };
 }
 
 /** int8, numeric, json and jsonb: whole numbers come as numbers and JSON as text, as on SQLite. */
-const PARSERS: Record<number, typeof Number | typeof String> = {
-  20: Number,
-  1700: Number,
-  114: String,
-  3802: String,
-};
+const PARSERS: Record<number, unknown> = { 20: Number, 1700: Number, 114: String, 3802: String };
 
 function toPostgres(url: string): Knex.Config {
   const getTypeParser = (type: number, format?: 'text') =>

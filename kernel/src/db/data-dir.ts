@@ -30,9 +30,6 @@ export function lockDataDir(dataDir: string): DataDirLock {
   } catch (error) {
     holder.close();
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-    return failBoot(
-      `a server is running on the data directory ${dataDir}; stop it, or take another`,
-      'dataDir',
-    );
+    return failBoot(`a server is running on the data directory ${dataDir}; stop it first`, 'dataDir');
   }
 }

@@ -8,10 +8,8 @@ export type OriginPolicy = Pick<ResolvedConfig, 'host' | 'allowedHosts' | 'allow
  * Keeps other sites' pages out, also those that reach this server under a name of their own (DNS rebinding).
  * Returns the foreign origin that is allowed to read the answer, or null.
  */
-export function admitOrigin(
-  { headers: { host = '', origin } }: IncomingMessage,
-  policy: OriginPolicy,
-): string | null {
+export function admitOrigin({ headers }: IncomingMessage, policy: OriginPolicy): string | null {
+  const { host = '', origin } = headers;
   if (!isHostAllowed(toHostName(host), policy)) {
     fail('forbidden', `the host name "${host}" is not allowed; add it to allowedHosts (SVC_ALLOWED_HOSTS)`);
   }
