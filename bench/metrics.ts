@@ -187,6 +187,6 @@ async function rowOf(peer: Peer, ownPointsPerSecond: number | null): Promise<str
     const [line = ''] = (error as Error).message.trim().split('\n').slice(-1);
     return [peer.name, `not measured: ${line.slice(0, 160)}`, '', '', ''];
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   }
 }

@@ -1,3 +1,4 @@
+import { until } from '@svc/kernel/testing';
 import { FIRST_TS, pointsFrom, metricNames, USUAL_NAMES, type BenchPoint } from '../points.js';
 import { startPeerServer } from './peer-server.js';
 import type { Peer, PeerFigures, PeerSizes } from './peer.js';
@@ -5,6 +6,7 @@ import { ensureVenv, type Venv } from './venv.js';
 
 /** The most that the API takes at once. */
 const METRICS_PER_BATCH = 1000;
+const PATIENCE = { timeoutMs: 120_000, everyMs: 200 };
 const API = '/api/2.0/mlflow';
 const CHART = 'train/metric_0';
 
@@ -84,11 +86,9 @@ async function fill(url: string, runId: string, points: number, names: readonly 
 
 async function post(url: string, method: string, body: object): Promise<unknown> {
   const headers = { 'Content-Type': 'application/json' };
-  const answer = await fetch(`${url}${API}/${method}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
+  const request = { method: 'POST', headers, body: JSON.stringify(body) };
+  // On a busy machine uvicorn ends workers of MLflow that seem to hang, and starts others; its own client tries again too.
+  const answer = await until(() => fetch(`${url}${API}/${method}`, request), PATIENCE);
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} answered ${answer.status}: ${text.slice(0, 300)}`);
   return JSON.parse(text);
@@ -102,7 +102,7 @@ async function askOften(url: string, path: string, times: number): Promise<numbe
   const latenciesMs: number[] = [];
   for (let index = 0; index < times; index += 1) {
     const sentMs = performance.now();
-    const answer = await fetch(url + path);
+    const answer = await until(() => fetch(url + path), PATIENCE);
     const text = await answer.text();
     latenciesMs.push(performance.now() - sentMs);
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 300)}`);
