@@ -12,8 +12,6 @@ import { within } from './within.js';
 
 /** So long the report of an end waits for the last of the log to be on its way. */
 const LOG_FLUSH_MS = 2000;
-/** So long a forgotten attempt waits for the server to acknowledge more of its log. */
-const LOG_PATIENCE_MS = 60_000;
 
 /** One attempt in this agent's care, from its acceptance until the server has its end, its log and what was spooled. */
 export class Attempt {
@@ -159,7 +157,8 @@ export class Attempt {
 
   async #forget(): Promise<void> {
     await this.#ended;
-    await this.#waitForLogs();
+    // However long: a server whose disk is full acknowledges nothing, and takes it all once there is room.
+    await this.logs.shipped;
     await this.spool.delivered;
     if (this.host.signal.aborted) return;
     this.logs.close();
@@ -171,15 +170,6 @@ export class Attempt {
         .then(() => this.host.forgotten(this.paths.dir))
         .catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error)),
     );
-  }
-
-  /** Gives up only on a server that is there and acknowledges nothing. */
-  async #waitForLogs(): Promise<void> {
-    for (let ackedBytes = -1; !(await within(this.logs.shipped, LOG_PATIENCE_MS));) {
-      const isOnline = this.host.isOnline();
-      if (this.host.signal.aborted || (isOnline && ackedBytes === this.logs.ackedBytes)) return;
-      ackedBytes = isOnline ? this.logs.ackedBytes : -1;
-    }
   }
 
   #stopRun(run: Run, graceMs: number): void {

@@ -139,11 +139,6 @@ export class AttemptLogs {
     return Promise.all(STREAMS.map((name) => this.#streams[name].shipped));
   }
 
-  /** Bytes of both streams that the server has acknowledged. */
-  get ackedBytes(): number {
-    return this.#streams.stdout.ackedTo + this.#streams.stderr.ackedTo;
-  }
-
   resume(positions: readonly LogPosition[]): void {
     for (const name of STREAMS) {
       this.#streams[name].resume(positions.find(({ stream }) => stream === name) ?? AT_START);

@@ -100,6 +100,15 @@ describe('architecture', () => {
     expect(reachedFrom(ofAgent, /^@svc\/kernel|^knex$|^better-sqlite3$|^pg$/)).to.deep.equal([]);
   });
 
+  it('keeps the schemas, 15 MB of memory, out of the agent: it imports the types of the contract alone', () => {
+    expect(
+      reachedFrom(
+        sources.filter(({ folder }) => folder === 'agent'),
+        /^@svc\/contract$|^typebox/,
+      ),
+    ).to.deep.equal([]);
+  });
+
   it('has one importer of the stream class with its defects', () => {
     const importers = sources.filter(({ imports }) =>
       imports.some(({ specifier }) => specifier.startsWith('koa-sse-stream')),

@@ -209,7 +209,7 @@ export class SvcLogView extends LitElement {
             </span>`
           : nothing
       }
-      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: they came too fast</span>` : nothing}
+      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} given up by the agent: its log spool was full</span>` : nothing}
     </p>`;
   }
 
