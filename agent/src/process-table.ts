@@ -52,7 +52,11 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
  * left. Returns the pids that outlived it (stuck in the kernel), as a rule none.
  */
 export async function sweep(mark: AttemptMark, leader: ProcessIdentity | null): Promise<number[]> {
-  return killUntilGone(() => findMembers(mark, leader));
+  const led = leader !== null && !isReused(leader) ? leader.pid : null;
+  const isLed = ({ group, session }: ProcessStat) => led !== null && (group === led || session === led);
+  // Nothing of an attempt is older than its leader, which spares a look at most of the host's processes.
+  const since = leader?.start_ticks ?? 0;
+  return killUntilGone(since, (stat) => isLed(stat) || isMarked(stat.pid, mark));
 }
 
 /** Kills every marked process for which `isOrphan` says so, until none is left. `mark`: variables that it must carry. */
@@ -60,32 +64,51 @@ export async function sweepMarked(
   mark: AttemptMark,
   isOrphan: (env: ProcessEnvironment) => boolean,
 ): Promise<number[]> {
-  return killUntilGone(() =>
-    livePids().filter((pid) => {
-      const env = readEnvironment(pid);
-      return env !== null && carries(env, mark) && isOrphan(env);
-    }),
-  );
+  return killUntilGone(0, ({ pid }) => {
+    const env = readEnvironment(pid);
+    return env !== null && carries(env, mark) && isOrphan(env);
+  });
 }
 
-async function killUntilGone(find: () => number[]): Promise<number[]> {
+type Membership = (stat: ProcessStat) => boolean;
+
+/** Members are sought among what started at `since` (clock ticks since boot) or later. */
+async function killUntilGone(since: number, isMember: Membership): Promise<number[]> {
+  const knownDead = new Set<number>();
   for (let round = 0; ; round += 1) {
-    const pids = find();
-    if (pids.length === 0 || round === SWEEP_ROUNDS) return pids;
+    const { pids, isSure } = look(since, isMember, knownDead);
+    if ((pids.length === 0 && isSure) || round === SWEEP_ROUNDS) return pids;
     for (const pid of pids) send(pid, 'SIGKILL');
     await delay(SWEEP_PAUSE_MS);
   }
 }
 
-/** Nothing of an attempt is older than its leader, which spares a look at most of the host's processes. */
-function findMembers(mark: AttemptMark, leader: ProcessIdentity | null): number[] {
-  const led = leader !== null && !isReused(leader) ? leader.pid : null;
-  const isLed = (stat: ProcessStat) => led !== null && (stat.group === led || stat.session === led);
-  return listProcesses()
-    .filter((stat) => stat.pid !== process.pid && !isDead(stat))
-    .filter((stat) => stat.start_ticks >= (leader?.start_ticks ?? 0))
-    .filter((stat) => isLed(stat) || isMarked(stat.pid, mark))
-    .map((stat) => stat.pid);
+/**
+ * The members that live. Not sure: a process ended between the listing and the question what it is; if it was a member, it may have
+ * left a child that was not there yet when the list was made.
+ */
+function look(
+  since: number,
+  isMember: Membership,
+  knownDead: Set<number>,
+): { pids: number[]; isSure: boolean } {
+  const pids: number[] = [];
+  let isSure = true;
+  for (const pid of listPids()) {
+    const stat = readStat(pid);
+    if (stat !== null && (stat.start_ticks < since || pid === process.pid)) continue;
+    if (stat !== null && !isDead(stat) && isMember(stat)) pids.push(pid);
+    else if (hasJustEnded(pid, knownDead)) isSure = false;
+  }
+  return { pids, isSure };
+}
+
+function hasJustEnded(pid: number, knownDead: Set<number>): boolean {
+  const stat = readStat(pid);
+  if (stat !== null && !isDead(stat)) return false;
+  const isNews = !knownDead.has(pid);
+  knownDead.add(pid);
+  return isNews;
 }
 
 function isMarked(pid: number, mark: AttemptMark): boolean {
@@ -128,16 +151,14 @@ function readEnvironment(pid: number): ProcessEnvironment | null {
   return text ? new ProcessEnvironment(`\0${text}\0`) : null;
 }
 
-function livePids(): number[] {
-  return listProcesses()
-    .filter((stat) => stat.pid !== process.pid && !isDead(stat))
-    .map((stat) => stat.pid);
+function listProcesses(): ProcessStat[] {
+  return listPids().flatMap((pid) => readStat(pid) ?? []);
 }
 
-function listProcesses(): ProcessStat[] {
+function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readStat(Number(name)) ?? []);
+    .map(Number);
 }
 
 /** `pid (comm) state ppid group session …`, where comm may hold anything, parentheses and spaces too. */

@@ -55,6 +55,25 @@ describe('agent: process table', () => {
     expect(isRunning(other)).to.equal(false);
   });
 
+  it('finds the last of a family that goes on forking and leaving its session while it looks', async () => {
+    const generations = 400;
+    const script = [
+      'import os, time',
+      `for generation in range(${generations}):`,
+      '    if os.fork(): os._exit(0)',
+      '    os.setsid()',
+      'time.sleep(300)',
+    ].join('\n');
+    for (let family = 0; family < 5; family++) {
+      const leader = start(`exec python3 -S -c '${script}'`, { ...mark, FAMILY: String(family) });
+      await until(() => !isRunning(leader), 'the first generation');
+      expect(await sweep({ ...mark, FAMILY: String(family) }, leader)).to.deep.equal([]);
+      const left: number[] = [];
+      await sweepMarked(mark, (env) => env.get('FAMILY') === String(family) && left.push(1) > 0);
+      expect(left).to.deep.equal([]);
+    }
+  });
+
   it('asks about each marked process when it is told to', async () => {
     const [one, two] = [
       start('exec sleep 300', { ...mark, N: '1' }),
