@@ -28,9 +28,9 @@ export default defineConfig({
     projects(), // projects and experiments that group runs
     events(), // what happened: list and live stream
     nodes(), // agent hosts: their connection, heartbeat and GPU slots
-    nodeMetrics(), // how the hosts and their GPUs do
     jobs(), // queue, scheduler, cancel and retry
     logs(), // every line: recent ones in memory, all of them on disk
+    nodeMetrics(), // how the hosts and their GPUs do
     runs(), // what a training reports under: progress, config, state
     metricDefinitions(), // what a metric means: direction, unit, which one is primary
     metrics(), // points, series, summaries
