@@ -101,7 +101,7 @@ describe('process runner: what a process finds', () => {
     expect(await readFile(host.file(key, 'stdout'), 'utf8')).to.equal('hello\n');
     for (const name of await readdir(host.file(key, '.'))) {
       const { mode } = await stat(host.file(key, name));
-      expect(mode & 0o777, name).to.equal(name === 'work' ? 0o700 : 0o600);
+      expect(mode & 0o777, name).to.equal(['work', 'spool'].includes(name) ? 0o700 : 0o600);
     }
     expect((await stat(host.file(key, '.'))).mode & 0o777).to.equal(0o700);
   });

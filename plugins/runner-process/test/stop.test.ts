@@ -97,11 +97,16 @@ describe('process runner: stop', () => {
     expect(host.server.all('attempt').filter(({ state }) => state === 'ended')).to.have.length(1);
   });
 
-  it('carries out a stop that overtakes the start', async () => {
-    const key = host.run(['sleep', '300']);
+  it('starts nothing when the stop overtakes the start', async () => {
+    const key = host.sh('echo started');
     host.server.stop(key, 5000);
     const ended = await host.server.ended(key);
-    expect(ended.exit).to.deep.equal({ kind: 'signaled', signal: 'SIGTERM', code: -15 });
+    expect(ended.exit).to.deep.equal({
+      kind: 'lost',
+      reason: 'it was stopped on node-1 before it was started',
+    });
+    expect(ended.started_at).to.equal(null);
+    expect(host.server.logs.lines(key)).to.deep.equal([]);
   });
 
   it('touches no other job', async () => {
