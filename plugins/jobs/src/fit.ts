@@ -27,69 +27,85 @@ export class Cluster {
   readonly #none: NodeSet;
   readonly #online: NodeSet;
   readonly #open: NodeSet;
-  readonly #takingCpuJobs: NodeSet;
-  readonly #labelled: ReadonlyMap<string, NodeSet>;
+  /** By label, then value. */
+  readonly #labelled: ReadonlyMap<string, ReadonlyMap<string, NodeSet>>;
   readonly #able = new Map<string, NodeSet>();
-  readonly #large = new Map<string, NodeSet>();
+  readonly #usable = new Map<string, NodeSet>();
   readonly #lists = new Map<string, readonly NodeCapacity[]>();
 
   constructor(private readonly nodes: readonly NodeCapacity[]) {
     this.#all = this.#where(() => true);
     this.#none = this.#where(() => false);
     this.#online = this.#where(({ connected, status }) => connected && status !== 'OFFLINE');
-    this.#open = this.#where(({ status }) => status !== 'DRAINING');
-    this.#takingCpuJobs = this.#where(({ max_cpu_jobs }) => max_cpu_jobs > 0);
+    this.#open = intersect(
+      this.#online,
+      this.#where(({ status }) => status !== 'DRAINING'),
+    );
     this.#labelled = this.#byLabel();
   }
 
   fit(job: Wants): Fit {
     const gpuModel = job.node_selector[GPU_MODEL] ?? null;
-    const problem = (text: string): Fit => ({ nodes: [], gpuModel, problem: text });
-    if (isEmpty(this.#online)) return problem(sentence.noneOnline(this.nodes));
-
     const selected = this.#select(job.node_selector);
+    const fitting = intersect(selected, this.#usableBy(job, gpuModel));
+    return isEmpty(fitting)
+      ? { nodes: [], gpuModel, problem: this.#explain(job, gpuModel, selected) }
+      : { nodes: this.#list(fitting), gpuModel, problem: null };
+  }
+
+  /** The first thing that leaves none of the selected nodes. */
+  #explain(job: Wants, gpuModel: string | null, selected: NodeSet): string {
+    if (isEmpty(this.#online)) return sentence.noneOnline(this.nodes);
+
     const matching = intersect(selected, this.#online);
-    if (isEmpty(matching)) return problem(sentence.noneMatches(job, this.#list(selected)));
+    if (isEmpty(matching)) return sentence.noneMatches(job, this.#list(selected));
 
     const open = intersect(matching, this.#open);
-    if (isEmpty(open)) return problem(sentence.allDraining(this.#list(matching)));
+    if (isEmpty(open)) return sentence.allDraining(this.#list(matching));
 
     const able = intersect(open, this.#ableTo(job.runner));
-    if (isEmpty(able)) return problem(sentence.noneRuns(job.runner, this.#list(open)));
+    if (isEmpty(able)) return sentence.noneRuns(job.runner, this.#list(open));
 
-    const fitting = intersect(able, job.gpu === 0 ? this.#takingCpuJobs : this.#with(job.gpu, gpuModel));
-    if (!isEmpty(fitting)) return { nodes: this.#list(fitting), gpuModel, problem: null };
     const slots = this.#list(able).map((node) => countSlots(node, gpuModel));
-    return problem(sentence.noneLargeEnough(job, Math.max(...slots)));
+    return sentence.noneLargeEnough(job, Math.max(...slots));
   }
 
   #where(holds: (node: NodeCapacity) => boolean): NodeSet {
     return toNodeSet(this.nodes.length, (index) => holds(this.nodes[index]!));
   }
 
-  #byLabel(): ReadonlyMap<string, NodeSet> {
-    const members = new Map<string, Set<number>>();
-    const add = (label: string, value: string, index: number) =>
-      getOrAdd(members, toLabelKey(label, value), () => new Set()).add(index);
+  #byLabel(): ReadonlyMap<string, ReadonlyMap<string, NodeSet>> {
+    const members = new Map<string, Map<string, Set<number>>>();
+    const add = (label: string, value: string, index: number) => {
+      const ofLabel = getOrAdd(members, label, () => new Map<string, Set<number>>());
+      getOrAdd(ofLabel, value, () => new Set<number>()).add(index);
+    };
     for (const [index, { labels, slots }] of this.nodes.entries()) {
       for (const [label, value] of Object.entries(labels)) if (label !== GPU_MODEL) add(label, value, index);
       for (const { model } of slots) add(GPU_MODEL, model, index);
     }
-    return new Map(
-      [...members].map(([key, indices]) => [
-        key,
-        toNodeSet(this.nodes.length, (index) => indices.has(index)),
-      ]),
-    );
+    const toSet = (indices: ReadonlySet<number>) =>
+      toNodeSet(this.nodes.length, (index) => indices.has(index));
+    return mapValues(members, (ofLabel) => mapValues(ofLabel, toSet));
   }
 
   #select(selector: Wants['node_selector']): NodeSet {
-    let selected = this.#all;
+    const sets: NodeSet[] = [];
     for (const label in selector) {
-      const labelled = this.#labelled.get(toLabelKey(label, selector[label]!));
-      selected = labelled ? intersect(selected, labelled) : this.#none;
+      const labelled = this.#labelled.get(label)?.get(selector[label]!);
+      if (!labelled) return this.#none;
+      sets.push(labelled);
     }
-    return selected;
+    return intersect(this.#all, ...sets);
+  }
+
+  /** Those that could run such jobs, whatever the selection. */
+  #usableBy({ gpu, runner }: Wants, gpuModel: string | null): NodeSet {
+    return getOrAdd(this.#usable, `${gpu} ${runner} ${gpuModel ?? ''}`, () => {
+      const isLarge = (node: NodeCapacity) =>
+        gpu === 0 ? node.max_cpu_jobs > 0 : countSlots(node, gpuModel) >= gpu;
+      return intersect(this.#open, this.#ableTo(runner), this.#where(isLarge));
+    });
   }
 
   #ableTo(runner: string): NodeSet {
@@ -98,19 +114,13 @@ export class Cluster {
     );
   }
 
-  #with(gpu: number, gpuModel: string | null): NodeSet {
-    return getOrAdd(this.#large, `${gpu} ${gpuModel ?? ''}`, () =>
-      this.#where((node) => countSlots(node, gpuModel) >= gpu),
-    );
-  }
-
   #list(set: NodeSet): readonly NodeCapacity[] {
     return getOrAdd(this.#lists, set.join(), () => indicesOf(set).map((index) => this.nodes[index]!));
   }
 }
 
-function toLabelKey(label: string, value: string): string {
-  return `${label}\0${value}`;
+function mapValues<K, V, W>(map: ReadonlyMap<K, V>, toValue: (value: V) => W): ReadonlyMap<K, W> {
+  return new Map([...map].map(([key, value]) => [key, toValue(value)]));
 }
 
 function countSlots({ slots }: NodeCapacity, gpuModel: string | null): number {

@@ -11,8 +11,12 @@ export function toNodeSet(size: number, isIn: (index: number) => boolean): NodeS
   return words;
 }
 
-export function intersect(a: NodeSet, b: NodeSet): NodeSet {
-  return a.map((word, index) => word & b[index]!);
+export function intersect(first: NodeSet, ...others: readonly NodeSet[]): NodeSet {
+  const words = [...first];
+  for (const other of others) {
+    for (let index = 0; index < words.length; index++) words[index]! &= other[index]!;
+  }
+  return words;
 }
 
 export function isEmpty(set: NodeSet): boolean {

@@ -38,6 +38,7 @@ export class Queue {
 
   /** Stores the sentences that are other than those that the rows have. */
   async tell(db: Db, rows: readonly QueuedRow[], reasons: ReadonlyMap<string, string>): Promise<void> {
+    if (reasons.size === 0) return;
     const told = rows.filter(({ id, pending_reason }) => {
       const reason = reasons.get(id);
       return reason !== undefined && reason !== pending_reason;
