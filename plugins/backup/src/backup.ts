@@ -50,9 +50,10 @@ export async function createBackup(order: BackupOrder): Promise<Backup> {
     const folder = join(backups, toName(order.at, migrations));
     await rename(draft, folder);
     await syncDirectory(backups);
-    await removeOld(backups, order.keep);
     const path = join(folder, DATABASE_FILE);
-    return { path, size: (await stat(path)).size, logs };
+    const { size } = await stat(path);
+    await removeOld(backups, order.keep);
+    return { path, size, logs };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw explain(error, order, backups);

@@ -8,7 +8,7 @@ export { createBackup, DEFAULT_KEEP, type Backup, type BackupOrder } from './bac
 export { restoreBackup, type Restored, type RestoreOrder } from './restore.js';
 
 /** A write-ahead log that has grown, as it does during a backup, is cut back to this. */
-const WAL_BYTES = 64 * 1024 * 1024;
+const WAL_BYTES = 256 * 1024 * 1024;
 
 export const backup = definePlugin({
   name: 'backup',
