@@ -32,6 +32,13 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   'metricDefinitions.update': { direction: 'minimize', unit: 's' },
   'metricDefinitions.setPrimary': { name: 'train/loss' },
   'events.create': { title: 't', data: {} },
+  'admin.gc': {
+    dry_run: true,
+    older_than_s: 86_400,
+    project: 'p',
+    states: ['FAILED'],
+    keep_tag: 'keep',
+  },
   'checkpoints.create': { path: '/out/checkpoint-1', step: 1, metadata: { note: 'n' } },
 };
 

@@ -9,7 +9,7 @@ export const exportMetrics = route({
   scope: 'read',
   summary: 'Every point of a run as a file, in the order name, step, seq: name, step, epoch, value, ts, seq.',
   query: strict({
-    format: Type.Enum([...EXPORT_FORMATS]),
+    format: Type.Optional(Type.Enum([...EXPORT_FORMATS], { default: 'csv' })),
     names: Type.Optional(
       Type.String({
         minLength: 1,

@@ -27,7 +27,7 @@ export const metricsExport = definePlugin({
     const metrics = ctx.use(metricsRef);
     const runs = ctx.use(runsRef);
     ctx.hooks.routes.tap(ctx.name, (routes) =>
-      routes.add(contract.exportMetrics, async ({ params, query: { format, names } }) => {
+      routes.add(contract.exportMetrics, async ({ params, query: { format = 'csv', names } }) => {
         const { id } = await runs.require(ctx.db, params.run_id);
         const { contentType, write } = FORMATS[format];
         const pages = metrics.points(id, names === undefined ? null : toNames(names));
