@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { route, strict } from '../route.js';
+import { route, strict, text } from '../route.js';
 import { GarbageReport, REMOVABLE_STATES } from '../records/garbage.js';
 
 export const createBackup = route({
@@ -22,15 +22,12 @@ export const collectGarbage = route({
     older_than_s: Type.Optional(
       Type.Number({ minimum: 0, default: 30 * 86_400, description: 'Finished at least so long ago.' }),
     ),
-    project: Type.Optional(
-      Type.String({ minLength: 1, description: 'Name or id; left out: every project.' }),
-    ),
+    project: Type.Optional(text(200, 1)),
     states: Type.Optional(
       Type.Array(Type.Enum([...REMOVABLE_STATES]), { minItems: 1, description: 'Left out: all of them.' }),
     ),
-    keep_tag: Type.Optional(
-      Type.String({ minLength: 1, default: 'keep', description: 'Runs with this tag stay.' }),
-    ),
+    /** Left out: `keep`. */
+    keep_tag: Type.Optional(text(100, 1)),
   }),
   answers: { 200: GarbageReport },
 });

@@ -30,7 +30,8 @@ export async function toCriteria(
   now: number,
 ): Promise<Criteria> {
   const projectId = project === undefined ? null : await requireProjectId(db, projects, project);
-  return { before: now - older_than_s * 1000, projectId, states, keepTag: keep_tag };
+  const before = Math.max(0, Math.floor(now - older_than_s * 1000));
+  return { before, projectId, states, keepTag: keep_tag };
 }
 
 async function requireProjectId(db: Db, projects: Projects, nameOrId: string): Promise<string> {

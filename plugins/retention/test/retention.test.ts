@@ -144,6 +144,8 @@ describe('POST /admin/gc', function () {
       expect(ids(await gc())).to.deep.equal([first.id]);
       expect(ids(await gc({ older_than_s: (14 * DAY_MS) / 1000 }))).to.deep.equal([first.id, second.id]);
       expect(ids(await gc({ older_than_s: (40 * DAY_MS) / 1000 }))).to.deep.equal([]);
+      expect(ids(await gc({ older_than_s: 1e15 + 0.5 }))).to.deep.equal([]);
+      expect(ids(await gc({ older_than_s: 0.0001 }))).to.deep.equal([first.id, second.id]);
     });
 
     it('goes by project, by name or id, and refuses one that there is not', async () => {
@@ -153,6 +155,8 @@ describe('POST /admin/gc', function () {
       expect(ids(await gc({ project: 'mine' }))).to.deep.equal([mine.id]);
       expect(ids(await gc({ project: mine.project_id }))).to.deep.equal([mine.id]);
       expect((await rig.post('/admin/gc', { project: 'none' })).status).to.equal(404);
+      expect((await rig.post('/admin/gc', { project: 'no\0ne' })).status).to.equal(422);
+      expect((await rig.post('/admin/gc', { keep_tag: '\0' })).status).to.equal(422);
       expect((await rig.get('/projects')).body.items).to.have.length(2);
     });
 
