@@ -1,3 +1,4 @@
+/// <reference path="./knex-better-sqlite3.d.ts" />
 import type { Database as SqliteConnection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
