@@ -14,9 +14,11 @@ export function noneOnline(nodes: readonly NodeCapacity[]): string {
 
 /** `away`: those that would match, were they online. */
 export function noneMatches({ node_selector }: Wants, away: readonly NodeCapacity[]): string {
-  const selector = Object.entries(node_selector).map(([label, value]) => `${label}=${value}`);
+  let selector = '';
+  for (const label in node_selector)
+    selector += `${selector === '' ? '' : ', '}${label}=${node_selector[label]}`;
   const hint = away.length > 0 ? `; ${names(away)} would, but is not online` : '';
-  return `no online node matches node_selector ${selector.join(', ')}${hint}`;
+  return `no online node matches node_selector ${selector}${hint}`;
 }
 
 export function allDraining(matching: readonly NodeCapacity[]): string {

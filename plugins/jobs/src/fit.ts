@@ -15,6 +15,8 @@ export interface Fit {
   readonly problem: string | null;
 }
 
+const NO_NODES: readonly NodeCapacity[] = [];
+
 /** This one label is not the node's own: it is what its slots are. */
 const GPU_MODEL = 'gpu_model';
 
@@ -47,10 +49,9 @@ export class Cluster {
   fit(job: Wants): Fit {
     const gpuModel = job.node_selector[GPU_MODEL] ?? null;
     const selected = this.#select(job.node_selector);
-    const fitting = intersect(selected, this.#usableBy(job, gpuModel));
-    return isEmpty(fitting)
-      ? { nodes: [], gpuModel, problem: this.#explain(job, gpuModel, selected) }
-      : { nodes: this.#list(fitting), gpuModel, problem: null };
+    const fitting = selected === this.#none ? selected : intersect(selected, this.#usableBy(job, gpuModel));
+    const nodes = this.#list(fitting);
+    return { nodes, gpuModel, problem: nodes.length > 0 ? null : this.#explain(job, gpuModel, selected) };
   }
 
   /** The first thing that leaves none of the selected nodes. */
@@ -115,6 +116,7 @@ export class Cluster {
   }
 
   #list(set: NodeSet): readonly NodeCapacity[] {
+    if (set === this.#none) return NO_NODES;
     return getOrAdd(this.#lists, set.join(), () => indicesOf(set).map((index) => this.nodes[index]!));
   }
 }

@@ -48,8 +48,10 @@ interface Kind {
   isStuck: boolean;
 }
 
+/** What jobs of one selector ask for, in a chain: most selectors have one. */
 interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
   readonly kind: Kind | string;
+  readonly next: KnownWants | undefined;
 }
 
 /**
@@ -109,7 +111,7 @@ class Kinds {
   readonly #cluster: Cluster;
   readonly #rooms: ReadonlyMap<NodeCapacity, Room>;
   /** By selector: one object for equal ones makes a pass quicker, nothing else. */
-  readonly #known = new Map<QueueItem['node_selector'], KnownWants[]>();
+  readonly #known = new Map<QueueItem['node_selector'], KnownWants>();
   readonly #byNodes = new Map<readonly NodeCapacity[], Map<string, Kind>>();
 
   constructor(nodes: readonly NodeCapacity[]) {
@@ -119,10 +121,11 @@ class Kinds {
 
   /** Or why no node fits it. */
   of(job: QueueItem): Kind | string {
-    const known = getOrAdd(this.#known, job.node_selector, () => []);
-    for (const { gpu, runner, kind } of known) if (gpu === job.gpu && runner === job.runner) return kind;
+    const first = this.#known.get(job.node_selector);
+    for (let known = first; known; known = known.next)
+      if (known.gpu === job.gpu && known.runner === job.runner) return known.kind;
     const kind = this.#find(job);
-    known.push({ gpu: job.gpu, runner: job.runner, kind });
+    this.#known.set(job.node_selector, { gpu: job.gpu, runner: job.runner, kind, next: first });
     return kind;
   }
 

@@ -38,7 +38,11 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
   const rows = await db<NodeRow>('nodes')
     .select(...columns)
     .orderBy('id');
-  const slots = groupByNode(await db<SlotRow>('slots').where({ present: true }).orderBy('idx'));
+  const present = await db<SlotRow>('slots')
+    .select('node_id', 'idx', 'model', 'job_id')
+    .where({ present: true })
+    .orderBy('idx');
+  const slots = groupByNode(present);
   const cpuJobs = await countCpuJobs(db);
   return rows.map((row) => ({
     id: row.id,
@@ -115,8 +119,10 @@ async function countCpuJobs(db: Db, ids?: readonly string[]): Promise<ReadonlyMa
   return counts;
 }
 
-function groupByNode(slots: readonly SlotRow[]): ReadonlyMap<string, SlotRow[]> {
-  const groups = new Map<string, SlotRow[]>();
+function groupByNode<Slot extends Pick<SlotRow, 'node_id'>>(
+  slots: readonly Slot[],
+): ReadonlyMap<string, Slot[]> {
+  const groups = new Map<string, Slot[]>();
   for (const slot of slots) {
     const group = groups.get(slot.node_id);
     if (group) group.push(slot);
