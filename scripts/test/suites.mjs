@@ -6,8 +6,8 @@ import { ROOT, filesBelow } from '../fingerprint.mjs';
 import { run, runNode, secondsSince } from '../processes.mjs';
 
 const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
-/** Start agents, and hundreds of processes under them: real work, and too long for the quick part. */
-const WITH_PROCESSES = ['plugins/runner-process'];
+/** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
+const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
 const MOST_PROCESSES = 4;
 const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
 
