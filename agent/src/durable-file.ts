@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Replaces the file by the JSON, so that a reader, or a host that loses power, finds the old content or the new. Mode 0600. */
@@ -90,4 +90,15 @@ function toJsonText(content: unknown): string {
 export function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** For `catch`: null in place of what is not there. */
+export function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}
+
+/** The names in a directory; none when there is no such directory. */
+export async function listNames(dir: string): Promise<string[]> {
+  return (await readdir(dir).catch(unlessMissing)) ?? [];
 }

@@ -1,7 +1,8 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './durable-file.js';
+import { listNames, unlessMissing } from './durable-file.js';
 import { toHeldBytes } from './log-hole.js';
+import { FORGOTTEN_FILE } from './run-dir.js';
 
 /** The logs of an attempt that the server has all of. */
 interface ForgottenLog {
@@ -45,11 +46,11 @@ export class ForgottenLogs {
   }
 
   async *#scan(): AsyncGenerator<ForgottenLog> {
-    for (const job of await list(this.jobsDir)) {
-      const names = await list(path.join(this.jobsDir, job));
+    for (const job of await listNames(this.jobsDir)) {
+      const names = await listNames(path.join(this.jobsDir, job));
       for (const name of names.filter((entry) => entry.startsWith('attempt-'))) {
         const dir = path.join(this.jobsDir, job, name);
-        const forgotten = await statOf(dir, 'forgotten.json');
+        const forgotten = await statOf(dir, FORGOTTEN_FILE);
         if (forgotten === null) continue;
         const heldBytes = await heldIn(dir);
         if (heldBytes > 0) yield { dir, forgottenAt: forgotten.mtimeMs, heldBytes };
@@ -67,7 +68,7 @@ async function heldIn(dir: string): Promise<number> {
 async function emptyForgotten(dir: string, name: string): Promise<void> {
   const file = await open(path.join(dir, name), 'r+').catch(unlessMissing);
   try {
-    if (file !== null && (await statOf(dir, 'forgotten.json')) !== null) await file.truncate(0);
+    if (file !== null && (await statOf(dir, FORGOTTEN_FILE)) !== null) await file.truncate(0);
   } finally {
     await file?.close();
   }
@@ -75,13 +76,4 @@ async function emptyForgotten(dir: string, name: string): Promise<void> {
 
 function statOf(dir: string, name: string) {
   return stat(path.join(dir, name)).catch(unlessMissing);
-}
-
-async function list(dir: string): Promise<string[]> {
-  return (await readdir(dir).catch(unlessMissing)) ?? [];
-}
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
 }

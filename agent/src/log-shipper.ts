@@ -1,7 +1,7 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
 import { watch, type FSWatcher } from 'node:fs';
 import { ensureCuts } from './log-cut.js';
-import { Pace } from './log-pace.js';
+import { Pace } from './pace.js';
 import { LogStream, type LogChannel, type Mark } from './log-stream.js';
 import { toReason, type AgentLog } from './log.js';
 import { attemptKey, type Clock } from './runner.js';

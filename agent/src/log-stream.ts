@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { isMissing } from './durable-file.js';
 import { LineSplitter, type Lines } from './line-splitter.js';
 import { NO_CUT, type Cut } from './log-cut.js';
-import type { Pace } from './log-pace.js';
+import type { Pace } from './pace.js';
 import { toReason, type AgentLog } from './log.js';
 import type { Clock } from './runner.js';
 

@@ -2,15 +2,14 @@ import type { AttemptKey } from '@svc/contract';
 import { lstatSync, readdirSync, renameSync, rmdirSync, mkdirSync, type Dirent } from 'node:fs';
 import { lstat, opendir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './durable-file.js';
+import { unlessMissing } from './durable-file.js';
 import { toReason, type AgentLog } from './log.js';
+import { FORGOTTEN_FILE } from './run-dir.js';
 import type { Clock } from './runner.js';
 
 const KEEP_ATTEMPTS_DAYS = 7;
 const DAY_MS = 24 * 60 * 60_000;
 const LOOK_MS = 60 * 60_000;
-/** Stays as long as there is something in `work`: without it an agent would take the directory for an attempt that never began. */
-const FORGOTTEN = 'forgotten.json';
 const WORK = 'work';
 const REMOVED = '.removed';
 
@@ -87,7 +86,7 @@ export class OldAttempts {
   async #removeIfOld(dir: string): Promise<void> {
     const key = toKey(dir);
     const now = this.options.clock.now();
-    const forgotten = key && (await lstat(path.join(dir, FORGOTTEN)).catch(unlessMissing));
+    const forgotten = key && (await lstat(path.join(dir, FORGOTTEN_FILE)).catch(unlessMissing));
     if (key === null || forgotten === null || now - forgotten.mtimeMs < this.#keepMs) return;
     // Looked at and moved without a pause: a dispatch of the same attempt comes before or after it.
     if (this.options.isInCare(key)) return;
@@ -98,14 +97,17 @@ export class OldAttempts {
   }
 }
 
-/** Takes everything but the user's work out of the directory; false when there was nothing to take. */
+/**
+ * Takes everything but the user's work out of the directory; false when there was nothing to take. The mark of a forgotten attempt stays as
+ * long as there is something in `work`: without it an agent would take the directory for an attempt that never began.
+ */
 function moveAside(dir: string, aside: string): boolean {
   const hasWork = keepsWork(path.join(dir, WORK));
-  const names = readdirSync(dir).filter((name) => name !== WORK && name !== FORGOTTEN);
+  const names = readdirSync(dir).filter((name) => name !== WORK && name !== FORGOTTEN_FILE);
   if (hasWork && names.length === 0) return false;
   mkdirSync(aside, { mode: 0o700 });
   // Must hold: the mark of a forgotten attempt goes last.
-  for (const name of hasWork ? names : [...names, FORGOTTEN])
+  for (const name of hasWork ? names : [...names, FORGOTTEN_FILE])
     renameSync(path.join(dir, name), path.join(aside, name));
   if (!hasWork) removeIfEmpty(dir);
   return true;
@@ -137,9 +139,4 @@ function toKey(dir: string): AttemptKey | null {
 async function* entriesOf(dir: string): AsyncGenerator<Dirent> {
   const entries = await opendir(dir).catch(unlessMissing);
   if (entries !== null) yield* entries;
-}
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
 }

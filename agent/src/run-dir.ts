@@ -1,9 +1,12 @@
 import type { AttemptKey } from '@svc/contract';
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ensureDurableDir, isMissing, loadJson, syncDir, writeAtomic, writeDurable } from './durable-file.js';
+import { ensureDurableDir, listNames, loadJson, syncDir, writeAtomic, writeDurable } from './durable-file.js';
 import type { ExpectedResult } from './eval-result.js';
 import { EXIT_FILE, toEnded, type Ended } from './shim-protocol.js';
+
+/** Its presence says that the server has all of the attempt. */
+export const FORGOTTEN_FILE = 'forgotten.json';
 
 /** The files of one attempt: `<state dir>/jobs/{job_id}/attempt-{n}/`. */
 export interface RunPaths {
@@ -75,7 +78,7 @@ export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): Ru
     state: at('state.json'),
     runtime: at('runtime.json'),
     exit: at(EXIT_FILE),
-    forgotten: at('forgotten.json'),
+    forgotten: at(FORGOTTEN_FILE),
     stdout: at('stdout'),
     stderr: at('stderr'),
     result: at('eval_result.json'),
@@ -111,8 +114,8 @@ export interface FoundAttempt {
 /** Every attempt on the disk that the server has not had forgotten. */
 export async function loadAttempts(jobsDir: string): Promise<FoundAttempt[]> {
   const found: FoundAttempt[] = [];
-  for (const job_id of await list(jobsDir)) {
-    for (const name of await list(path.join(jobsDir, job_id))) {
+  for (const job_id of await listNames(jobsDir)) {
+    for (const name of await listNames(path.join(jobsDir, job_id))) {
       const attempt = Number(/^attempt-(\d+)$/.exec(name)?.[1]);
       const paths = toRunPaths(jobsDir, { job_id, attempt });
       if (attempt >= 1 && !(await exists(paths.forgotten)))
@@ -144,16 +147,7 @@ export function saveForgotten(paths: RunPaths, at: number): Promise<void> {
 export async function removeRunDir(paths: RunPaths): Promise<void> {
   await rm(paths.dir, { recursive: true, force: true });
   const jobDir = path.dirname(paths.dir);
-  if ((await list(jobDir)).length === 0) await rm(jobDir, { recursive: true, force: true });
-}
-
-async function list(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  if ((await listNames(jobDir)).length === 0) await rm(jobDir, { recursive: true, force: true });
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -1,13 +1,14 @@
 import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
 import { AttemptSpool, type SpoolChannel } from './attempt-spool.js';
 import { toReason, type AgentLog } from './log.js';
+import { Pace } from './pace.js';
 import type { RunPaths } from './run-dir.js';
 import { attemptKey } from './runner.js';
 import { MAX_LINE_BYTES } from './spool-file.js';
 
 const POLL_MS = 500;
 /** So fast the spools of this agent are replayed: when all of them come back at once, the server must live. */
-const BYTES_PER_MS = 4096;
+const BYTES_PER_S = 4096 * 1000;
 
 /** The socket as spools see it. */
 export interface SpoolSocket {
@@ -20,6 +21,7 @@ export interface SpoolSocket {
 export class SpoolShipper {
   readonly #attempts = new Map<string, AttemptSpool>();
   readonly #channel: SpoolChannel;
+  readonly #pace = new Pace(BYTES_PER_S);
   #online = false;
   #closed = false;
   #woken = false;
@@ -111,13 +113,14 @@ export class SpoolShipper {
 
   async #ship(frame: SpoolFrame, sizeBytes: number): Promise<SpoolAck | null> {
     await this.socket.room();
+    await this.#pace.ready();
     if (!this.#online) return null;
     const ack = await new Promise<SpoolAck | null>((settle) => {
       this.#awaited = { frame, settle };
       this.socket.send(frame);
     });
     this.#awaited = null;
-    if (this.#online) await new Promise((resolve) => setTimeout(resolve, sizeBytes / BYTES_PER_MS).unref());
+    this.#pace.spend(sizeBytes);
     return ack;
   }
 }
