@@ -1,7 +1,7 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import * as sentence from './fit-problem.js';
 import { getOrAdd } from './get-or-add.js';
-import { indicesOf, intersect, isEmpty, toNodeSet, type NodeSet } from './node-set.js';
+import { indicesOf, NodeSets, type NodeSet } from './node-set.js';
 import type { QueueItem } from './plan-pass.js';
 
 export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
@@ -15,8 +15,6 @@ export interface Fit {
   readonly problem: string | null;
 }
 
-const NO_NODES: readonly NodeCapacity[] = [];
-
 /** This one label is not the node's own: it is what its slots are. */
 const GPU_MODEL = 'gpu_model';
 
@@ -25,6 +23,7 @@ const GPU_MODEL = 'gpu_model';
  * first thing that stands in the way.
  */
 export class Cluster {
+  readonly #sets: NodeSets;
   readonly #all: NodeSet;
   readonly #none: NodeSet;
   readonly #online: NodeSet;
@@ -33,13 +32,14 @@ export class Cluster {
   readonly #labelled: ReadonlyMap<string, ReadonlyMap<string, NodeSet>>;
   readonly #able = new Map<string, NodeSet>();
   readonly #usable = new Map<string, NodeSet>();
-  readonly #lists = new Map<string, readonly NodeCapacity[]>();
+  readonly #lists = new Map<NodeSet, readonly NodeCapacity[]>();
 
   constructor(private readonly nodes: readonly NodeCapacity[]) {
+    this.#sets = new NodeSets(nodes.length);
     this.#all = this.#where(() => true);
     this.#none = this.#where(() => false);
     this.#online = this.#where(({ connected, status }) => connected && status !== 'OFFLINE');
-    this.#open = intersect(
+    this.#open = this.#sets.intersect(
       this.#online,
       this.#where(({ status }) => status !== 'DRAINING'),
     );
@@ -49,30 +49,29 @@ export class Cluster {
   fit(job: Wants): Fit {
     const gpuModel = job.node_selector[GPU_MODEL] ?? null;
     const selected = this.#select(job.node_selector);
-    const fitting = selected === this.#none ? selected : intersect(selected, this.#usableBy(job, gpuModel));
-    const nodes = this.#list(fitting);
+    const nodes = this.#list(this.#sets.intersect(selected, this.#usableBy(job, gpuModel)));
     return { nodes, gpuModel, problem: nodes.length > 0 ? null : this.#explain(job, gpuModel, selected) };
   }
 
   /** The first thing that leaves none of the selected nodes. */
   #explain(job: Wants, gpuModel: string | null, selected: NodeSet): string {
-    if (isEmpty(this.#online)) return sentence.noneOnline(this.nodes);
+    if (this.#online === this.#none) return sentence.noneOnline(this.nodes);
 
-    const matching = intersect(selected, this.#online);
-    if (isEmpty(matching)) return sentence.noneMatches(job, this.#list(selected));
+    const matching = this.#sets.intersect(selected, this.#online);
+    if (matching === this.#none) return sentence.noneMatches(job, this.#list(selected));
 
-    const open = intersect(matching, this.#open);
-    if (isEmpty(open)) return sentence.allDraining(this.#list(matching));
+    const open = this.#sets.intersect(matching, this.#open);
+    if (open === this.#none) return sentence.allDraining(this.#list(matching));
 
-    const able = intersect(open, this.#ableTo(job.runner));
-    if (isEmpty(able)) return sentence.noneRuns(job.runner, this.#list(open));
+    const able = this.#sets.intersect(open, this.#ableTo(job.runner));
+    if (able === this.#none) return sentence.noneRuns(job.runner, this.#list(open));
 
     const slots = this.#list(able).map((node) => countSlots(node, gpuModel));
     return sentence.noneLargeEnough(job, Math.max(...slots));
   }
 
   #where(holds: (node: NodeCapacity) => boolean): NodeSet {
-    return toNodeSet(this.nodes.length, (index) => holds(this.nodes[index]!));
+    return this.#sets.where((index) => holds(this.nodes[index]!));
   }
 
   #byLabel(): ReadonlyMap<string, ReadonlyMap<string, NodeSet>> {
@@ -85,19 +84,18 @@ export class Cluster {
       for (const [label, value] of Object.entries(labels)) if (label !== GPU_MODEL) add(label, value, index);
       for (const { model } of slots) add(GPU_MODEL, model, index);
     }
-    const toSet = (indices: ReadonlySet<number>) =>
-      toNodeSet(this.nodes.length, (index) => indices.has(index));
+    const toSet = (indices: ReadonlySet<number>) => this.#sets.where((index) => indices.has(index));
     return mapValues(members, (ofLabel) => mapValues(ofLabel, toSet));
   }
 
   #select(selector: Wants['node_selector']): NodeSet {
-    const sets: NodeSet[] = [];
+    let selected = this.#all;
     for (const label in selector) {
       const labelled = this.#labelled.get(label)?.get(selector[label]!);
       if (!labelled) return this.#none;
-      sets.push(labelled);
+      selected = this.#sets.intersect(selected, labelled);
     }
-    return intersect(this.#all, ...sets);
+    return selected;
   }
 
   /** Those that could run such jobs, whatever the selection. */
@@ -105,7 +103,10 @@ export class Cluster {
     return getOrAdd(this.#usable, `${gpu} ${runner} ${gpuModel ?? ''}`, () => {
       const isLarge = (node: NodeCapacity) =>
         gpu === 0 ? node.max_cpu_jobs > 0 : countSlots(node, gpuModel) >= gpu;
-      return intersect(this.#open, this.#ableTo(runner), this.#where(isLarge));
+      return this.#sets.intersect(
+        this.#sets.intersect(this.#open, this.#ableTo(runner)),
+        this.#where(isLarge),
+      );
     });
   }
 
@@ -116,8 +117,7 @@ export class Cluster {
   }
 
   #list(set: NodeSet): readonly NodeCapacity[] {
-    if (set === this.#none) return NO_NODES;
-    return getOrAdd(this.#lists, set.join(), () => indicesOf(set).map((index) => this.nodes[index]!));
+    return getOrAdd(this.#lists, set, () => indicesOf(set).map((index) => this.nodes[index]!));
   }
 }
 

@@ -1,32 +1,44 @@
-/** A set of the nodes of a pass, by their number, as bits: for very many jobs such sets are intersected. */
-export type NodeSet = readonly number[];
+import { getOrAdd } from './get-or-add.js';
+
+/** A set of the nodes of a pass, by their number, as bits. */
+export interface NodeSet {
+  readonly words: readonly number[];
+  /** What has been intersected with it so far. */
+  readonly met: Map<NodeSet, NodeSet>;
+}
 
 const BITS = 32;
 
-export function toNodeSet(size: number, isIn: (index: number) => boolean): NodeSet {
-  const words = new Array<number>(Math.ceil(size / BITS)).fill(0);
-  for (let index = 0; index < size; index++) {
-    if (isIn(index)) words[Math.floor(index / BITS)]! |= 1 << (index % BITS);
-  }
-  return words;
-}
+/** Makes one object of equal sets: for very many jobs the same few sets are intersected. */
+export class NodeSets {
+  readonly #known = new Map<string, NodeSet>();
 
-export function intersect(first: NodeSet, ...others: readonly NodeSet[]): NodeSet {
-  const words = [...first];
-  for (const other of others) {
-    for (let index = 0; index < words.length; index++) words[index]! &= other[index]!;
-  }
-  return words;
-}
+  constructor(private readonly size: number) {}
 
-export function isEmpty(set: NodeSet): boolean {
-  return set.every((word) => word === 0);
+  where(isIn: (index: number) => boolean): NodeSet {
+    const words = new Array<number>(Math.ceil(this.size / BITS)).fill(0);
+    for (let index = 0; index < this.size; index++) {
+      if (isIn(index)) words[Math.floor(index / BITS)]! |= 1 << (index % BITS);
+    }
+    return this.#toKnown(words);
+  }
+
+  intersect(first: NodeSet, second: NodeSet): NodeSet {
+    if (first === second) return first;
+    return getOrAdd(first.met, second, () =>
+      this.#toKnown(first.words.map((word, index) => word & second.words[index]!)),
+    );
+  }
+
+  #toKnown(words: readonly number[]): NodeSet {
+    return getOrAdd(this.#known, words.join(), () => ({ words, met: new Map<NodeSet, NodeSet>() }));
+  }
 }
 
 /** The numbers in it, ascending. */
-export function indicesOf(set: NodeSet): number[] {
+export function indicesOf({ words }: NodeSet): number[] {
   const indices: number[] = [];
-  for (const [position, word] of set.entries()) {
+  for (const [position, word] of words.entries()) {
     for (let rest = word; rest !== 0; rest &= rest - 1)
       indices.push(position * BITS + BITS - 1 - Math.clz32(rest & -rest));
   }
