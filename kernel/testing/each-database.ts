@@ -23,9 +23,13 @@ export async function stopPostgres(): Promise<void> {
   cluster = null;
 }
 
-/** Runs the suite on SQLite and on a real PostgreSQL. Without one it is skipped, saying so; on CI that is a failure. */
+/**
+ * Runs the suite on SQLite and on a real PostgreSQL. Without one it is skipped, saying so; on CI that is a failure.
+ * `SVC_TEST_DATABASES=sqlite`: on SQLite alone.
+ */
 export function eachDatabase(suite: (database: TestDatabase) => void): void {
   describe('on sqlite', () => suite(sqlite()));
+  if (process.env['SVC_TEST_DATABASES'] === 'sqlite') return;
   const bin = findPostgres();
   if (bin) describe('on postgres', () => suite(postgres(bin)));
   else if (process.env['CI'] === 'true')
