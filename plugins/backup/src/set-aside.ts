@@ -7,11 +7,13 @@ const JOURNALS = ['-wal', '-shm', '-journal'] as const;
 
 /**
  * Gives the database a second name, so that its first can be given to another. What its write-ahead log holds is brought into it
- * before: a log that is left behind would be taken for the other one's. Returns that name, or null when there is no database.
+ * before: a log that is left behind, by a database that is gone too, would be taken for the other one's. Returns that name, or null when
+ * there is no database.
  */
 export async function setAside(filename: string, aside: string): Promise<string | null> {
-  if ((await sizeOf(filename)) === null) return null;
-  if (!foldJournal(filename)) await moveJournals(filename, aside);
+  const isThere = (await sizeOf(filename)) !== null;
+  if (!isThere || !foldJournal(filename)) await moveJournals(filename, aside);
+  if (!isThere) return null;
   await linkOrCopy(filename, aside);
   return aside;
 }

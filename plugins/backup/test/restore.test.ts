@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -120,7 +121,8 @@ describe('svc restore', function () {
     expect((await restore()).logs.files).to.equal(0);
   });
 
-  it('keeps what a server that was killed had only in its write-ahead log', async () => {
+  /** As a server that was killed leaves it: with a project "in the log" that the write-ahead log alone has. */
+  const leaveLog = (): void => {
     const open = new Database(present());
     open.pragma('wal_autocheckpoint = 0');
     open.exec("insert into projects values ('prj_x', 'in the log', '', 1)");
@@ -128,9 +130,23 @@ describe('svc restore', function () {
     open.close();
     cpSync(join(template, 'svc.db'), present());
     cpSync(join(dir, 'kept-wal'), `${present()}-wal`);
+  };
+
+  it('keeps what a server that was killed had only in its write-ahead log', async () => {
+    leaveLog();
     const { aside } = await restore();
     expect(projectsIn(present())).to.deep.equal(['before']);
     expect(projectsIn(aside ?? '')).to.deep.equal(['before', 'in the log', 'since']);
+  });
+
+  it('sets the log aside of a database that was moved away: it is not taken for that of the backup', async () => {
+    leaveLog();
+    renameSync(present(), `${present()}.bad`);
+    expect((await restore()).aside).to.equal(null);
+    expect(projectsIn(present())).to.deep.equal(['before']);
+    const [log] = readdirSync(dir).filter((name) => /before-restore-.*-wal$/.test(name));
+    cpSync(join(dir, log ?? ''), `${present()}.bad-wal`);
+    expect(projectsIn(`${present()}.bad`)).to.deep.equal(['before', 'in the log', 'since']);
   });
 
   it('replaces a database that is damaged, and keeps its bytes', async () => {
