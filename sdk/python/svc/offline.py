@@ -69,13 +69,12 @@ class OfflineFolder:
         return copy
 
     def _keep_record(self, record: Record) -> None:
-        body = record.completed_body()
         if record.kind == "update":
-            self.save_metadata(body)
+            self.save_metadata(record.body)
         elif record.kind == "finish":
-            self.save_metadata({"status": body["status"], "finished_at": record.ts})
+            self.save_metadata({"status": record.body["status"], "finished_at": record.ts})
         else:
-            self._append(FILES[record.kind], [{**body, "ts": record.ts}])
+            self._append(FILES[record.kind], [{**record.body, "ts": record.ts}])
 
     def _append(self, name: str, lines: list[dict[str, Any]]) -> None:
         if not self._has_metadata:

@@ -15,7 +15,7 @@ MAX_RECORDS = 10_000
 class Outbox:
     """Bounded: when full the oldest go, and are counted in ``dropped``. Adding waits for nothing but a short lock.
 
-    One thread takes batches. A batch taken is in flight until done(), and is what close() hands back first.
+    One thread takes batches. A batch taken is in flight until done(), and close() hands it back with the rest.
     """
 
     def __init__(self, capacity_points: int) -> None:
@@ -127,10 +127,9 @@ class Outbox:
         return last
 
     def _left_over(self) -> list[Batch]:
+        """Points first: they are the most, and the process may be killed before all is written down."""
         batches: list[Batch] = [self._in_flight] if self._in_flight else []
         self._in_flight = None
-        while True:
-            batch = self._next()
-            if batch is None:
-                return batches
+        while (batch := self._next()) is not None:
             batches.append(batch)
+        return sorted(batches, key=lambda batch: isinstance(batch, Record))

@@ -32,18 +32,20 @@ class Point(NamedTuple):
 
 @dataclass
 class Record:
-    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request, ``key`` its Idempotency-Key."""
+    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request, ``key`` its Idempotency-Key.
+
+    The body is whole without its slow part, and goes without it when there is no time left.
+    """
 
     kind: str
     body: dict[str, Any]
     ts: int
-    complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # the slow part, left to the sender
+    complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # adds the slow part; the sender's thread alone
     key: str | None = None
 
-    def completed_body(self) -> dict[str, Any]:
+    def add_slow_part(self) -> None:
         if self.complete is not None:
             self.body, self.complete = self.complete(self.body), None
-        return self.body
 
 
 Batch = Union[list[Point], Record]

@@ -10,7 +10,7 @@ from typing import Union
 from .notices import logger, warn_once
 from .offline import OfflineFolder
 from .outbox import Outbox
-from .records import Batch
+from .records import Batch, Record
 from .sink import ServerSink, TryLater
 
 FIRST_PAUSE_S = 0.25
@@ -50,6 +50,8 @@ class Sender:
             batch = self._outbox.take()
             if batch is None:
                 break
+            if isinstance(batch, Record):
+                batch.add_slow_part()
             self._deliver(batch)
             self._outbox.done()
         self._sink.close()

@@ -74,7 +74,7 @@ class ServerSink:
     def _send_record(self, record: Record) -> None:
         method, suffix = WIRE[record.kind]
         try:
-            self._request(method, suffix, record.completed_body(), record.key)
+            self._request(method, suffix, record.body, record.key)
         except Refused as refusal:
             if record.kind == "finish" and refusal.status == 409:
                 warn_once(f"{self._run_id} had ended", "the run had already ended: %s", refusal)

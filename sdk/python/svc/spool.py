@@ -104,7 +104,7 @@ class Spool:
 
 
 def _to_fields(record: Record) -> dict[str, Any]:
-    fields: dict[str, Any] = {"kind": record.kind, "body": record.completed_body()}
+    fields: dict[str, Any] = {"kind": record.kind, "body": record.body}
     if record.kind in ("event", "checkpoint"):
         fields["ts"] = record.ts
     if record.key is not None:

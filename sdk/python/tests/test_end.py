@@ -1,5 +1,7 @@
 import signal
+import threading
 import time
+from unittest import mock
 
 import svc
 from support import JOB_ID, RUN_ID, SdkTest
@@ -114,6 +116,31 @@ class FinishTest(SdkTest):
         self.assertIn("had already ended", logs.output[0])
         self.assertFalse((self.directory / "svc-offline").exists())
 
+    def test_a_checkpoint_whose_size_takes_long_does_not_hold_up_the_end(self):
+        self.set(SVC_FLUSH_TIMEOUT_S="0.3")
+        run = self.attach()
+        self.assertTrue(run.flush(5))
+        disk_answers, asked = threading.Event(), []
+
+        def slow_size(path):
+            asked.append(path)
+            disk_answers.wait(8)
+            return 1
+
+        with mock.patch.object(svc.run, "_size_bytes", slow_size), self.assertLogs("svc", "WARNING"):
+            run.checkpoint(self.directory, step=1)
+            run.log({"loss": 1.0}, step=1)
+            started = time.monotonic()
+            run.finish()
+            self.assertLess(time.monotonic() - started, 4)
+            disk_answers.set()
+            run._sender._thread.join(8)
+        self.assertLessEqual(len(asked), 1)
+        self.assertEqual([line["value"] for line in self.offline_lines("points.jsonl")], [1.0])
+        (kept,) = self.offline_lines("checkpoints.jsonl")
+        self.assertEqual((kept["path"], "size" in kept), (str(self.directory), False))
+        self.assertEqual(self.server.bodies("/checkpoints"), [])  # it is in one place, not in two
+
 
 class SigtermTest(SdkTest):
     def test_it_flushes_and_still_kills(self):
@@ -139,6 +166,19 @@ class SigtermTest(SdkTest):
         self.assertLess(time.monotonic() - started, 5.0)
         self.assertEqual(process.returncode, -signal.SIGTERM)
         self.assertEqual([line["value"] for line in self.offline_lines("points.jsonl")], [1.0])
+
+    def test_it_leaves_all_in_the_spool_though_a_size_takes_long(self):
+        self.in_job_with_spool()
+        self.set(SVC_FLUSH_TIMEOUT_S="0.5")
+        process = self.script(
+            "import threading\nsvc.run._size_bytes = lambda _: threading.Event().wait(30)\n"
+            "run = svc.init()\nrun.flush(5)\nrun.checkpoint('.', step=1)\nrun.log({'loss': 1.0}, step=1)\n"
+            "os.kill(os.getpid(), signal.SIGTERM)"
+        )
+        self.addCleanup(process.kill)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual([record["kind"] for record in self.spooled()], ["points", "checkpoint"])
 
     def test_a_handler_of_the_user_is_left_alone(self):
         code = "handler = lambda *_: sys.exit(7)\nsignal.signal(signal.SIGTERM, handler)\nsvc.init()\n"
