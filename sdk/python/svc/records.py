@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, Union
 
+from .notices import warn_once
 from .values import to_wire_number
 
 
@@ -44,8 +45,14 @@ class Record:
     key: str | None = None
 
     def add_slow_part(self) -> None:
-        if self.complete is not None:
+        """Where that fails the body stays as it is."""
+        if self.complete is None:
+            return
+        try:
             self.body, self.complete = self.complete(self.body), None
+        except Exception as error:
+            message = "part of the %s is left out, as it could not be found out (%s)"
+            warn_once(f"incomplete {self.kind}", message, self.kind, error)
 
 
 Batch = Union[list[Point], Record]

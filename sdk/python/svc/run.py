@@ -17,7 +17,7 @@ from .offline import OfflineFolder
 from .outbox import Outbox
 from .process import Ending
 from .records import Point, Record, now_ms
-from .sender import Sender, Sink, warn_undelivered
+from .sender import Sender, Sink, keep_locally, warn_undelivered
 from .values import flatten, name_problem, shorten, to_bounded_object, to_integer, to_number
 
 Scalar = Any  # a number, or a scalar of numpy, torch and their kind
@@ -242,7 +242,8 @@ class Run:
         if last is not None and not self._outbox.is_closed:
             self._start_sender()
         left_over = self._outbox.close(last, timeout_s if self._sender.is_started else 0.0)
-        for place in sorted({self._sink.keep(batch) for batch in left_over}):
+        places = {keep_locally(self._sink, batch) for batch in left_over}
+        for place in sorted(place for place in places if place is not None):
             if not self.is_offline:
                 warn_undelivered(place, f"not all was taken within {timeout_s:g} s")
         if self._outbox.dropped:
@@ -299,7 +300,7 @@ class DisabledRun(Run):
 def _absolute(path: PathLike) -> str:
     try:
         return os.path.abspath(os.fsdecode(path))
-    except (TypeError, OSError):
+    except (TypeError, ValueError, OSError):
         return str(path)
 
 
@@ -322,7 +323,7 @@ def _size_bytes(path: str) -> int | None:
 def _file_size_bytes(path: str) -> int | None:
     try:
         return os.path.getsize(path)
-    except OSError:
+    except (OSError, ValueError):  # a path that no file can have: a NUL, or half a character, in it
         return None
 
 

@@ -67,14 +67,14 @@ class Sender:
                 server_faults += problem.is_server_fault
                 if server_faults >= TRIES_AT_SERVER_FAULT:
                     warn_once("server fault", "the server keeps failing (%s); that part is kept locally", problem)
-                    self._sink.keep(batch)
+                    keep_locally(self._sink, batch)
                     return
                 if tries == TRIES_BEFORE_WARNING:
                     warn_undelivered(self._sink.offline_path, str(problem))
                 tries = self._pause(problem, tries)
             except Exception:  # whatever it is, the thread must live and the batch must not be lost
                 logger.exception("svc: could not send; keeping that part locally")
-                self._sink.keep(batch)
+                keep_locally(self._sink, batch)
                 return
 
     def _pause(self, problem: TryLater, tries: int) -> int:
@@ -84,6 +84,15 @@ class Sender:
             return tries
         was_hurried = self._outbox.pause(to_pause_s(tries))
         return 0 if was_hurried else tries
+
+
+def keep_locally(sink: Sink, batch: Batch) -> Path | None:
+    """Where the batch lies now; None, with a warning, for one that cannot be written down: it costs only itself."""
+    try:
+        return sink.keep(batch)
+    except Exception as error:
+        warn_once("not kept", "a part of what was reported cannot be written down and is lost (%s)", error)
+        return None
 
 
 def warn_undelivered(path: Path, reason: str) -> None:

@@ -1,6 +1,8 @@
 import math
 
+import svc
 from support import RUN_ID, SdkTest
+from svc.records import Record
 from svc.values import to_jsonable
 
 
@@ -45,6 +47,78 @@ class CheckpointTest(SdkTest):
             run.checkpoint("missing", step=1)
             run.flush()
         self.assertEqual(self.server.bodies_of("checkpoints"), [{"path": str(self.directory / "missing"), "step": 1}])
+
+    def test_a_path_that_no_disk_takes_is_registered_and_what_follows_is_sent(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING") as logs:
+            for path in ("a\x00b", "a\ud800b"):
+                run.checkpoint(path, step=1)
+            run.log({"loss": 1.0}, step=1)
+            self.assertTrue(run.flush(2))
+            run.finish()
+        self.assertEqual(len(self.server.bodies_of("checkpoints")), 2)
+        self.assertEqual(self.server.values("loss"), [1.0])
+        self.assertTrue(all("nothing at the checkpoint's path" in line for line in logs.output))
+
+    def test_a_record_whose_slow_part_fails_goes_without_it(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING") as logs:
+            run._add(Record("checkpoint", {"path": "/weights", "step": 1}, 0, complete=lambda body: {"size": 1 // 0}))
+            self.assertTrue(run.flush(2))
+        self.assertEqual(self.server.bodies_of("checkpoints"), [{"path": "/weights", "step": 1}])
+        self.assertEqual(len(logs.output), 1)
+
+
+class UnwritableRecordTest(SdkTest):
+    """A record that JSON has no form for, which the calls of a run do not let through, costs only itself."""
+
+    def report(self, run):
+        for title in ("before", object(), "between", object(), "behind"):
+            run._add(Record("event", {"title": title}, 0))
+        run.log({"loss": 1.0})
+
+    def report_and_flush(self):
+        run = svc.init()
+        with self.assertLogs("svc", "WARNING") as logs:
+            self.report(run)
+            self.assertTrue(run.flush(2))
+            run.finish()
+        self.assertEqual(sum("is lost" in line for line in logs.output), 1)
+
+    def titles(self, bodies):
+        return [body["title"] for body in bodies]
+
+    def test_of_what_is_sent(self):
+        self.in_job()
+        self.report_and_flush()
+        self.assertEqual(self.titles(self.server.bodies_of("events")), ["before", "between", "behind"])
+        self.assertEqual(self.server.values("loss"), [1.0])
+
+    def test_of_what_is_spooled(self):
+        self.in_job_with_spool()
+        self.server.stop()
+        self.report_and_flush()
+        spooled = self.titles(record["body"] for record in self.spooled("event"))
+        self.assertEqual((spooled, len(self.spooled_points())), (["before", "between", "behind"], 1))
+
+    def test_of_what_is_recorded_offline(self):
+        self.set(SVC_MODE="offline")
+        self.report_and_flush()
+        self.assertEqual(self.titles(self.offline_lines("events.jsonl")), ["before", "between", "behind"])
+        self.assertEqual(len(self.offline_lines("points.jsonl")), 1)
+
+    def test_of_what_is_left_at_the_end(self):
+        self.set(SVC_FLUSH_TIMEOUT_S="0.2")
+        run = self.attach()
+        self.assertTrue(run.flush(5))
+        self.server.fail("/events", *["hang"] * 10)
+        with self.assertLogs("svc", "WARNING") as logs:
+            self.report(run)
+            run.finish("FAILED")
+        self.assertEqual(sum("is lost" in line for line in logs.output), 1)
+        self.assertEqual(self.titles(self.offline_lines("events.jsonl")), ["before", "between", "behind"])
+        self.assertEqual(len(self.offline_lines("points.jsonl")), 1)
+        self.assertEqual(self.offline_metadata()["status"], "FAILED")
 
 
 class EventTest(SdkTest):
