@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { identify, type ProcessIdentity } from './process-table.js';
-import type { ShimOrder } from './shim-protocol.js';
+import type { ClearedOut, ShimOrder } from './shim-protocol.js';
 
 const WARM_SHIMS = 1;
 const SPARE_SHIMS = 4;
@@ -38,12 +38,21 @@ export class Shim {
 
   /** Hands over one job. Must hold: the job handed over before, if any, is over and cleared out. */
   order(order: ShimOrder): void {
-    this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
+    this.#write(order);
+  }
+
+  /** Says that nothing is left of the job handed over before: it need not clear out after it. */
+  clearedOut(): void {
+    this.#write(null);
   }
 
   /** Says that no agent listens any more: it exits, with a job once that has ended. */
   dismiss(): void {
     this.#child.stdin?.end();
+  }
+
+  #write(line: ShimOrder | ClearedOut): void {
+    this.#child.stdin?.write(`${JSON.stringify(line)}\n`);
   }
 }
 
@@ -80,6 +89,7 @@ export class ShimPool {
   /** Gives a shim back whose job is over and cleared out. */
   release(shim: Shim): void {
     if (!this.#alive.has(shim)) return;
+    shim.clearedOut();
     if (this.#closed || this.#idle.length >= SPARE_SHIMS) return shim.dismiss();
     this.#idle.push(shim);
     this.#trimming ??= setTimeout(() => this.#trim(), TRIM_DELAY_MS).unref();

@@ -1,7 +1,7 @@
 import type { Exit } from '@svc/contract';
 import type { AttemptMark, ProcessIdentity } from './process-table.js';
 
-/** One line of JSON on the shim's stdin: the only way in for what is secret. */
+/** A line of JSON on the shim's stdin: the only way in for what is secret. */
 export interface ShimOrder {
   /** Where `started.json` and `exit.json` are left. */
   readonly dir: string;
@@ -15,6 +15,9 @@ export interface ShimOrder {
   /** Named in messages, to say where something is missing. */
   readonly host: string;
 }
+
+/** The other line on its stdin: of the job ordered last nothing is left. */
+export type ClearedOut = null;
 
 /** `started.json`: the process exists. */
 export interface Started extends ProcessIdentity {

@@ -1,8 +1,8 @@
 /**
  * The shim: a program that owns processes in the agent's place, so that an agent that crashes or is replaced loses neither
- * the process, nor a byte of its output, nor its exit code. It reads orders (`ShimOrder`, one line of JSON each) from stdin,
- * one job at a time, and reports in files alone. When stdin ends the agent is gone: an idle shim exits, one with a job
- * stays until the job has ended, kills what the job left behind, and exits.
+ * the process, nor a byte of its output, nor its exit code. It reads from stdin, one line of JSON each, orders (`ShimOrder`), one job
+ * at a time, and that nothing of a job is left (`ClearedOut`). It reports in files alone. When stdin ends the agent is gone:
+ * an idle shim exits, one with a job stays until the job has ended, kills what the job left behind, and exits.
  *
  * Imports nothing but node's own modules and a few small files beside it: it starts fast and stays small.
  */
@@ -14,7 +14,14 @@ import path from 'node:path';
 import { isMissing, writeAtomicSync, writeDurableSync } from './durable-file.js';
 import { createOomWitness } from './oom-witness.js';
 import { identify, readBootId, sweep, type ProcessIdentity } from './process-table.js';
-import { EXIT_FILE, STARTED_FILE, type Ended, type ShimOrder, type Started } from './shim-protocol.js';
+import {
+  EXIT_FILE,
+  STARTED_FILE,
+  type ClearedOut,
+  type Ended,
+  type ShimOrder,
+  type Started,
+} from './shim-protocol.js';
 
 const RETRY_MS = 1000;
 const OPEN_FLAGS = fsConstants.O_WRONLY | fsConstants.O_CREAT | fsConstants.O_APPEND;
@@ -32,12 +39,9 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 let input = '';
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (text: string) => {
-  input += text;
-  const end = input.indexOf('\n');
-  if (end < 0) return;
-  const order = JSON.parse(input.slice(0, end)) as ShimOrder;
-  input = input.slice(end + 1);
-  void carryOut(order);
+  const lines = (input + text).split('\n');
+  input = lines.pop() ?? '';
+  for (const line of lines) obey(JSON.parse(line) as ShimOrder | ClearedOut);
 });
 process.stdin.on('end', leave);
 process.stdin.on('error', leave);
@@ -45,6 +49,12 @@ process.stdin.on('error', leave);
 function leave(): void {
   agentGone = true;
   if (!busy) void clearOutAndExit();
+}
+
+/** What has been cleared out after is forgotten: in days to come its leader's number may be that of a stranger's group. */
+function obey(order: ShimOrder | ClearedOut): void {
+  if (order === null) last = null;
+  else void carryOut(order);
 }
 
 async function carryOut(order: ShimOrder): Promise<void> {
