@@ -64,15 +64,15 @@ export class AttemptLog {
     return work;
   }
 
-  /** Compresses the file once the log is complete. */
-  compress(): Promise<void> {
-    const work = this.writing.then(async () => {
-      if (!this.isComplete || this.isCompressed || this.sizeBytes === 0) return;
-      await this.file.compress(this.sizeBytes);
-      this.isCompressed = true;
-    });
-    this.writing = work.catch(() => undefined);
-    return work;
+  /**
+   * Compresses the file if the log is complete: nothing is written to it any more, so no append waits for it. One call at a time.
+   * Rejects when `signal` aborts first, and leaves the log as it was.
+   */
+  async compress(signal?: AbortSignal): Promise<void> {
+    if (!this.isComplete || this.isCompressed || this.sizeBytes === 0) return;
+    await this.file.compress(this.sizeBytes, signal);
+    this.isCompressed = true;
+    await this.file.removePlain();
   }
 
   /** Resolves when nothing is being written. */

@@ -2,6 +2,7 @@ import { definePlugin } from '@svc/kernel';
 import { jobsRef } from '@svc/plugin-jobs';
 import { nodesRef } from '@svc/plugin-nodes';
 import { join } from 'node:path';
+import { Compressor } from './compressor.js';
 import { LogIntake } from './intake.js';
 import { LogStore } from './log-store.js';
 import { addRoutes } from './routes.js';
@@ -16,7 +17,8 @@ export const logs = definePlugin({
     const nodes = ctx.use(nodesRef);
     const jobs = ctx.use(jobsRef);
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
-    const intake = new LogIntake(ctx, store, jobs, nodes);
+    const compressor = new Compressor(ctx, store);
+    const intake = new LogIntake(ctx, store, jobs, nodes, compressor);
     nodes.onFrame('logs', (frame, from) => intake.frame(frame, from));
     nodes.onHello((context) => intake.hello(context));
     ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.jobChanged(after.id));
@@ -28,6 +30,10 @@ export const logs = definePlugin({
           dropped: log.state.dropped,
         })),
     });
-    ctx.onClose(() => store.settled());
+    ctx.listening(() => void compressor.takeUp());
+    ctx.onClose(async () => {
+      await compressor.settled();
+      await store.settled();
+    });
   },
 });

@@ -3,6 +3,7 @@ import type { PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
+import type { Compressor } from './compressor.js';
 import type { LogStore } from './log-store.js';
 
 /** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
@@ -18,6 +19,7 @@ export class LogIntake {
     private readonly store: LogStore,
     private readonly jobs: Jobs,
     private readonly nodes: Nodes,
+    private readonly compressor: Compressor,
   ) {}
 
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
@@ -65,19 +67,12 @@ export class LogIntake {
       const lines = await log.append(frame, this.ctx.clock.now());
       if (lines.length > 0)
         void this.ctx.fire.linesAppended({ job_id: log.jobId, attempt: log.attempt, lines });
-      if (log.isComplete) await this.compress(log);
+      if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
       return true;
     } catch (err) {
-      this.complain(err, log, 'log lines cannot be stored; their agent keeps them and tries again');
+      this.complain(err, log);
       return false;
     }
-  }
-
-  /** The log is whole without it: what failed is tried again when the log is next loaded. */
-  private async compress(log: AttemptLog): Promise<void> {
-    await log
-      .compress()
-      .catch((err: unknown) => this.complain(err, log, 'a complete log cannot be compressed'));
   }
 
   private ack({ id }: AgentNode, position: LogPosition): void {
@@ -94,11 +89,14 @@ export class LogIntake {
     this.ctx.signal.addEventListener('abort', timer.clear);
   }
 
-  private complain(err: unknown, log: AttemptLog, message: string): void {
+  private complain(err: unknown, log: AttemptLog): void {
     const now = this.ctx.clock.now();
     if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
     this.complainedAt = now;
-    this.ctx.log.error({ err, job_id: log.jobId, attempt: log.attempt }, message);
+    this.ctx.log.error(
+      { err, job_id: log.jobId, attempt: log.attempt },
+      'log lines cannot be stored; their agent keeps them and tries again',
+    );
   }
 }
 

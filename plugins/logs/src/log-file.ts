@@ -36,7 +36,7 @@ export class LogFile {
   /** Removes what a crash left: a torn end, and the other form of a file that was just compressed. Returns the size in bytes. */
   async repair(): Promise<number> {
     if (await this.isCompressed()) {
-      await rm(this.path, { force: true });
+      await this.removePlain();
       return 0;
     }
     const handle = await openExisting(this.path, 'r+');
@@ -96,16 +96,23 @@ export class LogFile {
     }
   }
 
-  /** Replaces the file by its compressed form: at every moment one of the two is whole. */
-  async compress(sizeBytes: number): Promise<void> {
+  /** Puts the compressed form beside the file, whole or not at all. */
+  async compress(sizeBytes: number, signal?: AbortSignal): Promise<void> {
     const temporary = `${this.gzPath}.tmp`;
-    await pipeline(
-      createReadStream(this.path, { end: sizeBytes - 1 }),
-      createGzip(),
-      createWriteStream(temporary, { mode: 0o600, flush: true }),
-    );
+    const plain = createReadStream(this.path, { end: sizeBytes - 1 });
+    const zipped = createWriteStream(temporary, { mode: 0o600, flush: true });
+    try {
+      await pipeline(plain, createGzip(), zipped, { signal });
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
     await rename(temporary, this.gzPath);
     await syncDirectory(dirname(this.path));
+  }
+
+  /** Once the compressed form is there. */
+  async removePlain(): Promise<void> {
     await rm(this.path, { force: true });
   }
 }

@@ -1,3 +1,5 @@
+import type { AttemptKey } from '@svc/contract';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AttemptLog } from './attempt-log.js';
 import { Gate } from './gate.js';
@@ -41,6 +43,16 @@ export class LogStore {
     for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.jobChanged();
   }
 
+  /** Attempts whose file is not compressed. */
+  async *uncompressed(): AsyncGenerator<AttemptKey> {
+    for (const job_id of await list(this.directory)) {
+      for (const name of await list(join(this.directory, job_id))) {
+        const attempt = /^attempt-(\d+)\.ndjson$/.exec(name)?.[1];
+        if (attempt) yield { job_id, attempt: Number(attempt) };
+      }
+    }
+  }
+
   async settled(): Promise<void> {
     for (const { log } of this.entries.values()) await log?.settled();
   }
@@ -74,4 +86,9 @@ export class LogStore {
       this.entries.delete(key);
     }
   }
+}
+
+/** Nothing for a directory that is not there, or no more. */
+async function list(directory: string): Promise<string[]> {
+  return readdir(directory).catch(() => []);
 }

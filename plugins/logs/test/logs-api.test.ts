@@ -1,4 +1,4 @@
-import type { LogLine, LogsFrame, LogStream } from '@svc/contract';
+import type { LogLine, LogsFrame } from '@svc/contract';
 import { fakeClock, until, type SseClient } from '@svc/kernel/testing';
 import { definePlugin, type LineBatch } from '@svc/kernel';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { FakeAgent } from '../../runs/test/support/fake-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { logs } from '../src/index.js';
+import { shipper } from './support/shipper.js';
 
 describe('logs over HTTP', () => {
   const batches: LineBatch[] = [];
@@ -323,43 +324,6 @@ describe('logs over HTTP', () => {
     }
   });
 });
-
-/** Ships frames one after the other, as an agent does: 5 bytes for each line. */
-function shipper(agent: FakeAgent, job_id: string, attempt = 1) {
-  const sent = { stdout: 0, stderr: 0 };
-
-  const frame = (stream: LogStream, lines: string[]): LogsFrame => {
-    const from = sent[stream];
-    return {
-      type: 'logs',
-      job_id,
-      attempt,
-      stream,
-      from,
-      to: from + 5 * lines.length,
-      ts: 1000,
-      lines,
-      dropped: 0,
-      end: false,
-    };
-  };
-  /** The offset of its ack. */
-  const send = async (given: LogsFrame): Promise<number> => {
-    const from = agent.received.length;
-    agent.send(given);
-    const matches = (ack: { job_id: string; stream: string }) =>
-      ack.job_id === given.job_id && ack.stream === given.stream;
-    const { offset } = await agent.take('logs_ack', matches, from);
-    sent[given.stream] = offset;
-    return offset;
-  };
-  const lines = (stream: LogStream, texts: string[], more: Partial<LogsFrame> = {}) =>
-    send({ ...frame(stream, texts), ...more });
-  const end = async () => {
-    for (const stream of ['stdout', 'stderr'] as const) await send({ ...frame(stream, []), end: true });
-  };
-  return { frame, send, lines, end };
-}
 
 async function take(client: SseClient, count: number): Promise<string[]> {
   const taken: string[] = [];
