@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 from . import process
@@ -44,7 +45,8 @@ def init(
 
     Inside a job the first call in a process attaches to the job's run, whose name, project and experiment are the
     job's; a further call makes a further run of the job. Elsewhere every call makes a run. Without a server the run
-    is recorded in ./svc-offline/. Waits for the server only to make a run, at most SVC_INIT_TIMEOUT_S seconds.
+    is recorded in ./svc-offline/. Waits for the server only to make a run, at most SVC_INIT_TIMEOUT_S seconds, in which
+    the lookup of the server's name is not counted.
 
     Args:
         project: name or id; a new name is created.
@@ -101,13 +103,10 @@ def _attach(settings: Settings, details: dict[str, Any], run_id: str) -> Run:
 
 
 def _create(settings: Settings, details: dict[str, Any]) -> Run:
-    transport = Transport(settings.url, settings.token, timeout_s=max(0.1, settings.init_timeout_s))
     try:
-        answer = _post_run(transport, _to_body(settings, details), time.monotonic() + settings.init_timeout_s)
+        answer = _post_run(settings, _to_body(settings, details))
     except (Unreachable, TryLater, Refused) as problem:
         return _record_offline(settings, details, None, f"{settings.url}: {problem}")
-    finally:
-        transport.close()
     token = answer.get("ingest_token") or settings.token
     return _online_run(settings, {**details, "name": answer.get("name")}, answer["id"], token)
 
@@ -120,11 +119,14 @@ def _to_body(settings: Settings, details: dict[str, Any]) -> dict[str, Any]:
     return {**own, "source": "sdk", "job_id": settings.job_id}
 
 
-def _post_run(transport: Transport, body: dict[str, Any], deadline: float) -> dict[str, Any]:
+def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
     """The run made. Tried again only after an answer that says it was not made, so that none is made twice."""
+    deadline = time.monotonic() + settings.init_timeout_s
     tries = 0
     while True:
-        answer = transport.request("POST", "/runs", body)
+        left_s = max(0.1, deadline - time.monotonic())
+        with closing(Transport(settings.url, settings.token, timeout_s=left_s)) as transport:
+            answer = transport.request("POST", "/runs", body)
         try:
             raise_for_status(answer)
             break

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import encodings.idna  # noqa: F401  (looking up a host imports it: a fork meanwhile would leave the child half of it)
 import http.client
+import io
 import json
+import socket
 import time
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -39,7 +42,11 @@ class Answer(NamedTuple):
 
 
 class Transport:
-    """Sends JSON requests under ``url``/api/v1 with a bearer token. For one thread at a time."""
+    """Sends JSON requests under ``url``/api/v1 with a bearer token. For one thread at a time.
+
+    A request and its whole answer may take ``timeout_s``. What cannot be cut short in making a connection is the lookup
+    of the host's name; each address that it has, and the handshake of TLS, is given up after ``timeout_s``.
+    """
 
     def __init__(self, url: str, token: str, timeout_s: float = 10.0) -> None:
         self.url = url
@@ -55,8 +62,9 @@ class Transport:
             Unreachable: when there is none; the request may still have been carried out.
         """
         payload = encode_json(body)
+        deadline = time.monotonic() + self._timeout_s
         try:
-            connection = self._ready_connection()
+            connection = self._ready_connection(deadline)
             connection.request(method, self._prefix() + path, payload, self._headers(idempotency_key))
             answer = _read(connection.getresponse())
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -74,12 +82,18 @@ class Transport:
         if connection is not None:
             connection.close()
 
-    def _ready_connection(self) -> http.client.HTTPConnection:
+    def _ready_connection(self, deadline: float) -> http.client.HTTPConnection:
+        """Connected, for one request that must have its answer by the deadline."""
         if time.monotonic() - self._used_at > MAX_IDLE_S:
             self.close()
         if self._connection is None:
-            self._connection = _connect(self.url, self._timeout_s)
-        return self._connection
+            self._connection = _to_connection(self.url, self._timeout_s)
+        connection = self._connection
+        if connection.sock is None:
+            connection.connect()
+        _allow_until(deadline, connection.sock)
+        connection.response_class = partial(_TimedResponse, deadline)  # type: ignore[assignment]
+        return connection
 
     def _prefix(self) -> str:
         return urlsplit(self.url).path + API
@@ -93,7 +107,42 @@ class Transport:
         return headers if idempotency_key is None else {**headers, "Idempotency-Key": idempotency_key}
 
 
-def _connect(url: str, timeout_s: float) -> http.client.HTTPConnection:
+class _TimedResponse(http.client.HTTPResponse):
+    """An answer that must be whole by the deadline."""
+
+    def __init__(self, deadline: float, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp = io.BufferedReader(_TimedInput(self.fp.detach(), sock, deadline))
+
+
+class _TimedInput(io.RawIOBase):
+    """What a socket receives by the deadline: its own timeout begins anew with every byte that comes."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, deadline: float) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        _allow_until(self._deadline, self._sock)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _allow_until(deadline: float, sock: socket.socket) -> None:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError("timed out")
+    sock.settimeout(left_s)
+
+
+def _to_connection(url: str, timeout_s: float) -> http.client.HTTPConnection:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url} is not an http or https address")

@@ -40,6 +40,10 @@ ROUTES = {
     ("POST", "/checkpoints"): {"path", "step", "epoch", "size", "metadata"},
     ("POST", "/finish"): {"status"},
 }
+TRICKLES = {
+    "trickle-head": b"HTTP/1.1 201 Created\r\nX-Slow:",
+    "trickle-body": b"HTTP/1.1 201 Created\r\nContent-Length: 1000\r\n\r\n",
+}
 POINT_FIELDS = {"seq", "name", "step", "value", "ts", "epoch"}
 
 
@@ -53,7 +57,8 @@ class Server:
     """Stores what it is sent by the rules of the contract, and fails as it is told.
 
     ``fail(suffix, *faults)``: each of the next requests whose path ends so meets one fault: a status (int), a pair of
-    status and Retry-After, ``cut`` (no answer), ``cut-after`` (carried out, no answer), ``hang`` (until ``release``).
+    status and Retry-After, ``cut`` (no answer), ``cut-after`` (carried out, no answer), ``hang`` (until ``release``),
+    ``trickle-head`` and ``trickle-body`` (an answer that comes byte by byte, for 6 s, and is never whole).
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -226,12 +231,22 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 server.changed.notify_all()
             if fault == "hang":
                 server.release.wait(30)
-            if fault in ("hang", "cut"):
+            if fault in TRICKLES:
+                self._trickle(TRICKLES[fault])
+            if fault in ("hang", "cut", *TRICKLES):
                 self.close_connection = True
                 return
             self._answer(fault, body)
 
         do_PATCH = do_POST
+
+        def _trickle(self, start: bytes) -> None:
+            with contextlib.suppress(OSError):
+                self.wfile.write(start)
+                for _ in range(120):
+                    if server.release.wait(0.05):
+                        break
+                    self.wfile.write(b" ")
 
         def _answer(self, fault: Any, body: Any) -> None:
             status, retry_after = fault if isinstance(fault, tuple) else (fault, None)

@@ -1,6 +1,7 @@
 import argparse
 import dataclasses
 import os
+import time
 from pathlib import Path
 
 import svc
@@ -109,6 +110,24 @@ class StartTest(SdkTest):
                 run = svc.init()
                 self.assertTrue(run.is_offline)
                 self.server._faults.clear()
+
+    def test_a_server_that_answers_byte_by_byte_holds_init_no_longer_than_allowed(self):
+        self.set(SVC_INIT_TIMEOUT_S="0.3")
+        for fault in ("trickle-head", "trickle-body"):
+            with self.subTest(fault=fault), self.assertLogs("svc", "WARNING"):
+                notices.forget()
+                self.server.fail("/runs", fault)
+                started = time.monotonic()
+                self.assertTrue(svc.init().is_offline)
+                self.assertLess(time.monotonic() - started, 3)
+
+    def test_a_second_try_has_only_what_the_first_left_of_the_time(self):
+        self.set(SVC_INIT_TIMEOUT_S="3")
+        self.server.fail("/runs", (503, 2), "hang")
+        started = time.monotonic()
+        with self.assertLogs("svc", "WARNING"):
+            self.assertTrue(svc.init().is_offline)
+        self.assertLess(time.monotonic() - started, 4.5)
 
     def test_offline_by_choice_asks_no_server_and_remembers_the_run(self):
         self.in_job()
