@@ -47,7 +47,8 @@ export function createUlid(nowMs: number): string {
 
 /**
  * Makes sure that no other agent works on the state directory. The lock is a name in the system's table of sockets, so it is
- * gone with the process, however that ends. Rejects when another agent has it.
+ * gone with the process, however that ends; and it keeps the process alive, also while all that the agent waits for is a file
+ * of a shim. Rejects when another agent has it.
  */
 export async function lockStateDir(stateDir: string): Promise<() => Promise<void>> {
   const digest = createHash('sha256')
@@ -61,7 +62,6 @@ export async function lockStateDir(stateDir: string): Promise<() => Promise<void
     const message = `another agent already works on ${stateDir}; give this one its own with --state-dir`;
     throw new Error(message, { cause: error });
   }
-  server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
 

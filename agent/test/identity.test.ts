@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createUlid, ensureIdentity, lockStateDir, saveIdentitySync } from '../src/identity.js';
 import { VERSION } from '../src/version.js';
+import { until } from '../testing/index.js';
 
 describe('agent: identity', () => {
   let dir: string;
@@ -57,6 +58,15 @@ describe('agent: identity', () => {
       await lockStateDir(alias)
     )();
     await rm(alias);
+  });
+
+  it('keeps the process alive while it holds the lock, whatever else goes on', async () => {
+    const handles = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+    const before = handles();
+    const unlock = await lockStateDir(dir);
+    expect(handles()).to.equal(before + 1);
+    await unlock();
+    await until(() => handles() === before);
   });
 
   it('has the version of its package', async () => {
