@@ -42,7 +42,7 @@ export async function runRound(world: World, seed: number, python: string): Prom
     carryOutWorkload(world, workplan, beganAt),
     carryOutFaults(world, faults, beganAt, deeds),
   ]);
-  const ended = await world.whole();
+  const { ended, isWhole } = await world.whole();
   const isDiskTold = deeds.disturbances.some(({ kind }) => kind === 'disk-full');
   const atRest = await untilAtRest(world, submitted);
   const look = async (): Promise<Evidence> => ({
@@ -51,7 +51,8 @@ export async function runRound(world: World, seed: number, python: string): Prom
     deeds,
   });
   const { evidence, breaches } = await untilSettled(look, atRest ? SETTLE_WITHIN_MS : 0);
-  const all = [...(isDiskTold ? [] : ended), ...breaches];
+  const away = isWhole ? [] : ['an agent was not connected again in time, though every fault was over'];
+  const all = [...(isDiskTold ? [] : ended), ...away, ...breaches];
   return {
     seed,
     faults,

@@ -28,6 +28,13 @@ export interface AgentPlace {
   nodeId: string;
 }
 
+export interface Wholeness {
+  /** Last words of programs that ended by themselves. */
+  readonly ended: readonly string[];
+  /** False: an agent did not come back in time. */
+  readonly isWhole: boolean;
+}
+
 /** A server and two agents, each behind a proxy of its own, for as many rounds as one likes. */
 export interface World {
   readonly workplace: Workplace;
@@ -40,8 +47,8 @@ export interface World {
   /** Takes all the room that is left there; undone by `freeDisk`. */
   fillDisk(dir: string): void;
   freeDisk(dir: string): void;
-  /** Starts again what has ended by itself; resolves, with what it said, when server and agents run and know each other. */
-  whole(): Promise<string[]>;
+  /** Starts again what has ended by itself, until server and agents run and know each other. */
+  whole(): Promise<Wholeness>;
   close(): Promise<void>;
 }
 
@@ -91,9 +98,16 @@ export async function createWorld(): Promise<World> {
     fillDisk,
     freeDisk: (dir) => rmSync(toBallast(dir), { force: true }),
     async whole() {
-      const said = await restartEnded(world);
-      await until(() => areConnected(world), { timeoutMs: PATIENCE_MS, everyMs: 50 });
-      return said;
+      const ended: string[] = [];
+      const isWhole = async (): Promise<boolean> => {
+        ended.push(...(await restartEnded(world)));
+        return areConnected(world);
+      };
+      const back = until(isWhole, { timeoutMs: PATIENCE_MS, everyMs: 50 });
+      return back.then(
+        () => ({ ended, isWhole: true }),
+        () => ({ ended, isWhole: false }),
+      );
     },
     async close() {
       await workplace.end();
@@ -102,8 +116,10 @@ export async function createWorld(): Promise<World> {
       await workplace.close();
     },
   };
-  await world.whole();
-  return world;
+  const { ended, isWhole } = await world.whole();
+  if (isWhole) return world;
+  await world.close();
+  throw new Error(`server and agents did not come up: ${ended.join('; ')}`);
 }
 
 /** As an init system does: a server that finds no room on its disk ends, and is started again. */
