@@ -9,12 +9,16 @@ export interface DataDirOptions {
   readonly dataDir?: string;
 }
 
+export async function loadDataDirConfig({ config: file, dataDir }: DataDirOptions): Promise<ResolvedConfig> {
+  return loadConfig(toConfigFile(file), { flags: dataDir === undefined ? {} : { dataDir } });
+}
+
 /** Runs `work` while no server works on the data directory; the lock keeps one from starting meanwhile. */
 export async function withDataDir<T>(
-  { config: file, dataDir }: DataDirOptions,
+  options: DataDirOptions,
   work: (config: ResolvedConfig) => Promise<T>,
 ): Promise<T> {
-  const config = await loadConfig(toConfigFile(file), { flags: dataDir === undefined ? {} : { dataDir } });
+  const config = await loadDataDirConfig(options);
   ensureDataDir(config.dataDir);
   const lock = lockDataDir(config.dataDir);
   try {

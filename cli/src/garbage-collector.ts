@@ -6,18 +6,15 @@ import { isServerMeant, loadConnection, type ConnectionOptions } from './setting
 
 export type CollectGarbage = (order: GarbageOrder) => Promise<GarbageReport>;
 
-/** Of the server that was named or that runs here; of the local data directory when neither is. */
-export async function withGarbageCollector(
-  options: ConnectionOptions & DataDirOptions,
-  work: (collect: CollectGarbage) => Promise<void>,
-): Promise<void> {
-  if (isServerMeant(options)) {
-    const client = createClient(loadConnection(options));
-    return work((body) => client.call(routes.collectGarbage, { body }));
-  }
-  const { withServerOfOurOwn } = await import('./own-server.js');
-  const { retentionRef } = await import('@svc/plugin-retention');
-  return withServerOfOurOwn(options, (kernel) =>
-    work((order) => kernel.use(retentionRef).collectGarbage(order)),
-  );
+/**
+ * Of the server that was named or that runs here; of the local data directory when neither is. Each order finds out anew, and between them
+ * nothing is held: who is asked meanwhile may take their time.
+ */
+export function createGarbageCollector(options: ConnectionOptions & DataDirOptions): CollectGarbage {
+  return async (order) => {
+    if (isServerMeant(options))
+      return createClient(loadConnection(options)).call(routes.collectGarbage, { body: order });
+    const { collectGarbageOfDataDir } = await import('./garbage-of-data-dir.js');
+    return collectGarbageOfDataDir(order, options);
+  };
 }

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { createInterface } from 'node:readline/promises';
 import type { DataDirOptions } from '../data-dir.js';
 import { UsageError } from '../failure.js';
-import { withGarbageCollector, type CollectGarbage } from '../garbage-collector.js';
+import { createGarbageCollector, type CollectGarbage } from '../garbage-collector.js';
 import { parseDuration, toAge, toSize } from '../output/format.js';
 import { note, print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
@@ -42,15 +42,14 @@ async function collectGarbage(options: GcOptions): Promise<void> {
   const mayAsk = process.stdin.isTTY && json !== true;
   if (!dryRun && !yes && !mayAsk)
     throw new UsageError('say --dry-run to see what would go, or --yes to remove it');
-  await withGarbageCollector(options, async (collect) => {
-    const order = toOrder(options);
-    if (dryRun || !yes) {
-      const plan = await collect({ ...order, dry_run: true });
-      print(plan, json, toLines);
-      if (dryRun || isNothing(plan) || !(await isConfirmed())) return;
-    }
-    print(await removeAll(collect, order), json, toLines);
-  });
+  const collect = createGarbageCollector(options);
+  const order = toOrder(options);
+  if (dryRun || !yes) {
+    const plan = await collect({ ...order, dry_run: true });
+    print(plan, json, toLines);
+    if (dryRun || isNothing(plan) || !(await isConfirmed())) return;
+  }
+  print(await removeAll(collect, order), json, toLines);
 }
 
 function toOrder({ olderThan, project, state, keepTagged }: GcOptions): GarbageOrder {

@@ -1,0 +1,14 @@
+import type { GarbageReport } from '@svc/contract';
+import { retentionRef, type GarbageOrder } from '@svc/plugin-retention';
+import { loadDataDirConfig, requireDatabase, type DataDirOptions } from './data-dir.js';
+import { withPluginsAtRest } from './plugins-at-rest.js';
+
+/** For commands alone: it loads the kernel. */
+export async function collectGarbageOfDataDir(
+  order: GarbageOrder,
+  options: DataDirOptions,
+): Promise<GarbageReport> {
+  const config = await loadDataDirConfig(options);
+  requireDatabase(config);
+  return withPluginsAtRest(config, (kernel) => kernel.use(retentionRef).collectGarbage(order));
+}
