@@ -47,12 +47,13 @@ export async function createBackup(order: BackupOrder): Promise<Backup> {
     const migrations = await copyChecked(order, join(draft, DATABASE_FILE));
     const logs = await copyLogs(join(order.dataDir, LOGS_FOLDER), join(draft, LOGS_FOLDER));
     await syncDirectory(draft);
-    const folder = join(backups, toName(order.at, migrations));
+    const name = toName(order.at, migrations);
+    const folder = join(backups, name);
     await rename(draft, folder);
     await syncDirectory(backups);
     const path = join(folder, DATABASE_FILE);
     const { size } = await stat(path);
-    await removeOld(backups, order.keep);
+    await removeOld(backups, name, order.keep);
     return { path, size, logs };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -79,9 +80,11 @@ async function removeParts(backups: string): Promise<void> {
   for (const part of parts) await rm(join(backups, part), { recursive: true, force: true });
 }
 
-async function removeOld(backups: string, keep: number): Promise<void> {
-  const names = (await namesIn(backups)).filter((name) => NAME.test(name)).sort();
-  for (const name of names.slice(0, -keep)) await rm(join(backups, name), { recursive: true, force: true });
+/** `newest` has just been made, and counts as that by whatever time it is called: the clock may have been set back. */
+async function removeOld(backups: string, newest: string, keep: number): Promise<void> {
+  const others = (await namesIn(backups)).filter((name) => NAME.test(name) && name !== newest).sort();
+  for (const name of [...others, newest].slice(0, -keep))
+    await rm(join(backups, name), { recursive: true, force: true });
 }
 
 function toName(at: number, migrations: number): string {

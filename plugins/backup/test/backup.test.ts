@@ -114,6 +114,15 @@ describe('POST /admin/backup', function () {
       ]);
     });
 
+    it('the one just made stays, also when the clock was set back', async () => {
+      for (const at of [NOW + 3000, NOW + 2000]) await make(at, 2);
+      for (const at of [NOW, NOW + 1000]) expect(statSync((await make(at, 2)).path).isFile()).to.equal(true);
+      expect(backups()).to.deep.equal([
+        '2023-11-14T22-13-21.000Z-schema-1',
+        '2023-11-14T22-13-23.000Z-schema-1',
+      ]);
+    });
+
     it('clears away what a server that died left of one', async () => {
       mkdirSync(join(dataDir, 'backups', '123.partial'), { recursive: true });
       await make(NOW);
