@@ -7,8 +7,8 @@ import type { LogReserve } from './log-reserve.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Where a log file begins by now: what stood before `to` is gone. */
-export interface Cut {
+/** A place in a log: what stood before `to` is gone. */
+export interface Place {
   /** Byte offset of a line. */
   readonly to: number;
   /** Lines that stood before it. */
@@ -17,9 +17,19 @@ export interface Cut {
   readonly at: number;
 }
 
+/** Where a log begins by now. */
+export interface Cut extends Place {
+  /** Where the first byte of its file stands in the log: higher each time that the job has emptied the file. */
+  readonly start: Place;
+}
+
+/** What replaces a small file durably. */
+export type DurableWriter = Pick<LogReserve, 'writeDurable'>;
+
 export type Cuts = Readonly<Record<LogStream, Cut>>;
 
-export const NO_CUT: Cut = { to: 0, lines: 0, at: 0 };
+const BEGINNING: Place = { to: 0, lines: 0, at: 0 };
+export const NO_CUT: Cut = { ...BEGINNING, start: BEGINNING };
 export const NO_CUTS: Cuts = { stdout: NO_CUT, stderr: NO_CUT };
 
 const toFile = (dir: string): string => path.join(dir, 'cut.json');
@@ -31,12 +41,13 @@ const toFile = (dir: string): string => path.join(dir, 'cut.json');
 export async function ensureCuts(dir: string): Promise<Cuts> {
   const content = JSON.stringify(NO_CUTS);
   await writeFile(toFile(dir), content, { flag: 'wx', mode: 0o600 }).catch(() => {});
-  return (await loadJson<Cuts>(toFile(dir))) ?? NO_CUTS;
+  const saved = await loadJson<Partial<Record<LogStream, Partial<Cut>>>>(toFile(dir));
+  return { stdout: { ...NO_CUT, ...saved?.stdout }, stderr: { ...NO_CUT, ...saved?.stderr } };
 }
 
 /** Must hold: they are on the disk before any byte goes. */
-export function saveCuts(dir: string, cuts: Cuts, reserve: Pick<LogReserve, 'writeDurable'>): Promise<void> {
-  return reserve.writeDurable(toFile(dir), cuts);
+export function saveCuts(dir: string, cuts: Cuts, disk: DurableWriter): Promise<void> {
+  return disk.writeDurable(toFile(dir), cuts);
 }
 
 /**
@@ -50,7 +61,7 @@ export async function findCut(file: string, from: Cut, target: number, at: numbe
     const splitter = new LineSplitter(from.to, false);
     let cut = from;
     while (cut.to < target) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, splitter.position);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, splitter.position - from.start.to);
       if (bytesRead === 0) break;
       const { ends } = splitter.push(buffer.subarray(0, bytesRead));
       cut = advance(cut, ends, splitter.restart, target, at);
@@ -65,5 +76,5 @@ function advance(cut: Cut, ends: readonly number[], restart: number, target: num
   const index = ends.findIndex((end) => end >= target);
   const taken = index < 0 ? ends.length : index + 1;
   const to = ends[index] ?? restart;
-  return to <= cut.to ? cut : { to, lines: cut.lines + taken, at };
+  return to <= cut.to ? cut : { ...cut, to, lines: cut.lines + taken, at };
 }

@@ -1,6 +1,7 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
 import { watch, type FSWatcher } from 'node:fs';
-import { ensureCuts } from './log-cut.js';
+import { writeDurable } from './durable-file.js';
+import { ensureCuts, saveCuts, type Cut, type DurableWriter } from './log-cut.js';
 import { Pace } from './pace.js';
 import { LogStream, type LogChannel, type Mark } from './log-stream.js';
 import { toReason, type AgentLog } from './log.js';
@@ -91,6 +92,8 @@ export class LogShipper {
 /** Both streams of one attempt. */
 export class AttemptLogs {
   readonly #streams: Readonly<Record<StreamName, LogStream>>;
+  /** The last change of the cuts. */
+  #cutting: Promise<unknown> = Promise.resolve();
   #isBeginning = false;
   #hasBegun = false;
   #watcher: FSWatcher | null = null;
@@ -102,7 +105,8 @@ export class AttemptLogs {
     private readonly channel: LogChannel,
     private readonly onClose: () => void,
   ) {
-    const toStream = (name: StreamName) => new LogStream(key, name, paths[name], channel);
+    const toStream = (name: StreamName) =>
+      new LogStream(key, name, paths[name], channel, (...change) => this.cut(name, ...change));
     this.#streams = { stdout: toStream('stdout'), stderr: toStream('stderr') };
   }
 
@@ -117,6 +121,29 @@ export class AttemptLogs {
 
   get streams(): Readonly<Record<StreamName, LogStream>> {
     return this.#streams;
+  }
+
+  /**
+   * Moves a cut, one at a time: it is on the disk before the stream goes by it. Resolves with the one before and the new one;
+   * null when nothing has changed.
+   */
+  cut(
+    name: StreamName,
+    toCut: (before: Cut) => Cut | Promise<Cut>,
+    disk: DurableWriter = { writeDurable },
+  ): Promise<readonly [before: Cut, made: Cut] | null> {
+    const cutting = this.#cutting.then(async () => {
+      const stream = this.#streams[name];
+      const before = stream.cut;
+      const made = await toCut(before);
+      if (made.to === before.to || stream.isClosed) return null;
+      const { stdout, stderr } = this.#streams;
+      await saveCuts(this.dir, { stdout: stdout.cut, stderr: stderr.cut, [name]: made }, disk);
+      stream.raiseCut(made);
+      return [before, made] as const;
+    });
+    this.#cutting = cutting.catch(() => {});
+    return cutting;
   }
 
   /** Ships what is written from now on at once. The directory must be there. */

@@ -1,10 +1,10 @@
 import type { LogStream as StreamName } from '@svc/contract';
 import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './durable-file.js';
+import { unlessMissing } from './durable-file.js';
 import { ForgottenLogs } from './forgotten-logs.js';
 import { LogAges } from './log-ages.js';
-import { findCut, saveCuts } from './log-cut.js';
+import { findCut, type Cut, type Place } from './log-cut.js';
 import { punchHole, toHeldBytes, whyNoHoles } from './log-hole.js';
 import { LogReserve } from './log-reserve.js';
 import type { AttemptLogs, LogShipper } from './log-shipper.js';
@@ -34,6 +34,8 @@ interface Entry {
   readonly logs: AttemptLogs;
   readonly name: StreamName;
   readonly stream: LogStream;
+  /** Where its file stands in the log; offsets and sizes here are those of the log. */
+  readonly start: Place;
   readonly ages: LogAges;
   sizeBytes: number;
   heldBytes: number;
@@ -125,14 +127,24 @@ export class LogSpool {
     for (const logs of this.options.logs.inCare) {
       for (const name of ['stdout', 'stderr'] as const) {
         const stream = logs.streams[name];
-        const entry = before.get(stream) ?? {
-          ...{ logs, name, stream, ages: new LogAges(), sizeBytes: 0, heldBytes: 0, punchedTo: 0 },
-        };
-        if (logs.hasBegun) await measure(entry, now);
+        const known = before.get(stream);
+        const entry = known?.start === stream.cut.start ? known : toEntry(logs, name);
         this.#entries.set(stream, entry);
+        if (logs.hasBegun) await this.#measureFile(entry, now);
       }
     }
     for (const logs of this.options.logs.takeLeft()) await this.#forgotten.add(logs.dir);
+  }
+
+  async #measureFile(entry: Entry, now: number): Promise<void> {
+    const { stream, start, ages } = entry;
+    const file = await stat(stream.path).catch(unlessMissing);
+    if (file === null) return;
+    const sizeBytes = start.to + file.size;
+    entry.heldBytes = toHeldBytes(file);
+    if (sizeBytes < entry.sizeBytes) await stream.startAnew(this.#reserve);
+    entry.sizeBytes = sizeBytes;
+    ages.note(sizeBytes, now);
   }
 
   async #isDiskLow(): Promise<boolean> {
@@ -186,17 +198,14 @@ export class LogSpool {
   /** Takes the file's beginning away up to the line at `target`; resolves with the bytes that are gone. */
   async #cut(entry: Entry, target: number): Promise<number> {
     const { logs, name, stream } = entry;
-    const before = stream.cut;
-    const cut = await findCut(stream.path, before, target, this.options.clock.now());
-    if (cut.to === before.to || stream.isClosed) return 0;
-    const { stdout, stderr } = logs.streams;
-    const cuts = { stdout: stdout.cut, stderr: stderr.cut, [name]: cut };
-    await saveCuts(logs.dir, cuts, this.#reserve);
+    const toCut = (before: Cut) => findCut(stream.path, before, target, this.options.clock.now());
+    const change = await logs.cut(name, toCut, this.#reserve);
+    if (change === null) return 0;
+    const [before, cut] = change;
     if (cut.to > stream.ackedTo) {
       const about = { dir: logs.dir, stream: name, lines: cut.lines - before.lines };
       this.options.log.warn('the log spool is full: its oldest lines are given up', about);
     }
-    stream.raiseCut(cut);
     await this.#punch(entry);
     return cut.to - before.to;
   }
@@ -209,9 +218,10 @@ export class LogSpool {
   }
 
   async #punch(entry: Entry): Promise<void> {
-    const { stream } = entry;
-    await punchHole(stream.path, stream.cut.to);
-    entry.punchedTo = stream.cut.to;
+    const { path: file, cut } = entry.stream;
+    const bytes = cut.to - cut.start.to;
+    if (bytes > 0) await punchHole(file, bytes);
+    entry.punchedTo = cut.to;
   }
 
   /** Has the reserve there, and tries once whether holes can be punched. */
@@ -240,13 +250,9 @@ export class LogSpool {
   }
 }
 
-async function measure(entry: Entry, now: number): Promise<void> {
-  try {
-    const file = await stat(entry.stream.path);
-    entry.sizeBytes = file.size;
-    entry.heldBytes = toHeldBytes(file);
-    entry.ages.note(file.size, now);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
+function toEntry(logs: AttemptLogs, name: StreamName): Entry {
+  const stream = logs.streams[name];
+  const { start } = stream.cut;
+  const sizes = { sizeBytes: start.to, heldBytes: 0, punchedTo: start.to };
+  return { logs, name, stream, start, ages: new LogAges(), ...sizes };
 }

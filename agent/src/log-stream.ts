@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import { isMissing } from './durable-file.js';
 import { LineSplitter, type Lines } from './line-splitter.js';
-import { NO_CUT, type Cut } from './log-cut.js';
+import { NO_CUT, type Cut, type DurableWriter, type Place } from './log-cut.js';
 import type { Pace } from './pace.js';
 import { toReason, type AgentLog } from './log.js';
 import type { Clock } from './runner.js';
@@ -12,6 +12,9 @@ const MAX_FRAME_LINES = 5000;
 const WINDOW_BYTES = 4 * 1024 * 1024;
 /** Caught up, a stream is read at most once in this time: a job that prints line by line does not make a frame of each. */
 const READ_GAP_MS = 20;
+/** So much of a file's beginning tells it from what a job has written since it emptied it. */
+const HEAD_BYTES = 256;
+const NO_HEAD: Buffer = Buffer.alloc(0);
 
 /** What all streams of an agent share, so that its memory does not grow with their number. */
 export interface LogChannel {
@@ -24,13 +27,17 @@ export interface LogChannel {
   readonly log: AgentLog;
 }
 
+/** Moves the cut of a stream, durably. */
+export type ChangeCut = (toCut: (before: Cut) => Cut, disk?: DurableWriter) => Promise<unknown>;
+
 /** Where a stream stands on the server. */
 export type Mark = Pick<LogPosition, 'offset' | 'lines'>;
 
 /**
  * Ships one file, line by line, from the server's high-water mark on. The file is the only store: whatever the connection
- * loses is read again. What was cut off its beginning is said in place of the lines. Must hold: on one connection frames follow
- * each other without a gap, each awaiting its ack in order.
+ * loses is read again. What was cut off its beginning is said in place of the lines. A job that opens `/dev/stdout` anew empties
+ * its file: then the log goes on with the file's first byte, behind a line that says so. Must hold: on one connection frames
+ * follow each other without a gap, each awaiting its ack in order.
  */
 export class LogStream {
   /** Resolves when everything up to the end was sent once. */
@@ -47,6 +54,11 @@ export class LogStream {
   #sentLines = 0;
   #ackedTo = 0;
   #cut: Cut = NO_CUT;
+  /** The first bytes of the file, as far as they have been read; empty when they are not known. */
+  #head: Buffer = NO_HEAD;
+  /** The server's mark was told in this agent's life. */
+  #isMarked = false;
+  #startsAnew = false;
   #begun = false;
   /** What lies before it is replayed; null: not known yet on this connection. */
   #backlogTo: number | null = null;
@@ -69,6 +81,7 @@ export class LogStream {
     private readonly stream: StreamName,
     readonly path: string,
     private readonly channel: LogChannel,
+    private readonly changeCut: ChangeCut,
   ) {
     this.sent = new Promise((resolve) => (this.#resolveSent = resolve));
     this.shipped = new Promise((resolve) => (this.#resolveShipped = resolve));
@@ -99,14 +112,30 @@ export class LogStream {
 
   /** What lies before the cut is not read from now on. Must hold: called before the bytes go. */
   raiseCut(cut: Cut): void {
+    if (cut.start !== this.#cut.start) this.#head = NO_HEAD;
     this.#cut = cut;
     if (this.#sentTo < cut.to) this.#generation += 1;
     this.wake();
   }
 
+  /** The file has been emptied: the log goes on with its first byte. Without the server's mark nobody knows behind what. */
+  async startAnew(disk?: DurableWriter): Promise<void> {
+    if (!this.#isMarked) return;
+    const { start } = this.#cut;
+    this.#generation += 1;
+    this.#startsAnew = true;
+    try {
+      await this.changeCut((before) => (before.start === start ? this.#toNewStart(before) : before), disk);
+    } finally {
+      this.#startsAnew = false;
+      this.wake();
+    }
+  }
+
   /** A connection stands; the server has everything before that. */
   resume(mark: Mark): void {
     this.#online = true;
+    this.#isMarked = true;
     this.#rewindTo(mark);
   }
 
@@ -174,7 +203,7 @@ export class LogStream {
 
   #mayRead(): boolean {
     const isOpen = this.#online && this.#begun && !this.#closed;
-    const isDue = !this.#rewinding && !this.#endSent;
+    const isDue = !this.#rewinding && !this.#endSent && !this.#startsAnew;
     return isOpen && isDue && this.#sentTo - this.#ackedTo < WINDOW_BYTES;
   }
 
@@ -185,7 +214,9 @@ export class LogStream {
     const generation = this.#generation;
     const isFinal = this.#final;
     const bytesRead = await this.#read(buffer);
+    const isSameFile = await this.#isSameFile();
     if (generation !== this.#generation) return true;
+    if (!isSameFile) return this.startAnew().then(() => true);
     if (this.#isReplaying) this.channel.replayPace.spend(bytesRead);
     if (bytesRead > 0) this.#send(this.#splitter.push(buffer.subarray(0, bytesRead)));
     else if (isFinal) this.#sendEnd();
@@ -194,8 +225,29 @@ export class LogStream {
 
   async #read(buffer: Buffer): Promise<number> {
     const file = await this.#open();
-    const result = await file?.read(buffer, 0, buffer.length, this.#splitter.position);
+    const result = await file?.read(buffer, 0, buffer.length, this.#filePosition);
     return result?.bytesRead ?? 0;
+  }
+
+  /** Whether the file has all that was read of it, and begins as it did. A hole in its beginning hides how it began. */
+  async #isSameFile(): Promise<boolean> {
+    const file = await this.#open();
+    const { start } = this.#cut;
+    const readBytes = this.#filePosition;
+    if (file === null || readBytes <= 0) return true;
+    const head = Buffer.alloc(Math.min(HEAD_BYTES, readBytes));
+    const { size } = await file.stat();
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    if (this.#cut.start !== start) return true;
+    if (size < readBytes || bytesRead < head.length) return false;
+    return this.#cut.to > start.to || this.#hasHead(head);
+  }
+
+  #hasHead(head: Buffer): boolean {
+    const knownBytes = Math.min(this.#head.length, head.length);
+    if (!head.subarray(0, knownBytes).equals(this.#head.subarray(0, knownBytes))) return false;
+    if (head.length > knownBytes) this.#head = head;
+    return true;
   }
 
   /** A stream's file is not there before its process is. */
@@ -208,6 +260,10 @@ export class LogStream {
     }
   }
 
+  get #filePosition(): number {
+    return this.#splitter.position - this.#cut.start.to;
+  }
+
   get #isReplaying(): boolean {
     return this.#splitter.position < (this.#backlogTo ?? 0);
   }
@@ -216,7 +272,7 @@ export class LogStream {
   async #waitForPace(): Promise<void> {
     if (this.#backlogTo === null) {
       const file = await this.#open();
-      this.#backlogTo = (await file?.stat())?.size ?? 0;
+      this.#backlogTo = this.#cut.start.to + ((await file?.stat())?.size ?? 0);
     }
     if (this.#isReplaying) await this.channel.replayPace.ready();
   }
@@ -234,9 +290,33 @@ export class LogStream {
     this.#resolveSent();
   }
 
-  #sendCut({ to, lines, at }: Cut): void {
-    this.#sendFrame({ lines: [], to, ts: at, dropped: Math.max(0, lines - this.#sentLines) });
-    this.#splitter = new LineSplitter(to);
+  #sendCut(cut: Cut): void {
+    if (this.#sentTo < cut.start.to) this.#sendGap(cut.start, [toEmptiedNotice(this.stream)]);
+    if (this.#sentTo < cut.to) this.#sendGap(cut, []);
+    this.#splitter = new LineSplitter(cut.to);
+  }
+
+  #sendGap({ to, lines, at }: Place, said: string[]): void {
+    this.#sendFrame({
+      ...{ lines: said, to, ts: at },
+      dropped: Math.max(0, lines - said.length - this.#sentLines),
+    });
+  }
+
+  /** Behind everything that was sent, cut off or read; the line that says it has a byte of its own. */
+  #toNewStart(before: Cut): Cut {
+    if (this.#online && !this.#rewinding && this.#sentTo >= before.to) this.#sendPartialLine();
+    const start: Place = {
+      to: Math.max(this.#sentTo, before.to) + 1,
+      lines: Math.max(this.#sentLines, before.lines) + 1,
+      at: this.channel.clock.now(),
+    };
+    return { ...start, start };
+  }
+
+  #sendPartialLine(): void {
+    const { texts } = this.#splitter.flush();
+    if (texts.length > 0) this.#sendFrame({ lines: texts, to: this.#splitter.position });
   }
 
   #sendFrame(given: Pick<LogsFrame, 'lines' | 'to'> & Partial<LogsFrame>): void {
@@ -270,4 +350,11 @@ export class LogStream {
     this.#file = null;
     await file?.close();
   }
+}
+
+function toEmptiedNotice(stream: StreamName): string {
+  return (
+    `[svc] the job emptied its own log here: it opened /dev/${stream} anew, or truncated it. What was not read by then is lost. ` +
+    `To lose nothing, append (>> /dev/${stream}) or write to descriptor ${stream === 'stdout' ? 1 : 2}.`
+  );
 }

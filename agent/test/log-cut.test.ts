@@ -48,20 +48,28 @@ describe('agent: cuts of a log', () => {
   });
 
   it('never end within a line: it goes as a whole', async () => {
-    expect(await cutOf('one\ntwo\nthree\n', 5)).to.deep.equal({ to: 8, lines: 2, at: 7 });
-    expect(await cutOf('one\ntwo\nthree\n', 4)).to.deep.equal({ to: 4, lines: 1, at: 7 });
-    expect(await cutOf('one\ntwo\nthr', 10)).to.deep.equal({ to: 8, lines: 2, at: 7 });
+    expect(await cutOf('one\ntwo\nthree\n', 5)).to.deep.equal({ ...NO_CUT, to: 8, lines: 2, at: 7 });
+    expect(await cutOf('one\ntwo\nthree\n', 4)).to.deep.equal({ ...NO_CUT, to: 4, lines: 1, at: 7 });
+    expect(await cutOf('one\ntwo\nthr', 10)).to.deep.equal({ ...NO_CUT, to: 8, lines: 2, at: 7 });
     expect(await cutOf('no end yet', 5)).to.deep.equal(NO_CUT);
   });
 
   it('take the states of a progress bar that count no more, and no line', async () => {
-    expect(await cutOf('10%\r20%\r30%', 6)).to.deep.equal({ to: 8, lines: 0, at: 7 });
+    expect(await cutOf('10%\r20%\r30%', 6)).to.deep.equal({ ...NO_CUT, to: 8, lines: 0, at: 7 });
   });
 
   it('are found again on the disk', async () => {
     expect(await ensureCuts(dir)).to.deep.equal(NO_CUTS);
-    const cuts = { stdout: { to: 8, lines: 2, at: 7 }, stderr: NO_CUT };
+    const cuts = { stdout: { ...NO_CUT, to: 8, lines: 2, at: 7 }, stderr: NO_CUT };
     await saveCuts(dir, cuts, new LogReserve(path.join(dir, 'reserve')));
     expect(await ensureCuts(dir)).to.deep.equal(cuts);
+  });
+
+  it('are found as an agent left them that knew nothing of emptied files', async () => {
+    writeFileSync(path.join(dir, 'cut.json'), '{"stdout":{"to":8,"lines":2,"at":7}}');
+    expect(await ensureCuts(dir)).to.deep.equal({
+      stdout: { ...NO_CUT, to: 8, lines: 2, at: 7 },
+      stderr: NO_CUT,
+    });
   });
 });
