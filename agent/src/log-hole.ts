@@ -17,17 +17,21 @@ export async function punchHole(file: string, bytes: number): Promise<void> {
   await run('fallocate', ['--punch-hole', '--keep-size', '--offset', '0', '--length', `${bytes}`, file]);
 }
 
-/** null when holes can be punched in files of that directory, else why not. Rejects when it cannot be tried. */
+/** null when holes can be punched in files of that directory, else why not. Rejects when it cannot be tried, as on a full disk. */
 export async function whyNoHoles(dir: string): Promise<string | null> {
   const file = path.join(dir, `hole-${process.pid}.tmp`);
   const handle = await open(file, 'w', 0o600);
   try {
+    // Takes no room, so what is refused here is known on a full disk too.
+    await handle.truncate(TRIAL_BYTES);
+    const refusal = await punchHole(file, TRIAL_BYTES).then(() => null, toRefusal);
+    if (refusal !== null) return refusal;
     await handle.writeFile(Buffer.alloc(TRIAL_BYTES, 1));
     await handle.sync();
     const before = toHeldBytes(await handle.stat());
-    const refusal = await punchHole(file, TRIAL_BYTES).then(() => null, toRefusal);
+    await punchHole(file, TRIAL_BYTES);
     const isFreed = toHeldBytes(await handle.stat()) < before;
-    return refusal ?? (isFreed ? null : 'a hole takes as much room as what was there');
+    return isFreed ? null : 'a hole takes as much room as what was there';
   } finally {
     await handle.close();
     await rm(file, { force: true });

@@ -1,5 +1,6 @@
 import { link, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { isMissing, writeDurable } from './durable-file.js';
+import { unlessMissing, writeDurable } from './durable-file.js';
+import { toHeldBytes } from './log-hole.js';
 
 const RESERVE_BYTES = 4096;
 
@@ -9,12 +10,10 @@ export class LogReserve {
 
   /** Has it there, as soon as the disk has room for it. */
   async ensure(): Promise<void> {
-    try {
-      await stat(this.file);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      await writeFile(this.file, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 }).catch(unlessFull);
-    }
+    const reserve = await stat(this.file).catch(unlessMissing);
+    // On a full disk a file can be made, and holds nothing.
+    if (reserve !== null && reserve.size > 0 && toHeldBytes(reserve) > 0) return;
+    await writeFile(this.file, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 }).catch(unlessFull);
   }
 
   /** As `writeDurable`, for less than a block. On a full disk the file and the reserve change places. */

@@ -108,12 +108,15 @@ export class LogSpool {
 
   async #look(): Promise<void> {
     try {
-      await this.#prepare();
+      const prepared = this.#prepare();
+      // What cannot be prepared, as on a full disk, holds up no look: that is when room is needed most.
+      await prepared.catch(() => {});
       await this.#measure();
       if (this.#isFull && this.#forgotten.heldBytes > 0) await this.#forgotten.count();
       const wantedBytes = this.#isFull ? this.#heldBytes - (15 / 16) * this.#maxBytes : 0;
       this.#isLow = await this.#isDiskLow();
       await this.#makeRoom(wantedBytes, this.#isLow ? Infinity : wantedBytes);
+      await prepared;
       this.#complaint = null;
     } catch (error) {
       this.#complain(error);
@@ -162,6 +165,7 @@ export class LogSpool {
       const { ackedTo, cut } = entry.stream;
       freed += await this.#cut(entry, Math.min(ackedTo, cut.to + harmlessBytes - freed));
     }
+    if (this.#refusal !== null) return;
     const stuck = new Set<Entry>();
     while (freed < wantedBytes) {
       const oldest = this.#oldest(stuck);
@@ -230,6 +234,7 @@ export class LogSpool {
     if (this.#refusal === undefined) this.#refusal = await whyNoHoles(this.options.stateDir);
   }
 
+  /** Where that is not known yet, room may be made as a trial: of what the server has alone. */
   #mayPunch(): boolean {
     if (typeof this.#refusal === 'string' && !this.#refusalSaid) {
       this.#refusalSaid = true;
@@ -238,7 +243,7 @@ export class LogSpool {
         reason: this.#refusal,
       });
     }
-    return this.#refusal === null;
+    return typeof this.#refusal !== 'string';
   }
 
   /** Each reason once, until a look went well. */

@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -287,6 +288,56 @@ describe('agent: spool of logs on a file system of its own', () => {
       await until(() => bench.server.logs.lines(FIRST).length >= 400_000, 'all lines');
       expect(bench.server.logs.lines(FIRST)).to.deep.equal(toLines(0, 400_000));
       expect(bench.server.logs.dropped(FIRST)).to.equal(0);
+    } finally {
+      await unmount();
+    }
+  });
+
+  /** A job that has printed 4 MiB, all of which the server has. */
+  async function printMuch(): Promise<void> {
+    await bench.connect();
+    bench.server.dispatch({ ...FIRST, plan: {} });
+    await bench.server.running(FIRST);
+    appendFileSync(fileOf(FIRST), toLines(0, 4 * (MIB / LINE_BYTES)).join('\n') + '\n');
+    await until(() => bench.server.logs.lines(FIRST).length === 4 * (MIB / LINE_BYTES), 'all lines');
+  }
+  function fillDisk(): void {
+    const fd = openSync(path.join(mountPoint, 'filler'), 'a');
+    while (writeSome(fd, Buffer.alloc(64 * 1024, 1)) !== null);
+    closeSync(fd);
+  }
+  const heldBytes = () => statSync(fileOf(FIRST)).blocks * 512;
+
+  it('that is full when the agent starts: gives back what the server has of a job that runs', async function () {
+    if (!(await mount('tmpfs', 'size=8m,mode=700'))) return this.skip();
+    try {
+      await printMuch();
+      await bench.closeAgents();
+      fillDisk();
+      await bench.start();
+      await until(() => heldBytes() <= MIB, 'room');
+      expect(bench.server.logs.dropped(FIRST)).to.equal(0);
+    } finally {
+      await unmount();
+    }
+  });
+
+  it('that is full when the agent starts: empties forgotten logs, and then has its reserve', async function () {
+    if (!(await mount('tmpfs', 'size=8m,mode=700'))) return this.skip();
+    const reserve = path.join(bench.stateDir, 'log-reserve');
+    try {
+      await printMuch();
+      bench.runner.endLast();
+      await until(
+        () => existsSync(path.join(path.dirname(fileOf(FIRST)), 'forgotten.json')),
+        'forgotten.json',
+      );
+      await bench.closeAgents();
+      writeFileSync(reserve, '');
+      fillDisk();
+      await bench.start();
+      await until(() => heldBytes() === 0, 'room');
+      await until(() => statSync(reserve).blocks > 0, 'the reserve');
     } finally {
       await unmount();
     }
