@@ -27,6 +27,8 @@ export function toProcessEnv(input: ProcessEnvInput): Record<string, string> {
     PWD: path.resolve(input.workingDir),
     PYTHONUNBUFFERED: '1',
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+    // Or `setproctitle` writes over the environment, by which the processes of an attempt are known.
+    SPT_NOENV: '1',
     ...input.given,
     CUDA_VISIBLE_DEVICES: input.gpuIndices.join(','),
     SVC_URL: input.serverUrl,

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A process told apart from a later one with the same pid by when it started (clock ticks since boot). */
@@ -9,12 +10,24 @@ export interface ProcessIdentity {
 
 interface ProcessStat extends ProcessIdentity {
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
 }
 
 /** Environment variables that every process of an attempt carries, whoever its parent is by now. */
 export type AttemptMark = Readonly<Record<string, string>>;
+
+/** By each of these alone a process is known as one of the attempt. */
+export interface AttemptSigns {
+  readonly mark: AttemptMark;
+  /** Its group and its session are the attempt's. */
+  readonly leader: ProcessIdentity | null;
+  /** Files that are stdout or stderr of nobody else: a process may write over its environment, as `setproctitle` does. */
+  readonly outputs: readonly string[];
+  /** Those that were seen to descend from the leader while their parents lived. */
+  readonly family?: readonly ProcessIdentity[];
+}
 
 const SWEEP_PAUSE_MS = 10;
 const SWEEP_ROUNDS = 500;
@@ -28,7 +41,7 @@ export function identify(pid: number): ProcessIdentity | null {
 /** Whether exactly this process still runs. A zombie does not. */
 export function isRunning(process: ProcessIdentity): boolean {
   const stat = readStat(process.pid);
-  return stat !== null && stat.start_ticks === process.start_ticks && !isDead(stat);
+  return stat !== null && isSame(stat, process) && !isDead(stat);
 }
 
 /** The boot of this host: a process seen in another boot is gone. */
@@ -47,16 +60,29 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
   return listProcesses().some((stat) => stat.group === leader.pid && !isDead(stat));
 }
 
-/**
- * Kills everything that belongs to an attempt: the leader's group and session, and whatever carries the mark, until none is
- * left. Returns the pids that outlived it (stuck in the kernel), as a rule none.
- */
-export async function sweep(mark: AttemptMark, leader: ProcessIdentity | null): Promise<number[]> {
+/** Those that descend from a process, as long as their parents live. */
+export function listDescendants(ancestor: ProcessIdentity): ProcessIdentity[] {
+  const all = listProcesses();
+  const family = new Map(all.filter((stat) => isSame(stat, ancestor)).map((stat) => [stat.pid, stat]));
+  // What is added is come to in its turn.
+  for (const pid of family.keys())
+    for (const stat of all) if (stat.parent === pid) family.set(stat.pid, stat);
+  family.delete(ancestor.pid);
+  return [...family.values()];
+}
+
+/** Kills everything that belongs to an attempt, until none is left. Returns the pids that outlived it (stuck in the kernel), as a rule none. */
+export async function sweep({ mark, leader, outputs, family = [] }: AttemptSigns): Promise<number[]> {
   const led = leader !== null && !isReused(leader) ? leader.pid : null;
   const isLed = ({ group, session }: ProcessStat) => led !== null && (group === led || session === led);
+  const isKin = (stat: ProcessStat) => family.some((kin) => isSame(kin, stat));
+  const links = new Set(outputs.flatMap(toLinks));
   // Nothing of an attempt is older than its leader, which spares a look at most of the host's processes.
   const since = leader?.start_ticks ?? 0;
-  return killUntilGone(since, (stat) => isLed(stat) || isMarked(stat.pid, mark));
+  return killUntilGone(
+    since,
+    (stat) => isLed(stat) || isKin(stat) || isMarked(stat.pid, mark) || writesTo(stat.pid, links),
+  );
 }
 
 /** Kills every marked process for which `isOrphan` says so, until none is left. `mark`: variables that it must carry. */
@@ -116,10 +142,25 @@ function isMarked(pid: number, mark: AttemptMark): boolean {
   return env !== null && carries(env, mark);
 }
 
+/** Whether its stdout or stderr is one of the files. Not known of a process that is not ours to look into, so: no. */
+function writesTo(pid: number, links: ReadonlySet<string>): boolean {
+  return links.size > 0 && [1, 2].some((fd) => links.has(readLink(`/proc/${pid}/fd/${fd}`) ?? ''));
+}
+
+/** What the kernel calls an open file: by its name without symbolic links, also when it has been removed. */
+function toLinks(file: string): string[] {
+  const real = path.join(toReal(path.dirname(file)), path.basename(file));
+  return [real, `${real} (deleted)`];
+}
+
 /** A pid is free again only when its group and session are empty, so another process under it means they are. */
 function isReused(leader: ProcessIdentity): boolean {
   const stat = readStat(leader.pid);
-  return stat !== null && stat.start_ticks !== leader.start_ticks;
+  return stat !== null && !isSame(stat, leader);
+}
+
+function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  return one.pid === other.pid && one.start_ticks === other.start_ticks;
 }
 
 /** The environment that a process was started with. */
@@ -161,13 +202,30 @@ function listPids(): number[] {
     .map(Number);
 }
 
+function readLink(file: string): string | null {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return null;
+  }
+}
+
+function toReal(dir: string): string {
+  try {
+    return realpathSync(dir);
+  } catch {
+    return path.resolve(dir);
+  }
+}
+
 /** `pid (comm) state ppid group session …`, where comm may hold anything, parentheses and spaces too. */
 function readStat(pid: number): ProcessStat | null {
   const text = readProc(`/proc/${pid}/stat`, 'latin1');
   if (text === null) return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state = 'X', , group, session] = fields;
-  return { pid, state, group: Number(group), session: Number(session), start_ticks: Number(fields[19]) };
+  const [state = 'X', parent, group, session] = fields;
+  const numbers = { parent: Number(parent), group: Number(group), session: Number(session) };
+  return { pid, state, ...numbers, start_ticks: Number(fields[19]) };
 }
 
 function isDead(stat: ProcessStat): boolean {

@@ -13,7 +13,7 @@ import { constants as osConstants } from 'node:os';
 import path from 'node:path';
 import { isMissing, writeAtomicSync, writeDurableSync } from './durable-file.js';
 import { createOomWitness } from './oom-witness.js';
-import { identify, readBootId, sweep, type ProcessIdentity } from './process-table.js';
+import { identify, readBootId, sweep, type AttemptSigns, type ProcessIdentity } from './process-table.js';
 import {
   EXIT_FILE,
   STARTED_FILE,
@@ -67,8 +67,12 @@ async function carryOut(order: ShimOrder): Promise<void> {
 
 /** The agent clears out after a job. Once it is gone nobody else will. */
 async function clearOutAndExit(): Promise<void> {
-  if (last !== null) await sweep(last.order.mark, last.leader);
+  if (last !== null) await sweep(toSigns(last));
   process.exit(0);
+}
+
+function toSigns({ order, leader }: NonNullable<typeof last>): AttemptSigns {
+  return { mark: order.mark, leader, outputs: [order.stdoutPath, order.stderrPath] };
 }
 
 async function supervise(order: ShimOrder): Promise<Ended> {

@@ -2,7 +2,7 @@ import type { Exit } from '@svc/contract';
 import { readFileSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGroupAlive, isRunning, readBootId, signalGroup, sweep } from './process-table.js';
+import { isGroupAlive, isRunning, listDescendants, readBootId, signalGroup, sweep } from './process-table.js';
 import type { AttemptMark, ProcessIdentity } from './process-table.js';
 import { DispatchFailed, type RecoverContext, type Run, type RunContext } from './runner.js';
 import type { ShimPool } from './shim-pool.js';
@@ -60,6 +60,7 @@ class ShimmedRun implements Run {
   readonly begun: Promise<void>;
   readonly exit: Promise<Exit>;
   readonly #mark: AttemptMark;
+  readonly #family: ProcessIdentity[] = [];
   #started: Started | null = null;
   #begin: () => void = () => {};
   #refuse: (error: Error) => void = () => {};
@@ -112,15 +113,22 @@ class ShimmedRun implements Run {
   async #terminate(): Promise<void> {
     const leader = this.#started;
     if (leader !== null) {
+      this.#meetFamily(leader);
       await this.signal('SIGTERM');
       await this.signal('SIGCONT');
       while (isGroupAlive(leader) && performance.now() < this.#killAt) {
         if (this.ctx.signal.aborted) return;
         await delay(STOP_POLL_MS);
       }
+      this.#meetFamily(leader);
       await this.signal('SIGKILL');
     }
     await this.#clearOut();
+  }
+
+  /** Once their parents are gone, nothing tells whose children they were. */
+  #meetFamily(leader: ProcessIdentity): void {
+    this.#family.push(...listDescendants(leader));
   }
 
   #watch(): void {
@@ -188,9 +196,15 @@ class ShimmedRun implements Run {
   }
 
   async #clearOut(): Promise<void> {
-    const survivors = await sweep(this.#mark, this.#started);
+    const { job_id, attempt, stdoutPath, stderrPath } = this.ctx;
+    const outputs = [stdoutPath, stderrPath];
+    const survivors = await sweep({
+      mark: this.#mark,
+      leader: this.#started,
+      outputs,
+      family: this.#family,
+    });
     if (survivors.length === 0) return;
-    const { job_id, attempt } = this.ctx;
     this.ctx.log.error('processes of the attempt cannot be killed', { job_id, attempt, pids: survivors });
   }
 }

@@ -1,18 +1,39 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { identify, isGroupAlive, isRunning, signalGroup, sweep, sweepMarked } from '../src/process-table.js';
-import { until } from '../testing/index.js';
+import { spawn, type StdioOptions } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  identify,
+  isGroupAlive,
+  isRunning,
+  listDescendants,
+  signalGroup,
+  sweep,
+  sweepMarked,
+} from '../src/process-table.js';
+import type { AttemptMark, AttemptSigns, ProcessIdentity } from '../src/process-table.js';
+import { FORGETFUL, until } from '../testing/index.js';
 
 /** Starts a group of its own that carries the mark. */
-function start(script: string, env: Record<string, string>) {
+function start(script: string, env: Record<string, string>, stdio: StdioOptions = 'ignore') {
   const child = spawn('sh', ['-c', script], {
     detached: true,
-    stdio: 'ignore',
+    stdio,
     env: { PATH: process.env['PATH'], ...env },
   });
   const identity = identify(child.pid as number);
   if (identity === null) throw new Error('it did not start');
   return identity;
+}
+
+function signs(
+  mark: AttemptMark,
+  leader: ProcessIdentity | null = null,
+  outputs: readonly string[] = [],
+): AttemptSigns {
+  return { mark, leader, outputs };
 }
 
 describe('agent: process table', () => {
@@ -22,7 +43,7 @@ describe('agent: process table', () => {
     const it = start('exec sleep 300', mark);
     expect(isRunning(it)).to.equal(true);
     expect(isRunning({ ...it, start_ticks: it.start_ticks + 1 })).to.equal(false);
-    await sweep(mark, it);
+    await sweep(signs(mark, it));
     expect(isRunning(it)).to.equal(false);
     expect(identify(2 ** 30)).to.equal(null);
   });
@@ -32,9 +53,9 @@ describe('agent: process table', () => {
     const earlier = { ...it, start_ticks: it.start_ticks - 1 };
     signalGroup(earlier, 'SIGKILL');
     expect(isGroupAlive(earlier)).to.equal(false);
-    await sweep({ SVC_TEST_MARK: 'of nobody' }, earlier);
+    await sweep(signs({ SVC_TEST_MARK: 'of nobody' }, earlier));
     expect(isRunning(it)).to.equal(true);
-    await sweep(mark, it);
+    await sweep(signs(mark, it));
   });
 
   it('sees a group as long as one of it lives', async () => {
@@ -48,10 +69,10 @@ describe('agent: process table', () => {
   it('kills what carries the mark and spares what does not', async () => {
     const mine = start('setsid sleep 300 & exec sleep 300', mark);
     const other = start('exec sleep 300', { SVC_TEST_MARK: `${mark.SVC_TEST_MARK}-of-another` });
-    expect(await sweep(mark, null)).to.deep.equal([]);
+    expect(await sweep(signs(mark))).to.deep.equal([]);
     expect(isRunning(mine)).to.equal(false);
     expect(isRunning(other)).to.equal(true);
-    await sweep({ SVC_TEST_MARK: `${mark.SVC_TEST_MARK}-of-another` }, null);
+    await sweep(signs({ SVC_TEST_MARK: `${mark.SVC_TEST_MARK}-of-another` }));
     expect(isRunning(other)).to.equal(false);
   });
 
@@ -67,11 +88,59 @@ describe('agent: process table', () => {
     for (let family = 0; family < 5; family++) {
       const leader = start(`exec python3 -S -c '${script}'`, { ...mark, FAMILY: String(family) });
       await until(() => !isRunning(leader), 'the first generation');
-      expect(await sweep({ ...mark, FAMILY: String(family) }, leader)).to.deep.equal([]);
+      expect(await sweep(signs({ ...mark, FAMILY: String(family) }, leader))).to.deep.equal([]);
       const left: number[] = [];
       await sweepMarked(mark, (env) => env.get('FAMILY') === String(family) && left.push(1) > 0);
       expect(left).to.deep.equal([]);
     }
+  });
+
+  describe('of processes that wrote over their environment in a session of their own', () => {
+    let dir: string;
+    beforeEach(async () => {
+      dir = await mkdtemp(path.join(os.tmpdir(), 'svc-process-table-'));
+    });
+    afterEach(() => rm(dir, { recursive: true, force: true }));
+
+    /** One that prints its pid to the file, and goes on under a parent that waits for it. */
+    async function startForgetful(file: string): Promise<ProcessIdentity & { parent: ProcessIdentity }> {
+      const fd = openSync(file, 'a');
+      const parent = start(`python3 -S -c '${FORGETFUL}' & wait`, mark, ['ignore', fd, 'ignore']);
+      closeSync(fd);
+      const pid = await until(() => Number(readFileSync(file, 'utf8')) || null, 'its pid');
+      return { ...(identify(pid) as ProcessIdentity), parent };
+    }
+
+    it('knows one by the file that it writes to, and spares what writes elsewhere', async () => {
+      const [mine, other] = await Promise.all([
+        startForgetful(path.join(dir, 'stdout')),
+        startForgetful(path.join(dir, 'stdout-of-another')),
+      ]);
+      await symlink(dir, path.join(dir, 'link'));
+      expect(await sweep(signs(mark, null, [path.join(dir, 'link', 'stdout')]))).to.deep.equal([]);
+      expect([isRunning(mine), isRunning(other)]).to.deep.equal([false, true]);
+      await sweep(signs({}, null, [path.join(dir, 'stdout-of-another')]));
+      expect(isRunning(other)).to.equal(false);
+    });
+
+    it('knows one by a file that has been removed since', async () => {
+      const file = path.join(dir, 'stdout');
+      const it = await startForgetful(file);
+      rmSync(file);
+      await sweep(signs(mark, null, [file]));
+      expect(isRunning(it)).to.equal(false);
+    });
+
+    it('knows one by its parents, when they have been asked while they lived', async () => {
+      const { parent, ...it } = await startForgetful(path.join(dir, 'stdout'));
+      const family = listDescendants(parent);
+      expect(family.map(({ pid }) => pid)).to.deep.equal([it.pid]);
+      await sweep(signs(mark, parent));
+      expect([isRunning(parent), isRunning(it)]).to.deep.equal([false, true]);
+      expect(listDescendants(parent)).to.deep.equal([]);
+      await sweep({ ...signs(mark, parent), family });
+      expect(isRunning(it)).to.equal(false);
+    });
   });
 
   it('asks about each marked process when it is told to', async () => {
@@ -87,10 +156,10 @@ describe('agent: process table', () => {
 
   it("takes an empty mark for nobody's", async () => {
     const it = start('exec sleep 300', mark);
-    await sweep({}, null);
+    await sweep(signs({}));
     await sweepMarked({}, () => true);
     expect(isRunning(it)).to.equal(true);
-    await sweep(mark, it);
+    await sweep(signs(mark, it));
   });
 
   it('never signals more than a process or its group', () => {

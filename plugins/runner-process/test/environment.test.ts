@@ -37,6 +37,7 @@ describe('process runner: what a process finds', () => {
       CUDA_VISIBLE_DEVICES: '0,1',
       CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
       PYTHONUNBUFFERED: '1',
+      SPT_NOENV: '1',
       SVC_URL: host.server.url,
       SVC_NODE_ID: host.nodeId,
       SVC_JOB_ID: 'job_00000000000000000000000001',
@@ -61,6 +62,11 @@ describe('process runner: what a process finds', () => {
     });
     expect(env.get('CUDA_VISIBLE_DEVICES')).to.equal('1');
     expect(env.get('SVC_JOB_ID')).to.equal('job_00000000000000000000000001');
+  });
+
+  it('has defaults that it may choose otherwise', async () => {
+    const env = await environment({ env: { SPT_NOENV: '', PYTHONUNBUFFERED: '' } });
+    expect([env.get('SPT_NOENV'), env.get('PYTHONUNBUFFERED')]).to.deep.equal(['', '']);
   });
 
   it('never sees the token of the agent', async () => {

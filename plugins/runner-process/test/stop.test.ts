@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { until } from '@svc/agent/testing';
+import { FORGETFUL, until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { Host, isAlive } from './support/host.js';
 
@@ -74,6 +74,23 @@ describe('process runner: stop', () => {
   it('finds processes that left the session without a stop, when the main process ends', async () => {
     const key = host.sh('setsid sh -c "echo \\$\\$; sleep 300" & sleep 0.2; exit 0');
     const list = await pids(key, 1);
+    await host.server.ended(key);
+    await expectAllGone(list);
+  });
+
+  it('finds a process that left the session and wrote over its environment, when the main process ends', async () => {
+    const forgetful = `python3 -S -c '${FORGETFUL}'`;
+    const key = host.sh(`${forgetful} & while [ ! -s ../stdout ]; do sleep 0.01; done`);
+    const list = await pids(key, 1);
+    await host.server.ended(key);
+    await expectAllGone(list);
+  });
+
+  it('finds one on a stop though it writes elsewhere', async () => {
+    const forgetful = `python3 -S -c '${FORGETFUL}' > rank 2>&1`;
+    const key = host.sh(`${forgetful} & while [ ! -s rank ]; do sleep 0.01; done; cat rank; exec sleep 300`);
+    const list = await pids(key, 1);
+    host.server.stop(key, 5000);
     await host.server.ended(key);
     await expectAllGone(list);
   });
