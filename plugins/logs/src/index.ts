@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Compressor } from './compressor.js';
 import { LogIntake } from './intake.js';
 import { LogStore } from './log-store.js';
+import { PatientLogs } from './patient-logs.js';
 import { addRoutes } from './routes.js';
 import { logsRef } from './service.js';
 
@@ -18,7 +19,7 @@ export const logs = definePlugin({
     const jobs = ctx.use(jobsRef);
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
     const compressor = new Compressor(ctx, store);
-    const intake = new LogIntake(ctx, store, jobs, nodes, compressor);
+    const intake = new LogIntake(ctx, new PatientLogs(ctx, store), jobs, nodes, compressor);
     nodes.onFrame('logs', (frame, from) => intake.frame(frame, from));
     nodes.onHello((context) => intake.hello(context));
     ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.jobChanged(after.id));

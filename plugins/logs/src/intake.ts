@@ -4,7 +4,7 @@ import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
 import type { Compressor } from './compressor.js';
-import type { LogStore } from './log-store.js';
+import type { PatientLogs } from './patient-logs.js';
 
 /** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
 const RETRY_MS = 1_000;
@@ -16,20 +16,22 @@ export class LogIntake {
 
   constructor(
     private readonly ctx: PluginContext,
-    private readonly store: LogStore,
+    private readonly logs: PatientLogs,
     private readonly jobs: Jobs,
     private readonly nodes: Nodes,
     private readonly compressor: Compressor,
   ) {}
 
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
+    const answer = this.answerTo(frame, from);
     const key = await this.ownKey(frame, from);
     // Nobody will ever want these lines: the agent need not keep them.
     if (!key) return this.ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
-    await this.store.with(key.job_id, key.attempt, async (log) => {
-      if (await this.append(log, frame)) this.ack(from, toPosition(frame, frame.stream, log));
-      else this.ackLater(frame, from, log);
-    });
+    const take = async (log: AttemptLog) => {
+      if (await this.append(log, frame)) answer(log);
+      else this.later(() => answer(log));
+    };
+    await this.logs.with(key, take, answer);
   }
 
   /** Where the agent is to go on in each log that it has. */
@@ -38,7 +40,7 @@ export class LogIntake {
     for (const report of hello.attempts) {
       const key = await this.ownKey(report, { id: hello.node_id });
       if (!key) continue;
-      await this.store.with(key.job_id, key.attempt, async (log) => {
+      await this.logs.with(key, async (log) => {
         log_positions.push(toPosition(report, 'stdout', log), toPosition(report, 'stderr', log));
       });
     }
@@ -79,12 +81,19 @@ export class LogIntake {
     this.nodes.send(id, { type: 'logs_ack', ...position });
   }
 
-  private ackLater(frame: LogsFrame, from: AgentNode, log: AttemptLog): void {
+  /** Says the mark of the frame's stream, if the connection is still the one on which it came. */
+  private answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): (log: AttemptLog) => void {
     const connection = this.nodes.connectionOf(from.id);
+    return (log) => {
+      if (this.nodes.connectionOf(from.id) === connection)
+        this.ack(from, toPosition({ job_id, attempt }, stream, log));
+    };
+  }
+
+  private later(answer: () => void): void {
     const timer = this.ctx.clock.setTimeout(() => {
       this.ctx.signal.removeEventListener('abort', timer.clear);
-      if (this.nodes.connectionOf(from.id) === connection)
-        this.ack(from, toPosition(frame, frame.stream, log));
+      answer();
     }, RETRY_MS);
     this.ctx.signal.addEventListener('abort', timer.clear);
   }

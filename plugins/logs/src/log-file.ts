@@ -1,6 +1,7 @@
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Gate } from './gate.js';
@@ -77,7 +78,8 @@ export class LogFile {
     if (handle) {
       yield* placed(handle.createReadStream({ start, end: sizeBytes - 1 }), start);
     } else if (await this.isCompressed()) {
-      const unzipped = createReadStream(this.gzPath).pipe(createGunzip());
+      // Ends with the error of either, which the loop throws; what is not read to its end is closed as well.
+      const unzipped = pipe(createReadStream(this.gzPath), createGunzip(), () => undefined);
       for await (const entry of placed(unzipped, 0)) if (entry.end > start) yield entry;
     }
   }

@@ -38,6 +38,11 @@ export class LogStore {
     }
   }
 
+  /** Of the file while it is not compressed. */
+  pathOf(jobId: string, attempt: number): string {
+    return join(this.directory, jobId, `attempt-${attempt}.ndjson`);
+  }
+
   /** Who reads the log of any attempt of the job looks again whether it is over. */
   jobChanged(jobId: string): void {
     for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.jobChanged();
@@ -67,7 +72,7 @@ export class LogStore {
   }
 
   private load(key: string, jobId: string, attempt: number): Entry {
-    const file = new LogFile(join(this.directory, jobId, `attempt-${attempt}.ndjson`), this.gate);
+    const file = new LogFile(this.pathOf(jobId, attempt), this.gate);
     const entry: Entry = { opening: AttemptLog.load(jobId, attempt, file), log: null, users: 0 };
     entry.opening.then(
       (log) => (entry.log = log),

@@ -1,11 +1,14 @@
 import type { LogLine, LogsFrame, LogStream } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   appendFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -153,6 +156,19 @@ describe('log of an attempt', () => {
     }
   });
 
+  it('leaves no file open that it has read a part of', async () => {
+    const log = await load();
+    const lines = Array.from({ length: 2 * RING_LINES }, (_, index) => `${index} ${'x'.repeat(100)}`);
+    await log.append({ ...frame('stdout', 0, 1), lines }, 0);
+    for (let at = 1; at <= 50; at += 1) await log.append({ ...frame('stdout', at, at + 1), lines }, 0);
+    await log.append({ ...frame('stdout', 51, 51), end: true }, 0);
+    await log.append(end('stderr', 0), 0);
+    await log.compress();
+    expect((await log.page(EMPTY_CURSOR)).lines).to.have.length(lines.length);
+    const open = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
+    await until(() => open().every((file) => !file?.startsWith(directory)));
+  });
+
   it('keeps a bounded part of a log of long lines in memory', async () => {
     const log = await load();
     const lines = Array.from({ length: 500 }, () => 'x'.repeat(16_000));
@@ -176,6 +192,15 @@ describe('log of an attempt', () => {
     expect(await readAll(await load())).to.have.length(4);
   });
 });
+
+/** null: closed meanwhile. */
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
 
 function frame(stream: LogStream, from: number, to: number): LogsFrame {
   return {
