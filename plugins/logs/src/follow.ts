@@ -45,11 +45,14 @@ export async function followLog(
   }
 }
 
-/** Behind what the client has, or behind the tail that it is sent here. */
+/**
+ * Behind what the client has, or behind the tail that it is sent here. Who has more than there is has it of another attempt, or of a
+ * log that was longer before a restore: it gets everything, for a line twice is better than a line never.
+ */
 async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Promise<Cursor> {
   const resumed = toSeq(stream.lastEventId);
   const behind = log.state.next_seq;
-  if (resumed !== null) return { seq: Math.min(resumed + 1, behind), byte: 0 };
+  if (resumed !== null) return { seq: resumed < behind ? resumed + 1 : 0, byte: 0 };
   const lines = query.tail === 0 ? [] : await log.tail({ stream: query.stream, tail: query.tail });
   await send({ lines: lines.filter(({ seq }) => seq < behind) }, query, stream);
   return { seq: behind, byte: 0 };

@@ -238,7 +238,7 @@ describe('logs over HTTP', () => {
       await ship.end();
       await rig.reach(id, 'SUCCEEDED');
       expect(await rest(await open(id, '', '5997'))).to.deep.equal(['5998 5998', '5999 5999', 'end']);
-      expect(await rest(await open(id, '', '999999'))).to.deep.equal(['end']);
+      expect(await rest(await open(id, '', '5999'))).to.deep.equal(['end']);
       expect(await rest(await open(id, '?tail=1', 'nonsense'))).to.deep.equal(['5999 5999', 'end']);
       expect(await rest(await open(id, '?tail=0'))).to.deep.equal(['end']);
       expect(await rest(await open(id, '?tail=2&stream=stderr'))).to.deep.equal(['end']);
@@ -270,6 +270,9 @@ describe('logs over HTTP', () => {
       expect(await rest(client)).to.deep.equal(['end']);
       await agent.start(id, 2);
       await shipper(agent, id, 2).lines('stdout', ['second attempt']);
+      const resumed = await open(id, '', '5000');
+      expect(await take(resumed, 1)).to.deep.equal(['0 second attempt']);
+      await resumed.close();
       expect(textsOf((await tail(id)).lines)).to.deep.equal(['second attempt']);
       expect(textsOf((await tail(id, '?attempt=1')).lines)).to.deep.equal(['first attempt']);
     });
