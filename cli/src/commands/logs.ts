@@ -42,7 +42,8 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
   if (follow) {
     if (search !== undefined)
       throw new UsageError('--search works on what is there, so not together with --follow');
-    await followLogs(client, id, { query, write: json ? writeAsJson : writeLine });
+    const pinned = { ...query, attempt: attempt ?? (await readAttempt(client, id)) };
+    await followLogs(client, id, { query: pinned, write: json ? writeAsJson : writeLine });
     return;
   }
   const page = await client.call(routes.tailLogs, {
@@ -53,14 +54,19 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
   if (page.dropped > 0) note(`${page.dropped} lines are missing: the queue or the spool was full`);
 }
 
+async function readAttempt(client: Client, jobId: string): Promise<number> {
+  return (await client.call(routes.getJob, { params: { job_id: jobId } })).attempt;
+}
+
 export interface FollowOptions {
-  readonly query?: Readonly<Record<string, unknown>>;
+  /** Of one attempt: a connection that is made again goes on by a number of line, and each attempt counts its own. */
+  readonly query: Readonly<Record<string, unknown>> & { readonly attempt: number };
   readonly write?: (line: LogLine) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Writes each line as it comes, until the attempt is over or `signal` aborts. */
-export async function followLogs(client: Client, jobId: string, options: FollowOptions = {}): Promise<void> {
+export async function followLogs(client: Client, jobId: string, options: FollowOptions): Promise<void> {
   const { query, write = writeLine, signal } = options;
   const events = followStream(client, routes.streamLogs, {
     params: { job_id: jobId },
