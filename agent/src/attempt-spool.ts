@@ -1,8 +1,8 @@
 import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
-import { appendFile, readdir, unlink } from 'node:fs/promises';
+import { appendFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toBackoffMs } from './backoff.js';
-import { isMissing, loadJson, writeDurable } from './durable-file.js';
+import { isMissing, listNames, loadJson, writeDurable } from './durable-file.js';
 import { toReason, type AgentLog } from './log.js';
 import type { RunPaths } from './run-dir.js';
 import { readPiece, type SpoolLine } from './spool-file.js';
@@ -22,13 +22,16 @@ export interface SpoolChannel {
   readonly log: AgentLog;
 }
 
-interface SpoolFile {
+/** It could not be read, or not be stored: not before this time again, as `performance.now` tells it. */
+interface Trouble {
+  failures: number;
+  notBefore: number;
+}
+
+interface SpoolFile extends Trouble {
   readonly name: string;
   /** Every line before it is delivered or refused. */
   mark: number;
-  failures: number;
-  /** It could not be read, or not be stored: not before this time again, as `performance.now` tells it. */
-  notBefore: number;
 }
 
 type Refusal = SpoolLine & { readonly reason: string };
@@ -42,6 +45,7 @@ export class AttemptSpool {
   #final = false;
   #closed = false;
   #files: Map<string, SpoolFile> | null = null;
+  readonly #trouble: Trouble = { failures: 0, notBefore: 0 };
   readonly #ignored = new Set<string>();
   #refusedBytes = 0;
   #marksSavedAt = -Infinity;
@@ -75,8 +79,10 @@ export class AttemptSpool {
   /** Delivers at most one frame of each file. True when something was delivered, so that there may be more. */
   async step(): Promise<boolean> {
     const isFinal = this.#final;
+    const files = await this.#list();
+    if (files === null) return false;
     const steps: Step[] = [];
-    for (const file of await this.#list()) {
+    for (const file of files) {
       if (!this.#closed) steps.push(await this.#advance(file, isFinal));
     }
     await this.#saveMarks();
@@ -84,8 +90,12 @@ export class AttemptSpool {
     return steps.includes('moved');
   }
 
-  async #list(): Promise<SpoolFile[]> {
-    const names = (await this.#readDir()).filter((name) => SPOOL_FILE.test(name) && !this.#ignored.has(name));
+  /** null: what is there cannot be known now. */
+  async #list(): Promise<SpoolFile[] | null> {
+    const names = (await this.#readDir())?.filter(
+      (name) => SPOOL_FILE.test(name) && !this.#ignored.has(name),
+    );
+    if (names === undefined) return null;
     if (names.length === 0) return [];
     const files = (this.#files ??= await this.#loadMarks());
     return names.map((name) => {
@@ -95,12 +105,16 @@ export class AttemptSpool {
     });
   }
 
-  async #readDir(): Promise<string[]> {
+  async #readDir(): Promise<string[] | null> {
+    if (performance.now() < this.#trouble.notBefore) return null;
     try {
-      return (await readdir(this.paths.spool)).sort();
+      const names = await listNames(this.paths.spool);
+      this.#trouble.failures = 0;
+      return names.sort();
     } catch (error) {
-      if (!isMissing(error)) this.#complain('the spool directory cannot be read', error);
-      return [];
+      this.#complain('the spool directory cannot be read', error);
+      this.#putOff(this.#trouble);
+      return null;
     }
   }
 
@@ -149,9 +163,9 @@ export class AttemptSpool {
     return 'moved';
   }
 
-  #putOff(file: SpoolFile): void {
-    file.failures += 1;
-    file.notBefore = performance.now() + toBackoffMs(file.failures, Math.random());
+  #putOff(trouble: Trouble): void {
+    trouble.failures += 1;
+    trouble.notBefore = performance.now() + toBackoffMs(trouble.failures, Math.random());
   }
 
   /** Must hold: they are kept before the mark moves past them. A disk that does not take them holds up nothing. */

@@ -4,6 +4,7 @@ import { writeAtomic, writeDurable } from './durable-file.js';
 import { findResultFlaw } from './eval-result.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
+import { retry } from './retry.js';
 import { loadEnd, saveForgotten, type RunPaths, type Runtime, type SavedPlan } from './run-dir.js';
 import type { Run } from './runner.js';
 import { withoutTime, type Ended } from './shim-protocol.js';
@@ -110,9 +111,9 @@ export class Attempt {
 
   /** Records how it ended, lets the log go first, and reports. What the runner left in exit.json stands. */
   async end(exit: Exit): Promise<void> {
-    const ended = await this.#checkResult(
-      (await loadEnd(this.paths)) ?? (await this.#saveEnd({ ...exit, finished_at: this.host.clock.now() })),
-    );
+    const finished_at = this.host.clock.now();
+    const saved = await this.#patiently('cannot read how the attempt ended', () => loadEnd(this.paths));
+    const ended = await this.#checkResult(saved ?? (await this.#saveEnd({ ...exit, finished_at })));
     this.logs.finalize();
     if (this.host.isOnline()) await within(this.logs.sent, LOG_FLUSH_MS);
     this.#settleEnd(ended);
@@ -206,6 +207,14 @@ export class Attempt {
     await writeAtomic(this.paths.runtime, runtime).catch((error: unknown) =>
       this.#complain('cannot write runtime.json', error),
     );
+  }
+
+  /** For what must be known or done, whatever the disk is like at the moment. */
+  #patiently<T>(message: string, task: () => Promise<T>): Promise<T> {
+    return retry(task, {
+      isWanted: () => !this.host.signal.aborted,
+      onFailure: (error) => this.#complain(message, error),
+    });
   }
 
   #complain(message: string, error: unknown): void {

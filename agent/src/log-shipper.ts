@@ -5,6 +5,7 @@ import { ensureCuts, saveCuts, type Cut, type DurableWriter } from './log-cut.js
 import { Pace } from './pace.js';
 import { LogStream, type LogChannel, type Mark } from './log-stream.js';
 import { toReason, type AgentLog } from './log.js';
+import { retry } from './retry.js';
 import { attemptKey, type Clock } from './runner.js';
 
 const READ_BYTES = 256 * 1024;
@@ -197,13 +198,17 @@ export class AttemptLogs {
   #begin(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    void ensureCuts(this.dir).then(
-      (cuts) => {
+    const cuts = retry(() => ensureCuts(this.dir), {
+      isWanted: () => !this.#streams.stdout.isClosed,
+      onFailure: (error) =>
+        this.channel.log.error('a log cannot be shipped yet', { dir: this.dir, reason: toReason(error) }),
+    });
+    void cuts.then(
+      (known) => {
         this.#hasBegun = true;
-        for (const name of STREAMS) this.#streams[name].begin(cuts[name]);
+        for (const name of STREAMS) this.#streams[name].begin(known[name]);
       },
-      (error: unknown) =>
-        this.channel.log.error('a log cannot be shipped', { dir: this.dir, reason: toReason(error) }),
+      () => {},
     );
   }
 

@@ -1,6 +1,7 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
+import { toBackoffMs } from './backoff.js';
 import { isMissing } from './durable-file.js';
 import { LineSplitter, type Lines } from './line-splitter.js';
 import { NO_CUT, type Cut, type DurableWriter, type Place } from './log-cut.js';
@@ -74,6 +75,8 @@ export class LogStream {
   #pumping = false;
   #again = false;
   #lastPumpAt = 0;
+  /** Reads that failed one after the other. */
+  #failures = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -192,13 +195,22 @@ export class LogStream {
         await this.#waitForPace();
         if (!(await this.channel.inTurn((buffer) => this.#readAndSend(buffer)))) break;
       }
+      this.#failures = 0;
     } catch (error) {
       this.channel.log.warn('cannot read the log', { path: this.path, reason: toReason(error) });
+      this.#failures += 1;
+      await this.#release();
     }
     this.#lastPumpAt = this.channel.clock.now();
     this.#pumping = false;
     if (this.#closed) return this.#release();
-    if (this.#again) this.wake();
+    if (this.#failures > 0) this.#timer = this.#scheduleRetry();
+    else if (this.#again) this.wake();
+  }
+
+  /** Whoever wakes the stream meanwhile waits for it too. */
+  #scheduleRetry(): NodeJS.Timeout {
+    return setTimeout(() => void this.#pump(), toBackoffMs(this.#failures, Math.random())).unref();
   }
 
   #mayRead(): boolean {
@@ -348,7 +360,7 @@ export class LogStream {
   async #release(): Promise<void> {
     const file = this.#file;
     this.#file = null;
-    await file?.close();
+    await file?.close().catch(() => {});
   }
 }
 
