@@ -101,9 +101,9 @@ async function startLocked(
     prepare: () => supervisor.settle(HELLO_PATIENCE_MS),
     hello: () => ({ ...toHello(identity, facts, options), attempts: supervisor.reports() }),
     onWelcome(welcome) {
+      keepSecret(welcome);
       telemetry.welcomed();
       log.info('connected', { url, node_id: welcome.node_id, server_version: welcome.server_version });
-      keepSecret(welcome);
       supervisor.welcome(welcome);
       resolveReady();
     },
@@ -152,8 +152,9 @@ async function startLocked(
   /** Must hold: the secret is on the disk before we speak again, for the server takes that as the sign that we keep it. */
   function keepSecret({ node_secret }: Welcome): void {
     if (identity.node_secret === node_secret) return;
-    identity = { ...identity, node_secret };
-    saveIdentitySync(stateDir, identity);
+    const proven = { ...identity, node_secret };
+    saveIdentitySync(stateDir, proven);
+    identity = proven;
   }
 
   await supervisor.recover();

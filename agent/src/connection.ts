@@ -104,7 +104,11 @@ export class Connection {
     this.#phase = 'online';
     this.#onlineAt = performance.now();
     this.#beat(welcome.heartbeat_ms);
-    this.options.onWelcome(welcome);
+    try {
+      this.options.onWelcome(welcome);
+    } catch (error) {
+      return this.#cut(`the agent cannot go on from its welcome: ${toReason(error)}`);
+    }
     for (const frame of this.#early.splice(0)) this.#write(frame);
   }
 

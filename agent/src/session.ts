@@ -28,7 +28,7 @@ export interface SessionOptions {
   /** Awaited before each hello. */
   prepare(): Promise<void>;
   hello(): Hello;
-  /** Comes before every other frame of its connection. */
+  /** Comes before every other frame of its connection. When it throws nothing is sent on it any more. */
   onWelcome(welcome: Welcome): void;
   onFrame(frame: ServerFrame): void;
   onOffline(): void;

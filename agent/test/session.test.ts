@@ -1,6 +1,8 @@
 import { AGENT_PROTOCOL, Hello as HelloSchema } from '@svc/contract';
 import { expect } from 'chai';
+import { mkdir, rmdir } from 'node:fs/promises';
 import os from 'node:os';
+import path from 'node:path';
 import { Value } from 'typebox/value';
 import { toBackoffMs, toSlowBackoffMs } from '../src/backoff.js';
 import { toSocketUrl } from '../src/connection.js';
@@ -69,6 +71,26 @@ describe('agent: connection', () => {
     expect(first?.node_secret).to.equal(null);
     expect(second?.node_secret).to.equal('the-node-secret');
     expect(second?.node_id).to.equal(first?.node_id);
+  });
+
+  it('says nothing to a server whose secret it cannot keep, and shows none until it can', async () => {
+    bench.server.silent = true;
+    await bench.start();
+    await bench.server.frame('hello');
+    const inTheWay = path.join(bench.stateDir, `agent.json.${process.pid}.tmp`);
+    await mkdir(inTheWay);
+    bench.server.heartbeatMs = 1;
+    bench.server.answerHello();
+    await until(() => bench.server.all('hello').length >= 3, 'two more tries');
+    await rmdir(inTheWay);
+    await bench.server.frame('heartbeat');
+    const types = bench.server.frames.map(({ type }) => type);
+    expect(new Set(types.slice(0, types.indexOf('heartbeat')))).to.deep.equal(new Set(['hello']));
+    expect(bench.server.all('hello').filter(({ node_secret }) => node_secret !== null)).to.deep.equal([]);
+    expect(logs('cannot go on from its welcome')).not.to.deep.equal([]);
+    await bench.closeAgents();
+    await bench.connect();
+    expect(bench.server.all('hello').at(-1)?.node_secret).to.equal('the-node-secret');
   });
 
   it('beats as often as the server says', async () => {
