@@ -1,6 +1,6 @@
 import type { AttemptKey, AttemptReport, Exit } from '@svc/contract';
 import type { AttemptSpool } from './attempt-spool.js';
-import { writeAtomic, writeDurable } from './durable-file.js';
+import { unlessMissing, writeAtomic, writeDurable } from './durable-file.js';
 import { findResultFlaw } from './eval-result.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
@@ -145,7 +145,7 @@ export class Attempt {
     if (!this.hasEnded) this.stop();
     if (this.#forgetting) return;
     this.#forgetting = true;
-    void this.#forget();
+    void this.#forget().catch(() => {});
   }
 
   #unsettled(): Promise<void> {
@@ -162,15 +162,19 @@ export class Attempt {
     await this.logs.shipped;
     await this.spool.delivered;
     if (this.host.signal.aborted) return;
+    await this.#patiently('cannot mark the attempt forgotten', () => this.#markForgotten());
     this.logs.close();
     this.spool.close();
     this.host.release(this);
+    this.host.forgotten(this.paths.dir);
+  }
+
+  /** Must hold: it is still in our care, or the mark could come into the directory of a later life of the attempt. */
+  async #markForgotten(): Promise<void> {
     const write = saveForgotten(this.paths, this.host.clock.now());
-    this.host.writing(
-      write
-        .then(() => this.host.forgotten(this.paths.dir))
-        .catch((error: unknown) => this.#complain('cannot mark the attempt forgotten', error)),
-    );
+    this.host.writing(write.catch(() => {}));
+    // What could not be prepared, or was removed, has no directory to mark.
+    await write.catch(unlessMissing);
   }
 
   #stopRun(run: Run, graceMs: number): void {

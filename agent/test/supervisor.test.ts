@@ -1,6 +1,6 @@
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until, type Script } from '../testing/index.js';
 import { Bench } from './support/bench.js';
@@ -64,6 +64,12 @@ describe('agent: attempts', () => {
     expect(ended.exit?.kind).to.equal('dispatch_failed');
     expect(bench.server.all('accepted')).to.deep.equal([]);
     expect(bench.runner.starts).to.equal(0);
+    await rm(path.join(bench.stateDir, 'jobs'));
+    await until(() => {
+      dispatch({ hold: true });
+      return bench.server.all('accepted').length > 0;
+    }, 'the same attempt again, which nothing is left of');
+    bench.runner.letStart();
   });
 
   it('starts an attempt once, however often it is dispatched', async () => {
@@ -220,6 +226,22 @@ describe('agent: attempts', () => {
     const kept = (await readdir(path.join(bench.stateDir, 'jobs', 'job_1'))).sort();
     expect(kept).to.have.length(2);
     expect(kept[1]).to.match(/^attempt-1\.before-\d+$/);
+  });
+
+  it('keeps an attempt in its care until the disk takes the mark that it is not any more', async () => {
+    await bench.connect();
+    dispatch({});
+    await bench.server.running(KEY);
+    const inTheWay = file(`forgotten.json.${process.pid}.tmp`);
+    await mkdir(inTheWay);
+    bench.runner.endLast();
+    const complaint = () => bench.logged.some((line) => line.includes('cannot mark the attempt forgotten'));
+    await until(complaint, 'the complaint');
+    await rmdir(inTheWay);
+    await until(() => has('forgotten.json'), 'forgotten.json');
+    bench.server.cut();
+    await until(() => bench.server.welcomes === 2, 'the agent');
+    expect(lastHello()?.attempts).to.deep.equal([]);
   });
 
   it('keeps an attempt in its care until its log is acknowledged', async () => {
