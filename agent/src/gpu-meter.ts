@@ -42,17 +42,19 @@ export class NvidiaMeter implements GpuMeter {
   readonly #figures = new Map<string, { readonly measured: Measured; readonly at: number }>();
   #processes: readonly GpuProcess[] = [];
   #child: ChildProcess | null = null;
-  #timers: NodeJS.Timeout[] = [];
+  #lister: NodeJS.Timeout | undefined;
+  #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(
     private readonly log: AgentLog,
     private readonly program = 'nvidia-smi',
+    private readonly restartAfterMs = RESTART_AFTER_MS,
   ) {}
 
   start(): void {
     this.#watch();
-    this.#timers.push(setInterval(() => void this.#listProcesses(), PROCESSES_EVERY_MS));
+    this.#lister = setInterval(() => void this.#listProcesses(), PROCESSES_EVERY_MS);
   }
 
   latest(): Measured {
@@ -68,7 +70,8 @@ export class NvidiaMeter implements GpuMeter {
   close(): void {
     this.#closed = true;
     this.#child?.kill();
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#lister);
+    clearTimeout(this.#restart);
   }
 
   #watch(): void {
@@ -83,7 +86,7 @@ export class NvidiaMeter implements GpuMeter {
     });
     child.on('error', (error) => this.log.warn('the GPUs cannot be measured', { reason: toReason(error) }));
     child.on('close', () => {
-      if (!this.#closed) this.#timers.push(setTimeout(() => this.#watch(), RESTART_AFTER_MS));
+      if (!this.#closed) this.#restart = setTimeout(() => this.#watch(), this.restartAfterMs);
     });
   }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { queryObjects } from 'node:v8';
 import { NvidiaMeter, parseGpuLine, parseProcesses } from '../src/gpu-meter.js';
 import { HostMeter, toCpu, toMemory, toNetwork } from '../src/host-metrics.js';
 import { createAgentLog } from '../src/log.js';
@@ -87,6 +88,20 @@ describe('agent: metrics of the GPUs', () => {
     await until(() => meter.latest()['gpu.0.util'] === 50, 'the figures');
     meter.close();
     rmSync(dir, { recursive: true });
+  });
+
+  it('are tried again for as long as it takes, and nothing is kept of the tries', async () => {
+    let tries = 0;
+    const log = createAgentLog({ write: () => (tries += 1) });
+    const Timer = setTimeout(() => {}).constructor;
+    const timers = () => queryObjects(Timer, { format: 'count' });
+    const meter = new NvidiaMeter(log, '/nowhere/nvidia-smi', 1);
+    meter.start();
+    await until(() => tries > 5, 'a few tries');
+    const before = timers();
+    await until(() => tries > 50, 'many tries');
+    expect(timers() - before).to.be.below(20);
+    meter.close();
   });
 });
 
