@@ -35,14 +35,14 @@ export interface Backup {
 
 /**
  * Makes a folder in `<dataDir>/backups`: the database as it was at one moment, checked, and the logs. The folder has its name once it is
- * whole. Throws unavailable, with a sentence, when there is no room or the database is damaged. One at a time.
+ * whole. Throws unavailable, with a sentence, when the database or the disk does not allow it now, or the server stops. One at a time.
  */
 export async function createBackup(order: BackupOrder): Promise<Backup> {
   const backups = join(order.dataDir, 'backups');
-  await mkdir(backups, { recursive: true, mode: 0o700 });
-  await removeParts(backups);
   const draft = join(backups, `${order.at}${PARTIAL}`);
   try {
+    await mkdir(backups, { recursive: true, mode: 0o700 });
+    await removeParts(backups);
     await mkdir(draft, { mode: 0o700 });
     const migrations = await copyChecked(order, join(draft, DATABASE_FILE));
     const logs = await copyLogs(join(order.dataDir, LOGS_FOLDER), join(draft, LOGS_FOLDER));
@@ -56,7 +56,8 @@ export async function createBackup(order: BackupOrder): Promise<Backup> {
     await removeOld(backups, name, order.keep);
     return { path, size, logs };
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    // What cannot be removed now is cleared away by the next.
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw explain(error, order, backups);
   }
 }
@@ -91,11 +92,20 @@ function toName(at: number, migrations: number): string {
   return `${new Date(at).toISOString().replaceAll(':', '-')}-schema-${migrations}`;
 }
 
+const NO_ROOM = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
+const DAMAGED = /^SQLITE_CORRUPT/;
+const NOT_NOW = /^SQLITE_(BUSY|CANTOPEN|IOERR|LOCKED|NOTADB|PERM|PROTOCOL|READONLY)/;
+const TOO_MANY_FILES = /^(EMFILE|ENFILE)$/;
+
 /** What is worth telling is a sentence; anything else is a defect. */
-function explain(error: unknown, { filename }: BackupOrder, backups: string): unknown {
-  const { code, message } = error as { code?: string; message: string };
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL';
-  if (isFull) return new HttpError('unavailable', `there is no room for a backup in ${backups}`);
-  if (code === 'SQLITE_CORRUPT') return new HttpError('unavailable', `${filename} is damaged: ${message}`);
+function explain(error: unknown, { filename, signal }: BackupOrder, backups: string): unknown {
+  const { code = '', message } = error as { code?: string; message: string };
+  const tell = (sentence: string) => new HttpError('unavailable', sentence);
+  if (NO_ROOM.test(code)) return tell(`there is no room for a backup in ${backups}`);
+  if (DAMAGED.test(code)) return tell(`${filename} is damaged: ${message}`);
+  if (NOT_NOW.test(code)) return tell(`${filename} cannot be copied now: ${message}; try again`);
+  if (TOO_MANY_FILES.test(code))
+    return tell('too many files are open for a backup: raise the limit (ulimit -n), or try again');
+  if (signal?.aborted) return tell('the server is stopping and makes no backup; ask again when it runs');
   return error;
 }

@@ -32,14 +32,14 @@ export interface CopyOrder {
  */
 export async function copyDatabase({ from, to, db, signal }: CopyOrder): Promise<CheckedCopy> {
   signal?.throwIfAborted();
-  const resumeCheckpoints = db ? await pauseCheckpoints(db) : () => Promise.resolve();
+  const resume = db ? await pauseCheckpoints(db) : () => Promise.resolve();
   const worker = new Worker(WORKER, { workerData: { from, to }, execArgv: [] });
   const stop = (): void => void worker.terminate();
   signal?.addEventListener('abort', stop);
   try {
     return await new Promise<CheckedCopy>((resolve, reject) => {
       worker.on('message', (message: Message) => {
-        if (message.kind === 'copied') void resumeCheckpoints();
+        if (message.kind === 'copied') void resume();
         else if (message.kind === 'checked') resolve(message);
         else reject(toError(message));
       });
@@ -48,7 +48,7 @@ export async function copyDatabase({ from, to, db, signal }: CopyOrder): Promise
     });
   } finally {
     signal?.removeEventListener('abort', stop);
-    await resumeCheckpoints();
+    await resume();
     await worker.terminate();
   }
 }
@@ -68,7 +68,15 @@ async function pauseCheckpoints(db: Db): Promise<() => Promise<void>> {
     return pages;
   });
   let resumed: Promise<void> | null = null;
-  const resume = (): Promise<void> =>
-    withRawSqlite(db, (connection) => void connection.pragma(`wal_autocheckpoint = ${before}`));
-  return () => (resumed ??= resume());
+  return () => (resumed ??= resumeCheckpoints(db, before));
+}
+
+/** Waits for the connection however long others hold it: without checkpoints the log would grow until the next start. */
+async function resumeCheckpoints(db: Db, pages: number): Promise<void> {
+  try {
+    await withRawSqlite(db, (connection) => connection.pragma(`wal_autocheckpoint = ${pages}`));
+  } catch (error) {
+    if ((error as Error).name === 'KnexTimeoutError') return resumeCheckpoints(db, pages);
+    // The database is closed, and the setting gone with its connection.
+  }
 }

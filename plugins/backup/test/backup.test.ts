@@ -3,13 +3,19 @@ import { logs } from '@svc/plugin-logs';
 import { metrics, metricsRef } from '@svc/plugin-metrics';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
+import knex from 'knex';
+import { spawnSync } from 'node:child_process';
+import type { EventEmitter } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Rig } from '../../runs/test/support/rig.js';
+import { copyDatabase } from '../src/copy-database.js';
 import { backup, createBackup } from '../src/index.js';
 import { damage, makeDatabase } from './support/databases.js';
 
+const OUT_OF_FILES = fileURLToPath(new URL('support/out-of-files.ts', import.meta.url));
 const NOW = 1_700_000_000_000;
 const JOB = 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 
@@ -146,24 +152,66 @@ describe('POST /admin/backup', function () {
       expect(readFileSync(join(copies, 'attempt-2.ndjson'), 'utf8')).to.equal('growing');
     });
 
-    it('of a damaged database is refused, and leaves nothing', async () => {
-      damage(filename);
-      const error = await make(NOW).catch((thrown: unknown) => thrown as Error);
-      expect((error as Error).message).to.contain(`${filename} is damaged`);
+    /** The sentence of a backup that is refused and leaves nothing. */
+    const refusal = async (made: Promise<unknown>): Promise<string> => {
+      const error = await made.then(
+        () => new Error('it was made'),
+        (thrown: unknown) => thrown as Error,
+      );
+      expect(error).to.include({ name: 'HttpError', code: 'unavailable' });
       expect(backups()).to.deep.equal([]);
+      return error.message;
+    };
+
+    it('of a damaged database is refused', async () => {
+      damage(filename);
+      expect(await refusal(make(NOW))).to.contain(`${filename} is damaged`);
     });
 
-    it('is stopped by its signal, and leaves nothing', async () => {
+    it('of a database that another program keeps for itself is refused', async () => {
+      const other = new Database(filename);
+      other.exec('pragma locking_mode = EXCLUSIVE; begin immediate');
+      try {
+        expect(await refusal(make(NOW))).to.match(/cannot be copied now: database is locked; try again$/);
+      } finally {
+        other.close();
+      }
+    });
+
+    it('is refused when no file can be opened any more', () => {
+      const args = ['--import=tsx', '--conditions=svc-source', OUT_OF_FILES, dataDir];
+      const limited = ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, ...args];
+      const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+      expect(stdout, stderr).to.match(/^unavailable: too many files are open for a backup/);
+    });
+
+    it('is stopped by its signal', async () => {
       const closing = new AbortController();
-      const made = createBackup({ dataDir, filename, at: NOW, keep: 7, signal: closing.signal });
-      const outcome = made.then(
-        () => 'made',
-        () => 'stopped',
-      );
+      const order = { dataDir, filename, at: NOW, keep: 7, signal: closing.signal };
+      const made = createBackup(order);
+      // Made in spite of it, when it was quicker.
+      const outcome = made.catch((error: unknown) => error as Error);
       await until(() => backups().length > 0, { everyMs: 1 });
       closing.abort();
-      if ((await outcome) === 'stopped') expect(backups()).to.deep.equal([]);
-      else expect(backups()).to.have.length(1);
+      if ((await outcome) instanceof Error) expect(await refusal(made)).to.contain('the server is stopping');
+      rmSync(join(dataDir, 'backups'), { recursive: true });
+      expect(await refusal(createBackup(order))).to.contain('the server is stopping');
+    });
+
+    it('lets checkpoints go on, however long others hold the connection when the copy is done', async () => {
+      const log = { warn: () => undefined };
+      const options = { client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, log };
+      const db = knex({ ...options, acquireConnectionTimeout: 300, pool: { min: 1, max: 1 } });
+      let failed = 0;
+      (db.client as { pool: EventEmitter }).pool.on('acquireFail', () => (failed += 1));
+      const copying = copyDatabase({ from: filename, to: join(dataDir, 'copy.db'), db });
+      const holder = await db.transaction();
+      expect(await holder.raw('pragma wal_autocheckpoint')).to.deep.equal([{ wal_autocheckpoint: 0 }]);
+      await until(() => failed >= 2);
+      await holder.rollback();
+      expect((await copying).problems).to.deep.equal([]);
+      expect(await db.raw('pragma wal_autocheckpoint')).to.deep.equal([{ wal_autocheckpoint: 1000 }]);
+      await db.destroy();
     });
   });
 });
