@@ -66,7 +66,7 @@ describe('agent: identity', () => {
     const unlock = await lockStateDir(dir);
     expect(handles()).to.equal(before + 1);
     await unlock();
-    await until(() => handles() === before);
+    await until(() => handles() === before, 'the end of the lock');
   });
 
   it('has the version of its package', async () => {

@@ -77,7 +77,13 @@ export class Dispatcher {
       const plan = await this.#plan(job, node);
       if (!plan) return;
       await this.ctx.db<AttemptRow>('attempts').where(key).update({ run_id: plan.run_id });
-      if (await this.#isStillWanted(key, node)) await this.#send(plan, node);
+      if (!(await this.#isStillWanted(key, node))) return;
+      if (this.#send(plan, node)) this.#follow(this.#stopIfCancelled(key, node));
+      else
+        await this.#takeBack(key, node, {
+          why: `${node.name} was disconnected before the job could be sent there`,
+          undelivered: true,
+        });
     } catch (err) {
       this.ctx.log.error(
         { err, job_id: job.id },
@@ -125,7 +131,8 @@ export class Dispatcher {
     return false;
   }
 
-  async #send(plan: AttemptPlan, node: AgentNode): Promise<void> {
+  /** False: the node is not connected any more. */
+  #send(plan: AttemptPlan, node: AgentNode): boolean {
     const { job, attempt, run_id, env, runner_plan } = plan;
     const key = { job_id: job.id, attempt };
     const connection = this.nodes.connectionOf(node.id);
@@ -142,19 +149,18 @@ export class Dispatcher {
       gpu_indices: job.gpu_indices,
       kill_grace_ms: this.timing.killGraceMs,
     });
-    if (!isSent) {
-      await this.#takeBack(key, node, {
-        why: `${node.name} was disconnected before the job could be sent there`,
-        undelivered: true,
-      });
-      return;
-    }
+    if (!isSent) return false;
     const timer = this.ctx.clock.setTimeout(
       () => this.#follow(this.#timedOut(key, node)),
       this.timing.ackTimeoutMs,
     );
     this.#pending.set(toKey(key, node), { connection, timer });
-    const row = await getRow(this.ctx.db, job.id);
+    return true;
+  }
+
+  /** For a cancel that came between the last look and the sending. */
+  async #stopIfCancelled(key: AttemptKey, node: AgentNode): Promise<void> {
+    const row = await getRow(this.ctx.db, key.job_id);
     if (row?.cancel_requested_at !== null && isAt(row, key, node)) this.#stop(key, node);
   }
 

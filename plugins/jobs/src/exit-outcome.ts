@@ -27,13 +27,18 @@ export function toOutcome(exit: KnownExit, nodeName: string): Outcome {
     case 'result_invalid':
       return failed({ ...exit, code: 0 }, 'EVALUATION_RESULT_INVALID');
     case 'dispatch_failed':
-      return {
-        trigger: 'dispatch_failed',
-        exit_code: null,
-        failure_reason: 'DISPATCH_FAILED',
-        failure_message: toPlainText(`could not be started on ${nodeName}: ${exit.message}`),
-      };
+      return toDispatchFailed(`could not be started on ${nodeName}: ${exit.message}`);
   }
+}
+
+/** Of an attempt without a process. */
+export function toDispatchFailed(message: string): Outcome {
+  return {
+    trigger: 'dispatch_failed',
+    exit_code: null,
+    failure_reason: 'DISPATCH_FAILED',
+    failure_message: toPlainText(message),
+  };
 }
 
 /** Of an attempt that somebody asked to cancel; `exit` null: it never started, or nobody can say how it ended. */

@@ -19,6 +19,8 @@ export interface QueueItem {
 export interface PassContext {
   readonly now: number;
   readonly starvationAfterMs: number;
+  /** A job that would have to wait longer than this was queued before the clock was set back: it waits no more. */
+  readonly backoffMaxMs: number;
 }
 
 export interface PassPlan {
@@ -65,7 +67,7 @@ interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
 export function planPass(
   queue: readonly QueueItem[],
   nodes: readonly NodeCapacity[],
-  { now, starvationAfterMs }: PassContext,
+  { now, starvationAfterMs, backoffMaxMs }: PassContext,
 ): PassPlan {
   const kinds = new Kinds(nodes);
   const placements: Placement[] = [];
@@ -74,7 +76,7 @@ export function planPass(
   const waiting = { gpu: 0, cpu: 0 };
 
   for (const job of queue) {
-    if (job.not_before !== null && job.not_before > now) {
+    if (job.not_before !== null && isAhead(job.not_before, now, backoffMaxMs)) {
       reasons.set(job.id, backingOff(job.attempt, job.not_before));
       continue;
     }
@@ -93,12 +95,17 @@ export function planPass(
       job.gpu === 0 ? waitingForCpu(waiting.cpu++) : waitingForGpus(job.gpu, waiting.gpu++),
     );
     if (!kind.isStuck && job.gpu > 0 && isHead(kind)) {
-      if (job.head_since === null) newHeads.push(job.id);
+      if (job.head_since === null || job.head_since > now) newHeads.push(job.id);
       else if (now - job.head_since >= starvationAfterMs) keepNode(kind);
     }
     kind.isStuck = true;
   }
   return { placements, reasons, newHeads };
+}
+
+/** In the future, and not further than it can have been when it was set. */
+export function isAhead(at: number, now: number, atMostMs: number): boolean {
+  return at > now && at - now <= atMostMs;
 }
 
 function toRoom(node: NodeCapacity): Room {

@@ -3,6 +3,7 @@ import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
 import { listOnNode } from './job-store.js';
+import { releaseLeftover } from './leftover.js';
 import { noteGone, type Reports } from './reports.js';
 import { ackTimeoutStep, lostStep } from './steps.js';
 import type { Transitions } from './transition.js';
@@ -66,7 +67,7 @@ export class Reconciler {
     });
     if (change || isOnItsWay) return;
     await noteGone(this.ctx, key, node);
-    if (await this.nodes.release(this.ctx.db, node.id, key)) this.wake();
+    if (await releaseLeftover(this.ctx.db, this.nodes, key, node)) this.wake();
   }
 }
 

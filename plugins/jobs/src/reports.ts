@@ -5,6 +5,7 @@ import { isAt, type Dispatcher } from './dispatch.js';
 import { toPlainText } from './exit-outcome.js';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { getAttemptRow, getRow, lockRow } from './job-store.js';
+import { releaseLeftover } from './leftover.js';
 import type { Timing } from './options.js';
 import { adoptStep, endedStep, lostStep, startedStep } from './steps.js';
 import type { Transitions } from './transition.js';
@@ -43,7 +44,7 @@ export class Reports {
     if (report.started_at !== null || report.state === 'running') await this.#start(key, report, node);
     if (report.state === 'running') return this.#judgeRunning(key, node);
     const isNews = await this.#end(key, report, node);
-    if (!isNews && (await this.nodes.release(this.ctx.db, node.id, key))) this.wake();
+    if (!isNews && (await releaseLeftover(this.ctx.db, this.nodes, key, node))) this.wake();
     return 'forget';
   }
 

@@ -3,6 +3,7 @@ import { fail, type PluginContext } from '@svc/kernel';
 import type { JobRow } from './job-row.js';
 import { getRow } from './job-store.js';
 import type { Timing } from './options.js';
+import { isAhead } from './plan-pass.js';
 import { backoffMs } from './retry-policy.js';
 import { retryStep } from './steps.js';
 import type { Transitions } from './transition.js';
@@ -32,19 +33,26 @@ export class Retrier {
 
   /** Automatic retries whose time has come. */
   async retryDue(): Promise<void> {
-    const isDue = (row: JobRow, now: number) => row.retry_at !== null && row.retry_at <= now;
-    const due = await this.ctx
-      .db<JobRow>('jobs')
-      .where('retry_at', '<=', this.ctx.clock.now())
+    const { clock, db, log } = this.ctx;
+    const now = clock.now();
+    const due = await db<JobRow>('jobs')
+      .where('retry_at', '<=', now)
+      .orWhere('retry_at', '>', now + this.timing.lostRetryAfterMs)
       .orderBy('created_at')
       .pluck('id');
-    for (const id of due as string[]) {
-      await this.transitions.apply(id, (row, _trx, at) => {
-        if (!isDue(row, at)) return null;
-        const waitMs = backoffMs(row.attempt, this.timing.backoff);
-        const why = `attempt ${row.attempt + 1} of ${row.max_attempts} after ${row.failure_reason}: ${row.failure_message}`;
-        return retryStep(row, { why, notBefore: at + waitMs }, at);
-      });
-    }
+    for (const id of due as string[])
+      await this.#retryIfDue(id).catch((err: unknown) =>
+        log.error({ err, job_id: id }, 'a job could not be queued again; the next pass tries again'),
+      );
+  }
+
+  async #retryIfDue(id: string): Promise<void> {
+    await this.transitions.apply(id, (row, _trx, at) => {
+      // Further away than ever set: the clock has been set back since.
+      if (row.retry_at === null || isAhead(row.retry_at, at, this.timing.lostRetryAfterMs)) return null;
+      const waitMs = backoffMs(row.attempt, this.timing.backoff);
+      const why = `attempt ${row.attempt + 1} of ${row.max_attempts} after ${row.failure_reason}: ${row.failure_message}`;
+      return retryStep(row, { why, notBefore: at + waitMs }, at);
+    });
   }
 }

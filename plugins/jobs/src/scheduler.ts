@@ -90,7 +90,8 @@ export class Scheduler {
     const rows = await this.#order(await queue.read(db, { whole }));
     if (rows.length === 0) return;
     const now = clock.now();
-    const plan = planPass(rows, nodes, { now, starvationAfterMs: this.timing.starvationAfterMs });
+    const { starvationAfterMs, backoff } = this.timing;
+    const plan = planPass(rows, nodes, { now, starvationAfterMs, backoffMaxMs: backoff.maxMs });
     const failed = new Map<string, string>();
     for (const placement of plan.placements) {
       if (this.ctx.signal.aborted) return;

@@ -1,6 +1,6 @@
 import type { AttemptReport } from '@svc/contract';
 import type { AgentNode, Holding, Nodes } from '@svc/plugin-nodes';
-import { toCancelled, toOutcome, type KnownExit } from './exit-outcome.js';
+import { toCancelled, toDispatchFailed, toOutcome, type KnownExit } from './exit-outcome.js';
 import { finishedEvent, foundEvent, lostEvent, queuedEvent, startedEvent } from './job-events.js';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { mayRetry } from './retry-policy.js';
@@ -123,12 +123,9 @@ export function ackTimeoutStep(
 }
 
 export function planFailedStep(nodes: Nodes, job: JobRow, message: string, at: number): Step {
-  return {
-    trigger: 'dispatch_failed',
-    set: { failure_reason: 'DISPATCH_FAILED', failure_message: message, finished_at: at },
-    slots: freed(nodes, job),
-    event: finishedEvent,
-  };
+  const { trigger, ...outcome } =
+    job.cancel_requested_at === null ? toDispatchFailed(message) : toCancelled(null);
+  return { trigger, set: { ...outcome, finished_at: at }, slots: freed(nodes, job), event: finishedEvent };
 }
 
 /** Of a job without a process that could be told: QUEUED or LOST. */
@@ -143,6 +140,7 @@ export function cancelStep(job: JobRow, at: number): Step {
       finished_at: at,
       not_before: null,
       retry_at: null,
+      head_since: null,
     },
     event: finishedEvent,
   };
@@ -168,6 +166,7 @@ export function retryStep(
       cancel_requested_at: null,
       not_before: notBefore,
       retry_at: null,
+      head_since: null,
     },
     event: (after) => queuedEvent(after, why),
   };

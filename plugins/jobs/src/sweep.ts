@@ -27,9 +27,19 @@ export class Sweeper {
       .select('id', 'attempt', 'status', 'node_id', 'dispatched_at');
     for (const job of active) {
       const node = job.node_id === null ? undefined : byId.get(job.node_id);
-      if (node?.status === 'OFFLINE') await this.#loseWith(job, node);
-      else if (node && job.status === 'DISPATCHING') await this.#askAbout(job, node);
+      if (node)
+        await this.#lookAfter(job, node).catch((err: unknown) =>
+          this.ctx.log.error(
+            { err, job_id: job.id },
+            'a job could not be looked after; the next pass tries again',
+          ),
+        );
     }
+  }
+
+  async #lookAfter(job: ActiveJob, node: NodeCapacity): Promise<void> {
+    if (node.status === 'OFFLINE') await this.#loseWith(job, node);
+    else if (job.status === 'DISPATCHING') await this.#askAbout(job, node);
   }
 
   /**
@@ -62,7 +72,7 @@ export class Sweeper {
   /** A dispatch that nobody waits for and nobody acknowledged: the agent's next hello tells. */
   async #askAbout({ id, attempt, dispatched_at }: ActiveJob, node: NodeCapacity): Promise<void> {
     const key = { job_id: id, attempt };
-    const isOld = this.ctx.clock.now() - (dispatched_at ?? 0) > this.timing.ackTimeoutMs;
+    const isOld = Math.abs(this.ctx.clock.now() - (dispatched_at ?? 0)) > this.timing.ackTimeoutMs;
     if (!isOld || !node.connected || this.dispatcher.isPending(key, node)) return;
     if ((await getAttemptRow(this.ctx.db, key))?.accepted_at !== null) return;
     this.nodes.reconnect(node.id, `nobody knows whether job ${id} has arrived`);

@@ -1,6 +1,6 @@
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { EXIT_OK, type FakeAgent, KILLED, Lab, toReport } from './support/lab.js';
+import { EXIT_OK, type FakeAgent, KILLED, Lab, toReport, virtualSlots } from './support/lab.js';
 
 describe('a dispatch that is not acknowledged', () => {
   let clock: FakeClock;
@@ -71,6 +71,30 @@ describe('a dispatch that is not acknowledged', () => {
     await agent.connect({ attempts: [] });
     expect(await agent.take('dispatch')).to.include({ job_id: job.id, attempt: 1 });
     expect(agent.count('dispatch')).to.equal(2);
+  });
+
+  it('goes to another node, and nothing more to one that stands still, though that has not hung up yet', async () => {
+    const frozen = await lab.agent({ name: 'frozen', slots: virtualSlots(2) });
+    const job = await lab.submit();
+    await frozen.take('dispatch');
+    const other = await lab.agent({ name: 'other', slots: virtualSlots(4) });
+    frozen.freeze();
+    await clock.advance(10_000);
+    expect(await other.take('dispatch')).to.include({ job_id: job.id, attempt: 1 });
+    expect(await lab.isConnected(frozen.nodeId)).to.equal(false);
+    expect(lab.nodes.send(frozen.nodeId, { type: 'start', job_id: job.id, attempt: 1 })).to.equal(false);
+    expect(await lab.slots(frozen)).to.deep.equal([job.id, null]);
+    frozen.cut();
+  });
+
+  it('is not sent again to a node that still holds slots for it', async () => {
+    const agent = await lab.agent({ slots: virtualSlots(2) });
+    const job = await lab.submit();
+    const dispatch = await passAckTimeout(agent);
+    await agent.connect({ slots: virtualSlots(2), attempts: [toReport(dispatch)] });
+    expect(await lab.job(job.id)).to.deep.include({ status: 'RUNNING', gpu_indices: [0] });
+    expect(await lab.slots(agent)).to.deep.equal([job.id, null]);
+    expect(agent.count('dispatch')).to.equal(1);
   });
 
   it('is taken up again where it runs, if nothing else has become of it', async () => {

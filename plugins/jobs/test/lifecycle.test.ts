@@ -1,6 +1,7 @@
 import type { Exit } from '@svc/contract';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { Type } from 'typebox';
 import { EXIT_OK, Lab, tapping, virtualSlots } from './support/lab.js';
 
 describe('the life of a job', () => {
@@ -276,18 +277,8 @@ describe('the life of a job', () => {
   });
 
   it('fails a job that its runner cannot plan', async () => {
-    const { Type } = await import('typebox');
-    const picky = tapping('picky', (ctx) => {
-      ctx.hooks.runners.tap('picky', (runners) =>
-        runners.add({
-          name: 'picky',
-          optionsSchema: Type.Object({}),
-          placement: 'slots',
-          plan: () => {
-            throw new Error('no such image');
-          },
-        }),
-      );
+    const picky = createRunner('picky', () => {
+      throw new Error('no such image');
     });
     const lab = await Lab.open({ plugins: [picky] });
     const agent = await lab.agent({
@@ -301,4 +292,29 @@ describe('the life of a job', () => {
     expect(await lab.slots(agent)).to.deep.equal([null]);
     await lab.close();
   });
+
+  it('cancels a job that its runner cannot plan, if that was asked for meanwhile', async () => {
+    let refuse = (_error: Error): void => undefined;
+    const plan = new Promise<never>((_resolve, reject) => (refuse = reject));
+    const lab = await Lab.open({ plugins: [createRunner('slow', () => plan)] });
+    const agent = await lab.agent({
+      runners: [{ name: 'slow', available: true, reason: null, version: null }],
+    });
+    const job = await lab.submit({ runner: 'slow' });
+    await lab.reach(job.id, 'DISPATCHING');
+    const { body } = await lab.request('POST', `/jobs/${job.id}/cancel`);
+    expect(body).to.include({ result: 'cancel-requested' });
+    refuse(new Error('no such image'));
+    expect(await lab.reach(job.id, 'CANCELLED')).to.include({ failure_reason: null, exit_code: null });
+    expect(await lab.slots(agent)).to.deep.equal([null]);
+    await lab.close();
+  });
 });
+
+function createRunner(name: string, plan: () => Promise<never>) {
+  return tapping(name, (ctx) => {
+    ctx.hooks.runners.tap(name, (runners) =>
+      runners.add({ name, optionsSchema: Type.Object({}), placement: 'slots', plan }),
+    );
+  });
+}

@@ -5,7 +5,7 @@ import { planPass, type PassPlan, type QueueItem } from '../src/plan-pass.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
-const STARVATION = { now: NOW, starvationAfterMs: 10 * MINUTE };
+const STARVATION = { now: NOW, starvationAfterMs: 10 * MINUTE, backoffMaxMs: 5 * MINUTE };
 
 let serial = 0;
 const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
@@ -174,6 +174,12 @@ describe('a scheduling pass', () => {
       it(what, () => expect(reasonOf(item, nodes)).to.equal(sentence));
     }
 
+    it('waits out no back-off that was set before the clock was set back', () => {
+      const place = (not_before: number) => plan([job({ not_before })], [node('a', { total: 1 })]).placements;
+      expect(place(NOW + 5 * MINUTE)).to.have.length(0);
+      expect(place(NOW + 5 * MINUTE + 1)).to.have.length(1);
+    });
+
     it('counts the jobs before it, roughly when they are many', () => {
       const queue = Array.from({ length: 130 }, () => job());
       const { reasons } = plan(queue, [node('a', { total: 1, free: 0 })]);
@@ -192,6 +198,11 @@ describe('a scheduling pass', () => {
 
   describe('never starves a large job', () => {
     const nodes = () => [node('a', { total: 4, free: 2 }), node('b', { total: 4, free: 1 })];
+
+    it('begins to count anew when the clock has been set back', () => {
+      const large = job({ gpu: 4, head_since: NOW + 1 });
+      expect(plan([large], nodes()).newHeads).to.deep.equal([large.id]);
+    });
 
     it('notes since when it is the head', () => {
       const large = job({ gpu: 4 });

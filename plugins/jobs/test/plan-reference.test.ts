@@ -5,7 +5,7 @@ import { planPass, type QueueItem } from '../src/plan-pass.js';
 import { naivePlan } from './support/naive-plan.js';
 
 const NOW = 1_700_000_000_000;
-const CONTEXT = { now: NOW, starvationAfterMs: 600_000 };
+const CONTEXT = { now: NOW, starvationAfterMs: 600_000, backoffMaxMs: 300_000 };
 
 const selectors = fc.dictionary(
   fc.constantFrom('zone', 'tier', 'gpu_model', 'node'),

@@ -114,6 +114,30 @@ describe('retrying a job', () => {
     });
   }
 
+  it('of a LOST job does not wait longer because the clock was set back', async () => {
+    const agent = await lab.agent();
+    const job = await lab.submit({ max_attempts: 2 });
+    await agent.start();
+    await lab.reach(job.id, 'RUNNING');
+    agent.cut();
+    await until(async () => {
+      await clock.advance(5000);
+      return (await lab.job(job.id)).status === 'LOST';
+    });
+    const setBackMs = 3 * 3_600_000;
+    await lab.kernel.db('jobs').update({ retry_at: clock.now() + setBackMs });
+    await clock.advance(2000);
+    expect(await lab.reach(job.id, 'QUEUED')).to.include({ attempt: 2 });
+  });
+
+  it('begins with a fresh place in the queue: what it waited at its head before counts no more', async () => {
+    const job = await lab.submit();
+    await lab.kernel.db('jobs').update({ head_since: clock.now() });
+    await lab.request('POST', `/jobs/${job.id}/cancel`);
+    await retry(job.id);
+    expect((await lab.kernel.db('jobs').first()).head_since).to.equal(null);
+  });
+
   it('by hand does not wait', async () => {
     const agent = await lab.agent();
     const job = await lab.submit();

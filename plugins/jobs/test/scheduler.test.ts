@@ -112,6 +112,29 @@ describe('the scheduler', () => {
     expect(await lab.slots(agent)).to.include(null);
   });
 
+  it('looks after all other jobs when a plugin fails on one that is lost', async () => {
+    const failing = tapping('failing', (ctx) => {
+      ctx.hooks.jobTransition.tap('failing', ({ after }) => {
+        if (after.name === 'cursed' && after.status === 'LOST') throw new Error('no');
+      });
+    });
+    const here = (lab = await Lab.open({ clock, plugins: [failing] }));
+    const agent = await here.agent({ slots: virtualSlots(2) });
+    const cursed = await here.submit({ name: 'cursed' });
+    await agent.start({ job_id: cursed.id });
+    const fine = await here.submit({ name: 'fine' });
+    await agent.start({ job_id: fine.id });
+    await here.reach(fine.id, 'RUNNING');
+    agent.cut();
+    await until(async () => {
+      await clock.advance(5000);
+      return (await here.job(fine.id)).status === 'LOST';
+    });
+    const next = await here.submit();
+    const other = await here.agent({ name: 'other' });
+    await other.start({ job_id: next.id });
+  });
+
   it('writes a reason only when it is another', async () => {
     lab = await Lab.open({ clock });
     await lab.submit();

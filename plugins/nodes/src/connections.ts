@@ -4,12 +4,12 @@ import type { ServerFrame } from '@svc/contract';
 export interface Connection {
   /** Rises with each connection of this server. */
   readonly number: number;
-  /** Its welcome has been sent. */
+  /** Its welcome has been sent, and neither side has begun to close it: a peer that stands still may take its time over that. */
   readonly isOpen: boolean;
   /** When the agent was last heard of, in ms. */
   readonly lastSeenAt: number;
-  /** Frames handed over before the welcome follow it. */
-  send(frame: ServerFrame): void;
+  /** Frames handed over before the welcome follow it. False: it is being closed, and takes none any more. */
+  send(frame: ServerFrame): boolean;
   close(code: number, reason: string): void;
   /** For a peer that does not listen any more. */
   cut(reason: string): void;

@@ -58,9 +58,7 @@ export class AgentHub implements SessionHost {
   }
 
   send(nodeId: string, frame: ServerFrame): boolean {
-    const connection = this.connections.get(nodeId);
-    connection?.send(frame);
-    return connection !== undefined;
+    return this.connections.get(nodeId)?.send(frame) ?? false;
   }
 
   welcome(hello: Hello, session: Session): Promise<ServerFrame> {

@@ -77,8 +77,9 @@ export interface Nodes {
   capacity(db: Db): Promise<NodeCapacity[]>;
 
   /**
-   * Takes exactly these slots, or one cpu-only place, all or nothing: false when one of them is not free any more. Never
-   * doubles: each slot has one holder, and only `release` ends that.
+   * Takes exactly these slots, or one cpu-only place, all or nothing: false when one of them is not free any more, or when the
+   * attempt holds something on that node already: its agent has not said yet what became of that. Never doubles: each slot has
+   * one holder, and only `release` ends that.
    */
   claim(db: Db, claim: Claim): Promise<boolean>;
   /** Frees what the attempt holds on that node; false when it held nothing. May be repeated. */
@@ -86,7 +87,7 @@ export interface Nodes {
   /** Everything held on the node. */
   holdings(db: Db, nodeId: string): Promise<Holding[]>;
 
-  /** Hands the frame to the node's connection; false when there is none. True says nothing about its arrival. */
+  /** Hands the frame to the node's connection; false when there is none, or it is being closed. True says nothing about its arrival. */
   send(nodeId: string, frame: ServerFrame): boolean;
   /** Number of the node's present connection; null when there is none. */
   connectionOf(nodeId: string): number | null;

@@ -29,7 +29,7 @@ export interface SessionHost {
 export class Session implements Connection {
   lastSeenAt: number;
   node: AgentNode | null = null;
-  isOpen = false;
+  #isWelcome = false;
   /** Settles when the welcome has been sent, or the hello refused. */
   #welcomed: Promise<void> | null = null;
   /** Settles when the end of the connection has been dealt with. */
@@ -56,9 +56,15 @@ export class Session implements Connection {
     socket.on('close', (code, reason) => this.#ended(reason.toString() || `socket closed (${code})`));
   }
 
-  send(frame: ServerFrame): void {
-    if (this.isOpen) this.socket.send(JSON.stringify(frame));
+  get isOpen(): boolean {
+    return this.#isWelcome && !this.#isClosing;
+  }
+
+  send(frame: ServerFrame): boolean {
+    if (this.#isClosing) return false;
+    if (this.#isWelcome) this.socket.send(JSON.stringify(frame));
     else this.#waiting.push(frame);
+    return true;
   }
 
   close(code: number, reason: string): void {
@@ -103,7 +109,7 @@ export class Session implements Connection {
     const key = 'job_id' in frame ? frame.job_id : frame.type;
     const work = this.#work.run(key, sizeBytes, async () => {
       await welcomed;
-      if (this.isOpen) await this.host.frame(frame, this);
+      if (this.#isWelcome) await this.host.frame(frame, this);
     });
     work.catch((error: unknown) => this.#refuse(error)).finally(() => this.#resumeReading());
     if (this.#work.weight > MAX_BYTES_IN_WORK) this.socket.pause();
@@ -113,7 +119,7 @@ export class Session implements Connection {
     this.#helloTimer.clear();
     const welcome = await this.host.welcome(hello, this);
     if (this.socket.readyState !== this.socket.OPEN) return;
-    this.isOpen = true;
+    this.#isWelcome = true;
     this.send(welcome);
     for (const frame of this.#waiting.splice(0)) this.send(frame);
     await this.host.opened(this);

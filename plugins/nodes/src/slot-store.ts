@@ -19,7 +19,7 @@ export async function claim(db: Db, { node_id, gpu_indices, job_id, attempt }: C
     .where({ id: node_id, online: true, draining: false })
     .forUpdate()
     .first('max_cpu_jobs');
-  if (!node) return false;
+  if (!node || (await isHeldBy(db, node_id, { job_id, attempt }))) return false;
   if (gpu_indices.length === 0) return claimCpu(db, { node_id, job_id, attempt }, node.max_cpu_jobs);
   const free = () =>
     db<SlotRow>('slots')
@@ -59,6 +59,13 @@ export async function listHoldings(db: Db, nodeId: string): Promise<Holding[]> {
     ...holdings.values(),
     ...claims.map(({ job_id, attempt }) => ({ job_id, attempt, gpu_indices: [] })),
   ];
+}
+
+async function isHeldBy(db: Db, node_id: string, { job_id, attempt }: AttemptKey): Promise<boolean> {
+  const held = { node_id, job_id, attempt };
+  const holding =
+    (await db<SlotRow>('slots').where(held).first()) ?? (await db('cpu_claims').where(held).first());
+  return holding !== undefined;
 }
 
 async function claimCpu(db: Db, row: CpuClaimRow, maxCpuJobs: number): Promise<boolean> {

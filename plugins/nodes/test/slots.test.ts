@@ -51,6 +51,16 @@ describe('slots', () => {
       ]);
     });
 
+    it('claims nothing more for an attempt that holds something there already', async () => {
+      await claimIn([1]);
+      expect(await claimIn([2])).to.equal(false);
+      expect(await claimIn([])).to.equal(false);
+      expect(await listHoldings(db, nodeId)).to.deep.equal([{ ...jobA, gpu_indices: [1] }]);
+      await claimIn([], jobB);
+      expect(await claimIn([], jobB)).to.equal(false);
+      expect(await claimIn([0], { ...jobA, attempt: jobA.attempt + 1 })).to.equal(true);
+    });
+
     it('never gives one slot to two, however many ask at once', async () => {
       const keys = Array.from({ length: 12 }, () => ({ job_id: newId('job'), attempt: 1 }));
       const taken = await Promise.all(keys.map((key, index) => claimIn([index % 4], key)));
