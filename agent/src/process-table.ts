@@ -13,6 +13,7 @@ interface ProcessStat extends ProcessIdentity {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
+  readonly threads: number;
 }
 
 /** Environment variables that every process of an attempt carries, whoever its parent is by now. */
@@ -29,8 +30,24 @@ export interface AttemptSigns {
   readonly family?: readonly ProcessIdentity[];
 }
 
-const SWEEP_PAUSE_MS = 10;
-const SWEEP_ROUNDS = 500;
+/** How long a sweep waits for what it has killed, and whom it tells. */
+export interface Patience {
+  /** Left out: a minute. The memory of a large process, and what it holds of a GPU, is not taken down in a moment. */
+  readonly limitMs?: number;
+  /** Told once, when it takes longer than usual. */
+  readonly onSlow?: (pids: readonly number[]) => void;
+  /** Aborts: the rest is another's to do. */
+  readonly signal?: AbortSignal;
+}
+
+const LIMIT_MS = 60_000;
+/** An agent that starts clears out first, and the jobs that run on wait for it. */
+const ORPHANS_LIMIT_MS = 5000;
+const SLOW_MS = 1000;
+const PAUSE_MS = 10;
+const MAX_PAUSE_MS = 500;
+/** So often at most it looks again only because something on the host has just ended. */
+const MAX_UNSURE = 500;
 
 /** The identity of a live process; null when there is none. */
 export function identify(pid: number): ProcessIdentity | null {
@@ -38,7 +55,7 @@ export function identify(pid: number): ProcessIdentity | null {
   return stat === null ? null : { pid, start_ticks: stat.start_ticks };
 }
 
-/** Whether exactly this process still runs. A zombie does not. */
+/** Whether exactly this process still runs. A zombie does not, unless threads of it are left. */
 export function isRunning(process: ProcessIdentity): boolean {
   const stat = readStat(process.pid);
   return stat !== null && isSame(stat, process) && !isDead(stat);
@@ -72,17 +89,14 @@ export function listDescendants(ancestor: ProcessIdentity): ProcessIdentity[] {
 }
 
 /** Kills everything that belongs to an attempt, until none is left. Returns the pids that outlived it (stuck in the kernel), as a rule none. */
-export async function sweep({ mark, leader, outputs, family = [] }: AttemptSigns): Promise<number[]> {
+export async function sweep(signs: AttemptSigns, patience: Patience = {}): Promise<number[]> {
+  const { mark, leader, outputs, family = [] } = signs;
   const led = leader !== null && !isReused(leader) ? leader.pid : null;
   const isLed = ({ group, session }: ProcessStat) => led !== null && (group === led || session === led);
-  const isKin = (stat: ProcessStat) => family.some((kin) => isSame(kin, stat));
   const links = new Set(outputs.flatMap(toLinks));
+  const isMember = (stat: ProcessStat) => isLed(stat) || isMarked(stat, mark) || writesTo(stat, links);
   // Nothing of an attempt is older than its leader, which spares a look at most of the host's processes.
-  const since = leader?.start_ticks ?? 0;
-  return killUntilGone(
-    since,
-    (stat) => isLed(stat) || isKin(stat) || isMarked(stat.pid, mark) || writesTo(stat.pid, links),
-  );
+  return killUntilGone(new Hunt(isMember, leader?.start_ticks ?? 0, family), patience);
 }
 
 /** Kills every marked process for which `isOrphan` says so, until none is left. `mark`: variables that it must carry. */
@@ -90,61 +104,89 @@ export async function sweepMarked(
   mark: AttemptMark,
   isOrphan: (env: ProcessEnvironment) => boolean,
 ): Promise<number[]> {
-  return killUntilGone(0, ({ pid }) => {
-    const env = readEnvironment(pid);
-    return env !== null && carries(env, mark) && isOrphan(env);
-  });
+  const isMember = (stat: ProcessStat) =>
+    readEnvironments(stat).some((env) => carries(env, mark) && isOrphan(env));
+  return killUntilGone(new Hunt(isMember), { limitMs: ORPHANS_LIMIT_MS });
 }
 
-type Membership = (stat: ProcessStat) => boolean;
-
-/** Members are sought among what started at `since` (clock ticks since boot) or later. */
-async function killUntilGone(since: number, isMember: Membership): Promise<number[]> {
-  const knownDead = new Set<number>();
-  for (let round = 0; ; round += 1) {
-    const { pids, isSure } = look(since, isMember, knownDead);
-    if ((pids.length === 0 && isSure) || round === SWEEP_ROUNDS) return pids;
+async function killUntilGone(
+  hunt: Hunt,
+  { limitMs = LIMIT_MS, onSlow, signal }: Patience,
+): Promise<number[]> {
+  const begunAt = performance.now();
+  let [pauseMs, unsure, isSlow] = [PAUSE_MS, 0, false];
+  for (;;) {
+    const { pids, isSure, hasNew } = hunt.look();
+    if (pids.length === 0 && (isSure || ++unsure === MAX_UNSURE)) return [];
     for (const pid of pids) send(pid, 'SIGKILL');
-    await delay(SWEEP_PAUSE_MS);
+    const waitedMs = performance.now() - begunAt;
+    if (waitedMs >= limitMs || signal?.aborted === true) return pids;
+    if (waitedMs >= SLOW_MS && pids.length > 0 && !isSlow) {
+      isSlow = true;
+      onSlow?.(pids);
+    }
+    await delay(pauseMs);
+    pauseMs = hasNew || pids.length === 0 ? PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS);
   }
 }
 
-/**
- * The members that live. Not sure: a process ended between the listing and the question what it is; if it was a member, it may have
- * left a child that was not there yet when the list was made.
- */
-function look(
-  since: number,
-  isMember: Membership,
-  knownDead: Set<number>,
-): { pids: number[]; isSure: boolean } {
-  const pids: number[] = [];
-  let isSure = true;
-  for (const pid of listPids()) {
+/** Looks for the members of something among the processes, again and again. */
+class Hunt {
+  readonly #members: Map<number, ProcessIdentity>;
+  readonly #knownDead = new Set<number>();
+
+  /** Members are sought among what started at `since` (clock ticks since boot) or later. */
+  constructor(
+    private readonly isMember: (stat: ProcessStat) => boolean,
+    private readonly since = 0,
+    family: readonly ProcessIdentity[] = [],
+  ) {
+    this.#members = new Map(family.map((member) => [member.pid, member]));
+  }
+
+  /**
+   * The members that live. Not sure: a process ended between the listing and the question what it is; if it was a member, it may have
+   * left a child that was not there yet when the list was made.
+   */
+  look(): { pids: number[]; isSure: boolean; hasNew: boolean } {
+    const pids: number[] = [];
+    const known = this.#members.size;
+    let isSure = true;
+    for (const pid of listPids()) {
+      const stat = readStat(pid);
+      if (stat !== null && (stat.start_ticks < this.since || pid === process.pid)) continue;
+      if (stat !== null && !isDead(stat) && this.#recognizes(stat)) pids.push(pid);
+      else if (this.#hasJustEnded(pid)) isSure = false;
+    }
+    return { pids, isSure, hasNew: this.#members.size > known };
+  }
+
+  /** Once a member, always a member: while a process is taken down it has no environment any more, and no files. */
+  #recognizes(stat: ProcessStat): boolean {
+    const known = this.#members.get(stat.pid);
+    if (known !== undefined && isSame(known, stat)) return true;
+    if (!this.isMember(stat)) return false;
+    this.#members.set(stat.pid, stat);
+    return true;
+  }
+
+  #hasJustEnded(pid: number): boolean {
     const stat = readStat(pid);
-    if (stat !== null && (stat.start_ticks < since || pid === process.pid)) continue;
-    if (stat !== null && !isDead(stat) && isMember(stat)) pids.push(pid);
-    else if (hasJustEnded(pid, knownDead)) isSure = false;
+    if (stat !== null && !isDead(stat)) return false;
+    const isNews = !this.#knownDead.has(pid);
+    this.#knownDead.add(pid);
+    return isNews;
   }
-  return { pids, isSure };
 }
 
-function hasJustEnded(pid: number, knownDead: Set<number>): boolean {
-  const stat = readStat(pid);
-  if (stat !== null && !isDead(stat)) return false;
-  const isNews = !knownDead.has(pid);
-  knownDead.add(pid);
-  return isNews;
-}
-
-function isMarked(pid: number, mark: AttemptMark): boolean {
-  const env = readEnvironment(pid);
-  return env !== null && carries(env, mark);
+function isMarked(stat: ProcessStat, mark: AttemptMark): boolean {
+  return readEnvironments(stat).some((env) => carries(env, mark));
 }
 
 /** Whether its stdout or stderr is one of the files. Not known of a process that is not ours to look into, so: no. */
-function writesTo(pid: number, links: ReadonlySet<string>): boolean {
-  return links.size > 0 && [1, 2].some((fd) => links.has(readLink(`/proc/${pid}/fd/${fd}`) ?? ''));
+function writesTo(stat: ProcessStat, links: ReadonlySet<string>): boolean {
+  if (links.size === 0) return false;
+  return placesOf(stat).some((place) => [1, 2].some((fd) => links.has(readLink(`${place}/fd/${fd}`) ?? '')));
 }
 
 /** What the kernel calls an open file: by its name without symbolic links, also when it has been removed. */
@@ -177,7 +219,7 @@ export class ProcessEnvironment {
 
 /** The job whose attempt the process belongs to; null: none, or not ours to know. */
 export function jobOf(pid: number): string | null {
-  return readEnvironment(pid)?.get('SVC_JOB_ID') ?? null;
+  return readEnvironment(`/proc/${pid}`)?.get('SVC_JOB_ID') ?? null;
 }
 
 /** Must hold: an empty mark is carried by no process, not by every one. */
@@ -186,20 +228,39 @@ function carries(env: ProcessEnvironment, mark: AttemptMark): boolean {
   return entries.length > 0 && entries.every(([name, value]) => env.get(name) === value);
 }
 
-/** null: gone, a kernel thread, or not ours to read. */
-function readEnvironment(pid: number): ProcessEnvironment | null {
-  const text = readProc(`/proc/${pid}/environ`, 'latin1');
+/** None: gone, a kernel thread, or not ours to read. */
+function readEnvironments(stat: ProcessStat): ProcessEnvironment[] {
+  return placesOf(stat).flatMap((place) => readEnvironment(place) ?? []);
+}
+
+function readEnvironment(place: string): ProcessEnvironment | null {
+  const text = readProc(`${place}/environ`, 'latin1');
   return text ? new ProcessEnvironment(`\0${text}\0`) : null;
+}
+
+/** Where its environment and its files are shown: by its main thread, and once that has ended by the threads that are left. */
+function placesOf({ pid, state }: ProcessStat): string[] {
+  const dir = `/proc/${pid}`;
+  return state === 'Z' ? listThreads(pid).map((tid) => `${dir}/task/${tid}`) : [dir];
 }
 
 function listProcesses(): ProcessStat[] {
   return listPids().flatMap((pid) => readStat(pid) ?? []);
 }
 
+/** Must hold: it throws rather than list none. */
 function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
+}
+
+function listThreads(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 function readLink(file: string): string | null {
@@ -224,12 +285,18 @@ function readStat(pid: number): ProcessStat | null {
   if (text === null) return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = 'X', parent, group, session] = fields;
-  const numbers = { parent: Number(parent), group: Number(group), session: Number(session) };
+  const numbers = {
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    threads: Number(fields[17]),
+  };
   return { pid, state, ...numbers, start_ticks: Number(fields[19]) };
 }
 
-function isDead(stat: ProcessStat): boolean {
-  return stat.state === 'Z' || stat.state === 'X';
+/** A main thread may have ended while others go on, or are still giving back memory and devices: its process has not ended. */
+function isDead({ state, threads }: ProcessStat): boolean {
+  return state === 'X' || (state === 'Z' && threads <= 1);
 }
 
 function readProc(file: string, encoding: BufferEncoding): string | null {

@@ -10,6 +10,10 @@ import { EXIT_FILE, STARTED_FILE, toEnded, withoutTime, type Started } from './s
 
 const POLL_MS = 1000;
 const STOP_POLL_MS = 20;
+const WAITING =
+  'killed processes of the attempt are not gone yet: its end is told when they are, or in a minute';
+const GIVEN_UP =
+  'processes of the attempt are not gone a minute after they were killed: its end is told all the same, and their memory and GPUs may still be in use';
 
 /** What `recover` needs: the shim that the order was given to. Saved before it is given. */
 export interface ShimState {
@@ -196,16 +200,13 @@ class ShimmedRun implements Run {
   }
 
   async #clearOut(): Promise<void> {
-    const { job_id, attempt, stdoutPath, stderrPath } = this.ctx;
+    const { job_id, attempt, stdoutPath, stderrPath, log, signal } = this.ctx;
+    const about = (pids: readonly number[]) => ({ job_id, attempt, pids });
     const outputs = [stdoutPath, stderrPath];
-    const survivors = await sweep({
-      mark: this.#mark,
-      leader: this.#started,
-      outputs,
-      family: this.#family,
-    });
-    if (survivors.length === 0) return;
-    this.ctx.log.error('processes of the attempt cannot be killed', { job_id, attempt, pids: survivors });
+    const signs = { mark: this.#mark, leader: this.#started, outputs, family: this.#family };
+    const onSlow = (pids: readonly number[]) => log.warn(WAITING, about(pids));
+    const survivors = await sweep(signs, { onSlow, signal });
+    if (survivors.length > 0 && !signal.aborted) log.error(GIVEN_UP, about(survivors));
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../src/process-table.js';
 import type { AttemptMark, AttemptSigns, ProcessIdentity } from '../src/process-table.js';
 import { FORGETFUL, until } from '../testing/index.js';
+import { startSlowDeath } from './support/slow-death.js';
 
 /** Starts a group of its own that carries the mark. */
 function start(script: string, env: Record<string, string>, stdio: StdioOptions = 'ignore') {
@@ -26,6 +27,11 @@ function start(script: string, env: Record<string, string>, stdio: StdioOptions 
   const identity = identify(child.pid as number);
   if (identity === null) throw new Error('it did not start');
   return identity;
+}
+
+/** Its main thread has ended. */
+function isZombie({ pid }: ProcessIdentity): boolean {
+  return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 }
 
 function signs(
@@ -141,6 +147,58 @@ describe('agent: process table', () => {
       await sweep({ ...signs(mark, parent), family });
       expect(isRunning(it)).to.equal(false);
     });
+  });
+
+  it('kills a process whose main thread has ended while another goes on', async () => {
+    const script = [
+      'import ctypes, os, threading, time',
+      'threading.Thread(target=time.sleep, args=(300,)).start()',
+      'ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)',
+    ].join('\n');
+    const it = start(`exec python3 -S -c '${script}'`, mark);
+    await until(() => isZombie(it), 'the end of the main thread');
+    expect(isRunning(it)).to.equal(true);
+    expect(isGroupAlive(it)).to.equal(true);
+    expect(await sweep(signs(mark))).to.deep.equal([]);
+    await until(() => identify(it.pid) === null, 'its end');
+  });
+
+  it('is not done with a killed process before all of its threads have ended, and says so when it gives up', async () => {
+    const it = await startSlowDeath(mark);
+    try {
+      expect(await sweep(signs(mark), { limitMs: 500 })).to.deep.equal([it.pid]);
+      expect(isZombie(it)).to.equal(true);
+      expect(isRunning(it)).to.equal(true);
+    } finally {
+      await it.release();
+    }
+    expect(await sweep(signs(mark, it))).to.deep.equal([]);
+    expect(isRunning(it)).to.equal(false);
+  });
+
+  it('remembers what it has killed, for a process that is taken down loses its environment first', async () => {
+    const it = await startSlowDeath(mark);
+    try {
+      const seen = { ...mark };
+      const swept = sweep(signs(seen), { limitMs: 500 });
+      seen.SVC_TEST_MARK = 'as if it had none any more';
+      expect(await swept).to.deep.equal([it.pid]);
+    } finally {
+      await it.release();
+    }
+  });
+
+  it('waits for a killed process no longer than it is wanted to', async () => {
+    const it = await startSlowDeath(mark);
+    try {
+      const closing = new AbortController();
+      const swept = sweep(signs(mark), { signal: closing.signal });
+      await until(() => isZombie(it), 'the end of its main thread');
+      closing.abort();
+      expect(await swept).to.deep.equal([it.pid]);
+    } finally {
+      await it.release();
+    }
   });
 
   it('asks about each marked process when it is told to', async () => {
