@@ -10,10 +10,9 @@ import { EXIT_FILE, STARTED_FILE, toEnded, withoutTime, type Started } from './s
 
 const POLL_MS = 1000;
 const STOP_POLL_MS = 20;
-const WAITING =
-  'killed processes of the attempt are not gone yet: its end is told when they are, or in a minute';
+const WAITING = 'killed processes of the attempt are not gone yet: waiting, at most a minute';
 const GIVEN_UP =
-  'processes of the attempt are not gone a minute after they were killed: its end is told all the same, and their memory and GPUs may still be in use';
+  'killed processes of the attempt are not gone after a minute: no longer waiting, their memory and GPUs may still be in use';
 
 /** What `recover` needs: the shim that the order was given to. Saved before it is given. */
 export interface ShimState {
