@@ -59,6 +59,8 @@ export class LogStream {
   #head: Buffer = NO_HEAD;
   /** The server's mark was told in this agent's life. */
   #isMarked = false;
+  /** The last read found that the file had been emptied. */
+  #isEmptied = false;
   #startsAnew = false;
   #begun = false;
   /** What lies before it is replayed; null: not known yet on this connection. */
@@ -193,7 +195,9 @@ export class LogStream {
     try {
       while (this.#mayRead()) {
         await this.#waitForPace();
-        if (!(await this.channel.inTurn((buffer) => this.#readAndSend(buffer)))) break;
+        const hasMore = await this.channel.inTurn((buffer) => this.#readAndSend(buffer));
+        if (this.#isEmptied) await this.startAnew();
+        else if (!hasMore) break;
       }
       this.#failures = 0;
     } catch (error) {
@@ -221,6 +225,7 @@ export class LogStream {
 
   /** Sends what one read gives; false when there was nothing to read. */
   async #readAndSend(buffer: Buffer): Promise<boolean> {
+    this.#isEmptied = false;
     if (!this.#mayRead()) return false;
     if (this.#sentTo < this.#cut.to) this.#sendCut(this.#cut);
     const generation = this.#generation;
@@ -228,7 +233,11 @@ export class LogStream {
     const bytesRead = await this.#read(buffer);
     const isSameFile = await this.#isSameFile();
     if (generation !== this.#generation) return true;
-    if (!isSameFile) return this.startAnew().then(() => true);
+    this.#isEmptied = !isSameFile;
+    if (this.#isEmptied) return false;
+    // The reader's buffer is used again.
+    if (this.#filePosition === 0)
+      this.#head = Buffer.from(buffer.subarray(0, Math.min(bytesRead, HEAD_BYTES)));
     if (this.#isReplaying) this.channel.replayPace.spend(bytesRead);
     if (bytesRead > 0) this.#send(this.#splitter.push(buffer.subarray(0, bytesRead)));
     else if (isFinal) this.#sendEnd();
