@@ -1,10 +1,24 @@
+import { route } from '@svc/contract';
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Type } from 'typebox';
 import { WebSocket } from 'ws';
-import type { Caller } from '../src/index.js';
+import { ok, type Caller } from '../src/index.js';
 import { createTestKernel, type TestKernel } from '../testing/index.js';
 import { plugin } from './support.js';
+
+const echo = route({
+  id: 'echo',
+  method: 'POST',
+  path: '/echo',
+  scope: 'any',
+  summary: '',
+  body: Type.Object({ word: Type.String() }),
+  answers: { 200: Type.Object({ word: Type.String() }) },
+});
 
 describe('upgrade', () => {
   let kernel: TestKernel;
@@ -15,6 +29,7 @@ describe('upgrade', () => {
     callers = [];
     const sockets = plugin('sockets', ({ hooks, name }) =>
       hooks.routes.tap(name, (routes) => {
+        routes.add(echo, ({ body }) => ok(body));
         routes.upgrade('/agent/ws', 'agent', (socket, caller) => {
           callers.push(caller);
           socket.on('message', (data) => socket.send(`echo ${String(data)}`));
@@ -42,10 +57,9 @@ describe('upgrade', () => {
     const client = dial(...call);
     client.on('error', () => undefined);
     const [, answer] = (await once(client, 'unexpected-response')) as [unknown, IncomingMessage];
-    let text = '';
-    for await (const chunk of answer) text += String(chunk);
+    const body = await text(answer);
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
-    return [answer.statusCode!, JSON.parse(text).error.code];
+    return [answer.statusCode!, JSON.parse(body).error.code];
   }
 
   it('opens a socket for a caller of the scope', async () => {
@@ -97,14 +111,28 @@ describe('upgrade', () => {
     await kernel.close();
   });
 
-  it('refuses other protocols', async () => {
-    const call = request(`${kernel.url}/api/v1/agent/ws`, {
-      headers: { Connection: 'Upgrade', Upgrade: 'h2c', Authorization: 'Bearer agent' },
+  it('answers an offer of another protocol as the ordinary request that it is', async () => {
+    const call = request(`${kernel.url}/api/v1/echo`, {
+      method: 'POST',
+      headers: {
+        Connection: 'Upgrade, HTTP2-Settings',
+        Upgrade: 'h2c',
+        'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
+        'Content-Type': 'application/json',
+        Authorization: 'Bearer agent',
+      },
     });
-    call.end();
+    call.end(JSON.stringify({ word: 'hello' }));
     const [answer] = (await once(call, 'response')) as [IncomingMessage];
-    expect(answer.statusCode).to.equal(400);
-    answer.resume();
-    await once(answer, 'close');
+    expect([answer.statusCode, JSON.parse(await text(answer))]).to.deep.equal([200, { word: 'hello' }]);
+  });
+
+  it('hangs up on whoever may not in, though the peer never ends its side', async () => {
+    const peer = connect({ port: Number(new URL(kernel.url).port), allowHalfOpen: true });
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
+    peer.write(`GET /api/v1/agent/ws HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n\r\n`);
+    expect(await text(peer)).to.match(/^HTTP\/1.1 401/);
+    await kernel.close();
+    peer.destroy();
   });
 });

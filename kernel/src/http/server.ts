@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BootError, HttpError } from '../errors.js';
 import type { Address } from '../plugin.js';
@@ -13,11 +13,18 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-const MALFORMED = { path: '', message: 'the request is malformed HTTP' };
+/** An offer of h2c, as curl and Java make it, is not taken up: that request is an ordinary one. WebSockets alone are upgrades. */
+class Request extends IncomingMessage {
+  get upgrade(): boolean {
+    return this.headers.upgrade?.toLowerCase() === 'websocket';
+  }
+  // What the parser makes of it.
+  set upgrade(_isAnyOffered: boolean) {}
+}
 
 export function createHttpServer(parts: HttpParts): HttpServer {
   const answer = createApp(parts).callback();
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
+  const server = createServer({ requireHostHeader: false, IncomingMessage: Request }, (request, response) => {
     response.setMaxListeners(0);
     // A connection that is kept alive would keep a closing server waiting.
     response.once('close', () => parts.closing.aborted && setImmediate(() => server.closeIdleConnections()));
@@ -25,7 +32,8 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   });
   const sockets = serveUpgrades(server, parts);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
-    const malformed = new HttpError('validation_error', MALFORMED.message, { errors: [MALFORMED] });
+    const message = 'the request is malformed HTTP';
+    const malformed = new HttpError('validation_error', message, { errors: [{ path: '', message }] });
     const tooLarge = new HttpError('payload_too_large', 'the headers are too large');
     answerRaw(socket, code === 'HPE_HEADER_OVERFLOW' ? tooLarge : malformed, parts.log);
   });

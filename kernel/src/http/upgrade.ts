@@ -12,13 +12,8 @@ const SETTINGS = { noServer: true, maxPayload: 16 * 1024 * 1024, perMessageDefla
 const GOING_AWAY = 1001;
 const INTERNAL_ERROR = 1011;
 
-export interface UpgradeServer {
-  /** Says goodbye to every socket; cuts those that are still there after the grace. */
-  close(graceMs: number): Promise<void>;
-}
-
 /** WebSocket endpoints. Whoever may not in gets an HTTP answer with the error envelope, not a socket. */
-export function serveUpgrades(server: Server, { upgrades, gate, config, log }: HttpParts): UpgradeServer {
+export function serveUpgrades(server: Server, { upgrades, gate, config, log }: HttpParts) {
   const sockets = new WebSocketServer(SETTINGS);
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -44,13 +39,12 @@ export function serveUpgrades(server: Server, { upgrades, gate, config, log }: H
   });
 
   return {
-    async close(graceMs) {
+    /** Says goodbye to every socket; cuts those that are still there after the grace. */
+    async close(graceMs: number): Promise<void> {
       for (const client of sockets.clients) client.close(GOING_AWAY, 'the server closes');
       const gone = new Promise((resolve) => sockets.close(resolve));
-      await withLimit(graceMs, () => gone).catch(() =>
-        sockets.clients.forEach((client) => client.terminate()),
-      );
-      await gone;
+      const cut = () => sockets.clients.forEach((client) => client.terminate());
+      await Promise.all([withLimit(graceMs, () => gone).catch(cut), gone]);
     },
   };
 }
@@ -70,5 +64,6 @@ export function answerRaw(socket: Duplex, err: unknown, log: Logger): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, ...lines, '', ''].join('\r\n');
-  if (socket.writable) socket.end(head + body);
+  // Not left half open: a peer that never ends its side would keep a closing server waiting.
+  if (socket.writable) socket.end(head + body, () => socket.destroy());
 }
