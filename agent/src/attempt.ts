@@ -18,12 +18,15 @@ const LOG_FLUSH_MS = 2000;
 export class Attempt {
   /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
   readonly cleared: Promise<boolean>;
+  /** Resolves when it is out of our care. */
+  readonly released: Promise<void>;
   readonly #ended: Promise<void>;
   /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
   #settled: Promise<void>;
   #resolveSettled = () => {};
   #resolveEnded = () => {};
   #resolveCleared: (isWanted: boolean) => void = () => {};
+  #resolveReleased = () => {};
   #isCleared = false;
   #run: Run | null = null;
   #end: Ended | null = null;
@@ -42,10 +45,16 @@ export class Attempt {
     this.#settled = this.#unsettled();
     this.cleared = new Promise((resolve) => (this.#resolveCleared = resolve));
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    this.released = new Promise((resolve) => (this.#resolveReleased = resolve));
   }
 
   get hasEnded(): boolean {
     return this.#end !== null;
+  }
+
+  /** The server has said that it has nothing more to do with it. */
+  get isForgetting(): boolean {
+    return this.#forgetting;
   }
 
   get settled(): Promise<void> {
@@ -167,6 +176,7 @@ export class Attempt {
     this.spool.close();
     this.host.release(this);
     this.host.forgotten(this.paths.dir);
+    this.#resolveReleased();
   }
 
   /** Must hold: it is still in our care, or the mark could come into the directory of a later life of the attempt. */

@@ -10,6 +10,7 @@ const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const ROOM_BYTES = 1024 * 1024;
 /** The server refuses us, or another agent speaks as our node: coming back at once would not help. */
 const LASTING_CLOSE_CODES = [4000, 4001];
+const SAY_HELLO_AGAIN = 4003;
 
 type Refused = FrameOf<ServerFrame, 'refused'>;
 
@@ -19,6 +20,8 @@ export interface Leave {
   readonly reason: string | null;
   /** Only a person can lift it. */
   readonly refused: boolean;
+  /** The server is there, and waits for our hello. */
+  readonly awaited: boolean;
   /** How long the server had us welcome, 0 when it had not. */
   readonly onlineMs: number;
 }
@@ -159,7 +162,12 @@ export class Connection {
     this.#clearTimers();
     this.#makeRoom();
     const onlineMs = this.#onlineAt === null ? 0 : performance.now() - this.#onlineAt;
-    this.onLeave({ reason: this.#reason, refused: this.#refused, onlineMs });
+    this.onLeave({
+      reason: this.#reason,
+      refused: this.#refused,
+      awaited: code === SAY_HELLO_AGAIN,
+      onlineMs,
+    });
   }
 
   #clearTimers(): void {

@@ -77,7 +77,8 @@ export class Session {
     this.#connection = null;
     if (wasOnline) this.options.onOffline();
     if (this.#onClosed !== null) return this.#onClosed();
-    this.#failures = leave.onlineMs > this.options.timing.stableMs ? 1 : this.#failures + 1;
+    const isFirst = leave.awaited || leave.onlineMs > this.options.timing.stableMs;
+    this.#failures = isFirst ? 1 : this.#failures + 1;
     const random = Math.random();
     const waitMs = leave.refused ? toSlowBackoffMs(random) : toBackoffMs(this.#failures, random);
     this.#say(leave.reason ?? `the server at ${this.options.url} closed the connection`, wasOnline, waitMs);

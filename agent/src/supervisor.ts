@@ -128,11 +128,19 @@ export class Supervisor {
   #dispatch(frame: Dispatch): void {
     const key = { job_id: frame.job_id, attempt: frame.attempt };
     const known = this.#attempts.get(attemptKey(key));
+    if (known?.isForgetting) return this.#dispatchAfter(known, frame);
     if (known !== undefined) return known.repeat();
     const paths = toRunPaths(this.#jobsDir, key);
     const plan = toSavedPlan(frame, paths, this.options.clock.now());
     const attempt = this.#add(key, paths, plan);
     void this.#begin(frame, attempt, plan).catch((error: unknown) => this.#complain(key, error));
+  }
+
+  /** A new life of an attempt that was stopped before it had started: the server has sent it here once more. */
+  #dispatchAfter(known: Attempt, frame: Dispatch): void {
+    void known.released.then(() => {
+      if (!this.options.signal.aborted) this.#dispatch(frame);
+    });
   }
 
   #add(key: AttemptKey, paths: RunPaths, plan: SavedPlan): Attempt {

@@ -7,7 +7,7 @@ import { Value } from 'typebox/value';
 import { toBackoffMs, toSlowBackoffMs } from '../src/backoff.js';
 import { toSocketUrl } from '../src/connection.js';
 import { FakeServer, TOKEN, until } from '../testing/index.js';
-import { Bench } from './support/bench.js';
+import { Bench, QUICK } from './support/bench.js';
 
 describe('agent: connection', () => {
   let bench: Bench;
@@ -75,7 +75,7 @@ describe('agent: connection', () => {
 
   it('says nothing to a server whose secret it cannot keep, and shows none until it can', async () => {
     bench.server.silent = true;
-    await bench.start();
+    await bench.start({ timing: QUICK });
     await bench.server.frame('hello');
     const inTheWay = path.join(bench.stateDir, `agent.json.${process.pid}.tmp`);
     await mkdir(inTheWay);
@@ -105,6 +105,18 @@ describe('agent: connection', () => {
     await until(() => bench.server.welcomes === 2, 'the agent');
   });
 
+  it('comes back at once to a server that asks for its hello, however often it was cut off before', async () => {
+    await bench.start({ timing: { greetingMs: 5_000, pingMs: 2_000, stableMs: 60_000 } });
+    for (let cuts = 1; cuts <= 5; cuts += 1) {
+      await until(() => bench.server.welcomes === cuts, 'the agent');
+      bench.server.cut();
+    }
+    await until(() => bench.server.welcomes === 6, 'the agent');
+    bench.server.hangUp(4003, 'say hello again');
+    await until(() => bench.server.welcomes === 7, 'the agent');
+    expect(nextTryMs(logs('say hello again')[0])).to.be.at.most(250);
+  });
+
   it('comes back to a server that was away', async () => {
     await bench.connect();
     const { port } = bench.server;
@@ -124,7 +136,7 @@ describe('agent: connection', () => {
   });
 
   it('cuts a connection that has gone silent', async () => {
-    await bench.connect();
+    await bench.connect({ timing: QUICK });
     bench.server.freeze();
     await until(() => logs('it has gone silent').length > 0, 'the cut');
     await until(() => bench.server.welcomes === 2, 'the agent');
@@ -132,7 +144,7 @@ describe('agent: connection', () => {
 
   it('does not wait for ever for the answer to hello', async () => {
     bench.server.silent = true;
-    await bench.start();
+    await bench.start({ timing: QUICK });
     await until(() => logs('it did not answer hello').length > 0, 'the cut');
     bench.server.silent = false;
     await until(() => bench.server.welcomes === 1, 'the agent');

@@ -85,6 +85,21 @@ describe('agent: attempts', () => {
     expect(bench.runner.starts).to.equal(1);
   });
 
+  it('begins a new life of an attempt that it stopped before the start, once it has let go of the one before', async () => {
+    await bench.connect();
+    Object.assign(bench.server, { starts: false, acknowledges: false });
+    dispatch(DONE);
+    await bench.server.frame('accepted');
+    bench.server.stop(KEY, 0);
+    await bench.server.frame('attempt', ({ exit }) => exit?.kind === 'lost');
+    Object.assign(bench.server, { starts: true, acknowledges: true });
+    dispatch(DONE);
+    dispatch(DONE);
+    bench.server.cut();
+    await bench.server.frame('attempt', ({ exit }) => exit?.kind === 'exited');
+    expect(bench.runner.starts).to.equal(1);
+  });
+
   it('starts nothing before the server says so, and says in hello that it waits', async () => {
     await bench.connect();
     bench.server.starts = false;

@@ -140,6 +140,11 @@ export class FakeServer {
     this.#socket?.terminate();
   }
 
+  /** Closes the connection as WebSocket does. */
+  hangUp(code: number, reason: string): void {
+    this.#socket?.close(code, reason);
+  }
+
   /** Leaves the connection open and does not read from it any more, as a host does that was suspended. */
   freeze(): void {
     this.#socket?.pause();

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
 import { FakeServer, ScriptedRunner, TOKEN } from '../../testing/index.js';
 
-/** Quick enough for a test, and otherwise as in production. */
+/** Of a machine that may stand still for a while under its load. */
+const PATIENT = { greetingMs: 5_000, pingMs: 2_000, stableMs: 0 };
+/** For what is about silence. */
 export const QUICK = { greetingMs: 200, pingMs: 50, stableMs: 0 };
 
 /** A server, a state directory, and agents with a scripted runner on it. */
@@ -34,7 +36,7 @@ export class Bench {
       name: 'node-1',
       runners: [this.runner],
     };
-    const agent = await startAgent({ ...base, log, virtualGpus: 1, timing: QUICK, ...overrides });
+    const agent = await startAgent({ ...base, log, virtualGpus: 1, timing: PATIENT, ...overrides });
     this.#agents.push(agent);
     return agent;
   }
