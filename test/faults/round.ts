@@ -42,9 +42,11 @@ export async function runRound(world: World, seed: number, python: string): Prom
     carryOutWorkload(world, workplan, beganAt),
     carryOutFaults(world, faults, beganAt, deeds),
   ]);
-  const { ended, isWhole } = await world.whole();
+  const healed = await world.whole();
   const isDiskTold = deeds.disturbances.some(({ kind }) => kind === 'disk-full');
   const atRest = await untilAtRest(world, submitted);
+  // A connection may have broken since, by what the faults left: what its agent has yet to tell is not lost.
+  const { isWhole, ended } = await world.whole();
   const look = async (): Promise<Evidence> => ({
     record: await insist(world, (client) => readRecord(client, submitted)),
     witnesses: readJournal(journal),
@@ -52,7 +54,7 @@ export async function runRound(world: World, seed: number, python: string): Prom
   });
   const { evidence, breaches } = await untilSettled(look, atRest ? SETTLE_WITHIN_MS : 0);
   const away = isWhole ? [] : ['an agent was not connected again in time, though every fault was over'];
-  const all = [...(isDiskTold ? [] : ended), ...away, ...breaches];
+  const all = [...(isDiskTold ? [] : [...healed.ended, ...ended]), ...away, ...breaches];
   return {
     seed,
     faults,
