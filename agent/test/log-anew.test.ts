@@ -42,15 +42,6 @@ describe('agent: the log of a job that empties it', () => {
     bench.server.dispatch({ ...KEY, plan: {} });
     await bench.server.running(KEY);
   }
-  async function goAway(): Promise<void> {
-    bench.server.silent = true;
-    bench.server.cut();
-    await until(() => bench.server.all('hello').length > bench.server.welcomes, 'a hello without an answer');
-  }
-  const comeBack = () => {
-    bench.server.silent = false;
-    bench.server.cut();
-  };
 
   it('goes on with what it writes then, and says what has happened', async () => {
     await run();
@@ -120,10 +111,10 @@ describe('agent: the log of a job that empties it', () => {
     await run();
     print('one', 'two');
     await shipped('two');
-    await goAway();
+    await bench.goAway();
     print('nobody', 'has', 'read', 'this');
     inShell('echo oops > /dev/stderr');
-    comeBack();
+    bench.comeBack();
     await shipped('oops');
     expect(said()).to.deep.equal(['one', 'two', 'svc', 'oops']);
   });
@@ -135,11 +126,11 @@ describe('agent: the log of a job that empties it', () => {
     await shipped('two');
     inShell('echo oops > /dev/stderr');
     await shipped('oops');
-    await goAway();
+    await bench.goAway();
     const lines = numbered(0, 50_000);
     print(...lines);
     await until(() => statSync(fileOf('stderr')).blocks * 512 <= MIB, 'room');
-    comeBack();
+    bench.comeBack();
     await until(() => log().length + dropped() === 4 + lines.length, 'all lines');
     const kept = said();
     expect(kept.slice(0, 4)).to.deep.equal(['one', 'two', 'svc', 'oops']);
@@ -153,7 +144,7 @@ describe('agent: the log of a job that empties it', () => {
     print(...numbered(0, 40_000));
     await until(() => log().length === 40_000, 'the first lines');
     await until(() => statSync(fileOf('stderr')).blocks * 512 <= MIB, 'room');
-    await goAway();
+    await bench.goAway();
     truncateSync(fileOf('stderr'));
     await until(
       () => JSON.parse(readFileSync(fileOf('cut.json'), 'utf8')).stderr.start.to > 0,
@@ -162,7 +153,7 @@ describe('agent: the log of a job that empties it', () => {
     const lines = numbered(100_000, 50_000);
     print(...lines);
     await until(() => statSync(fileOf('stderr')).blocks * 512 <= MIB, 'room');
-    comeBack();
+    bench.comeBack();
     await until(() => log().length + dropped() === 40_001 + lines.length, 'all lines');
     expect(said()[40_000]).to.equal('svc');
     expect(said().slice(40_001)).to.deep.equal(lines.slice(dropped()));

@@ -50,15 +50,6 @@ describe('agent: spool of logs', () => {
     bench.server.dispatch({ ...key, plan: {} });
     await bench.server.running(key);
   }
-  async function goAway(): Promise<void> {
-    bench.server.silent = true;
-    bench.server.cut();
-    await until(() => bench.server.all('hello').length > bench.server.welcomes, 'a hello without an answer');
-  }
-  const comeBack = () => {
-    bench.server.silent = false;
-    bench.server.cut();
-  };
   const shipped = (key: AttemptKey, count: number) => {
     const { logs } = bench.server;
     return until(() => logs.lines(key).length + logs.dropped(key) >= count, `${count} lines`);
@@ -93,11 +84,11 @@ describe('agent: spool of logs', () => {
     await run(FIRST);
     print(FIRST, toLines(0, 1000));
     await shipped(FIRST, 1000);
-    await goAway();
+    await bench.goAway();
     print(FIRST, toLines(1000, 50_000));
     await until(() => heldBytes(FIRST) <= MIB, 'room');
     print(FIRST, toLines(51_000, 100));
-    comeBack();
+    bench.comeBack();
     await shipped(FIRST, 51_100);
     expectWhole(FIRST, 51_100, 1000);
     expect(bench.server.logs.dropped(FIRST)).to.be.within(30_000, 45_000);
@@ -113,7 +104,7 @@ describe('agent: spool of logs', () => {
   it('knows after a restart what it has given up, also when it was killed before the bytes were gone', async () => {
     await bench.connect({ spoolMaxBytes: MIB });
     await run(FIRST);
-    await goAway();
+    await bench.goAway();
     print(FIRST, toLines(0, 50_000));
     await until(() => heldBytes(FIRST) <= MIB, 'room');
     await bench.closeAgents();
@@ -129,7 +120,7 @@ describe('agent: spool of logs', () => {
     expect(heldBytes(FIRST)).to.be.above(MIB);
     await bench.start({ spoolMaxBytes: MIB });
     await until(() => heldBytes(FIRST) <= MIB, 'room');
-    comeBack();
+    bench.comeBack();
     await shipped(FIRST, 50_000);
     expectWhole(FIRST, 50_000);
   });
@@ -151,13 +142,13 @@ describe('agent: spool of logs', () => {
     await bench.connect({ spoolMaxBytes: MIB });
     await run(FIRST);
     await run(SECOND);
-    await goAway();
+    await bench.goAway();
     print(SECOND, toLines(0, 50_000));
     await until(() => heldBytes(SECOND) <= MIB, 'room');
     print(SECOND, toLines(50_000, 20_000));
     print(FIRST, toLines(0, 500));
     await until(() => heldBytes(SECOND) + heldBytes(FIRST) <= MIB, 'room');
-    comeBack();
+    bench.comeBack();
     await shipped(SECOND, 70_000);
     await shipped(FIRST, 500);
     expect(bench.server.logs.dropped(FIRST)).to.equal(0);
@@ -173,10 +164,10 @@ describe('agent: spool of logs', () => {
     await bench.server.ended(FIRST);
     await until(() => existsSync(fileOf(FIRST, 'forgotten.json')), 'forgotten.json');
     await run(SECOND);
-    await goAway();
+    await bench.goAway();
     print(SECOND, toLines(0, 12_000));
     await until(() => heldBytes(FIRST) === 0, 'room');
-    comeBack();
+    bench.comeBack();
     await shipped(SECOND, 12_000);
     expect(bench.server.logs.dropped(SECOND)).to.equal(0);
     expectWhole(SECOND, 12_000);
@@ -212,12 +203,12 @@ describe('agent: spool of logs', () => {
   it('lets the last state of a progress bar through, however long it was', async () => {
     await bench.connect({ spoolMaxBytes: MIB });
     await run(FIRST);
-    await goAway();
+    await bench.goAway();
     const states = Array.from({ length: 40_000 }, (_, index) => `${toLine(index)}\r`).join('');
     appendFileSync(fileOf(FIRST), states);
     await until(() => heldBytes(FIRST) <= MIB, 'room');
     appendFileSync(fileOf(FIRST), 'done\n');
-    comeBack();
+    bench.comeBack();
     await until(() => bench.server.logs.lines(FIRST).length > 0, 'the line');
     expect(bench.server.logs.lines(FIRST)).to.deep.equal(['done']);
     expect(bench.server.logs.dropped(FIRST)).to.equal(0);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
-import { FakeServer, ScriptedRunner, TOKEN } from '../../testing/index.js';
+import { FakeServer, ScriptedRunner, TOKEN, until } from '../../testing/index.js';
 
 /** Of a machine that may stand still for a while under its load. */
 const PATIENT = { greetingMs: 5_000, pingMs: 2_000, stableMs: 0 };
@@ -45,6 +45,18 @@ export class Bench {
     const agent = await this.start(overrides);
     await agent.ready;
     return agent;
+  }
+
+  /** The server cuts its agents off and answers no hello; resolves when one has come in vain. */
+  async goAway(): Promise<void> {
+    this.server.silent = true;
+    this.server.cut();
+    await until(() => this.server.all('hello').length > this.server.welcomes, 'a hello without an answer');
+  }
+
+  comeBack(): void {
+    this.server.silent = false;
+    this.server.cut();
   }
 
   async closeAgents(): Promise<void> {
