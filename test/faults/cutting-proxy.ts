@@ -33,13 +33,16 @@ interface Link {
 
 export async function createCuttingProxy(target: number): Promise<CuttingProxy> {
   const links = new Set<Link>();
+  /** Clients that have sent nothing yet. */
+  const silent = new Set<Socket>();
   let fault: { mode: CutMode; traffic: CutTraffic } | null = null;
 
   const modeOf = (link: Link): CutMode | null =>
     fault && (fault.traffic === 'all' || (fault.traffic === 'agent') === link.isAgent) ? fault.mode : null;
   const reset = (link: Link): void => {
     links.delete(link);
-    for (const socket of [link.near, link.far]) socket.resetAndDestroy();
+    resetSocket(link.near);
+    resetSocket(link.far);
   };
 
   const forward = (link: Link, to: Socket, bytes: Buffer): void => {
@@ -56,13 +59,13 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
   };
   const release = (link: Link): void => {
     if (modeOf(link) === 'hold') return;
-    for (const { to, bytes } of link.held.splice(0)) if (!to.destroyed) to.write(bytes);
+    for (const { to, bytes } of link.held.splice(0)) if (to.writable) to.write(bytes);
   };
 
   /** One side has closed: the other gets what is left and is closed, unless it is not to hear of it. */
   const part = (link: Link, other: Socket): void => {
+    if (other.closed) links.delete(link);
     if (modeOf(link) === 'swallow') return void (link.swallowed = true);
-    links.delete(link);
     release(link);
     other.end();
   };
@@ -85,8 +88,13 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
   };
 
   const server = net.createServer((near) => {
+    silent.add(near);
     near.on('error', () => near.destroy());
-    near.once('data', (first: Buffer) => join(near, first));
+    near.on('close', () => silent.delete(near));
+    near.once('data', (first: Buffer) => {
+      silent.delete(near);
+      join(near, first);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -110,9 +118,19 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
     async close() {
       proxy.heal();
       links.forEach(reset);
+      silent.forEach(resetSocket);
       server.close();
       await once(server, 'close');
     },
   };
   return proxy;
+}
+
+/**
+ * Node keeps a socket for ever, and spins at its exit, when it is reset while its end is still to be sent. One that waits for
+ * its connection would be reset only after that. Both are closed without a reset.
+ */
+function resetSocket(socket: Socket): void {
+  if (socket.connecting || socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
