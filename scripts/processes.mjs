@@ -8,20 +8,17 @@ export class Explained extends Error {}
 
 /**
  * Runs a program in the repository's root; resolves with its exit code and output, never rejects.
- * `show`: its output goes straight to the terminal and is not collected.
  */
-export function run(program, args, { env = {}, show = false, timeoutMs = 0 } = {}) {
+export function run(program, args, { env = {} } = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: ROOT,
       env: { ...process.env, ...env },
-      stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     const chunks = [];
-    child.stdout?.on('data', (chunk) => chunks.push(chunk));
-    child.stderr?.on('data', (chunk) => chunks.push(chunk));
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stderr.on('data', (chunk) => chunks.push(chunk));
     child.on('error', (error) => resolve({ code: 127, output: error.message }));
     child.on('close', (code, signal) =>
       resolve({ code: code ?? 1, signal, output: Buffer.concat(chunks).toString('utf8') }),

@@ -3,6 +3,7 @@ import { main } from './processes.mjs';
 import { setUp } from './setup.mjs';
 import { ENGINES, prepareEngines } from './test/engines.mjs';
 import { runChecks, runCrossingSuites, runUnitSuites } from './test/suites.mjs';
+import { summarize } from './test/summary.mjs';
 
 const UNIT_ENGINES = ['python3'];
 /** The quick part asks one database; what differs between the two is found by `npm test`. */
@@ -25,23 +26,4 @@ function toMissing(engine) {
   const isPromised = process.env.CI === 'true';
   const notes = [`missing, and it cannot be installed here: suites that need ${engine} did not run`];
   return { name: engine, passed: 0, failed: isPromised ? 1 : 0, skipped: 0, notes };
-}
-
-function summarize(results) {
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  console.log('\nsummary');
-  for (const { name, passed, failed, skipped, notes } of results) {
-    total.passed += passed;
-    total.failed += failed;
-    total.skipped += skipped;
-    const counts = [
-      passed && `${passed} passed`,
-      failed && `${failed} failed`,
-      skipped && `${skipped} skipped`,
-    ];
-    console.log(`  ${[name, ...counts.filter(Boolean)].join(', ')}`);
-    for (const text of notes) console.log(`    ${text}`);
-  }
-  if (total.failed > 0) process.exitCode = 1;
-  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 }

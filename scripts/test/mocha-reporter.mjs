@@ -1,11 +1,16 @@
-// One line for each test file, failures in full at the end, and the counts as JSON for scripts/test.mjs.
+// One line for each test file, failures in full at the end, and for scripts/test.mjs as JSON: the counts and the test that runs.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Mocha from 'mocha';
 
-const { EVENT_RUN_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
-const LINGER_LIMIT_MS = 10_000;
-export const LINGERED = 97;
+const {
+  EVENT_HOOK_BEGIN,
+  EVENT_RUN_END,
+  EVENT_TEST_BEGIN,
+  EVENT_TEST_FAIL,
+  EVENT_TEST_PASS,
+  EVENT_TEST_PENDING,
+} = Mocha.Runner.constants;
 
 export default class LinePerFile extends Mocha.reporters.Base {
   constructor(runner, options) {
@@ -18,22 +23,29 @@ export default class LinePerFile extends Mocha.reporters.Base {
       startedMs = Date.now();
     };
     const count = (test, outcome) => {
-      const file = test.file ? path.relative('', test.file) : '(hooks)';
+      const file = fileOf(test);
       if (!files.has(file)) files.set(file, { passed: 0, failed: 0, skipped: 0 });
       files.get(file)[outcome] += 1;
       if (current !== null && current !== file) finish(current);
       current = file;
     };
+    const write = (running) => writeState(options.reporterOptions?.state, running, files);
+    const begin = (test) => write(`${fileOf(test)}: ${test.fullTitle()}`);
+    runner.on(EVENT_TEST_BEGIN, begin);
+    runner.on(EVENT_HOOK_BEGIN, begin);
     runner.on(EVENT_TEST_PASS, (test) => count(test, 'passed'));
     runner.on(EVENT_TEST_FAIL, (test) => count(test, 'failed'));
     runner.on(EVENT_TEST_PENDING, (test) => count(test, 'skipped'));
     runner.once(EVENT_RUN_END, () => {
       if (current !== null) finish(current);
       if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
-      writeCounts(options.reporterOptions?.counts, files);
-      endIfHeldOpen();
+      write('its tests are over');
     });
   }
+}
+
+function fileOf(test) {
+  return test.file ? path.relative('', test.file) : '(hooks)';
 }
 
 function print(file, { passed, failed, skipped }, tookMs) {
@@ -43,22 +55,12 @@ function print(file, { passed, failed, skipped }, tookMs) {
   console.log(`  ${mark} ${file}: ${counts.filter(Boolean).join(', ')}${took}`);
 }
 
-function writeCounts(target, files) {
+function writeState(target, running, files) {
   if (!target) return;
-  const sum = { passed: 0, failed: 0, skipped: 0, skippedFiles: [] };
+  const state = { running, passed: 0, failed: 0, skipped: 0, skippedFiles: [] };
   for (const [file, counts] of files) {
-    for (const outcome of ['passed', 'failed', 'skipped']) sum[outcome] += counts[outcome];
-    if (counts.skipped > 0) sum.skippedFiles.push(file);
+    for (const outcome of ['passed', 'failed', 'skipped']) state[outcome] += counts[outcome];
+    if (counts.skipped > 0) state.skippedFiles.push(file);
   }
-  writeFileSync(target, JSON.stringify(sum));
-}
-
-/** A test that leaves a timer or socket behind keeps mocha from ending: that is a failure, and says by what. */
-function endIfHeldOpen() {
-  setTimeout(() => {
-    console.log(
-      `  ✗ the tests are over, but something keeps the process: ${process.getActiveResourcesInfo().join(', ')}`,
-    );
-    process.exit(LINGERED);
-  }, LINGER_LIMIT_MS).unref();
+  writeFileSync(target, JSON.stringify(state));
 }

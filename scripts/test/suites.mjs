@@ -1,15 +1,29 @@
 // Runs one kind of suite and answers its counts: {name, passed, failed, skipped, notes}.
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { ROOT, filesBelow } from '../fingerprint.mjs';
-import { run, runNode, secondsSince } from '../processes.mjs';
+import { secondsSince } from '../processes.mjs';
+import { describeNode, freePort } from './node-stack.mjs';
+import { supervise } from './supervise.mjs';
 
 const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
 /** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
 const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
 const MOST_PROCESSES = 4;
 const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
+
+const MINUTE_MS = 60_000;
+/** What does not end by then is killed. All together stay below the 90 minutes of the continuous integration. */
+const LIMITS_MS = {
+  check: 10 * MINUTE_MS,
+  unit: 15 * MINUTE_MS,
+  crossing: 20 * MINUTE_MS,
+  all: 80 * MINUTE_MS,
+};
+
+const NODE_OPTIONS = createRequire(import.meta.url)('../../.mocharc.cjs')['node-option'];
 
 /** Lint, format and types: each one counts as one. They run side by side, quietly. */
 export function runChecks() {
@@ -29,12 +43,12 @@ export function runChecks() {
 
 async function runCheck(name, args) {
   const startedMs = Date.now();
-  const { code, output } = await runNode(args);
-  const isFine = code === 0;
+  const { code, output, faults } = await superviseNode(name, args, { quiet: true, limitMs: LIMITS_MS.check });
+  const isFine = code === 0 && faults.length === 0;
   console.log(
     `${isFine ? '✓' : '✗'} ${name} (${secondsSince(startedMs)})${isFine ? '' : `\n${output.trimEnd()}`}`,
   );
-  return { name, passed: isFine ? 1 : 0, failed: isFine ? 0 : 1, skipped: 0, notes: [] };
+  return { name, passed: isFine ? 1 : 0, failed: isFine ? 0 : 1, skipped: 0, notes: faults };
 }
 
 /** The suites of the packages, a process more than there are cores (they also wait), beside those in Python. */
@@ -48,7 +62,7 @@ export async function runUnitSuites(env) {
     files.filter((_file, index) => index % count === at),
   );
   const results = await Promise.all([
-    ...shares.map((share, at) => runMocha(`unit ${at + 1} of ${count}`, share, env)),
+    ...shares.map((share, at) => runMocha(`unit ${at + 1} of ${count}`, share, env, LIMITS_MS.unit)),
     runPythonSuites(env),
   ]);
   return results.flat();
@@ -61,7 +75,9 @@ export async function runCrossingSuites(env) {
     ...CROSSING.map((kind) => [kind, `test/${kind}`]),
   ];
   const results = [];
-  for (const [name, folder] of kinds) results.push(await runMocha(name, testFiles([folder]), env));
+  for (const [name, folder] of kinds) {
+    results.push(await runMocha(name, testFiles([folder]), env, LIMITS_MS.crossing));
+  }
   return results;
 }
 
@@ -69,16 +85,37 @@ function testFiles(folders) {
   return folders.flatMap((folder) => filesBelow(folder, (file) => file.endsWith('.test.ts')));
 }
 
-async function runMocha(name, files, env) {
+export async function runMocha(name, files, env, limitMs) {
   if (files.length === 0) return nothing(name);
-  const mocha = path.join(ROOT, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  // Not its launcher, which would start a second process: the one that is asked what it does is the one with the tests.
+  const mocha = path.join(ROOT, 'node_modules', 'mocha', 'lib', 'cli', 'cli.js');
   const reporter = path.join(ROOT, 'scripts', 'test', 'mocha-reporter.mjs');
-  return runCounted(name, (countsFile) =>
-    runNode([mocha, '--reporter', reporter, '--reporter-option', `counts=${countsFile}`, ...files], {
-      env,
-      show: true,
-    }),
+  return runCounted(name, (stateFile, lastTest) =>
+    superviseNode(
+      name,
+      [
+        ...NODE_OPTIONS.map((option) => `--${option}`),
+        mocha,
+        ...['--reporter', reporter, '--reporter-option', `state=${stateFile}`],
+        ...files,
+      ],
+      { env, limitMs, lastTest },
+    ),
   );
+}
+
+async function superviseNode(name, args, options) {
+  const port = await freePort();
+  return supervise(name, process.execPath, [`--inspect-port=${port}`, ...args], {
+    ...options,
+    limitMs: withinAll(options.limitMs),
+    describe: (pid) => describeNode(pid, port),
+  });
+}
+
+/** The last ones get what is left. */
+function withinAll(limitMs) {
+  return Math.max(1, Math.min(limitMs, LIMITS_MS.all - process.uptime() * 1000));
 }
 
 /** unittest suites of the SDK and of the examples. */
@@ -103,33 +140,48 @@ function hasUnittests(folder) {
 
 function runUnittest(python, folder, env) {
   const script = path.join(ROOT, 'scripts', 'test', 'run_unittest.py');
-  return runCounted(folder, (countsFile) =>
-    run(python, [script, countsFile, folder], {
+  return runCounted(folder, (stateFile, lastTest) =>
+    supervise(folder, python, [script, stateFile, folder], {
       env: { ...env, PYTHONPATH: path.join(ROOT, 'sdk', 'python'), PYTHONDONTWRITEBYTECODE: '1' },
-      show: true,
+      limitMs: withinAll(LIMITS_MS.unit),
+      lastTest,
+      describe: showPythonStacks,
     }),
   );
 }
 
-/** A runner that fails without a failed test (it crashed, or was held open) counts as one failure. */
+/** It writes them itself; see run_unittest.py. */
+async function showPythonStacks(pid) {
+  process.kill(pid, 'SIGUSR1');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  return [];
+}
+
+/** A runner that fails without a failed test (it crashed, or did not end) counts as one failure. */
 async function runCounted(name, work) {
   const startedMs = Date.now();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-test-'));
-  const countsFile = path.join(folder, 'counts.json');
+  const stateFile = path.join(folder, 'state.json');
   try {
-    const { code } = await work(countsFile);
-    const counts = existsSync(countsFile)
-      ? JSON.parse(readFileSync(countsFile, 'utf8'))
-      : { passed: 0, failed: 0, skipped: 0 };
-    const notes = (counts.skippedFiles ?? []).map((file) => `skipped in ${file}`);
-    if (code !== 0 && counts.failed === 0) {
-      counts.failed = 1;
-      notes.push(`the run itself ended with status ${code}`);
-    }
+    const { code, faults } = await work(stateFile, () => readState(stateFile).running);
+    const { passed, failed, skipped, skippedFiles } = readState(stateFile);
+    const notes = [...skippedFiles.map((file) => `skipped in ${file}`), ...faults];
+    const isUntold = code !== 0 && failed === 0 && faults.length === 0;
+    if (isUntold) notes.push(`the run itself ended with status ${code}`);
     console.log(`${name}: ${secondsSince(startedMs)}`);
-    return { name, passed: counts.passed, failed: counts.failed, skipped: counts.skipped, notes };
+    return { name, passed, failed: failed + (isUntold || faults.length > 0 ? 1 : 0), skipped, notes };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a test process has written of itself up to now; nothing when it was killed while it wrote. */
+function readState(stateFile) {
+  const none = { running: '', passed: 0, failed: 0, skipped: 0, skippedFiles: [] };
+  try {
+    return { ...none, ...JSON.parse(readFileSync(stateFile, 'utf8')) };
+  } catch {
+    return none;
   }
 }
 

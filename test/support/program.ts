@@ -23,6 +23,9 @@ export interface Program {
   kill(signal?: NodeJS.Signals): void;
 }
 
+/** Tells scripts/test.mjs whose process it is, so that it ends with its suite. */
+const { TEST_PROCESS_MARK } = process.env;
+
 /** Runs `svc ARGS...` with exactly that environment. */
 export function startSvc(args: readonly string[], env: NodeJS.ProcessEnv): Program {
   return startProgram(process.execPath, [SVC, ...args], env);
@@ -34,7 +37,11 @@ export function startProgram(
   env: NodeJS.ProcessEnv,
   cwd = '/',
 ): Program {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, TEST_PROCESS_MARK },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const written = { stdout: collect(child.stdout), stderr: collect(child.stderr) };
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
