@@ -12,6 +12,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const LOOK_MS = 60 * 60_000;
 const WORK = 'work';
 const REMOVED = '.removed';
+/** What `moveAside` makes. */
+const ASIDE = /^attempt-[1-9]\d*(?:\.before-\d+)?\.\d+\.removed$/;
 
 export interface OldAttemptsOptions {
   readonly jobsDir: string;
@@ -77,7 +79,7 @@ export class OldAttempts {
         if (this.#closed) return;
         const dir = path.join(jobDir, attempt.name);
         if (!attempt.isDirectory()) continue;
-        if (attempt.name.endsWith(REMOVED)) await rm(dir, { recursive: true, force: true });
+        if (ASIDE.test(attempt.name)) await rm(dir, { recursive: true, force: true });
         else await this.#removeIfOld(dir);
       }
     }

@@ -1,7 +1,16 @@
 import type { AttemptKey } from '@svc/contract';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { ensureDurableDir, listNames, loadJson, syncDir, writeAtomic, writeDurable } from './durable-file.js';
+import {
+  ensureDurableDir,
+  isMissing,
+  listNames,
+  loadJson,
+  syncDir,
+  unlessMissing,
+  writeAtomic,
+  writeDurable,
+} from './durable-file.js';
 import type { ExpectedResult } from './eval-result.js';
 import { EXIT_FILE, toEnded, type Ended } from './shim-protocol.js';
 
@@ -102,7 +111,7 @@ export async function createRunDir(paths: RunPaths, plan: SavedPlan): Promise<vo
   await Promise.all([writeDurable(paths.plan, plan), syncDir(jobDir), syncDir(jobsDir)]);
 }
 
-/** What a restarted agent finds of an attempt. */
+/** What a restarted agent finds of an attempt; null: it is not there, or cannot be read, as after a loss of power. */
 export interface FoundAttempt {
   readonly key: AttemptKey;
   readonly paths: RunPaths;
@@ -134,6 +143,12 @@ async function loadAttempt(key: AttemptKey, paths: RunPaths): Promise<FoundAttem
   return { key, paths, plan, state, ended };
 }
 
+/** In place of a plan that cannot be read, so that the attempt is told of all the same. */
+export function toUnknownPlan(key: AttemptKey, paths: RunPaths): SavedPlan {
+  const unknown = { run_id: null, name: '', runner: '', plan: {}, env_names: [], gpu_indices: [] };
+  return { ...key, ...unknown, working_dir: paths.work, kill_grace_ms: 10_000, result: null, accepted_at: 0 };
+}
+
 /** How the attempt ended, when that is on the disk. */
 export async function loadEnd(paths: RunPaths): Promise<Ended | null> {
   return toEnded(await loadJson(paths.exit));
@@ -143,11 +158,27 @@ export function saveForgotten(paths: RunPaths, at: number): Promise<void> {
   return writeAtomic(paths.forgotten, { forgotten_at: at });
 }
 
-/** Removes an attempt that never started, and the job's directory if nothing else is in it. */
-export async function removeRunDir(paths: RunPaths): Promise<void> {
-  await rm(paths.dir, { recursive: true, force: true });
-  const jobDir = path.dirname(paths.dir);
-  if ((await listNames(jobDir)).length === 0) await rm(jobDir, { recursive: true, force: true });
+/** The agent's own files, which are there before anything is started. */
+const BEFORE_START = /^(?:(?:plan|cut)\.json|(?:plan|cut|state)\.json\.\d+\.tmp)$/;
+
+/**
+ * Removes the directory of an attempt that never started, and that of its job if nothing else is in it. False, and nothing is
+ * removed, when anything is there that comes with the start or after it, readable or not. Must hold: a directory goes only
+ * when it is empty, so nothing that a job saved can go with it.
+ */
+export async function removeIfUntouched(paths: RunPaths): Promise<boolean> {
+  const entries = (await readdir(paths.dir, { withFileTypes: true }).catch(unlessMissing)) ?? [];
+  const dirs = entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(paths.dir, name));
+  const files = entries.filter((entry) => !entry.isDirectory());
+  if (!files.every((entry) => entry.isFile() && BEFORE_START.test(entry.name))) return false;
+  for (const dir of dirs) if ((await listNames(dir)).length > 0) return false;
+  for (const { name } of files) await unlink(path.join(paths.dir, name)).catch(unlessMissing);
+  for (const dir of [...dirs, paths.dir, path.dirname(paths.dir)]) await rmdir(dir).catch(unlessInUse);
+  return true;
+}
+
+function unlessInUse(error: NodeJS.ErrnoException): void {
+  if (!isMissing(error) && error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
 }
 
 async function exists(file: string): Promise<boolean> {

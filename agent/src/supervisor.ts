@@ -14,7 +14,7 @@ import type { LogShipper } from './log-shipper.js';
 import { expectResult, toResultEnv } from './eval-result.js';
 import { toReason, type AgentLog } from './log.js';
 import { toProcessEnv } from './process-env.js';
-import { createRunDir, loadAttempts, removeRunDir, toRunPaths } from './run-dir.js';
+import { createRunDir, loadAttempts, removeIfUntouched, toRunPaths, toUnknownPlan } from './run-dir.js';
 import type { FoundAttempt, RunPaths, SavedPlan, SavedState } from './run-dir.js';
 import { attemptKey, type Clock, type RecoverContext, type RunnerAgent } from './runner.js';
 import type { SpoolShipper } from './spool-shipper.js';
@@ -184,18 +184,17 @@ export class Supervisor {
   }
 
   async #takeUp({ key, paths, plan, state, ended }: FoundAttempt): Promise<void> {
-    if (state === null && ended === null) return removeRunDir(paths);
-    if (plan === null)
-      return this.options.log.warn('an attempt without plan.json is left alone', { dir: paths.dir });
-    const attempt = this.#add(key, paths, plan);
+    if (state === null && ended === null && (await removeIfUntouched(paths))) return;
+    if (plan === null) this.options.log.warn('the plan of an attempt cannot be read', { file: paths.plan });
+    const attempt = this.#add(key, paths, plan ?? toUnknownPlan(key, paths));
     if (ended !== null) return attempt.restoreEnd(ended);
-    const run = this.#recoverRun(attempt, state as SavedState);
     void attempt
-      .follow(run, (reason) => ({ kind: 'lost', reason }))
+      .follow(this.#recoverRun(attempt, state), (reason) => ({ kind: 'lost', reason }))
       .catch((error: unknown) => this.#complain(key, error));
   }
 
-  async #recoverRun(attempt: Attempt, saved: SavedState) {
+  async #recoverRun(attempt: Attempt, saved: SavedState | null) {
+    if (saved === null) throw new Error('what was noted of it cannot be read, as after a loss of power');
     if (saved.boot_id !== this.options.bootId) throw new Error('host rebooted');
     const runner = this.#runners.get(saved.runner);
     if (runner === undefined) throw new Error(`runner ${saved.runner} is no longer part of the agent`);

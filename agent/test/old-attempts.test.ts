@@ -107,9 +107,10 @@ describe('agent: old attempts', () => {
     await attempt('job', 30, 'my-attempt-1');
     await attempt('job', 30, 'attempt-1.before-1700000000000');
     await mkdir(path.join(dirOf('job'), '..', 'attempt-2.1700000000000.removed'));
+    await mkdir(path.join(dirOf('job'), '..', 'mine.removed'));
     await (await look()).close();
     expect(await readdir(jobsDir)).to.have.members(['notes.txt', 'job']);
-    expect(await readdir(path.join(jobsDir, 'job'))).to.deep.equal(['my-attempt-1']);
+    expect(await readdir(path.join(jobsDir, 'job'))).to.have.members(['my-attempt-1', 'mine.removed']);
   });
 
   it('with 0 days are removed as soon as the server has all of them', async () => {
