@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ensureDurableDir } from './durable-file.js';
 import { nvidiaSmi } from './gpu-nvidia.js';
-import { ensureIdentity, lockStateDir, saveIdentitySync, type Identity } from './identity.js';
+import { ensureIdentity, saveIdentitySync, type Identity } from './identity.js';
 import { LogShipper } from './log-shipper.js';
 import { LogSpool } from './log-spool.js';
 import { createAgentLog, toReason, type AgentLog } from './log.js';
@@ -14,6 +14,7 @@ import { systemClock, type RunnerAgent } from './runner.js';
 import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session.js';
 import { virtualGpus, type GpuSource } from './slots.js';
 import { SpoolShipper } from './spool-shipper.js';
+import { lockStateDir, type StateDirLock } from './state-dir-lock.js';
 import { Supervisor } from './supervisor.js';
 import { Telemetry } from './telemetry.js';
 import { loadSystemFacts } from './system-facts.js';
@@ -73,20 +74,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   checkOptions(options);
   const stateDir = path.resolve(options.stateDir ?? path.join(os.homedir(), '.svc'));
   await ensureDurableDir(stateDir);
-  const unlock = await lockStateDir(stateDir);
+  const lock = await lockStateDir(stateDir);
   try {
-    return await startLocked(options, stateDir, unlock);
+    return await startLocked(options, stateDir, lock);
   } catch (error) {
-    await unlock();
+    await lock.unlock();
     throw error;
   }
 }
 
-async function startLocked(
-  options: AgentOptions,
-  stateDir: string,
-  unlock: () => Promise<void>,
-): Promise<Agent> {
+async function startLocked(options: AgentOptions, stateDir: string, lock: StateDirLock): Promise<Agent> {
   const { url, token, runners, log = createAgentLog() } = options;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -169,7 +166,16 @@ async function startLocked(
     state_dir: stateDir,
   });
 
-  async function close(): Promise<void> {
+  let closed: Promise<void> | null = null;
+  const close = () => (closed ??= letGo());
+  void lock.lost.then(() => {
+    log.error('the lock on the state directory was removed: the agent ends, its jobs go on', {
+      state_dir: stateDir,
+    });
+    return close();
+  });
+
+  async function letGo(): Promise<void> {
     closing.abort();
     telemetry.close();
     logs.close();
@@ -179,7 +185,7 @@ async function startLocked(
     await supervisor.close();
     await oldAttempts.close();
     for (const runner of runners) await runner.close?.();
-    await unlock();
+    await lock.unlock();
   }
   return { nodeId: identity.node_id, name: identity.name, ready, close };
 }

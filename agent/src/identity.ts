@@ -1,6 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { loadJson, writeDurableSync } from './durable-file.js';
 
@@ -43,31 +41,4 @@ export function createUlid(nowMs: number): string {
   let text = '';
   for (let place = 0; place < 26; place += 1, rest >>= 5n) text = ALPHABET.charAt(Number(rest & 31n)) + text;
   return text;
-}
-
-/**
- * Makes sure that no other agent works on the state directory. The lock is a name in the system's table of sockets, so it is
- * gone with the process, however that ends; and it keeps the process alive, also while all that the agent waits for is a file
- * of a shim. Rejects when another agent has it.
- */
-export async function lockStateDir(stateDir: string): Promise<() => Promise<void>> {
-  const digest = createHash('sha256')
-    .update(await realpath(stateDir))
-    .digest('hex');
-  const server = createServer((socket) => socket.destroy());
-  try {
-    await listen(server, `\0svc-agent-${digest}`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    const message = `another agent already works on ${stateDir}; give this one its own with --state-dir`;
-    throw new Error(message, { cause: error });
-  }
-  return () => new Promise((resolve) => server.close(() => resolve()));
-}
-
-function listen(server: Server, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(name, resolve);
-  });
 }

@@ -1,11 +1,10 @@
 import { toId } from '@svc/contract';
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createUlid, ensureIdentity, lockStateDir, saveIdentitySync } from '../src/identity.js';
+import { createUlid, ensureIdentity, saveIdentitySync } from '../src/identity.js';
 import { VERSION } from '../src/version.js';
-import { until } from '../testing/index.js';
 
 describe('agent: identity', () => {
   let dir: string;
@@ -42,31 +41,6 @@ describe('agent: identity', () => {
     const ulids = [0, 1, 1_700_000_000_000, 1_700_000_000_001].map((ms) => createUlid(ms));
     expect([...ulids].sort()).to.deep.equal(ulids);
     expect(createUlid(1_700_000_000_000).slice(0, 10)).to.equal('01HF7YAT00');
-  });
-
-  it('lets one agent work on a state directory, by whatever path', async () => {
-    const alias = `${dir}-alias`;
-    await symlink(dir, alias);
-    const unlock = await lockStateDir(dir);
-    const error = await lockStateDir(alias).catch((reason: unknown) => reason);
-    expect(error)
-      .to.be.instanceOf(Error)
-      .with.property('message')
-      .that.includes('another agent already works on');
-    await unlock();
-    await (
-      await lockStateDir(alias)
-    )();
-    await rm(alias);
-  });
-
-  it('keeps the process alive while it holds the lock, whatever else goes on', async () => {
-    const handles = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
-    const before = handles();
-    const unlock = await lockStateDir(dir);
-    expect(handles()).to.equal(before + 1);
-    await unlock();
-    await until(() => handles() === before, 'the end of the lock');
   });
 
   it('has the version of its package', async () => {
