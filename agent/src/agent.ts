@@ -105,7 +105,7 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
       resolveReady();
     },
     onFrame(frame) {
-      if (frame.type === 'node_metrics_ack') telemetry.stored(frame.ts);
+      if (frame.type === 'node_metrics_ack') void telemetry.stored(frame);
       else supervisor.carryOut(frame);
     },
     onOffline() {
@@ -141,6 +141,7 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
 
   const telemetry = new Telemetry({
     stateDir,
+    log,
     gpus: facts.slots.length > 0 ? (gpus.meter?.(log) ?? null) : null,
     send: (frame) => session.send(frame),
     isOnline: () => session.isOnline,
@@ -177,7 +178,7 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
 
   async function letGo(): Promise<void> {
     closing.abort();
-    telemetry.close();
+    await telemetry.close();
     logs.close();
     await spool.close();
     await session.close();

@@ -59,7 +59,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
     kill_grace_ms: isCount,
   },
   start: KEY,
-  node_metrics_ack: { ts: isCount },
+  node_metrics_ack: { ts: isCount, late: (value) => value === undefined || value === true },
   stop: { ...KEY, grace_ms: isCount },
   forget: KEY,
   logs_ack: POSITION,

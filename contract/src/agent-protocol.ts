@@ -24,7 +24,8 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
  *    refused for good. The records are idempotent themselves, so that a frame may be sent again, also on another connection.
- * 6. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored.
+ * 6. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored; what it
+ *    measured while the server was away goes in frames of its own, marked `late`, beside those of the present.
  *
  * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
  */

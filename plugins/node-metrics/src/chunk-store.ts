@@ -1,5 +1,5 @@
 import type { Db } from '@svc/kernel';
-import { encodeChunk } from './chunk.js';
+import { decodeChunk, encodeChunk } from './chunk.js';
 import type { Samples } from './samples.js';
 
 /** `raw`: as measured. `minute`: means of a minute, at the minute's beginning. */
@@ -35,25 +35,43 @@ export async function insertChunk(
     .ignore();
 }
 
+/** The times of the samples that are stored, of those within that stretch and perhaps of some around it. */
+export async function storedTimes(
+  db: Db,
+  nodeId: string,
+  resolution: Resolution,
+  from: number,
+  to: number,
+): Promise<ReadonlySet<number>> {
+  const times = new Set<number>();
+  for (const fromTs of await listChunks(db, nodeId, resolution, from, to)) {
+    const bytes = await loadChunk(db, nodeId, resolution, fromTs);
+    for (const at of bytes ? decodeChunk(bytes, new Set()).ts : []) times.add(at);
+  }
+  return times;
+}
+
 /** The time of the newest sample that is stored; null when there is none. */
 export async function newestStored(db: Db, nodeId: string): Promise<number | null> {
   const row = await chunks(db)
     .where({ node_id: nodeId, resolution: 'raw' })
-    .orderBy('from_ts', 'desc')
+    .orderBy('to_ts', 'desc')
     .first('to_ts');
   return row?.to_ts ?? null;
 }
 
-/** Where the chunks of that stretch begin, oldest first: their bytes are loaded one at a time. */
+/** Where the chunks begin that reach into that stretch, oldest first: their bytes are loaded one at a time. */
 export async function listChunks(
   db: Db,
   nodeId: string,
   resolution: Resolution,
   from: number,
+  to = Number.MAX_SAFE_INTEGER,
 ): Promise<number[]> {
   const rows = await chunks(db)
     .where({ node_id: nodeId, resolution })
     .andWhere('to_ts', '>=', from)
+    .andWhere('from_ts', '<=', to)
     .orderBy('from_ts')
     .select('from_ts');
   return rows.map(({ from_ts }) => from_ts);

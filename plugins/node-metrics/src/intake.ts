@@ -1,8 +1,10 @@
 import type { NodeMetricsFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
-import { insertChunk, newestStored } from './chunk-store.js';
+import { insertChunk, newestStored, storedTimes } from './chunk-store.js';
 import { NodeBuffer } from './node-buffer.js';
+import { toMinute } from './rollup.js';
+import { pickSamples } from './samples.js';
 
 const WRITE_EVERY_MS = 10_000;
 /** A chunk holds about so much. */
@@ -13,6 +15,8 @@ const CHUNKS_PER_WRITE = 20;
 /** Takes the frames of agents and writes them in chunks of some minutes. */
 export class NodeMetricsIntake {
   readonly #buffers = new Map<string, NodeBuffer>();
+  /** Nodes whose full minutes are to be written without waiting. */
+  readonly #urgent = new Set<string>();
   #writing: Promise<void> | null = null;
 
   constructor(
@@ -37,11 +41,52 @@ export class NodeMetricsIntake {
     const isSound = Object.values(frame.values).every(({ length }) => length === frame.ts.length);
     if (!isSound)
       return this.ctx.log.warn({ node_id: id }, 'node metrics with columns of unequal length were ignored');
+    if (frame.late === true) return this.#late(frame, id);
     const buffer = this.#buffers.get(id) ?? new NodeBuffer(await newestStored(this.ctx.db, id));
     this.#buffers.set(id, buffer);
     buffer.add(frame, this.ctx.clock.now());
     // What came again and is stored already waits for nothing.
     if (buffer.waitingSince === null) this.#acknowledge(id, frame.ts.at(-1) as number);
+  }
+
+  /** Stores what a node measured while we were away. Without an answer it sends that again later. */
+  async #late(frame: NodeMetricsFrame, nodeId: string): Promise<void> {
+    try {
+      if (this.#holdsAny(frame, nodeId)) await this.#writeNow(nodeId);
+      await this.#storeMissing(frame, nodeId);
+      if (this.#holdsAny(frame, nodeId)) return;
+    } catch (err) {
+      return this.ctx.log.error({ err, node_id: nodeId }, 'late node metrics cannot be stored now');
+    }
+    this.nodes.send(nodeId, { type: 'node_metrics_ack', ts: frame.ts.at(-1) as number, late: true });
+  }
+
+  /** Whether some of them came before, and are not on the disk yet. */
+  #holdsAny({ ts }: NodeMetricsFrame, nodeId: string): boolean {
+    const held = new Set(this.buffer(nodeId)?.samples.ts);
+    return ts.some((at) => held.has(at));
+  }
+
+  async #writeNow(nodeId: string): Promise<void> {
+    this.#urgent.add(nodeId);
+    await this.write(CHUNK_MS);
+    this.#urgent.delete(nodeId);
+  }
+
+  /**
+   * Must hold: the buffer is looked at first, then what is at full rate, then what is means, for samples move in that order. Of a
+   * minute that has its mean nothing more is taken.
+   */
+  async #storeMissing(frame: NodeMetricsFrame, nodeId: string): Promise<void> {
+    const [from, to] = [frame.ts[0] as number, frame.ts.at(-1) as number];
+    const held = new Set(this.buffer(nodeId)?.samples.ts);
+    const stored = await storedTimes(this.ctx.db, nodeId, 'raw', from, to);
+    const means = await storedTimes(this.ctx.db, nodeId, 'minute', toMinute(from), to);
+    const late = new NodeBuffer(null);
+    late.add(frame, this.ctx.clock.now());
+    const isMissing = (at: number) => !held.has(at) && !stored.has(at) && !means.has(toMinute(at));
+    const samples = pickSamples(late.samples, isMissing);
+    if (samples.ts.length > 0) await insertChunk(this.ctx.db, nodeId, 'raw', samples);
   }
 
   /** Writes what has waited for so long; 0: everything. What cannot be written stays and is tried again. */
@@ -54,7 +99,9 @@ export class NodeMetricsIntake {
   }
 
   async #write(waitedMs: number): Promise<void> {
-    const due = [...this.#buffers].filter(([, buffer]) => this.#isDue(buffer, waitedMs));
+    const due = [...this.#buffers].filter(
+      ([id, buffer]) => this.#urgent.has(id) || this.#isDue(buffer, waitedMs),
+    );
     for (let first = 0; first < due.length; first += CHUNKS_PER_WRITE)
       await this.#writeChunks(due.slice(first, first + CHUNKS_PER_WRITE), waitedMs === 0);
   }

@@ -28,31 +28,30 @@ export async function readSeries(
   const gathered = new Map<string, TimedValues>();
   // Taken now: a chunk that is written while we read would otherwise be met twice, or never.
   const unwritten = buffer === null ? null : copy(buffer.samples, names);
-  const readTo = unwritten?.ts[0] ?? Infinity;
+  const except = new Set(unwritten?.ts);
   for (const resolution of ['minute', 'raw'] as const)
-    await gatherStored(db, nodeId, resolution, { names, from, to: readTo }, gathered);
-  if (unwritten) gather(gathered, unwritten, from, Infinity);
-  const series = [...gathered].map(([name, values]) => [name, toThinned(values, limit)] as const);
+    await gatherStored(db, nodeId, resolution, { names, from, except }, gathered);
+  if (unwritten) gather(gathered, unwritten, { from, except: new Set() });
+  const series = [...gathered].map(([name, values]) => [name, toThinned(inOrder(values), limit)] as const);
   return Object.fromEntries(series.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-interface Stretch {
-  readonly names: ReadonlySet<string> | null;
+interface Choice {
   readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
+  /** Times that are met elsewhere. */
+  readonly except: ReadonlySet<number>;
 }
 
 async function gatherStored(
   db: Db,
   nodeId: string,
   resolution: Resolution,
-  { names, from, to }: Stretch,
+  { names, ...choice }: Choice & Pick<SeriesQuestion, 'names'>,
   gathered: Map<string, TimedValues>,
 ): Promise<void> {
-  for (const [index, fromTs] of (await listChunks(db, nodeId, resolution, from)).entries()) {
-    const bytes = fromTs < to ? await loadChunk(db, nodeId, resolution, fromTs) : null;
-    if (bytes) gather(gathered, decodeChunk(bytes, names), from, to);
+  for (const [index, fromTs] of (await listChunks(db, nodeId, resolution, choice.from)).entries()) {
+    const bytes = await loadChunk(db, nodeId, resolution, fromTs);
+    if (bytes) gather(gathered, decodeChunk(bytes, names), choice);
     if (index % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1)
       await new Promise((resolve) => setImmediate(resolve));
   }
@@ -61,8 +60,7 @@ async function gatherStored(
 function gather(
   gathered: Map<string, TimedValues>,
   { ts, columns }: Samples,
-  from: number,
-  to: number,
+  { from, except }: Choice,
 ): void {
   for (const [name, column] of columns) {
     const into = gathered.get(name) ?? { ts: [], values: [] };
@@ -70,11 +68,21 @@ function gather(
     for (let index = 0; index < ts.length; index++) {
       const at = ts[index] as number;
       const value = column[index] as number;
-      if (Number.isNaN(value) || at < from || at >= to) continue;
+      if (Number.isNaN(value) || at < from || except.has(at)) continue;
       into.ts.push(at);
       into.values.push(value);
     }
   }
+}
+
+/** Chunks of samples that came late lie between the others, or across them. */
+function inOrder({ ts, values }: TimedValues): TimedValues {
+  if (ts.every((at, index) => index === 0 || at >= (ts[index - 1] as number))) return { ts, values };
+  const places = ts.map((_, index) => index).sort((a, b) => (ts[a] as number) - (ts[b] as number));
+  return {
+    ts: places.map((place) => ts[place] as number),
+    values: places.map((place) => values[place] as number),
+  };
 }
 
 function copy({ ts, columns }: Samples, names: ReadonlySet<string> | null): Samples {

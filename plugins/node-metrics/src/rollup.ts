@@ -1,7 +1,15 @@
-import type { PluginContext } from '@svc/kernel';
+import type { Db, PluginContext } from '@svc/kernel';
 import { decodeChunk } from './chunk.js';
-import { deleteMinutes, deleteRaw, insertChunk, listAged, loadChunk, type ChunkKey } from './chunk-store.js';
-import type { Samples } from './samples.js';
+import {
+  deleteMinutes,
+  deleteRaw,
+  insertChunk,
+  listAged,
+  loadChunk,
+  storedTimes,
+  type ChunkKey,
+} from './chunk-store.js';
+import { pickSamples, type Samples } from './samples.js';
 
 const CHECK_EVERY_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
@@ -62,9 +70,17 @@ export class Rollup {
         const bytes = await loadChunk(trx, nodeId, 'raw', from);
         if (bytes) chunks.push(decodeChunk(bytes, null));
       }
-      await insertChunk(trx, nodeId, 'minute', toMinuteMeans(chunks));
+      await this.#insertMeans(trx, nodeId, toMinuteMeans(chunks));
       await deleteRaw(trx, nodeId, fromTs);
     });
+  }
+
+  /** A minute that has its mean keeps it: what came late of it comes after that. */
+  async #insertMeans(db: Db, nodeId: string, means: Samples): Promise<void> {
+    const [from = 0, to = 0] = [means.ts[0], means.ts.at(-1)];
+    const known = await storedTimes(db, nodeId, 'minute', from, to);
+    const samples = pickSamples(means, (minute) => !known.has(minute));
+    if (samples.ts.length > 0) await insertChunk(db, nodeId, 'minute', samples);
   }
 }
 
@@ -95,4 +111,4 @@ export function toMinuteMeans(chunks: readonly Samples[]): Samples {
   return { ts: minutes, columns: new Map(means) };
 }
 
-const toMinute = (at: number) => Math.floor(at / MINUTE_MS) * MINUTE_MS;
+export const toMinute = (at: number) => Math.floor(at / MINUTE_MS) * MINUTE_MS;

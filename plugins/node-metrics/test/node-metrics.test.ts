@@ -122,6 +122,95 @@ describe('node metrics', () => {
       await heard(now - 2 * HOUR_MS);
     });
 
+    const tellLate = (ts: number[], values: Record<string, (number | null)[]>) =>
+      agent.send({ type: 'node_metrics', ts, values, processes: [], late: true });
+    const takeLateAck = async (ts: number) =>
+      expect(await agent.take('node_metrics_ack')).to.deep.equal({
+        type: 'node_metrics_ack',
+        ts,
+        late: true,
+      });
+
+    it('takes late samples beside those of the present, in their place, each once', async () => {
+      const now = Math.ceil(clock.now() / MINUTE_MS) * MINUTE_MS;
+      tell([now - 2 * HOUR_MS], { 'cpu.util': [1] });
+      tell([now], { 'cpu.util': [9] }, [{ gpu: 0, pid: 7, name: 'a', mem_mb: 1, job_id: null }]);
+      await heard(now);
+      const [first, second, third] = [now - 90 * MINUTE_MS, now - 80 * MINUTE_MS, now - 70 * MINUTE_MS];
+      tellLate([second, third], { 'cpu.util': [3, 4] });
+      await takeLateAck(third);
+      tellLate([first, second, third], { 'cpu.util': [2, 7, 7], 'ram.used_mb': [null, null, 5] });
+      await takeLateAck(third);
+      for (const state of ['before the live ones are stored', 'and after']) {
+        const { ts, values } = (await read('?window_s=10800'))['cpu.util'];
+        expect(values, state).to.deep.equal([1, 2, 3, 4, 9]);
+        expect(ts, state).to.deep.equal([now - 2 * HOUR_MS, first, second, third, now]);
+        await clock.advance(6 * MINUTE_MS);
+      }
+      tell([now + 7 * MINUTE_MS], { 'cpu.util': [10] });
+      await heard(now + 7 * MINUTE_MS);
+      expect((await snapshot()).metrics['cpu.util'].value).to.equal(10);
+    });
+
+    it('says nothing of the present by what came late', async () => {
+      const now = clock.now();
+      tellLate([now - 4000, now - 2000], { 'cpu.util': [1, 2] });
+      await takeLateAck(now - 2000);
+      expect((await snapshot()).ts).to.equal(null);
+      tell([now], { 'cpu.util': [3] });
+      await heard(now);
+      expect((await read())['cpu.util'].values).to.deep.equal([1, 2, 3]);
+    });
+
+    it('confirms late samples that it has already once those are stored, and not before', async () => {
+      const minute = Math.ceil(clock.now() / MINUTE_MS) * MINUTE_MS;
+      tell([minute, minute + 2000], { 'cpu.util': [1, 2] });
+      await heard(minute + 2000);
+      tellLate([minute, minute + 2000, minute + 4000], { 'cpu.util': [7, 7, 3] });
+      await until(async () => (await countChunks('raw')) === 1);
+      expect(agent.count('node_metrics_ack'), 'two of them are in memory alone').to.equal(0);
+      tell([minute + 61_000], { 'cpu.util': [4] });
+      await heard(minute + 61_000);
+      tellLate([minute, minute + 2000, minute + 4000], { 'cpu.util': [7, 7, 7] });
+      expect(await agent.take('node_metrics_ack')).to.include({ ts: minute + 2000 });
+      await takeLateAck(minute + 4000);
+      expect((await read())['cpu.util'].values).to.deep.equal([1, 2, 3, 4]);
+    });
+
+    it('keeps the mean of a minute, whatever of that minute comes late, and takes the minutes around it', async () => {
+      const start = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS - 25 * HOUR_MS;
+      const rollUp = async () =>
+        until(async () => {
+          await clock.advance(5 * MINUTE_MS);
+          return (await countChunks('raw')) === 0;
+        });
+      for (let round = 0; round < 2; round++) {
+        tellLate([start + 1000, start + 2000], { 'cpu.util': [10, 20] });
+        await takeLateAck(start + 2000);
+        await rollUp();
+      }
+      tellLate([start + 30_000, start + MINUTE_MS, start + 2 * MINUTE_MS], { 'cpu.util': [70, 30, 40] });
+      await takeLateAck(start + 2 * MINUTE_MS);
+      await rollUp();
+      const { ts, values } = (await read(`?window_s=${30 * 3600}`))['cpu.util'];
+      expect(ts).to.deep.equal([start, start + MINUTE_MS, start + 2 * MINUTE_MS]);
+      expect(values).to.deep.equal([15, 30, 40]);
+    });
+
+    it('loses no minute when two stretches that share one are rolled up one after the other', async () => {
+      const start = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS - 24 * HOUR_MS - MINUTE_MS / 2;
+      tellLate([start], { 'cpu.util': [10] });
+      await takeLateAck(start);
+      const later = [start + 2000, start + 40 * MINUTE_MS];
+      tellLate(later, { 'cpu.util': [20, 50] });
+      await takeLateAck(later[1]!);
+      await until(async () => {
+        await clock.advance(5 * MINUTE_MS);
+        return (await countChunks('raw')) === 0;
+      });
+      expect((await read(`?window_s=${30 * 3600}`))['cpu.util'].values).to.deep.equal([10, 50]);
+    });
+
     it('ignores columns of unequal length, and keeps the connection', async () => {
       const now = clock.now();
       tell([now - 1, now], { 'cpu.util': [1] });
