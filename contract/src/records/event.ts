@@ -20,6 +20,10 @@ export const EVENT_TYPES = [
   'DISK_LOW',
   'AGENT_DISCONNECTED',
   'CUSTOM',
+  'JOB_LOST',
+  'JOB_FOUND',
+  'RUN_STALLED',
+  'GPU_UNHEALTHY',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

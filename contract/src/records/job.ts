@@ -101,6 +101,23 @@ export const Job = strict(
 );
 export type Job = Static<typeof Job>;
 
+/** One attempt of a job. An attempt that was LOST and given up by a retry has `finished_at`: when it was given up, or its end as its agent told it later. */
+export const JobAttempt = strict(
+  {
+    attempt: Type.Integer(),
+    status: JobStatusName,
+    node_id: nullable(Type.String()),
+    run_id: nullable(Type.String()),
+    exit_code: nullable(Type.Integer()),
+    failure_reason: nullable(FailureReason),
+    failure_message: nullable(Type.String()),
+    started_at: nullable(Timestamp),
+    finished_at: nullable(Timestamp),
+  },
+  { $id: 'JobAttempt' },
+);
+export type JobAttempt = Static<typeof JobAttempt>;
+
 /** A submit with its defaults filled in and its references resolved: what the `jobDraft` and `jobAdmit` hooks see. */
 export type JobDraft = Pick<
   Job,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { limit, listOf, nullable, route, strict } from '../route.js';
-import { Job, JobStatusName, JobSubmit } from '../records/job.js';
+import { Job, JobAttempt, JobStatusName, JobSubmit } from '../records/job.js';
 import { Run } from '../records/run.js';
 
 export const submitJob = route({
@@ -37,6 +37,15 @@ export const getJob = route({
   scope: 'read',
   summary: 'One job. env values are hidden from callers without write scope.',
   answers: { 200: Job },
+});
+
+export const listJobAttempts = route({
+  id: 'jobs.attempts',
+  method: 'GET',
+  path: '/jobs/{job_id}/attempts',
+  scope: 'read',
+  summary: 'Every attempt of the job and how it ended, newest first.',
+  answers: { 200: listOf(JobAttempt) },
 });
 
 export const CancelResult = Type.Enum(['CANCELLED', 'cancel-requested']);

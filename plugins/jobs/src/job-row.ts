@@ -1,4 +1,4 @@
-import type { AttemptKey, FailureReason, Job, JobStatus, JobType } from '@svc/contract';
+import type { AttemptKey, FailureReason, Job, JobAttempt, JobStatus, JobType } from '@svc/contract';
 import type { Attempt } from './service.js';
 
 /** A row of `jobs`: the record, and from `cancel_requested_at` on what only this plugin needs. Times in ms. */
@@ -104,6 +104,23 @@ export function toJob(row: JobRow): Job {
 
 export function toAttempt({ accepted_at, ...row }: AttemptRow): Attempt {
   return { ...row, gpu_indices: JSON.parse(row.gpu_indices) as number[] };
+}
+
+/** As callers see it: neither where an attempt that waits was sent before, nor the run of a process that is not there. */
+export function toJobAttempt(row: AttemptRow): JobAttempt {
+  const { attempt, status, exit_code, failure_reason, failure_message, started_at, finished_at } = row;
+  const hasRun = started_at !== null || status === 'SUCCEEDED';
+  return {
+    attempt,
+    status,
+    node_id: status === 'QUEUED' ? null : row.node_id,
+    run_id: hasRun ? row.run_id : null,
+    exit_code,
+    failure_reason,
+    failure_message,
+    started_at,
+    finished_at,
+  };
 }
 
 /** What the history keeps of the job's present attempt; the rest of its row is written where it becomes known. */

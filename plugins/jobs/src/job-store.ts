@@ -1,6 +1,6 @@
-import { JOB_STATUSES, type AttemptKey, type Job, type JobStatus } from '@svc/contract';
+import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatus } from '@svc/contract';
 import { fail, requireId, type Db } from '@svc/kernel';
-import { toAttempt, toJob, type AttemptRow, type JobRow } from './job-row.js';
+import { toAttempt, toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import { selectRows } from './select-rows.js';
 import type { Attempt, JobFilter, JobPage } from './service.js';
 
@@ -62,6 +62,19 @@ export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | nul
 
 export async function listAttempts(db: Db, jobId: string): Promise<Attempt[]> {
   return (await db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt')).map(toAttempt);
+}
+
+/** Newest first. */
+export async function listJobAttempts(db: Db, jobId: string): Promise<JobAttempt[]> {
+  const rows = await db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt', 'desc');
+  return rows.map(toJobAttempt);
+}
+
+/** An attempt that is followed by another is over, also when nobody could say how it ended. */
+export async function closeAttempt(db: Db, { id, attempt }: JobRow, at: number): Promise<void> {
+  await db<AttemptRow>('attempts')
+    .where({ job_id: id, attempt, finished_at: null })
+    .update({ finished_at: at });
 }
 
 /** Jobs that may have a process on the node. */

@@ -1,4 +1,4 @@
-import type { Migration } from '@svc/kernel';
+import type { Db, Migration } from '@svc/kernel';
 
 export const jobsMigrations: readonly Migration[] = [
   {
@@ -81,4 +81,31 @@ export const jobsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0003-every-attempt',
+    async up(db) {
+      await addMissingAttempts(db);
+      await closeGivenUpAttempts(db);
+    },
+  },
 ];
+
+/** A job that had not left the queue yet had no row of its attempt. */
+async function addMissingAttempts(db: Db): Promise<void> {
+  const columns = `attempt, run_id, node_id, gpu_indices, status, exit_code, failure_reason, failure_message,
+    dispatched_at, started_at, finished_at`;
+  await db.raw(`insert into attempts (job_id, ${columns}) select id, ${columns} from jobs
+    where not exists (select 1 from attempts where job_id = jobs.id and attempts.attempt = jobs.attempt)`);
+}
+
+/**
+ * A LOST attempt that was retried had no end. It was given up when the job was queued again: that is known of the attempt before the
+ * present one; of an earlier one it is known that it was before the next was dispatched or ended.
+ */
+async function closeGivenUpAttempts(db: Db): Promise<void> {
+  await db.raw(`update attempts set finished_at = coalesce(
+      (select queued_at from jobs where jobs.id = attempts.job_id and jobs.attempt = attempts.attempt + 1),
+      (select coalesce(later.dispatched_at, later.finished_at) from attempts later
+        where later.job_id = attempts.job_id and later.attempt = attempts.attempt + 1))
+    where finished_at is null and attempt < (select jobs.attempt from jobs where jobs.id = attempts.job_id)`);
+}

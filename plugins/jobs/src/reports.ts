@@ -5,6 +5,7 @@ import { isAt, type Dispatcher } from './dispatch.js';
 import { toPlainText } from './exit-outcome.js';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { getAttemptRow, getRow, lockRow } from './job-store.js';
+import { noteLateEnd } from './late-end.js';
 import { releaseLeftover } from './leftover.js';
 import type { Timing } from './options.js';
 import { adoptStep, endedStep, lostStep, startedStep } from './steps.js';
@@ -117,8 +118,10 @@ export class Reports {
         at,
       );
     });
-    if (change === null && exit.kind === 'lost') await noteGone(this.ctx, key, node);
-    return change !== null;
+    if (change !== null) return true;
+    if (exit.kind === 'lost') await noteGone(this.ctx, key, node);
+    else await noteLateEnd(this.ctx, key, report, exit, node);
+    return false;
   }
 }
 

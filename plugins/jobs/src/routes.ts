@@ -3,7 +3,7 @@ import { created, ok, requireId, type PluginContext, type RouteCollector } from 
 import type { Canceller } from './cancel.js';
 import { hideEnv } from './hide-env.js';
 import { parseIdempotencyKey } from './idempotency.js';
-import { listJobs, requireJob } from './job-store.js';
+import { listJobAttempts, listJobs, requireJob } from './job-store.js';
 import type { Retrier } from './retry.js';
 import type { Submitter } from './submit.js';
 
@@ -43,6 +43,11 @@ export function addRoutes(
   routes.add(contract.getJob, async ({ params, caller }) =>
     ok(hideEnv(await requireJob(ctx.db, params.job_id), caller)),
   );
+
+  routes.add(contract.listJobAttempts, async ({ params }) => {
+    const { id } = await requireJob(ctx.db, params.job_id);
+    return ok({ items: await listJobAttempts(ctx.db, id) });
+  });
 
   routes.add(contract.cancelJob, async ({ params }) => {
     const jobId = requireId('job', params.job_id);

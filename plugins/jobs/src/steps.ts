@@ -184,6 +184,6 @@ function freed(nodes: Nodes, { node_id, id, attempt }: JobRow): NonNullable<Step
 }
 
 /** Clocks of hosts differ: what an agent says of a time is held between what this server saw before and after. */
-function within(value: number, low: number, high: number): number {
+export function within(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(value, high));
 }

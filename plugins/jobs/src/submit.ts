@@ -4,7 +4,7 @@ import type { Projects } from '@svc/plugin-projects';
 import { checkRunner, toDraft } from './draft.js';
 import { findRepeated, rememberKey, type IdempotencyKey } from './idempotency.js';
 import { queuedEvent } from './job-events.js';
-import type { JobRow } from './job-row.js';
+import { toAttemptColumns, type AttemptRow, type JobRow } from './job-row.js';
 import { getJob } from './job-store.js';
 import { JUST_QUEUED } from './pending-reason.js';
 import type { SubmitExtras } from './service.js';
@@ -141,6 +141,7 @@ export class Submitter {
       head_since: null,
     };
     await trx<JobRow>('jobs').insert(row);
+    await trx<AttemptRow>('attempts').insert(toAttemptColumns(row));
     return row;
   }
 }

@@ -2,7 +2,7 @@ import { nextJobStatus, type EventDraft, type EventRecord, type Job, type JobTri
 import type { Change, Db, PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { toAttemptColumns, toJob, type AttemptRow, type JobRow } from './job-row.js';
-import { lockRow } from './job-store.js';
+import { closeAttempt, lockRow } from './job-store.js';
 
 /** One step of the state machine and all that goes with it. */
 export interface Step {
@@ -93,6 +93,7 @@ export class Transitions {
     if (changed !== 1) return null;
     if (step.slots && !(await step.slots(trx))) throw new NotToBe();
     const next: JobRow = { ...row, ...columns };
+    if (next.attempt !== row.attempt) await closeAttempt(trx, row, at);
     const history = { ...toAttemptColumns(next), ...step.attempt };
     await trx<AttemptRow>('attempts').insert(history).onConflict(['job_id', 'attempt']).merge();
     const before = toJob(row);
