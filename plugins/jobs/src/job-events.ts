@@ -1,4 +1,6 @@
 import type { EventDraft, Job } from '@svc/contract';
+import type { Db } from '@svc/kernel';
+import type { Events } from '@svc/plugin-events';
 
 /** The events of a job's life, in words for people. */
 
@@ -40,6 +42,19 @@ export function finishedEvent(job: Job): EventDraft {
       failure_reason: job.failure_reason,
     },
   };
+}
+
+/**
+ * The end of a run is told once. Where the training has ended the run of the job itself, the end of the job is told only if it is
+ * another one, and then of the job alone.
+ */
+export async function tellEndOnce(events: Events, trx: Db, draft: EventDraft): Promise<EventDraft | null> {
+  const { type, run_id, data } = draft;
+  const status = data?.['status'];
+  if (type !== 'RUN_FINISHED' || !run_id) return draft;
+  const [told] = await events.list(trx, { type, run_id }, 1);
+  if (!told) return draft;
+  return (told.data as typeof data)?.['status'] === status ? null : { ...draft, run_id: null };
 }
 
 export function lostEvent(job: Job): EventDraft {

@@ -1,6 +1,7 @@
 import { nextJobStatus, type EventDraft, type EventRecord, type Job, type JobTrigger } from '@svc/contract';
 import type { Change, Db, PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
+import { tellEndOnce } from './job-events.js';
 import { toAttemptColumns, toJob, type AttemptRow, type JobRow } from './job-row.js';
 import { closeAttempt, lockRow } from './job-store.js';
 
@@ -62,7 +63,8 @@ export class Transitions {
         .where({ job_id: row.id, attempt: row.attempt })
         .update({ run_id: after.run_id });
     }
-    return { after, events: event ? [await this.events.append(trx, event(after), at)] : [] };
+    const draft = event ? await tellEndOnce(this.events, trx, event(after)) : null;
+    return { after, events: draft ? [await this.events.append(trx, draft, at)] : [] };
   }
 
   announce(change: Change<Job>, events: readonly EventRecord[]): void {

@@ -9,7 +9,7 @@ import {
 import type { Change, Db, JobTransition } from '@svc/kernel';
 import { findAssigned, isAssigned } from './assigned-runs.js';
 import { NOTHING, type Outcome } from './outcome.js';
-import { finishedEvent } from './run-events.js';
+import { finishedEvent, leftBehindEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import { findRun, insertRun, moveRun, OPEN_STATUSES, runsOfAttempt, type RunMove } from './run-store.js';
 
@@ -48,32 +48,35 @@ async function ensureJobRun(trx: Db, job: Job, at: number): Promise<Change<Run>[
   return [{ before: null, after: run }];
 }
 
+export interface ReportedRun extends Outcome {
+  readonly run: Run;
+}
+
 /**
  * The run of an attempt whose process reports to it before the agent's word of its start is here: an agent may be cut off that its
- * processes are not. null: the attempt was not given that run.
+ * processes are not. null: the attempt was not given that run. It has ended already when its attempt is over.
  */
 export async function ensureReportedRun(
-  { jobs }: RunParts,
+  { jobs, events }: RunParts,
   trx: Db,
   key: AttemptKey,
   id: string,
   at: number,
-): Promise<Change<Run> | null> {
+): Promise<ReportedRun | null> {
   const job = await jobs.lock(trx, key.job_id);
   if (!job || !(await isAssigned(trx, key, id))) return null;
   const found = await findRun(trx, id);
-  if (found) return { before: found, after: found };
-  const status = toRunStatus(job, key.attempt);
-  const isOpen = status === 'RUNNING';
+  if (found) return { run: found, ...NOTHING };
+  const { attempt } = key;
+  const status = toRunStatus(job, attempt);
   const run: Run = {
     ...newJobRun(job, at),
-    id,
-    attempt: key.attempt,
-    status,
-    finished_at: isOpen ? null : at,
+    ...{ id, attempt, status, finished_at: status === 'RUNNING' ? null : at },
   };
   await insertRun(trx, run);
-  return { before: null, after: run };
+  const isOver = attempt !== job.attempt || isTerminal(job.status);
+  const told = isOver ? [await events.append(trx, finishedEvent(run), at)] : [];
+  return { run, changes: [{ before: null, after: run }], events: told };
 }
 
 /** What the run of an attempt is while its job is as it is. */
@@ -125,16 +128,19 @@ async function endWith(
   for (const { after } of changes) {
     await auth.endIngest(trx, { run_id: after.id }, at);
     // The jobs plugin tells of the job's own run.
-    if (after.source !== 'job') told.push(await events.append(trx, finishedEvent(after), at));
+    if (after.id !== job.run_id) told.push(await events.append(trx, finishedEvent(after), at));
   }
   return { changes, events: told };
 }
 
-async function leaveBehind({ auth }: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
-  for (const { id } of await runsOfAttempt(trx, job.id, job.attempt, OPEN_STATUSES)) {
-    await auth.endIngest(trx, { run_id: id }, at);
+async function leaveBehind({ auth, events }: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
+  const { changes } = await moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
+  const told: EventRecord[] = [];
+  for (const run of await runsOfAttempt(trx, job.id, job.attempt, ['LOST'])) {
+    await auth.endIngest(trx, { run_id: run.id }, at);
+    told.push(await events.append(trx, leftBehindEvent(run), at));
   }
-  return moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
+  return { changes, events: told };
 }
 
 async function moveAll(trx: Db, job: Job, from: readonly RunStatus[], to: RunMove): Promise<Outcome> {

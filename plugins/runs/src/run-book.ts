@@ -86,9 +86,9 @@ export class RunBook {
     const reported = await this.ctx.db.transaction((trx) =>
       ensureReportedRun(this.parts, trx, key, requireId('run', id), this.ctx.clock.now()),
     );
-    const change = reported ?? fail('not_found', `no run "${id}"`);
-    if (change.before === null) this.tell({ changes: [change], events: [] });
-    return change.after;
+    const { run, ...outcome } = reported ?? fail('not_found', `no run "${id}"`);
+    this.tell(outcome);
+    return run;
   }
 
   private refuseOthers(caller: Caller, run: IngestTarget): void {

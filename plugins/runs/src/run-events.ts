@@ -18,6 +18,10 @@ export function finishedEvent(run: Run): EventDraft {
     title: `Run ${run.name} ended: ${run.status}`,
     run_id: run.id,
     job_id: run.job_id,
-    data: { status: run.status, source: run.source },
+    data: { status: run.status, source: run.source, attempt: run.attempt },
   };
+}
+
+export function leftBehindEvent(run: Run): EventDraft {
+  return { ...finishedEvent(run), message: `attempt ${run.attempt} of its job was given up` };
 }

@@ -1,4 +1,4 @@
-import type { Run } from '@svc/contract';
+import type { EventRecord, Run } from '@svc/contract';
 import { definePlugin, type Change } from '@svc/kernel';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
@@ -16,6 +16,13 @@ describe('runs of a job', () => {
     after(() => rig.close());
 
     const runsOf = async (jobId: string): Promise<Run[]> => (await rig.get(`/jobs/${jobId}/runs`)).body.items;
+    const endsOf = async (jobId: string): Promise<string[]> => {
+      const { items } = (await rig.get(`/events?job_id=${jobId}&type=RUN_FINISHED`)).body;
+      return items.map(
+        ({ run_id, severity, data }: EventRecord) =>
+          `${run_id} ${severity} ${(data as { status: string }).status}`,
+      );
+    };
     const statusesOf = async (jobId: string) => (await runsOf(jobId)).map(({ status }) => status);
 
     it('is there at once when the process exists, with the id that the process was given, and ends with it', async () => {
@@ -150,6 +157,90 @@ describe('runs of a job', () => {
       agent.end(job.id);
       await rig.reach(job.id, 'SUCCEEDED');
       expect(await statusesOf(job.id)).to.deep.equal(['FAILED']);
+    });
+
+    it('has one end told, whether the training ends it, its job, or both', async () => {
+      const finish = (env: Record<string, string>, status: string) =>
+        rig.post(`/runs/${env['SVC_RUN_ID']}/finish`, { status }, env['SVC_TOKEN']);
+      const agreed = await rig.submit();
+      const { env } = await agent.start(agreed.id);
+      await rig.reach(agreed.id, 'RUNNING');
+      for (const repeat of [1, 2]) {
+        expect((await finish(env, 'SUCCEEDED')).status, `time ${repeat}`).to.equal(200);
+        expect(await endsOf(agreed.id)).to.deep.equal([`${env['SVC_RUN_ID']} info SUCCEEDED`]);
+      }
+      agent.end(agreed.id);
+      await rig.reach(agreed.id, 'SUCCEEDED');
+      expect(await endsOf(agreed.id)).to.deep.equal([`${env['SVC_RUN_ID']} info SUCCEEDED`]);
+
+      const alone = await rig.submit();
+      const { run_id } = await agent.start(alone.id);
+      agent.end(alone.id, { kind: 'exited', code: 3 });
+      await rig.reach(alone.id, 'FAILED');
+      expect(await endsOf(alone.id)).to.deep.equal([`${run_id} warning FAILED`]);
+    });
+
+    it('leaves a job that ends otherwise than its run to be told beside it', async () => {
+      const job = await rig.submit();
+      const { run_id, env } = await agent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      await rig.post(`/runs/${run_id}/finish`, { status: 'SUCCEEDED' }, env['SVC_TOKEN']);
+      await rig.post(`/jobs/${job.id}/cancel`);
+      agent.end(job.id, { kind: 'signaled', signal: 'SIGTERM', code: -15 });
+      await rig.reach(job.id, 'CANCELLED');
+      expect(await endsOf(job.id)).to.have.members([`${run_id} info SUCCEEDED`, 'null warning CANCELLED']);
+    });
+
+    it('is told as ended when its attempt is given up, once, and takes no other end then', async () => {
+      const lostAgent = await rig.agent();
+      const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
+      const { run_id, env } = await lostAgent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      const second = (await rig.post('/runs', { name: 'second' }, env['SVC_TOKEN'])).body.id;
+      const lost = { kind: 'lost', reason: 'gone' } as const;
+      lostAgent.report({ job_id: job.id, attempt: 1, state: 'ended', exit: lost });
+      await rig.reach(job.id, 'LOST');
+      expect(await endsOf(job.id), 'it may be found again').to.deep.equal([]);
+      await rig.post(`/jobs/${job.id}/retry`);
+      const ends = [`${run_id} warning LOST`, `${second} warning LOST`];
+      expect(await endsOf(job.id)).to.have.members(ends);
+      for (const id of [run_id, second]) {
+        const late = await rig.post(`/runs/${id}/finish`, { status: 'SUCCEEDED' });
+        expect(late.status).to.equal(409);
+        expect(late.body.error.message).to.include('LOST');
+      }
+      expect(await endsOf(job.id)).to.have.members(ends);
+      const next = await lostAgent.start(job.id, 2);
+      await rig.reach(job.id, 'RUNNING');
+      lostAgent.end(job.id, { kind: 'exited', code: 0 }, 2);
+      await rig.reach(job.id, 'SUCCEEDED');
+      expect(await endsOf(job.id)).to.have.members([...ends, `${next.run_id} info SUCCEEDED`]);
+      await lostAgent.close();
+    });
+
+    it('is told as ended by a process that reports only when its attempt has been given up', async () => {
+      const lostAgent = await rig.agent();
+      const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
+      const { run_id, env } = await lostAgent.dispatchOf(job.id);
+      const lost = { kind: 'lost', reason: 'gone' } as const;
+      lostAgent.report({ job_id: job.id, attempt: 1, state: 'ended', started_at: null, exit: lost });
+      await rig.reach(job.id, 'LOST');
+      await rig.post(`/jobs/${job.id}/retry`);
+      expect(await endsOf(job.id)).to.deep.equal([]);
+      for (const title of ['one', 'two'])
+        expect((await rig.post(`/runs/${run_id}/events`, { title }, env['SVC_TOKEN'])).status).to.equal(201);
+      expect(await endsOf(job.id)).to.deep.equal([`${run_id} warning LOST`]);
+      await rig.post(`/jobs/${job.id}/cancel`);
+      await lostAgent.close();
+    });
+
+    it('is not there for an EVALUATE job, whose end is told all the same', async () => {
+      const job = await rig.submit({ type: 'EVALUATE' });
+      await agent.start(job.id);
+      await rig.reach(job.id, 'RUNNING');
+      agent.end(job.id);
+      await rig.reach(job.id, 'SUCCEEDED');
+      expect(await endsOf(job.id)).to.deep.equal(['null info SUCCEEDED']);
     });
 
     it('is LOST with its job, RUNNING when that is found, and stays behind when it is retried', async () => {
