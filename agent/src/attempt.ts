@@ -4,6 +4,7 @@ import { unlessMissing, writeAtomic, writeDurable } from './durable-file.js';
 import { findResultFlaw } from './eval-result.js';
 import type { AttemptLogs } from './log-shipper.js';
 import { toReason } from './log.js';
+import { findOomInLog } from './oom-in-log.js';
 import { retry } from './retry.js';
 import { loadEnd, saveForgotten, type RunPaths, type Runtime, type SavedPlan } from './run-dir.js';
 import type { Run } from './runner.js';
@@ -122,7 +123,7 @@ export class Attempt {
   async end(exit: Exit): Promise<void> {
     const finished_at = this.host.clock.now();
     const saved = await this.#patiently('cannot read how the attempt ended', () => loadEnd(this.paths));
-    const ended = await this.#checkResult(saved ?? (await this.#saveEnd({ ...exit, finished_at })));
+    const ended = await this.#judge(saved ?? (await this.#saveEnd({ ...exit, finished_at })));
     this.logs.finalize();
     if (this.host.isOnline()) await within(this.logs.sent, LOG_FLUSH_MS);
     this.#settleEnd(ended);
@@ -132,7 +133,7 @@ export class Attempt {
 
   /** As it was found on the disk. */
   async restoreEnd(ended: Ended): Promise<void> {
-    this.#settleEnd(await this.#checkResult(ended));
+    this.#settleEnd(await this.#judge(ended));
   }
 
   #settleEnd(ended: Ended): void {
@@ -191,10 +192,27 @@ export class Attempt {
     void run.stop(graceMs).catch((error: unknown) => this.#complain('cannot stop the attempt', error));
   }
 
+  /** What its exit does not tell: whether an evaluation left its result, and whether a failure was for want of memory. */
+  async #judge(ended: Ended): Promise<Ended> {
+    const isExit = ended.kind === 'exited' || ended.kind === 'signaled';
+    if (!isExit) return ended;
+    return ended.code === 0 ? this.#checkResult(ended) : this.#checkMemory(ended);
+  }
+
+  /** One that was told to stop ended for that. */
+  async #checkMemory(ended: Extract<Ended, { code: number }>): Promise<Ended> {
+    if (this.#stopGraceMs !== null) return ended;
+    const evidence = await findOomInLog(this.paths).catch((error: unknown) =>
+      this.#complain('cannot read the end of the log', error),
+    );
+    if (!evidence) return ended;
+    return this.#saveEnd({ kind: 'oom', code: ended.code, evidence, finished_at: ended.finished_at });
+  }
+
   /** An evaluation that exits with 0 has succeeded only with a valid result. */
   async #checkResult(ended: Ended): Promise<Ended> {
     const { result } = this.plan;
-    if (!result || ended.kind !== 'exited' || ended.code !== 0) return ended;
+    if (!result) return ended;
     const flaw = await findResultFlaw(result);
     if (flaw === null) return ended;
     const message = `${flaw} (${this.host.nodeName})`;

@@ -1,9 +1,11 @@
 /**
- * Whether the kernel's out-of-memory killer killed a process: that is a SIGKILL like any other to those who wait for it. Only
- * what is proven for the very process counts; where nothing can be known, nothing is said.
+ * Whether the kernel's out-of-memory killer killed a process, or one that descends from it: that is a SIGKILL like any other to those
+ * who wait for it, and a shell whose child was killed so just ends with 137. Only what is proven for the very process counts; where
+ * nothing can be known, nothing is said. A descendant is known from the last look on: one that lived shorter is not.
  */
 import { closeSync, constants, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
+import { familyOf } from './process-family.js';
 
 /** The pids in the kernel's messages are those of this namespace, whose inode never changes. */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
@@ -18,9 +20,11 @@ export interface OomWitness {
   watch(pid: number): OomWatch;
 }
 
+/** Asked right after the process has been reaped. */
 export interface OomWatch {
-  /** Asked right after the process has been reaped. */
   wasKilled(): boolean;
+  /** Whether a descendant was, at any time. */
+  wasDescendantKilled(): boolean;
   close(): void;
 }
 
@@ -30,7 +34,7 @@ export function createOomWitness(): OomWitness {
   if (messages === null) return { prepare: () => {}, watch: (pid) => new CgroupWatch(pid) };
   return {
     prepare: () => void messages.readKilled(),
-    watch: (pid) => ({ wasKilled: () => messages.readKilled().has(pid), close: () => {} }),
+    watch: (pid) => new KernelWatch(pid, messages),
   };
 }
 
@@ -84,6 +88,48 @@ export function toKilledPid(record: string): number | null {
   return found === null ? null : Number(found[1] ?? found[2]);
 }
 
+/** By the kernel's messages: they name whom it killed since the last look, when his pid was known to be of the family. */
+export class KernelWatch implements OomWatch {
+  #family: ReadonlySet<number> = new Set();
+  #isKilled = false;
+  #isDescendantKilled = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly pid: number,
+    private readonly messages: Pick<KernelMessages, 'readKilled'>,
+  ) {
+    this.look();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  look(): void {
+    this.#hear();
+    this.#family = familyOf(this.pid);
+  }
+
+  wasKilled(): boolean {
+    this.#hear();
+    return this.#isKilled;
+  }
+
+  wasDescendantKilled(): boolean {
+    this.#hear();
+    return this.#isDescendantKilled;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #hear(): void {
+    for (const pid of this.messages.readKilled()) {
+      if (pid === this.pid) this.#isKilled = true;
+      if (this.#family.has(pid)) this.#isDescendantKilled = true;
+    }
+  }
+}
+
 interface Accounting {
   readonly dir: string;
   readonly killed: number;
@@ -92,10 +138,12 @@ interface Accounting {
 
 /**
  * The memory cgroup counts whom the kernel killed, without a name. It is proven for our process when the count has risen since a
- * moment ago, and of those that were in the cgroup then our process alone is gone.
+ * moment ago, and of those that were in the cgroup then our process alone is gone; for a descendant, when none but the family is.
  */
 export class CgroupWatch implements OomWatch {
   #last: Accounting | null = null;
+  #family: ReadonlySet<number> = new Set();
+  #isDescendantKilled = false;
   readonly #timer: NodeJS.Timeout;
 
   constructor(private readonly pid: number) {
@@ -104,21 +152,39 @@ export class CgroupWatch implements OomWatch {
   }
 
   look(): void {
+    this.#hear();
     const dir = findMemoryCgroup(this.pid);
     this.#last = dir === null ? null : readAccounting(dir);
+    this.#family = familyOf(this.pid);
   }
 
   wasKilled(): boolean {
-    const before = this.#last;
-    const now = before && readAccounting(before.dir);
-    if (before === null || now === null || now.killed <= before.killed) return false;
-    return (
-      before.pids.has(this.pid) && [...before.pids].every((pid) => now.pids.has(pid) === (pid !== this.pid))
-    );
+    const gone = this.#goneByKill();
+    return gone.length === 1 && gone[0] === this.pid;
+  }
+
+  wasDescendantKilled(): boolean {
+    this.#hear();
+    return this.#isDescendantKilled;
   }
 
   close(): void {
     clearInterval(this.#timer);
+  }
+
+  #hear(): void {
+    const gone = this.#goneByKill();
+    const hasDescendant = gone.some((pid) => this.#family.has(pid));
+    if (hasDescendant && gone.every((pid) => pid === this.pid || this.#family.has(pid)))
+      this.#isDescendantKilled = true;
+  }
+
+  /** Who of the cgroup is gone since the last look, if the kernel killed any of them. */
+  #goneByKill(): number[] {
+    const before = this.#last;
+    const now = before && readAccounting(before.dir);
+    if (before === null || now === null || now.killed <= before.killed) return [];
+    return [...before.pids].filter((pid) => !now.pids.has(pid));
   }
 }
 

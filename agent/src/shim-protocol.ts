@@ -42,12 +42,13 @@ export function withoutTime({ finished_at: _, ...exit }: Ended): Exit {
   return exit;
 }
 
-function toExit({ kind, code, signal, message, reason }: Record<string, unknown>): Exit | null {
+function toExit({ kind, code, signal, message, reason, evidence }: Record<string, unknown>): Exit | null {
   const hasCode = Number.isInteger(code);
   if (kind === 'exited' && hasCode) return { kind, code: code as number };
   if (kind === 'signaled' && hasCode && typeof signal === 'string')
     return { kind, signal, code: code as number };
-  if (kind === 'oom' && (code === null || hasCode)) return { kind, code: code as number | null };
+  if (kind === 'oom' && (code === null || hasCode))
+    return { kind, code: code as number | null, ...(typeof evidence === 'string' && { evidence }) };
   if (kind === 'result_invalid' && typeof message === 'string') return { kind, message };
   if (kind === 'dispatch_failed' && typeof message === 'string') return { kind, message };
   if (kind === 'lost' && typeof reason === 'string') return { kind, reason };

@@ -24,6 +24,8 @@ import {
 } from './shim-protocol.js';
 
 const RETRY_MS = 1000;
+/** So a shell ends whose last command was ended by SIGKILL. */
+const SHELL_KILLED = 128 + osConstants.signals.SIGKILL;
 const OPEN_FLAGS = fsConstants.O_WRONLY | fsConstants.O_CREAT | fsConstants.O_APPEND;
 
 let busy = false;
@@ -84,7 +86,8 @@ async function supervise(order: ShimOrder): Promise<Ended> {
   const oom = oomWitness.watch(facts.pid);
   const ended = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => {
-      const isOom = signal === 'SIGKILL' && oom.wasKilled();
+      const isOom =
+        signal === 'SIGKILL' ? oom.wasKilled() : code === SHELL_KILLED && oom.wasDescendantKilled();
       oom.close();
       resolve({ ...toExit(code, signal, isOom), finished_at: Date.now() });
     });
@@ -112,7 +115,7 @@ async function start(order: ShimOrder): Promise<{ child: ChildProcess; facts: St
 }
 
 function toExit(code: number | null, signal: NodeJS.Signals | null, isOom: boolean): Exit {
-  if (signal === null) return { kind: 'exited', code: code ?? 0 };
+  if (signal === null) return isOom ? { kind: 'oom', code } : { kind: 'exited', code: code ?? 0 };
   const number = -osConstants.signals[signal];
   return isOom ? { kind: 'oom', code: number } : { kind: 'signaled', signal, code: number };
 }

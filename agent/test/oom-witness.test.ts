@@ -1,7 +1,24 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { CgroupWatch, KernelMessages, toKilledPid } from '../src/oom-witness.js';
+import { CgroupWatch, KernelMessages, KernelWatch, toKilledPid, type OomWatch } from '../src/oom-witness.js';
 import { MemoryCgroup, until } from '../testing/index.js';
+
+/** null: this machine does not let us know it so. */
+const watches: readonly [by: string, watchOf: (pid: number) => OomWatch | null][] = [
+  ['its cgroup', watchByCgroup],
+  ["the kernel's messages", watchByMessages],
+];
+
+function watchByCgroup(pid: number): OomWatch {
+  return new CgroupWatch(pid);
+}
+
+function watchByMessages(pid: number): OomWatch | null {
+  const messages = KernelMessages.open();
+  if (messages === null) return null;
+  messages.readKilled();
+  return new KernelWatch(pid, messages);
+}
 
 describe('agent: who was killed for want of memory', () => {
   const records: readonly [record: string, pid: number | null][] = [
@@ -57,6 +74,35 @@ describe('agent: who was killed for want of memory', () => {
       bystander.kill('SIGKILL');
       await once(bystander, 'exit');
     });
+
+    for (const [by, watchOf] of watches) {
+      it(`is told of a child by ${by}, and not of its parent`, async function () {
+        const parent = cgroup.startParent();
+        await until(() => cgroup.members().size === 2, 'both in the cgroup');
+        const watch = watchOf(parent.pid!);
+        if (watch === null) return this.skip();
+        parent.stdin?.write('\n');
+        const [code] = await once(parent, 'exit');
+        expect(code).to.equal(137);
+        expect([watch.wasDescendantKilled(), watch.wasKilled()]).to.deep.equal([true, false]);
+        watch.close();
+      });
+
+      it(`is not told by ${by} of a child that was killed by hand`, async function () {
+        const parent = cgroup.startParent();
+        await until(() => cgroup.members().size === 2, 'both in the cgroup');
+        const watch = watchOf(parent.pid!);
+        if (watch === null) return this.skip();
+        process.kill(
+          [...cgroup.members()].find((pid) => pid !== parent.pid)!,
+          'SIGKILL',
+        );
+        const [code] = await once(parent, 'exit');
+        expect(code).to.equal(137);
+        expect([watch.wasDescendantKilled(), watch.wasKilled()]).to.deep.equal([false, false]);
+        watch.close();
+      });
+    }
 
     it('is not told of one that was killed by hand while the kernel killed another', async () => {
       const victim = cgroup.start();

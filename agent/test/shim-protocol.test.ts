@@ -29,6 +29,12 @@ describe('agent: exit.json', () => {
     });
   }
 
+  it('keeps the evidence of an oom, if there is any', () => {
+    const oom = { kind: 'oom', code: 1, finished_at: 5 };
+    expect(toEnded({ ...oom, evidence: 'MemoryError' })).to.deep.equal({ ...oom, evidence: 'MemoryError' });
+    expect(toEnded({ ...oom, evidence: 3 })).to.deep.equal(oom);
+  });
+
   it('keeps nothing that is not of an end, for the server takes no field that it does not know', () => {
     expect(toEnded({ kind: 'exited', code: 0, finished_at: 5, note: 'by hand' })).to.deep.equal({
       kind: 'exited',

@@ -43,11 +43,23 @@ export class MemoryCgroup {
     return this.script(`exec ${EAT}`);
   }
 
+  /** A shell script that joins the cgroup, and whose child waits for the file and is then killed for what it needs. */
+  eatInChild(file: string): string {
+    const wait = `while [ ! -e ${file} ]; do sleep 0.02; done`;
+    return this.script(`{ sh -c '${wait}; exec ${EAT}'; exit $?; }`);
+  }
+
   /** A member that waits for a line on its stdin and is then killed for what it needs. */
   start(): ChildProcess {
     return spawn('sh', ['-c', this.script(`read line && exec ${EAT}`)], {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
+  }
+
+  /** A member that ends with what its child ended with; the child is one as `start` makes. */
+  startParent(): ChildProcess {
+    const script = this.script(`{ sh -c 'read line && exec ${EAT}'; exit $?; }`);
+    return spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'] });
   }
 
   members(): ReadonlySet<number> {

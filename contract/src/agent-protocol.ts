@@ -42,12 +42,17 @@ export interface AttemptKey {
 
 /**
  * How an attempt ended. `result_invalid`: an evaluation exited with 0 and left no valid result. `dispatch_failed`: it never
- * started. `lost`: the owner cannot know how it ended.
+ * started. `lost`: the owner cannot know how it ended. `oom`: it wanted more memory than there was; with `evidence` its log ends
+ * in that error, else the kernel killed it, or a process of it, for that.
  */
 export const Exit = Type.Union([
   strict({ kind: Type.Literal('exited'), code: Type.Integer() }),
   strict({ kind: Type.Literal('signaled'), signal: Type.String(), code: Type.Integer({ maximum: -1 }) }),
-  strict({ kind: Type.Literal('oom'), code: nullable(Type.Integer()) }),
+  strict({
+    kind: Type.Literal('oom'),
+    code: nullable(Type.Integer()),
+    evidence: Type.Optional(Type.String({ maxLength: 1000 })),
+  }),
   strict({ kind: Type.Literal('result_invalid'), message: Type.String() }),
   strict({ kind: Type.Literal('dispatch_failed'), message: Type.String() }),
   strict({ kind: Type.Literal('lost'), reason: Type.String() }),

@@ -60,7 +60,7 @@ function mayRetry({ failure_reason }: Outcome): boolean {
 function outcomeOf({ job, events }: JobRecord, attempt: number): Outcome {
   if (attempt === job.attempt) return job;
   const end = events.find(({ type, data }) => type === 'RUN_FINISHED' && data['attempt'] === attempt);
-  return end === undefined ? LOST : (end.data as unknown as Outcome);
+  return end === undefined || end.data['status'] === 'LOST' ? LOST : (end.data as unknown as Outcome);
 }
 
 function rightOutcomes(

@@ -149,7 +149,7 @@ function nodesOfAttempt({ job, events }: JobRecord, attempt: number): Set<string
 /** Once the end of an attempt is told with its exit code, nothing of it lives any more: the grandchildren too are gone. */
 function checkEndsStand({ job, events }: JobRecord, witnesses: readonly Witness[]): string[] {
   return events
-    .filter(({ type, data }) => type === 'RUN_FINISHED' && data['exit_code'] !== null)
+    .filter(({ type, data }) => type === 'RUN_FINISHED' && typeof data['exit_code'] === 'number')
     .flatMap(({ data, node_id, created_at }) =>
       witnesses
         .filter(({ attempt, node }) => attempt === data['attempt'] && node === node_id)

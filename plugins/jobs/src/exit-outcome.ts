@@ -59,12 +59,19 @@ export function describeExit(exit: KnownExit): string {
     case 'signaled':
       return `was killed by ${exit.signal} (${exit.code})`;
     case 'oom':
-      return `ran out of memory and was killed${exit.code === null ? '' : ` (${exit.code})`}`;
+      return describeOom(exit);
     case 'result_invalid':
       return `exited with code 0 and left no valid result: ${exit.message}`;
     case 'dispatch_failed':
       return `was not started: ${exit.message}`;
   }
+}
+
+function describeOom({ code, evidence }: Extract<KnownExit, { kind: 'oom' }>): string {
+  const number = code === null ? '' : ` (${code})`;
+  if (evidence !== undefined) return `ran out of memory${number}: ${evidence}`;
+  // A code of its own, though the kernel killed: it was the shell around the process.
+  return `${code !== null && code > 0 ? 'a process of it ' : ''}ran out of memory and was killed${number}`;
 }
 
 function failed(exit: KnownExit & { code: number | null }, reason: FailureReason): Outcome {

@@ -21,6 +21,20 @@ describe('how an exit is told', () => {
       'was killed by SIGTERM (-15)',
     ],
     [{ kind: 'oom', code: -9 }, 'exited_bad', -9, 'OOM', 'ran out of memory and was killed (-9)'],
+    [
+      { kind: 'oom', code: 137 },
+      'exited_bad',
+      137,
+      'OOM',
+      'a process of it ran out of memory and was killed (137)',
+    ],
+    [
+      { kind: 'oom', code: 1, evidence: 'MemoryError' },
+      'exited_bad',
+      1,
+      'OOM',
+      'ran out of memory (1): MemoryError',
+    ],
     [{ kind: 'oom', code: null }, 'exited_bad', null, 'OOM', 'ran out of memory and was killed'],
     [
       { kind: 'result_invalid', message: '/r.json was not written on gpu-1' },

@@ -2,6 +2,7 @@ import { MemoryCgroup, until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Host } from './support/host.js';
 
 describe('process runner: out of memory', () => {
@@ -36,5 +37,16 @@ describe('process runner: out of memory', () => {
     await until(() => host.json(key, 'exit.json').catch(() => null), 'the end');
     await host.startAgent();
     expect((await host.server.ended(key)).exit).to.deep.equal({ kind: 'oom', code: -9 });
+  });
+
+  it('tells it of the child of a shell, which ends with 137 itself', async () => {
+    const go = path.join(host.stateDir, 'go');
+    const greedy = host.sh(`echo ready; ${cgroup.eatInChild(go)}`);
+    await until(() => host.server.logs.lines(greedy).length === 1, 'the start');
+    await delay(1500); // The shim knows a child from its next look on, each second.
+    await writeFile(go, '');
+    expect((await host.server.ended(greedy)).exit).to.deep.equal({ kind: 'oom', code: 137 });
+    const victim = host.sh(`sh -c 'kill -KILL $$'; exit $?`);
+    expect((await host.server.ended(victim)).exit).to.deep.equal({ kind: 'exited', code: 137 });
   });
 });
