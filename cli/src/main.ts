@@ -4,6 +4,7 @@ import { addBackupCommands } from './commands/backup.js';
 import { addConfigCommand } from './commands/config.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
+import { addAttemptCommands } from './commands/attempts.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addLogsCommand } from './commands/logs.js';
 import { addNodesCommand } from './commands/nodes.js';
@@ -22,6 +23,7 @@ export function createProgram(): Command {
   addAgentCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
+  addAttemptCommands(program);
   addLogsCommand(program);
   addNodesCommand(program);
   addRunCommands(program);

@@ -1,9 +1,10 @@
 import { JOB_STATUSES, routes, type Job } from '@svc/contract';
 import { Option, type Command } from 'commander';
-import { toAge, toCommandLine, toDuration, toTime } from '../output/format.js';
+import { toAge, toCommandLine, toTime } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
+import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { parseInteger } from './parse.js';
 
@@ -67,8 +68,16 @@ const JOB_COLUMNS: readonly Column<Job>[] = [
 ];
 
 async function showJob(id: string, options: JsonOptions): Promise<void> {
-  const job = await connect(options).call(routes.getJob, { params: { job_id: id } });
-  print(job, options.json, toJobLines);
+  const client = connect(options);
+  const job = await client.call(routes.getJob, { params: { job_id: id } });
+  const hasMore = job.attempt > 1 && !options.json;
+  const { items: attempts } = hasMore
+    ? await client.call(routes.listJobAttempts, { params: { job_id: job.id } })
+    : { items: [] };
+  print(job, options.json, (_, paint) => [
+    ...toJobLines(job, paint),
+    ...(hasMore ? ['', ...toAttemptLines(attempts, paint)] : []),
+  ]);
 }
 
 function toJobLines(job: Job, paint: Paint): string[] {
@@ -112,10 +121,6 @@ function toJobLines(job: Job, paint: Paint): string[] {
       paint,
     ),
   ];
-}
-
-function toRunTime({ started_at, finished_at }: Job): string {
-  return started_at === null ? '-' : toDuration((finished_at ?? Date.now()) - started_at);
 }
 
 async function cancelJob(id: string, options: JsonOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Job } from '@svc/contract';
+import type { Job, JobAttempt } from '@svc/contract';
 import { plural } from '../format.js';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -20,6 +20,11 @@ export function describeOutcome(job: Job): string | null {
   if (job.status === 'QUEUED') return job.pending_reason ?? 'waiting for the next scheduling pass';
   if (job.status === 'FAILED' || job.status === 'LOST') return describeFailure(job);
   return null;
+}
+
+/** Why an attempt ended as it did: in words, and in those of the server; null where there is nothing to explain. */
+export function explainAttempt({ failure_reason, failure_message }: JobAttempt) {
+  return { words: failure_reason && (REASONS[failure_reason] ?? failure_reason), details: failure_message };
 }
 
 function describeFailure({ failure_reason, failure_message, exit_code }: Job): string | null {

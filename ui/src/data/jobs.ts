@@ -1,8 +1,8 @@
-import type { Job, JobStatus, LogLine, Run } from '@svc/contract';
+import type { Job, JobAttempt, JobStatus, LogLine, Run } from '@svc/contract';
 import type { Api } from './api.js';
 import type { StreamListener } from './sse.js';
 
-export type { Job, JobStatus, LogLine };
+export type { Job, JobAttempt, JobStatus, LogLine };
 
 export interface JobPage {
   items: Job[];
@@ -32,6 +32,11 @@ export function getJob(api: Api, jobId: string, signal?: AbortSignal): Promise<J
 
 export async function listJobRuns(api: Api, jobId: string, signal?: AbortSignal): Promise<Run[]> {
   return (await api.get<{ items: Run[] }>(`${jobPath(jobId)}/runs`, {}, signal)).items;
+}
+
+/** Newest first. */
+export async function listJobAttempts(api: Api, jobId: string, signal?: AbortSignal): Promise<JobAttempt[]> {
+  return (await api.get<{ items: JobAttempt[] }>(`${jobPath(jobId)}/attempts`, {}, signal)).items;
 }
 
 export async function cancelJob(api: Api, jobId: string): Promise<'CANCELLED' | 'cancel-requested'> {

@@ -91,6 +91,9 @@ export const jobPageStyles = css`
   .run > .runs {
     padding: 0 var(--space-4) var(--space-3);
   }
+  .attempts {
+    margin-bottom: var(--space-4);
+  }
   .log {
     display: grid;
     height: max(26rem, calc(100dvh - 9rem));

@@ -5,6 +5,7 @@ import { apiContext } from '../app/contexts.js';
 import { paths } from '../app/paths.js';
 import { icon } from '../components/icons.js';
 import { describeOutcome, describeResources } from '../components/job-words.js';
+import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
 import '../components/svc-env.js';
@@ -18,7 +19,7 @@ import '../components/svc-time.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
-import { getJob, listJobRuns, type Job } from '../data/jobs.js';
+import { getJob, listJobAttempts, listJobRuns, type Job } from '../data/jobs.js';
 import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
 import { formatCommand } from '../format.js';
@@ -44,6 +45,10 @@ export class SvcJobPage extends LitElement {
     load: (signal) => listJobRuns(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
   });
+  private readonly attempts = new Loader(this, {
+    load: (signal) => listJobAttempts(this.api, this.jobId, signal),
+    everyMs: SLOW_POLL_MS,
+  });
   private readonly nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal) });
 
   static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, jobPageStyles];
@@ -62,7 +67,8 @@ export class SvcJobPage extends LitElement {
     return html`
       ${this.renderHead(job)}
       <svc-stale .error=${this.job.error} @svc-retry=${() => this.refresh()}></svc-stale>
-      ${this.renderOutcome(job)} ${this.renderOverview(job)} ${this.renderLog(job)}
+      ${this.renderOutcome(job)} ${this.renderOverview(job)} ${this.renderAttempts(job)}
+      ${this.renderLog(job)}
     `;
   }
 
@@ -112,7 +118,7 @@ export class SvcJobPage extends LitElement {
           <svc-code .text=${formatCommand(job.command)}></svc-code>
         </div>
         ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
-        ${hasCurve ? nothing : this.renderRuns('Runs', this.runs.value ?? [])}
+        ${hasCurve ? nothing : this.renderRuns('Runs', this.furtherRuns())}
       </section>
       ${hasCurve ? this.renderRun(run) : nothing}
     </div>`;
@@ -136,7 +142,7 @@ export class SvcJobPage extends LitElement {
   }
 
   private renderRun(run: Run) {
-    const others = (this.runs.value ?? []).filter((other) => other.id !== run.id);
+    const others = this.furtherRuns().filter((other) => other.id !== run.id);
     return html`<section class="panel run" aria-label="Run">
       <svc-run-preview .run=${run}></svc-run-preview>${this.renderRuns('Other runs', others)}
     </section>`;
@@ -155,6 +161,21 @@ export class SvcJobPage extends LitElement {
     </div>`;
   }
 
+  /** Of a job with one attempt the page says it all without. */
+  private renderAttempts(job: Job) {
+    const attempts = this.attempts.value ?? [];
+    if (attempts.length < 2) return nothing;
+    return html`<section class="panel attempts" aria-labelledby="attempts">
+      <div class="panel-head"><h2 id="attempts">Attempts</h2></div>
+      <svc-attempts-table
+        .attempts=${attempts}
+        .shown=${this.attempt ?? job.attempt}
+        .nodeNames=${new Map((this.nodes.value ?? []).map(({ id, name }) => [id, name]))}
+        @svc-attempt=${(event: CustomEvent<number>) => this.showLog(job, event.detail)}
+      ></svc-attempts-table>
+    </section>`;
+  }
+
   private renderLog(job: Job) {
     const attempt = this.attempt ?? job.attempt;
     const isWaiting = job.status === 'QUEUED' && attempt === job.attempt;
@@ -166,9 +187,20 @@ export class SvcJobPage extends LitElement {
         .attempts=${job.attempt}
         ?live=${isLive}
         .waiting=${isWaiting}
-        @svc-attempt=${(event: CustomEvent<number>) => (this.attempt = event.detail === job.attempt ? null : event.detail)}
+        @svc-attempt=${(event: CustomEvent<number>) => this.showLog(job, event.detail)}
       ></svc-log-view>
     </section>`;
+  }
+
+  private showLog(job: Job, attempt: number): void {
+    this.attempt = attempt === job.attempt ? null : attempt;
+  }
+
+  /** Those that the table of attempts does not link to. */
+  private furtherRuns(): Run[] {
+    const attempts = this.attempts.value ?? [];
+    const linked = new Set(attempts.length < 2 ? [] : attempts.map(({ run_id }) => run_id));
+    return (this.runs.value ?? []).filter(({ id }) => !linked.has(id));
   }
 
   private currentRun(job: Job) {
@@ -188,13 +220,17 @@ export class SvcJobPage extends LitElement {
     const job = await getJob(this.api, this.jobId, signal);
     document.title = `${job.name} · svc`;
     this.job.interval = MOVING.has(job.status) ? LIVE_POLL_MS : SLOW_POLL_MS;
-    if (before && (before.status !== job.status || before.run_id !== job.run_id)) this.runs.refresh();
+    if (before && (before.status !== job.status || before.run_id !== job.run_id)) {
+      this.runs.refresh();
+      this.attempts.refresh();
+    }
     return job;
   }
 
   private refresh(): void {
     this.job.refresh();
     this.runs.refresh();
+    this.attempts.refresh();
   }
 }
 

@@ -1,0 +1,47 @@
+import { routes, type JobAttempt } from '@svc/contract';
+import type { Command } from 'commander';
+import { toDuration, toTime } from '../output/format.js';
+import { print } from '../output/print.js';
+import { styleOfStatus, type Paint } from '../output/style.js';
+import { toTable, type Column } from '../output/table.js';
+import { connect, withJson, type JsonOptions } from './connected.js';
+
+export function addAttemptCommands(program: Command): void {
+  withJson(program.command('attempts'))
+    .description('list the attempts of a job and how each ended, newest first')
+    .argument('<id>', 'job id')
+    .addHelpText('after', '\nExample:\n  svc attempts job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .action(listAttempts);
+}
+
+async function listAttempts(id: string, options: JsonOptions): Promise<void> {
+  const list = await connect(options).call(routes.listJobAttempts, { params: { job_id: id } });
+  print(list, options.json, ({ items }, paint) => toAttemptLines(items, paint));
+}
+
+export function toAttemptLines(attempts: readonly JobAttempt[], paint: Paint): string[] {
+  return toTable(COLUMNS, attempts, paint);
+}
+
+const COLUMNS: readonly Column<JobAttempt>[] = [
+  { title: 'ATTEMPT', cell: ({ attempt }) => String(attempt), align: 'right' },
+  { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => styleOfStatus(status) },
+  { title: 'EXIT', cell: ({ exit_code }) => String(exit_code ?? '-'), align: 'right' },
+  { title: 'STARTED', cell: ({ started_at }) => toTime(started_at) },
+  { title: 'RAN FOR', cell: toRunTime, align: 'right' },
+  { title: 'NODE', cell: ({ node_id }) => node_id ?? '-' },
+  { title: 'RUN', cell: ({ run_id }) => run_id ?? '-' },
+  { title: 'WHY', cell: toReason },
+];
+
+/** For jobs and attempts alike. */
+export function toRunTime({
+  started_at,
+  finished_at,
+}: Pick<JobAttempt, 'started_at' | 'finished_at'>): string {
+  return started_at === null ? '-' : toDuration((finished_at ?? Date.now()) - started_at);
+}
+
+function toReason({ failure_reason, failure_message }: JobAttempt): string {
+  return [failure_reason, failure_message].filter(Boolean).join(': ');
+}
