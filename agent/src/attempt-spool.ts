@@ -175,7 +175,7 @@ export class AttemptSpool {
       const entry = `${JSON.stringify({ file: file.name, to, reason, line: text })}\n`;
       this.#refusedBytes += entry.length;
       if (this.#refusedBytes > MAX_REFUSED_BYTES) continue;
-      await appendFile(this.paths.refused, entry, { mode: 0o600 }).catch((error: unknown) =>
+      await appendFile(this.paths.refused, entry, { mode: 0o600, flush: true }).catch((error: unknown) =>
         this.#complain('a refused record cannot be kept', error),
       );
     }

@@ -22,7 +22,7 @@ export function measureRawInserts(table: RawTable, points: number, batch: number
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-raw-'));
   const db = new Database(path.join(dir, 'raw.db'));
   try {
-    for (const pragma of ['journal_mode = WAL', 'synchronous = NORMAL']) db.pragma(pragma);
+    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL']) db.pragma(pragma);
     const columns = 'run_id text, name text, step integer, value real, ts integer, seq integer';
     db.exec(`create table points (${columns}${KEYS[table]})`);
     const insert = db.prepare('insert into points values (?, ?, ?, ?, ?, ?)');

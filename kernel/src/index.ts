@@ -19,6 +19,7 @@ export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export { BootError, HttpError, Issues, fail, failValidation, requireId, type IssueSink } from './errors.js';
 export type * from './hooks.js';
 export * from './http/route.js';
+export { InTurn } from './in-turn.js';
 export { compileCheck, isTooDeep, type Check } from './validation.js';
 export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';

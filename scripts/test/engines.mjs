@@ -16,6 +16,7 @@ export const ENGINES = [
     find: async () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
   },
   { name: 'postgresql', packages: ['postgresql'], find: findPostgres },
+  { name: 'strace', env: 'SVC_TEST_STRACE', packages: ['strace'], find: findStrace },
   { name: 'pytorch', env: 'SVC_TEST_TORCH_PYTHON', packages: ['python3-torch'], find: findTorchPython },
 ];
 
@@ -59,6 +60,12 @@ async function findPostgres() {
       .sort()
       .at(-1) ?? null
   );
+}
+
+/** One that may trace: a sandbox may forbid it. */
+async function findStrace() {
+  const strace = onPath('strace');
+  return strace && (await run(strace, ['-f', '-qq', '-e', 'trace=fsync', 'true'])).code === 0 ? strace : null;
 }
 
 /** Any python3 that can import torch; Debian's package serves /usr/bin/python3. */

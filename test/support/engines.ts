@@ -2,12 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-type Engine = 'chromium' | 'python' | 'torch';
+type Engine = 'chromium' | 'python' | 'strace' | 'torch';
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
   chromium: { variable: 'SVC_TEST_CHROMIUM', find: () => onPath('chromium') ?? onPath('google-chrome') },
   python: { variable: 'SVC_TEST_PYTHON', find: () => onPath('python3') },
+  strace: {
+    variable: 'SVC_TEST_STRACE',
+    find: () => [onPath('strace')].find((strace) => strace !== null && canTrace(strace)) ?? null,
+  },
   torch: {
     variable: 'SVC_TEST_TORCH_PYTHON',
     find: () =>
@@ -30,8 +34,16 @@ function onPath(program: string): string | null {
 }
 
 function canImportTorch(python: string): boolean {
+  return succeeds(python, ['-c', 'import torch']);
+}
+
+function canTrace(strace: string): boolean {
+  return succeeds(strace, ['-f', '-qq', '-e', 'trace=fsync', 'true']);
+}
+
+function succeeds(program: string, args: readonly string[]): boolean {
   try {
-    execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -26,9 +26,14 @@ export interface Program {
 /** Tells scripts/test.mjs whose process it is, so that it ends with its suite. */
 const { TEST_PROCESS_MARK } = process.env;
 
-/** Runs `svc ARGS...` with exactly that environment. */
-export function startSvc(args: readonly string[], env: NodeJS.ProcessEnv): Program {
-  return startProgram(process.execPath, [SVC, ...args], env);
+/** Runs `svc ARGS...` with exactly that environment; `under`: by another program and its arguments, such as a tracer. */
+export function startSvc(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  under: readonly string[] = [],
+): Program {
+  const [program, ...all] = [...under, process.execPath, SVC, ...args] as [string, ...string[]];
+  return startProgram(program, all, env);
 }
 
 export function startProgram(

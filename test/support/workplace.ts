@@ -16,6 +16,13 @@ export interface Server extends Program {
   readonly client: Client;
 }
 
+export interface ServerOptions {
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** As `startSvc` takes it. */
+  readonly under?: readonly string[];
+}
+
 /** A temporary directory in which the real programs run; `close` ends everything that was started in it. */
 export interface Workplace {
   readonly dir: string;
@@ -23,11 +30,11 @@ export interface Workplace {
   /** All that were started, newest first. */
   readonly programs: readonly Program[];
   /** `svc ARGS...`, in the background. */
-  start(args: readonly string[], env?: NodeJS.ProcessEnv): Program;
+  start(args: readonly string[], env?: NodeJS.ProcessEnv, under?: readonly string[]): Program;
   /** `svc ARGS...`, to its end. */
   svc(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
   /** `svc server` on a port of its own; resolves when it answers. */
-  startServer(options?: { args?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Server>;
+  startServer(options?: ServerOptions): Promise<Server>;
   /** `svc agent` with an agent token; resolves when its node is online. */
   startAgent(server: Server, args?: readonly string[]): Promise<Program>;
   /** Ends every program, and every process of theirs that outlives them. */
@@ -41,15 +48,15 @@ export function createWorkplace(): Workplace {
   const dataDir = path.join(dir, 'data');
   const programs: Program[] = [];
 
-  const start: Workplace['start'] = (args, env = {}) => {
+  const start: Workplace['start'] = (args, env = {}, under = []) => {
     const base = { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir, SVC_DATA_DIR: dataDir };
-    const program = startSvc(args, { ...base, ...env });
+    const program = startSvc(args, { ...base, ...env }, under);
     programs.unshift(program);
     return program;
   };
 
-  const startServer: Workplace['startServer'] = async ({ args = [], env = {} } = {}) => {
-    const program = start(['server', '--port', '0', ...args], env);
+  const startServer: Workplace['startServer'] = async ({ args = [], env = {}, under } = {}) => {
+    const program = start(['server', '--port', '0', ...args], env, under);
     const url = await untilPrinted(program, /svc server listens on (http:\S+)/);
     const token = readFileSync(path.join(dataDir, 'token'), 'utf8').trim();
     return Object.create(program, {

@@ -28,7 +28,7 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
 }
 
 /** Incremental vacuum counts for a new database alone: its free pages can be given back while it is in use. */
-const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=NORMAL foreign_keys=ON busy_timeout=5000';
+const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON busy_timeout=5000';
 
 const STATEMENTS_KEPT = 500;
 const keptBy = new WeakMap<object, Map<string, unknown>>();

@@ -18,6 +18,7 @@ export async function ensureFirstToken(db: Db, dataDir: string, at: number): Pro
     const { token } = await createToken(trx, { name: 'first token', scope: 'write', expires_at: null }, at);
     const file = join(dataDir, 'token');
     await writePrivate(file, `${token}\n`);
+    await syncDirectory(dataDir);
     return { token, file };
   });
 }
@@ -33,4 +34,14 @@ async function writePrivate(file: string, text: string): Promise<void> {
     await handle.close();
   }
   await rename(draft, file);
+}
+
+/** The name of a new file outlives a loss of power from now on. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

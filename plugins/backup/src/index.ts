@@ -1,8 +1,7 @@
 import { routes as contract, strict } from '@svc/contract';
-import { definePlugin, dialectOf, fail, ok, withRawSqlite, type PluginContext } from '@svc/kernel';
+import { definePlugin, dialectOf, fail, InTurn, ok, withRawSqlite, type PluginContext } from '@svc/kernel';
 import { Type } from 'typebox';
 import { createBackup, DEFAULT_KEEP, type Backup } from './backup.js';
-import { InTurn } from './in-turn.js';
 
 export { createBackup, DEFAULT_KEEP, type Backup, type BackupOrder } from './backup.js';
 export { restoreBackup, type Restored, type RestoreOrder } from './restore.js';

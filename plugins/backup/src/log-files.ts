@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf } from './files.js';
+import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf, syncDirectory } from './files.js';
 
 export interface LogCount {
   readonly files: number;
@@ -24,6 +24,7 @@ export async function copyLogs(from: string, to: string): Promise<LogCount> {
     files += 1;
     bytes += copied;
   }
+  await syncFolders(to);
   return { files, bytes };
 }
 
@@ -36,7 +37,15 @@ export async function restoreLogs(from: string, to: string): Promise<LogCount> {
     bytes += (await copyLog(join(from, folder), join(to, folder), name)) ?? 0;
     files += 1;
   }
+  await syncFolders(to);
   return { files, bytes };
+}
+
+/** The names of all logs below outlive a loss of power from now on. */
+async function syncFolders(directory: string): Promise<void> {
+  const folders = (await namesIn(directory)).filter((name) => FOLDER.test(name));
+  for (const folder of folders) await syncDirectory(join(directory, folder));
+  if (folders.length > 0) await syncDirectory(directory);
 }
 
 async function listLogs(directory: string): Promise<{ folder: string; name: string }[]> {

@@ -1,11 +1,10 @@
 import type { LogLine, LogsFrame } from '@svc/contract';
+import { InTurn } from '@svc/kernel';
 import type { LogFile } from './log-file.js';
 import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogState } from './log-record.js';
+import { LogRing, RING_LINES } from './log-ring.js';
 import type { LogTailQuery } from './service.js';
 
-/** What reads of the tail and live streams are answered from, without the disk. */
-export const RING_LINES = 2000;
-const RING_BYTES = 8 * 1024 * 1024;
 /** Lines handed out at once to who reads on. */
 const PAGE_LINES = 500;
 
@@ -29,13 +28,17 @@ export class AttemptLog {
   /** By the server's clock, in ms; 0: not since the server knows this log. */
   lastArrivalAt = 0;
   jobChanges = 0;
-  private ring: LogLine[] = [];
-  private ringBytes = 0;
+  private readonly ring = new LogRing();
   private sizeBytes = 0;
   private isCompressed = false;
   private version = 0;
   private readonly waiting: (() => void)[] = [];
   private writing: Promise<unknown> = Promise.resolve();
+  /** How far the log is known to outlive a loss of power; what is written behind it is taken back when it cannot be synced. */
+  private kept = { state: EMPTY_STATE, sizeBytes: 0 };
+  private isSynced = true;
+  private takenBack = 0;
+  private readonly syncs = new InTurn(() => this.sync());
 
   private constructor(
     readonly jobId: string,
@@ -54,7 +57,7 @@ export class AttemptLog {
   }
 
   get memoryBytes(): number {
-    return this.ringBytes;
+    return this.ring.sizeBytes;
   }
 
   /** Stores the frame if it is the next of its stream; returns the lines that are new. A rejection leaves the log as it was. */
@@ -62,6 +65,17 @@ export class AttemptLog {
     const work = this.writing.then(() => this.appendNow(frame, at));
     this.writing = work.catch(() => undefined);
     return work;
+  }
+
+  /**
+   * Resolves once everything that was appended before the call outlives a loss of power. Who asks while the disk is busy with it is
+   * served together with all others by the next round. Rejects when the disk fails, or has failed for a round before: then the log is back
+   * at what is kept, and its agent sends the rest again.
+   */
+  async synced(): Promise<void> {
+    const { takenBack } = this;
+    await this.syncs.next();
+    if (takenBack !== this.takenBack) throw new Error('what was written could not be synced');
   }
 
   /**
@@ -77,24 +91,25 @@ export class AttemptLog {
 
   /** Resolves when nothing is being written. */
   async settled(): Promise<void> {
+    await this.syncs.settled();
     await this.writing;
   }
 
   /** The newest lines that match, oldest first. */
   async tail(query: LogTailQuery): Promise<LogLine[]> {
-    const inRing = this.ring.filter(matcher(query));
-    const ringHasAll = (this.ring[0]?.seq ?? this.state.next_seq) === 0;
+    const inRing = this.ring.lines.filter(matcher(query));
+    const ringHasAll = (this.ring.lines[0]?.seq ?? this.state.next_seq) === 0;
     if (ringHasAll || inRing.length >= query.tail) return inRing.slice(-query.tail);
     return this.isCompressed ? this.tailForward(query) : this.tailBackward(query);
   }
 
   /** Lines from the cursor on; none when there is no more yet. */
   async page(cursor: Cursor): Promise<Page> {
-    const first = this.ring[0];
+    const first = this.ring.lines[0];
     if (cursor.seq >= this.state.next_seq) return { lines: [], next: cursor };
     if (first && cursor.seq >= first.seq) {
       const start = cursor.seq - first.seq;
-      const lines = this.ring.slice(start, start + PAGE_LINES);
+      const lines = this.ring.lines.slice(start, start + PAGE_LINES);
       return { lines, next: { seq: cursor.seq + lines.length, byte: cursor.byte } };
     }
     return this.pageOfFile(cursor);
@@ -132,12 +147,35 @@ export class AttemptLog {
     const record = toRecord(this.state, frame);
     if (!record) return [];
     this.sizeBytes = await this.file.append(record, this.sizeBytes);
+    this.isSynced = false;
     this.state = record.after;
     this.lastArrivalAt = at;
     const lines = linesOf(record);
-    this.remember(lines);
+    this.ring.add(lines);
     this.wake();
     return lines;
+  }
+
+  private async sync(): Promise<void> {
+    if (this.isSynced) return;
+    const { state, sizeBytes } = this;
+    this.isSynced = true;
+    try {
+      await this.file.sync();
+      this.kept = { state, sizeBytes };
+    } catch (error) {
+      this.writing = this.writing.then(() => this.takeBack());
+      await this.writing;
+      throw error;
+    }
+  }
+
+  private async takeBack(): Promise<void> {
+    this.takenBack += 1;
+    this.isSynced = false;
+    ({ state: this.state, sizeBytes: this.sizeBytes } = this.kept);
+    this.ring.cutTo(this.state.next_seq);
+    await this.file.cutTo(this.sizeBytes).catch(() => undefined);
   }
 
   private async recover(): Promise<void> {
@@ -145,7 +183,9 @@ export class AttemptLog {
     this.isCompressed = await this.file.isCompressed();
     const records = this.isCompressed ? await this.newestForward() : await this.newestBackward();
     this.state = records.at(-1)?.after ?? EMPTY_STATE;
-    for (const record of records) this.remember(linesOf(record));
+    this.kept = { state: this.state, sizeBytes: this.sizeBytes };
+    this.isSynced = this.isCompressed || this.sizeBytes === 0;
+    for (const record of records) this.ring.add(linesOf(record));
   }
 
   /** The last records that fill the ring, oldest first. */
@@ -165,22 +205,6 @@ export class AttemptLog {
       while ((records[1]?.seq ?? Infinity) <= record.after.next_seq - RING_LINES) records.shift();
     }
     return records;
-  }
-
-  private remember(lines: readonly LogLine[]): void {
-    for (const line of lines) {
-      this.ring.push(line);
-      this.ringBytes += weigh(line);
-    }
-    let surplus = 0;
-    while (
-      this.ring.length - surplus > RING_LINES ||
-      (this.ringBytes > RING_BYTES && surplus < this.ring.length)
-    ) {
-      this.ringBytes -= weigh(this.ring[surplus] as LogLine);
-      surplus += 1;
-    }
-    if (surplus > 0) this.ring = this.ring.slice(surplus);
   }
 
   private async tailBackward(query: LogTailQuery): Promise<LogLine[]> {
@@ -218,10 +242,6 @@ export class AttemptLog {
     // Only a file that somebody has taken away has nothing here: whoever reads on goes on behind it.
     return lines.length > 0 ? { lines, next } : { lines, next: { seq: this.state.next_seq, byte } };
   }
-}
-
-function weigh({ text }: LogLine): number {
-  return 2 * text.length + 100;
 }
 
 function matcher({ stream, search }: LogTailQuery): (line: LogLine) => boolean {

@@ -4,11 +4,15 @@ import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
 import type { Compressor } from './compressor.js';
+import type { LogState } from './log-record.js';
 import type { PatientLogs } from './patient-logs.js';
 
 /** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
 const RETRY_MS = 1_000;
 const COMPLAIN_EVERY_MS = 60_000;
+
+/** Says where the log stands, or stood after that frame. */
+type Answer = (log: AttemptLog, state?: LogState) => void;
 
 /** Takes the log frames of agents. Each is answered by the mark from which its agent is to go on. */
 export class LogIntake {
@@ -28,10 +32,30 @@ export class LogIntake {
     // Nobody will ever want these lines: the agent need not keep them.
     if (!key) return this.ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
     const take = async (log: AttemptLog) => {
-      if (await this.append(log, frame)) answer(log);
-      else this.later(() => answer(log));
+      if (!(await this.append(log, frame))) return this.later(() => answer(log));
+      const { state } = log;
+      // Not waited for: frames that come meanwhile are written, and synced together.
+      void this.logs.with(key, () =>
+        this.answerSynced(
+          log,
+          () => answer(log, state),
+          () => answer(log),
+        ),
+      );
     };
     await this.logs.with(key, take, answer);
+  }
+
+  /** Must hold: what an agent is told that we have, it may give away. */
+  private async answerSynced(log: AttemptLog, answer: () => void, refuse: () => void): Promise<void> {
+    try {
+      await log.synced();
+      answer();
+      if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
+    } catch (err) {
+      this.complain(err, log);
+      this.later(refuse);
+    }
   }
 
   /** Where the agent is to go on in each log that it has. */
@@ -41,6 +65,7 @@ export class LogIntake {
       const key = await this.ownKey(report, { id: hello.node_id });
       if (!key) continue;
       await this.logs.with(key, async (log) => {
+        await log.synced().catch((err: unknown) => this.complain(err, log));
         log_positions.push(toPosition(report, 'stdout', log), toPosition(report, 'stderr', log));
       });
     }
@@ -69,7 +94,6 @@ export class LogIntake {
       const lines = await log.append(frame, this.ctx.clock.now());
       if (lines.length > 0)
         void this.ctx.fire.linesAppended({ job_id: log.jobId, attempt: log.attempt, lines });
-      if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
       return true;
     } catch (err) {
       this.complain(err, log);
@@ -82,11 +106,11 @@ export class LogIntake {
   }
 
   /** Says the mark of the frame's stream, if the connection is still the one on which it came. */
-  private answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): (log: AttemptLog) => void {
+  private answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): Answer {
     const connection = this.nodes.connectionOf(from.id);
-    return (log) => {
+    return (log, state = log.state) => {
       if (this.nodes.connectionOf(from.id) === connection)
-        this.ack(from, toPosition({ job_id, attempt }, stream, log));
+        this.ack(from, toPosition({ job_id, attempt }, stream, { state }));
     };
   }
 
@@ -114,6 +138,6 @@ function toKey({ job_id, attempt }: AttemptKey): AttemptKey {
   return { job_id, attempt };
 }
 
-function toPosition(key: AttemptKey, stream: LogStream, { state }: AttemptLog): LogPosition {
+function toPosition(key: AttemptKey, stream: LogStream, { state }: Pick<AttemptLog, 'state'>): LogPosition {
   return { ...toKey(key), stream, offset: state.marks[stream], lines: state.lines[stream] };
 }

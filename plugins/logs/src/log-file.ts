@@ -21,6 +21,8 @@ export interface PlacedRecord {
  * writes at a time. Whatever lies behind the size that the writer knows of is not part of the log.
  */
 export class LogFile {
+  private isEntrySynced = false;
+
   constructor(
     private readonly path: string,
     private readonly gate: Gate,
@@ -69,6 +71,35 @@ export class LogFile {
       throw error;
     } finally {
       await handle.close();
+    }
+  }
+
+  /** What was written before the call outlives a loss of power. */
+  async sync(): Promise<void> {
+    await this.gate.run(() => this.syncNow());
+  }
+
+  private async syncNow(): Promise<void> {
+    const handle = await openExisting(this.path, 'r');
+    if (!handle) return;
+    try {
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    if (this.isEntrySynced) return;
+    await syncDirectory(dirname(this.path));
+    await syncDirectory(dirname(dirname(this.path)));
+    this.isEntrySynced = true;
+  }
+
+  /** Takes away what lies behind that size. */
+  async cutTo(sizeBytes: number): Promise<void> {
+    const handle = await openExisting(this.path, 'r+');
+    try {
+      await handle?.truncate(sizeBytes);
+    } finally {
+      await handle?.close();
     }
   }
 

@@ -17,9 +17,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AttemptLog, RING_LINES } from '../src/attempt-log.js';
+import { AttemptLog } from '../src/attempt-log.js';
 import { Gate } from '../src/gate.js';
 import { LogFile } from '../src/log-file.js';
+import { RING_LINES } from '../src/log-ring.js';
 
 const JOB = 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 const EMPTY_CURSOR = { seq: 0, byte: 0 };
