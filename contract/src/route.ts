@@ -48,9 +48,25 @@ export function route<const R extends RouteSpec>(spec: R): R {
   return spec;
 }
 
+/** There when an answer was cut because it would be too large. */
+export const truncated = Type.Optional(
+  Type.Literal(true, {
+    description: 'The answer was cut at 8 MiB: ask again with `before` for what comes behind the last item.',
+  }),
+);
+
 /** `{items: [...]}` of that record. */
 export function listOf<T extends TSchema>(item: T) {
-  return Type.Object({ items: Type.Array(item) }, { additionalProperties: false });
+  return Type.Object({ items: Type.Array(item), truncated }, { additionalProperties: false });
+}
+
+/** Which part of a list, newest first: `?limit=` items behind the one named by `?before=`. */
+export function page(defaultLimit?: number) {
+  const before = Type.String({
+    minLength: 1,
+    description: 'The id of the last item of the answer before: the list goes on behind it.',
+  });
+  return { before: Type.Optional(before), limit: limit(defaultLimit) };
 }
 
 /** `?limit=` with the contract's default and maximum. */

@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats';
 import type { Issue } from '@svc/contract';
 import type { TSchema } from 'typebox';
 import { didYouMean } from './did-you-mean.js';
+import { failValidation } from './errors.js';
 
 /** What is wrong with a value, in plain words; an empty list: nothing. Fills in defaults in place. */
 export type Check = (value: unknown) => readonly Issue[];
@@ -18,6 +19,13 @@ Object.values(ajv).forEach((each) => addFormats.default(each));
 export function compileCheck(schema: TSchema, defaults: 'fill' | 'leave' = 'fill'): Check {
   const validate = ajv[defaults].compile(schema as AnySchemaObject);
   return (value) => (validate(value) ? [] : toIssues(validate.errors ?? []));
+}
+
+/** Throws validation_error for a value whose JSON text is larger, in bytes of UTF-8. */
+export function refuseLargeJson(path: string, value: unknown, maxBytes: number): void {
+  const sizeBytes = Buffer.byteLength(JSON.stringify(value));
+  if (sizeBytes > maxBytes)
+    failValidation({ path, message: `must be at most ${maxBytes} bytes of JSON, not ${sizeBytes}` });
 }
 
 /** Deeper ones would overflow the stack of whoever checks or writes them later. */

@@ -5,6 +5,8 @@ import { JsonObject } from './run.js';
 export const CheckpointSource = Type.Enum(['sdk', 'watcher', 'api']);
 export type CheckpointSource = Static<typeof CheckpointSource>;
 
+export const CHECKPOINT_METADATA_BYTES = 64 * 1024;
+
 /** What the training said of the checkpoint, and under `evaluations` what its evaluations have found. */
 export const CheckpointMetadata = Type.Object(
   { evaluations: Type.Array(JsonObject) },

@@ -27,6 +27,12 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+export const EVENT_DATA_BYTES = 64 * 1024;
+export const EventData = Type.Object(
+  {},
+  { additionalProperties: true, description: `At most ${EVENT_DATA_BYTES} bytes of JSON.` },
+);
+
 /** `type` is one of EVENT_TYPES or the type of a third party's detector. */
 export const EventRecord = strict(
   {

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict } from '../route.js';
-import { Checkpoint } from '../records/checkpoint.js';
+import { listOf, page, route, strict } from '../route.js';
+import { Checkpoint, CHECKPOINT_METADATA_BYTES } from '../records/checkpoint.js';
 import { MetricPoint } from '../records/metric.js';
-import { JsonObject } from '../records/run.js';
 
 /** Refused rather than stored as something else: what no database can hold, and half a surrogate pair. */
 const AbsolutePath = Type.String({
@@ -25,7 +24,15 @@ export const createCheckpoint = route({
     size: Type.Optional(
       Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'In bytes.' }),
     ),
-    metadata: Type.Optional(JsonObject),
+    metadata: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: `At most ${CHECKPOINT_METADATA_BYTES} bytes of JSON, \`evaluations\` not among its names.`,
+        },
+      ),
+    ),
   }),
   answers: { 200: Checkpoint, 201: Checkpoint },
 });
@@ -36,7 +43,7 @@ export const listRunCheckpoints = route({
   path: '/runs/{run_id}/checkpoints',
   scope: 'read',
   summary: 'Checkpoints of the run, newest first.',
-  query: strict({ limit: limit() }),
+  query: strict(page()),
   answers: { 200: listOf(Checkpoint) },
 });
 

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict, text } from '../route.js';
-import { EventRecord, Severity } from '../records/event.js';
-import { JsonObject } from '../records/run.js';
+import { listOf, page, route, strict, text } from '../route.js';
+import { EventData, EventRecord, Severity } from '../records/event.js';
 
 const filters = {
   run_id: Type.Optional(Type.String()),
@@ -22,7 +21,7 @@ export const createEvent = route({
     title: text(500, 1),
     message: Type.Optional(text(20_000)),
     severity: Type.Optional(Severity),
-    data: Type.Optional(JsonObject),
+    data: Type.Optional(EventData),
   }),
   answers: { 200: EventRecord, 201: EventRecord },
 });
@@ -33,7 +32,7 @@ export const listEvents = route({
   path: '/events',
   scope: 'read',
   summary: 'Events, newest first.',
-  query: strict({ ...filters, limit: limit(200) }),
+  query: strict({ ...filters, ...page(200) }),
   answers: { 200: listOf(EventRecord) },
 });
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, nullable, route, strict } from '../route.js';
+import { limit, listOf, nullable, route, strict, page, truncated } from '../route.js';
 import { Job, JobAttempt, JobStatusName, JobSubmit } from '../records/job.js';
 import { Run } from '../records/run.js';
 
@@ -18,7 +18,8 @@ export const listJobs = route({
   method: 'GET',
   path: '/jobs',
   scope: 'read',
-  summary: 'Jobs, newest first; `before` is the next_before of the page before.',
+  summary:
+    'Jobs, newest first; `before` is the next_before of the page before. A page is cut at 8 MiB (`truncated`).',
   query: strict({
     status: Type.Optional(JobStatusName),
     project_id: Type.Optional(Type.String()),
@@ -27,7 +28,7 @@ export const listJobs = route({
     before: Type.Optional(Type.Integer({ minimum: 0 })),
     limit: limit(),
   }),
-  answers: { 200: strict({ items: Type.Array(Job), next_before: nullable(Type.Integer()) }) },
+  answers: { 200: strict({ items: Type.Array(Job), next_before: nullable(Type.Integer()), truncated }) },
 });
 
 export const getJob = route({
@@ -74,6 +75,6 @@ export const listJobRuns = route({
   path: '/jobs/{job_id}/runs',
   scope: 'read',
   summary: 'All runs of the job, over all attempts.',
-  query: strict({ limit: limit() }),
+  query: strict(page()),
   answers: { 200: listOf(Run) },
 });

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict } from '../route.js';
+import { limit, listOf, page, route, strict } from '../route.js';
 import { NodeRecord, NodeSeries, NodeSnapshot } from '../records/node.js';
 
 export const listNodes = route({
@@ -8,7 +8,7 @@ export const listNodes = route({
   path: '/nodes',
   scope: 'read',
   summary: 'All nodes with their slots and busy state.',
-  query: strict({ limit: limit() }),
+  query: strict(page()),
   answers: { 200: listOf(NodeRecord) },
 });
 

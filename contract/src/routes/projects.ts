@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, route, strict, text } from '../route.js';
+import { listOf, page, route, strict, text } from '../route.js';
 import { Experiment, Name, Project } from '../records/project.js';
 
 const Description = text(10_000);
@@ -10,7 +10,7 @@ export const listProjects = route({
   path: '/projects',
   scope: 'read',
   summary: 'Projects, newest first.',
-  query: strict({ limit: limit() }),
+  query: strict(page()),
   answers: { 200: listOf(Project) },
 });
 
@@ -58,7 +58,7 @@ export const listExperiments = route({
   path: '/experiments',
   scope: 'read',
   summary: 'Experiments, newest first.',
-  query: strict({ project_id: Type.Optional(Type.String()), limit: limit() }),
+  query: strict({ project_id: Type.Optional(Type.String()), ...page() }),
   answers: { 200: listOf(Experiment) },
 });
 

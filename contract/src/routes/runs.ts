@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { Timestamp, limit, listOf, nullable, route, strict, text } from '../route.js';
+import { Timestamp, listOf, nullable, page, route, strict, text } from '../route.js';
 import { Name } from '../records/project.js';
 import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const Notes = text(100_000);
+const Notes = text(16 * 1024);
 /** Without NUL, as `text`, and with a meaning to tell. */
 const search = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^[^\\u0000]*$', description });
@@ -74,7 +74,7 @@ export const listRuns = route({
     status: Type.Optional(RunStatusName),
     q: Type.Optional(search(200, 'Words that all occur in the name, whatever their case.')),
     tags: Type.Optional(search(2_000, 'Tags, separated by commas: the run has every one of them.')),
-    limit: limit(),
+    ...page(),
   }),
   answers: { 200: listOf(Run) },
 });
@@ -94,6 +94,6 @@ export const listExperimentRuns = route({
   path: '/experiments/{experiment_id}/runs',
   scope: 'read',
   summary: 'Runs of the experiment, newest first.',
-  query: strict({ limit: limit() }),
+  query: strict(page()),
   answers: { 200: listOf(Run) },
 });

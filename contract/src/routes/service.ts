@@ -28,7 +28,8 @@ export const getStatus = route({
   method: 'GET',
   path: '/status',
   scope: 'read',
-  summary: 'Node totals, job counts per status, running jobs.',
+  summary:
+    'Node totals, job counts per status, and running jobs: the newest 1000, or fewer when they are large.',
   answers: {
     200: strict(
       {

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
 import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
+import { toJsonBytes } from './answer.js';
 import { compileInput } from './input.js';
 import { admitOrigin } from './origin.js';
 import type { HttpParts } from './parts.js';
@@ -122,16 +123,18 @@ function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middlewar
       signal: gone.signal,
       koa: ctx,
     };
-    send(ctx, await handler(request as RouteRequest), parts);
+    await send(ctx, await handler(request as RouteRequest), parts);
   };
 }
 
-function send(ctx: Koa.Context, reply: Reply, parts: HttpParts): void {
+async function send(ctx: Koa.Context, reply: Reply, parts: HttpParts): Promise<void> {
   ctx.status = 200;
   if (!('kind' in reply)) {
+    const body = await toJsonBytes(reply.body);
     ctx.status = reply.status;
     ctx.set({ ...reply.headers });
-    ctx.body = reply.body;
+    ctx.type = 'json';
+    ctx.body = body;
   } else if (reply.kind === 'download') {
     if (reply.filename !== undefined) ctx.attachment(reply.filename);
     ctx.set('Content-Type', reply.contentType);

@@ -1,5 +1,5 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, ok, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { Checkpoints } from './service.js';
 import { listCheckpoints } from './store.js';
@@ -16,9 +16,9 @@ export function addRoutes(
     const { checkpoint, isNew } = await checkpoints.register(run, body, source);
     return isNew ? created(checkpoint) : ok(checkpoint);
   });
-  routes.add(contract.listRunCheckpoints, async ({ params, query: { limit = 100 } }) => {
+  routes.add(contract.listRunCheckpoints, async ({ params, query }) => {
     const { id } = await runs.require(ctx.db, params.run_id);
-    return ok({ items: await listCheckpoints(ctx.db, id, limit) });
+    return ok(await listCheckpoints(ctx.db, id, toPage('checkpoint', query)));
   });
   routes.add(contract.getCheckpoint, async ({ params }) =>
     ok(await checkpoints.require(ctx.db, params.ckpt_id)),

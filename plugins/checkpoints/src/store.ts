@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Checkpoint } from '@svc/contract';
-import { fail, fromJson, requireId, toJson, type Db } from '@svc/kernel';
+import { fail, fromJson, newestRows, requireId, toJson, type Db, type Listed, type Page } from '@svc/kernel';
 
 interface CheckpointRow extends Omit<Checkpoint, 'metadata'> {
   readonly digest: string;
@@ -39,13 +39,13 @@ export async function requireCheckpoint(db: Db, id: string): Promise<Checkpoint>
 }
 
 /** Newest first. */
-export async function listCheckpoints(db: Db, runId: string, limit: number): Promise<Checkpoint[]> {
-  const newestFirst = [
-    { column: 'created_at', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ];
-  const rows = await checkpoints(db).where({ run_id: runId }).orderBy(newestFirst).limit(limit);
-  return rows.map(fromRow);
+export async function listCheckpoints(db: Db, runId: string, page: Page): Promise<Listed<Checkpoint>> {
+  const { items, ...rest } = await newestRows<CheckpointRow>(db, {
+    from: 'checkpoints',
+    where: (query) => void query.where({ run_id: runId }),
+    ...page,
+  });
+  return { items: items.map(fromRow), ...rest };
 }
 
 function toDigest({ path, step }: Pick<Checkpoint, 'path' | 'step'>): string {

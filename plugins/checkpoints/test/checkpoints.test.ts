@@ -175,6 +175,15 @@ eachDatabase((database) => {
         expect(await listed('?limit=2')).to.deep.equal(registered.slice(0, 2));
       });
 
+      it('behind the one that `before` names', async () => {
+        const registered: string[] = [];
+        for (const step of [1, 2, 3, 4, 5])
+          registered.unshift((await register({ path: '/out', step })).body.id);
+        const page = await listed(`?limit=2&before=${registered[1]}`);
+        expect(page.map(({ id }) => id)).to.deep.equal(registered.slice(2, 4));
+        expect((await get(`/runs/${run.id}/checkpoints?before=${newId('checkpoint')}`)).status).to.equal(404);
+      });
+
       it('as an empty list when there are none', async () => {
         expect(await listed()).to.deep.equal([]);
       });
@@ -198,7 +207,7 @@ eachDatabase((database) => {
         ['a negative size', { path: '/a', size: -1 }, 'size'],
         ['metadata that is no object', { path: '/a', metadata: [] }, 'metadata'],
         ['evaluations among metadata', { path: '/a', metadata: { evaluations: [] } }, 'metadata.evaluations'],
-        ['metadata over 512 KiB', { path: '/a', metadata: { x: 'ä'.repeat(256 * 1024) } }, 'metadata'],
+        ['metadata over 64 KiB', { path: '/a', metadata: { x: 'ä'.repeat(32 * 1024) } }, 'metadata'],
         ['metadata nested too deep', { path: '/a', metadata: nested(65) }, 'metadata'],
         [
           'metadata nested past any stack',
@@ -220,7 +229,7 @@ eachDatabase((database) => {
       }
 
       it('takes metadata up to the bounds', async () => {
-        const big = { x: 'x'.repeat(512 * 1024 - '{"x":""}'.length) };
+        const big = { x: 'x'.repeat(64 * 1024 - '{"x":""}'.length) };
         expect((await register({ path: '/big', metadata: big })).status).to.equal(201);
         expect((await register({ path: '/deep', metadata: nested(64) })).status).to.equal(201);
       });

@@ -16,7 +16,7 @@ export const events = definePlugin({
     ctx.migrations(eventsMigrations);
     ctx.provide(eventsRef, {
       append: appendEvent,
-      list: listEvents,
+      list: async (db, filter, limit) => (await listEvents(db, filter, { limit })).items,
       report: (run, report) => reportEvent(ctx, feed, run, report),
       publish: (records) => (records.length === 0 ? Promise.resolve() : feed.flush()),
     });

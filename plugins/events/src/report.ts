@@ -1,5 +1,5 @@
-import type { EventDraft, EventRecord, Run } from '@svc/contract';
-import { fail, failValidation, type PluginContext } from '@svc/kernel';
+import { EVENT_DATA_BYTES, type EventDraft, type EventRecord, type Run } from '@svc/contract';
+import { fail, failValidation, refuseLargeJson, type PluginContext } from '@svc/kernel';
 import type { EventFeed } from './feed.js';
 import type { EventReport, Reported } from './service.js';
 import { findReported, insertEvent, newEvent } from './store.js';
@@ -13,6 +13,7 @@ export async function reportEvent(
   run: Run,
   { body, key, at = clock.now() }: EventReport,
 ): Promise<Reported> {
+  refuseLargeJson('data', body.data ?? {}, EVENT_DATA_BYTES);
   const reported = body as Omit<EventDraft, 'type'>;
   const event = newEvent({ ...reported, type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
   if (await insertEvent(db, event, key)) {

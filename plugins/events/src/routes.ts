@@ -1,5 +1,5 @@
 import { routes as contract, toId } from '@svc/contract';
-import { created, fail, ok, serviceRef, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, fail, ok, serviceRef, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { EventFeed } from './feed.js';
 import { parseFilter } from './filter.js';
@@ -10,8 +10,8 @@ import { listEvents } from './store.js';
 const runsRef = serviceRef<Runs>('runs');
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, feed: EventFeed): void {
-  routes.add(contract.listEvents, async ({ query: { limit = 200, ...filter } }) =>
-    ok({ items: await listEvents(ctx.db, parseFilter(filter), limit) }),
+  routes.add(contract.listEvents, async ({ query: { limit = 200, before, ...filter } }) =>
+    ok(await listEvents(ctx.db, parseFilter(filter), toPage('event', { limit, before }))),
   );
 
   routes.add(contract.streamEvents, ({ query, headers }) =>

@@ -1,5 +1,5 @@
 import { newId, type EventDraft, type EventRecord } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import { toColumns, type EventFilter } from './filter.js';
 
 /** An event at its place in the order of all streams. */
@@ -58,14 +58,14 @@ export function newEvent(draft: EventDraft, at: number): EventRecord {
 export async function listEvents(
   db: Db,
   filter: Partial<EventFilter>,
-  limit: number,
-): Promise<EventRecord[]> {
-  const newestFirst = [
-    { column: 'created_at', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ];
-  const rows = await db<EventRow>('events').where(toColumns(filter)).orderBy(newestFirst).limit(limit);
-  return rows.map(toEvent);
+  page: Page,
+): Promise<Listed<EventRecord>> {
+  const { items, ...rest } = await newestRows<EventRow>(db, {
+    from: 'events',
+    where: (query) => void query.where(toColumns(filter)),
+    ...page,
+  });
+  return { items: items.map(toEvent), ...rest };
 }
 
 /** Gives every committed event that has none a position behind all others, and answers them in that order. */

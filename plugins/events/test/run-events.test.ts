@@ -126,6 +126,7 @@ eachDatabase((database) => {
         ['a message of the wrong type', { title: 't', message: null }, 'message'],
         ['an unknown severity', { title: 't', severity: 'fatal' }, 'severity'],
         ['data that is no object', { title: 't', data: [1] }, 'data'],
+        ['data over 64 KiB', { title: 't', data: { x: 'ä'.repeat(32 * 1024) } }, 'data'],
         ['a type of its own', { title: 't', type: 'OOM' }, 'type'],
         ['an unknown field', { title: 't', body: 'b' }, 'body'],
         ['malformed JSON', '{"title": "t"', ''],
@@ -142,6 +143,11 @@ eachDatabase((database) => {
           expect(await listed()).to.deep.equal(before);
         });
       }
+
+      it('takes data up to the bound', async () => {
+        const data = { x: 'x'.repeat(64 * 1024 - '{"x":""}'.length) };
+        expect((await report({ title: 't', data })).body.data).to.deep.equal(data);
+      });
 
       it('refuses a body over 1 MiB', async () => {
         const answer = await report({ title: 't', data: { x: 'x'.repeat(1024 * 1024) } });

@@ -1,5 +1,5 @@
 import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatus } from '@svc/contract';
-import { fail, requireId, type Db } from '@svc/kernel';
+import { fail, requireId, type Db, newestRows } from '@svc/kernel';
 import { toAttempt, toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import { selectRows } from './select-rows.js';
 import type { Attempt, JobFilter, JobPage } from './service.js';
@@ -25,15 +25,22 @@ export async function lockJob(db: Db, id: string): Promise<Job | null> {
 
 export async function listJobs(db: Db, { before, limit, ...filter }: JobFilter): Promise<JobPage> {
   const equal = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-  const query = db<JobRow>('jobs')
-    .where(equal)
-    .orderBy('created_at', 'desc')
-    .limit(limit + 1);
-  if (before !== undefined) query.where('created_at', '<', before);
-  const rows = await selectRows<JobRow>(db, query);
+  const { items: rows, ...rest } = await newestRows<JobRow>(db, {
+    from: 'jobs',
+    where(query) {
+      query.where(equal);
+      if (before !== undefined) query.where('created_at', '<', before);
+    },
+    limit: limit + 1,
+    read: (query) => selectRows<JobRow>(db, query),
+  });
   const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return { items: page.map(toJob), next_before: rows.length > limit && last ? last.created_at : null };
+  const hasMore = rows.length > limit || rest.truncated === true;
+  return {
+    items: page.map(toJob),
+    next_before: hasMore ? (page.at(-1)?.created_at ?? null) : null,
+    ...(rows.length <= limit && rest),
+  };
 }
 
 export async function countByStatus(db: Db): Promise<Record<JobStatus, number>> {

@@ -15,6 +15,8 @@ export interface JobPage {
   readonly items: Job[];
   /** `before` of the next page; null on the last. */
   readonly next_before: number | null;
+  /** There when fewer than asked for are shown, because they are large. */
+  readonly truncated?: true;
 }
 
 /** One attempt of a job, kept for good. */

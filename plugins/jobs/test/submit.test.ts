@@ -216,6 +216,21 @@ describe('submitting a job', () => {
       expect(times).to.deep.equal([...new Set(times)].sort((a, b) => b - a));
     });
 
+    it('cuts a list at what an answer may hold, and goes on behind the last job shown', async () => {
+      const command = ['true', ...Array.from({ length: 7 }, () => 'x'.repeat(131_000))];
+      const submitted: Job[] = [];
+      for (let index = 0; index < 12; index += 1)
+        submitted.unshift(await lab.submit({ command, project: 'large' }));
+      const path = `/jobs?project_id=${submitted[0]!.project_id}&limit=1000`;
+      const first = (await lab.request('GET', path)).body;
+      expect([first.truncated, first.items.length]).to.deep.equal([true, 9]);
+      expect(first.next_before).to.equal(first.items.at(-1).created_at);
+      const second = (await lab.request('GET', `${path}&before=${first.next_before}`)).body;
+      expect([second.truncated, second.next_before]).to.deep.equal([undefined, null]);
+      const shown = [...first.items, ...second.items] as Job[];
+      expect(shown.map(({ id }) => id)).to.deep.equal(submitted.map(({ id }) => id));
+    });
+
     it('filters the list', async () => {
       const ids = async (query: string) =>
         ((await lab.request('GET', `/jobs?${query}`)).body.items as Job[]).map(({ id }) => id);

@@ -41,7 +41,7 @@ export const nodes = definePlugin({
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub));
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,
-      list: listNodes,
+      list: async (db, limit) => (await listNodes(db, { limit })).items,
       count: countNodes,
       capacity: (db) => loadCapacity(db, (id) => hub.connections.get(id)?.isOpen ?? false),
       claim,

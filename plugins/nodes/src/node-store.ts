@@ -1,5 +1,5 @@
 import type { NodeRecord } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import { toRecord, toStatus, type CpuClaimRow, type NodeRow, type SlotRow } from './node-row.js';
 import type { NodeCapacity } from './service.js';
 
@@ -13,9 +13,9 @@ export async function getNode(db: Db, id: string): Promise<NodeRecord | null> {
 }
 
 /** Newest first. */
-export async function listNodes(db: Db, limit: number): Promise<NodeRecord[]> {
-  const rows = await db<NodeRow>('nodes').orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit);
-  return toRecords(db, rows);
+export async function listNodes(db: Db, page: Page): Promise<Listed<NodeRecord>> {
+  const { items, ...rest } = await newestRows<NodeRow>(db, { from: 'nodes', ...page });
+  return { items: await toRecords(db, items), ...rest };
 }
 
 export async function countNodes(db: Db): Promise<{ total: number; online: number }> {

@@ -1,13 +1,11 @@
 import { routes as contract, type NodeRecord } from '@svc/contract';
-import { fail, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { fail, ok, requireId, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { AgentHub } from './hub.js';
 import { getNode, listNodes, setDraining } from './node-store.js';
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, hub: AgentHub): void {
   routes.upgrade('/agent/ws', 'agent', (socket) => hub.open(socket));
-  routes.add(contract.listNodes, async ({ query }) =>
-    ok({ items: await listNodes(ctx.db, query.limit ?? 100) }),
-  );
+  routes.add(contract.listNodes, async ({ query }) => ok(await listNodes(ctx.db, toPage('node', query))));
   routes.add(contract.getNode, async ({ params }) => ok(await requireNode(ctx, params.node_id)));
   routes.add(contract.drainNode, async ({ params }) => ok(await drain(ctx, params.node_id, true)));
   routes.add(contract.undrainNode, async ({ params }) => ok(await drain(ctx, params.node_id, false)));

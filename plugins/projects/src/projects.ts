@@ -1,5 +1,5 @@
 import type { Experiment, Project } from '@svc/contract';
-import { fail, failValidation, type Db } from '@svc/kernel';
+import { fail, failValidation, type Db, type Listed, type Page } from '@svc/kernel';
 import { DEFAULT_PROJECT, looksLikeId, resolvePlacement, resolveProject } from './resolve.js';
 import type { Projects } from './service.js';
 import {
@@ -28,8 +28,9 @@ export class ProjectCatalog implements Projects {
   readonly resolve = resolvePlacement;
   readonly countUsage: Projects['countUsage'] = (user) => this.#usage.add(user);
 
-  async listProjects(db: Db, limit: number): Promise<Project[]> {
-    return this.#usage.toProjects(db, await selectProjects(db, limit));
+  async listProjects(db: Db, page: Page): Promise<Listed<Project>> {
+    const { items, ...rest } = await selectProjects(db, page);
+    return { items: await this.#usage.toProjects(db, items), ...rest };
   }
 
   async getProject(db: Db, id: string): Promise<Project | null> {
@@ -74,9 +75,10 @@ export class ProjectCatalog implements Projects {
     });
   }
 
-  async listExperiments(db: Db, projectId: string | null, limit: number): Promise<Experiment[]> {
+  async listExperiments(db: Db, projectId: string | null, page: Page): Promise<Listed<Experiment>> {
     const within = projectId === null ? null : (await requireProjectRow(db, projectId)).id;
-    return this.#usage.toExperiments(db, await selectExperiments(db, within, limit));
+    const { items, ...rest } = await selectExperiments(db, within, page);
+    return { items: await this.#usage.toExperiments(db, items), ...rest };
   }
 
   async getExperiment(db: Db, id: string): Promise<Experiment | null> {

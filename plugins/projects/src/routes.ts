@@ -1,12 +1,12 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, ok, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { ProjectCatalog } from './projects.js';
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: ProjectCatalog): void {
   const now = () => ctx.clock.now();
 
   routes.add(contract.listProjects, async ({ query }) =>
-    ok({ items: await catalog.listProjects(ctx.db, query.limit ?? 100) }),
+    ok(await catalog.listProjects(ctx.db, toPage('project', query))),
   );
   routes.add(contract.createProject, async ({ body: { name, description = '' } }) =>
     created(await catalog.createProject(ctx.db, { name, description }, now())),
@@ -22,7 +22,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: P
   );
 
   routes.add(contract.listExperiments, async ({ query }) =>
-    ok({ items: await catalog.listExperiments(ctx.db, query.project_id ?? null, query.limit ?? 100) }),
+    ok(await catalog.listExperiments(ctx.db, query.project_id ?? null, toPage('experiment', query))),
   );
   routes.add(contract.createExperiment, async ({ body: { name, description = '', project_id = null } }) =>
     created(await catalog.createExperiment(ctx.db, { name, description, project_id }, now())),

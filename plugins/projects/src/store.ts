@@ -1,5 +1,5 @@
 import { newId } from '@svc/contract';
-import { fail, requireId, type Db } from '@svc/kernel';
+import { fail, newestRows, requireId, type Db, type Listed, type Page } from '@svc/kernel';
 
 export interface ProjectRow {
   readonly id: string;
@@ -21,11 +21,6 @@ export interface ProjectFields {
 export interface ExperimentFields extends ProjectFields {
   readonly project_id: string;
 }
-
-const NEWEST_FIRST: { column: string; order: 'desc' }[] = [
-  { column: 'created_at', order: 'desc' },
-  { column: 'id', order: 'desc' },
-];
 
 /** `share` keeps the row from being deleted until the transaction ends, `update` keeps everybody else from it. */
 export type Lock = 'none' | 'share' | 'update';
@@ -82,17 +77,17 @@ export async function requireExperimentRow(db: Db, id: string, lock: Lock = 'non
   );
 }
 
-export async function selectProjects(db: Db, limit: number): Promise<ProjectRow[]> {
-  return db<ProjectRow>('projects').orderBy(NEWEST_FIRST).limit(limit);
+export async function selectProjects(db: Db, page: Page): Promise<Listed<ProjectRow>> {
+  return newestRows(db, { from: 'projects', ...page });
 }
 
 export async function selectExperiments(
   db: Db,
   projectId: string | null,
-  limit: number,
-): Promise<ExperimentRow[]> {
-  const query = db<ExperimentRow>('experiments').orderBy(NEWEST_FIRST).limit(limit);
-  return projectId === null ? query : query.where({ project_id: projectId });
+  page: Page,
+): Promise<Listed<ExperimentRow>> {
+  const where = projectId === null ? {} : { project_id: projectId };
+  return newestRows(db, { from: 'experiments', where: (query) => void query.where(where), ...page });
 }
 
 /** SQLite knows no row locks and needs none: its transactions run one after another. */

@@ -1,5 +1,5 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, ok, requireId, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { RunBook } from './run-book.js';
 import type { RunParts } from './run-parts.js';
 import { listRuns } from './run-store.js';
@@ -18,23 +18,22 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunB
   routes.add(contract.getRun, async ({ params }) => ok(await book.require(params.run_id)));
   routes.add(
     contract.listRuns,
-    async ({ query: { experiment_id, project_id, job_id, limit = 100, ...rest } }) => {
+    async ({ query: { experiment_id, project_id, job_id, limit, before, ...rest } }) => {
       const filter = {
         ...rest,
         experiment_id: experiment_id === undefined ? undefined : requireId('experiment', experiment_id),
         project_id: project_id === undefined ? undefined : requireId('project', project_id),
         job_id: job_id === undefined ? undefined : requireId('job', job_id),
-        limit,
       };
-      return ok({ items: await listRuns(ctx.db, filter) });
+      return ok(await listRuns(ctx.db, filter, toPage('run', { limit, before })));
     },
   );
-  routes.add(contract.listExperimentRuns, async ({ params, query: { limit = 100 } }) => {
+  routes.add(contract.listExperimentRuns, async ({ params, query }) => {
     const { id } = await parts.projects.requireExperiment(ctx.db, params.experiment_id);
-    return ok({ items: await listRuns(ctx.db, { experiment_id: id, limit }) });
+    return ok(await listRuns(ctx.db, { experiment_id: id }, toPage('run', query)));
   });
-  routes.add(contract.listJobRuns, async ({ params, query: { limit = 100 } }) => {
+  routes.add(contract.listJobRuns, async ({ params, query }) => {
     const { id } = await parts.jobs.require(ctx.db, params.job_id);
-    return ok({ items: await listRuns(ctx.db, { job_id: id, limit }) });
+    return ok(await listRuns(ctx.db, { job_id: id }, toPage('run', query)));
   });
 }

@@ -1,5 +1,5 @@
 import type { Run, RunStatus } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import { loadDocuments, saveDocuments } from './run-documents.js';
 import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
@@ -18,7 +18,6 @@ export interface RunFilter {
   readonly q?: string | undefined;
   /** Separated by commas. */
   readonly tags?: string | undefined;
-  readonly limit: number;
 }
 
 /** Call it in a transaction: a run is several rows. */
@@ -44,20 +43,24 @@ export async function findTarget(db: Db, id: string): Promise<IngestTarget | nul
 }
 
 /** Newest first; every filter given is applied. */
-export async function listRuns(db: Db, { limit, q = '', tags = '', ...equal }: RunFilter): Promise<Run[]> {
+export async function listRuns(
+  db: Db,
+  { q = '', tags = '', ...equal }: RunFilter,
+  page: Page,
+): Promise<Listed<Run>> {
   const wanted = Object.entries(equal).filter(([, value]) => value !== undefined);
-  const query = runs(db)
-    .where(Object.fromEntries(wanted))
-    .orderBy([
-      { column: 'created_at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .limit(limit);
-  for (const pattern of toNamePatterns(q)) query.whereRaw(`search_name like ? escape '!'`, [pattern]);
-  // `exists` lets the database walk the runs in their order and stop at the limit; `in` would first gather all that have the tag.
-  for (const tag of toTagList(tags))
-    query.whereExists(db('run_tags').where({ tag }).whereRaw('run_tags.run_id = runs.id'));
-  return (await query).map(fromRow);
+  const { items, ...rest } = await newestRows<RunRow>(db, {
+    from: 'runs',
+    where(query) {
+      query.where(Object.fromEntries(wanted));
+      for (const pattern of toNamePatterns(q)) query.whereRaw(`search_name like ? escape '!'`, [pattern]);
+      // `exists` lets the database walk the runs in their order and stop at the limit; `in` would first gather all that have the tag.
+      for (const tag of toTagList(tags))
+        query.whereExists(db('run_tags').where({ tag }).whereRaw('run_tags.run_id = runs.id'));
+    },
+    ...page,
+  });
+  return { items: items.map(fromRow), ...rest };
 }
 
 /** The runs of one attempt that have one of these statuses, oldest first. */

@@ -44,6 +44,27 @@ eachDatabase((database) => {
         expect(await ids(`/runs?${other}`), other).to.deep.equal([]);
     });
 
+    it('goes on behind the run that `before` names, in every list of runs', async () => {
+      const job = await rig.submit({ project: 'pages', experiment: 'a', node_selector: { node: 'nowhere' } });
+      const made: string[] = [];
+      for (let index = 0; index < 5; index += 1) made.unshift((await rig.createRun({ job_id: job.id })).id);
+      const { project_id, experiment_id } = (await list(`/jobs/${job.id}/runs`))[0]!;
+      // Of one moment, and not of the moment that its id tells.
+      await rig.kernel.db('runs').whereIn('id', made.slice(0, 3)).update({ created_at: 5 });
+      const order = [...made.slice(3), ...made.slice(0, 3)];
+      for (const path of [
+        `/runs?project_id=${project_id}&q=train&`,
+        `/experiments/${experiment_id}/runs?`,
+        `/jobs/${job.id}/runs?`,
+      ]) {
+        expect(await ids(`${path}limit=2`), path).to.deep.equal(order.slice(0, 2));
+        expect(await ids(`${path}limit=2&before=${order[1]}`), path).to.deep.equal(order.slice(2, 4));
+        expect(await ids(`${path}before=${order[3]!.slice(4)}`), path).to.deep.equal(order.slice(4));
+        expect(await ids(`${path}before=${order[4]}`), path).to.deep.equal([]);
+        expect((await rig.get(`${path}before=run_${UNKNOWN}`)).status, path).to.equal(404);
+      }
+    });
+
     it('searches by name: every word, whatever its case, and no wildcards', async () => {
       const { project_id } = await rig.createRun({ project: 'search', name: 'ResNet-50 lr=0.1 Größe' });
       await rig.createRun({ project: 'search', name: 'resnet_18 100%' });

@@ -27,6 +27,16 @@ describe('PATCH /runs/{run_id}', () => {
       expect((await rig.patch(`/runs/${id}`, {})).body.name).to.equal('better');
     });
 
+    it('takes notes of 16 384 characters, and reads longer ones of earlier versions', async () => {
+      const { id } = await rig.createRun({});
+      const notes = 'ä'.repeat(16 * 1024);
+      expect((await rig.patch(`/runs/${id}`, { notes })).body.notes).to.equal(notes);
+      const old = 'x'.repeat(100_000);
+      await rig.kernel.db('runs').where({ id }).update({ notes: old });
+      expect((await rig.get(`/runs/${id}`)).body.notes).to.equal(old);
+      expect((await rig.patch(`/runs/${id}`, { name: 'kept' })).body.notes).to.equal(old);
+    });
+
     it('refuses names, tags and notes without write scope, changing nothing', async () => {
       const { id, ingest_token } = await rig.createRun({ name: 'kept' });
       for (const token of [ingest_token, rig.tokens.sdk]) {
@@ -36,7 +46,7 @@ describe('PATCH /runs/{run_id}', () => {
       }
       expect((await rig.get(`/runs/${id}`)).body).to.deep.include({ name: 'kept', config: {} });
       expect((await rig.patch(`/runs/${id}`, { status: 'FAILED' })).status).to.equal(422);
-      for (const notes of [7, 'a\0b', 'x'.repeat(100_001)]) {
+      for (const notes of [7, 'a\0b', 'ä'.repeat(16 * 1024 + 1)]) {
         expect((await rig.patch(`/runs/${id}`, { notes })).status).to.equal(422);
       }
     });

@@ -18,7 +18,7 @@ from .outbox import Outbox
 from .process import Ending
 from .records import Point, Record, now_ms
 from .sender import Sender, Sink, keep_locally, warn_undelivered
-from .values import flatten, name_problem, shorten, to_bounded_object, to_integer, to_number
+from .values import MAX_ATTACHED_BYTES, flatten, name_problem, shorten, to_bounded_object, to_integer, to_number
 
 Scalar = Any  # a number, or a scalar of numpy, torch and their kind
 PathLike = Union[str, "os.PathLike[str]"]
@@ -116,12 +116,12 @@ class Run:
             path: where it lies on this host; sent as an absolute path with its size in bytes.
             step: the step it belongs to; left out, the step logged last.
             epoch: the epoch, which may be a fraction.
-            metadata: any JSON object.
+            metadata: any JSON object of at most 64 KiB; a larger one is left out.
         """
         at_step = self._last_step() if step is None else to_integer(step)
         body: dict[str, Any] = {"path": _absolute(path), "step": at_step, "epoch": self._to_epoch(epoch)}
         if metadata is not None:
-            body["metadata"] = to_bounded_object(metadata, "the metadata of a checkpoint")
+            body["metadata"] = to_bounded_object(metadata, "the metadata of a checkpoint", MAX_ATTACHED_BYTES)
         self._add(Record("checkpoint", _without_none(body), now_ms(), complete=_with_size))
 
     def event(
@@ -137,7 +137,7 @@ class Run:
             title: one line; cut at 500 characters.
             message: cut at 20 000 characters.
             severity: info, warning or critical.
-            data: any JSON object.
+            data: any JSON object of at most 64 KiB; a larger one is left out.
         """
         if severity not in SEVERITIES:
             self._warn("severity", "severity %r is not one of %s; using info", severity, ", ".join(SEVERITIES))
@@ -146,7 +146,7 @@ class Run:
         if message is not None:
             body["message"] = shorten(message, MAX_MESSAGE_CHARACTERS)
         if data is not None:
-            body["data"] = to_bounded_object(data, "the data of an event")
+            body["data"] = to_bounded_object(data, "the data of an event", MAX_ATTACHED_BYTES)
         self._add(Record("event", _without_none(body), now_ms(), key=secrets.token_hex(16)))
 
     def flush(self, timeout_s: float | None = None) -> bool:

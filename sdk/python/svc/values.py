@@ -19,6 +19,8 @@ MAX_SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 20
 # The server takes bodies of 1 MiB.
 MAX_OBJECT_BYTES = 512 * 1024
+# What the server takes as the data of an event or the metadata of a checkpoint.
+MAX_ATTACHED_BYTES = 64 * 1024
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -101,13 +103,13 @@ def to_object(value: Any) -> dict[str, Any]:
     return to_jsonable(attributes) if attributes else {"value": result}
 
 
-def to_bounded_object(value: Any, what: str) -> dict[str, Any] | None:
+def to_bounded_object(value: Any, what: str, max_bytes: int = MAX_OBJECT_BYTES) -> dict[str, Any] | None:
     """As to_object, but None, with a warning, for one too large for the server."""
     result = to_object(value)
     size_bytes = len(encode_json(result))
-    if size_bytes <= MAX_OBJECT_BYTES:
+    if size_bytes <= max_bytes:
         return result
-    warn_once(f"size of {what}", "%s is %d bytes of JSON, more than %d; left out", what, size_bytes, MAX_OBJECT_BYTES)
+    warn_once(f"size of {what}", "%s is %d bytes of JSON, more than %d; left out", what, size_bytes, max_bytes)
     return None
 
 

@@ -20,6 +20,13 @@ class CheckpointTest(SdkTest):
         metadata = {"loss": "NaN", "path": str(folder)}
         self.assertEqual(body, {"path": str(folder), "step": 5, "epoch": 2, "size": 1234, "metadata": metadata})
 
+    def test_metadata_too_large_for_the_server_is_left_out(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING"):
+            run.checkpoint(self.directory, step=1, metadata={"blob": "x" * 65_536})
+            run.flush()
+        self.assertNotIn("metadata", self.server.bodies_of("checkpoints")[0])
+
     def test_a_file_is_a_checkpoint_too(self):
         (self.directory / "model.pt").write_bytes(b"x" * 10)
         run = self.attach()
