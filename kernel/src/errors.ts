@@ -23,11 +23,26 @@ export function fail(code: ErrorCode, message: string, details?: Record<string, 
   throw new HttpError(code, message, details);
 }
 
+/** What is wrong with an input; `more`: how much else is, that is not listed. */
+export type Mistakes = readonly Issue[] & { readonly more?: number };
+
 /** Throws a 422 whose details name each refused field. */
 export function failValidation(...errors: readonly Issue[]): never {
-  const [first] = errors.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  const message = errors.length === 1 && first ? first : `${errors.length} fields were refused`;
-  throw new HttpError('validation_error', message, { errors });
+  throw toValidationError(errors);
+}
+
+/** As `failValidation`, when there is a mistake. */
+export function refuse(mistakes: Mistakes): void {
+  if (mistakes.length > 0) throw toValidationError(mistakes);
+}
+
+function toValidationError(mistakes: Mistakes): HttpError {
+  const { more } = mistakes;
+  const [first] = mistakes.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const refused = mistakes.length === 1 && first ? first : `${mistakes.length} fields were refused`;
+  if (more === undefined) return new HttpError('validation_error', refused, { errors: mistakes });
+  const message = `${refused}; ${more} more mistakes are not listed`;
+  return new HttpError('validation_error', message, { errors: [...mistakes], more });
 }
 
 /** The canonical form of an identifier from a path; 404 when it is malformed. */

@@ -17,11 +17,22 @@ export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
-export { BootError, HttpError, Issues, fail, failValidation, requireId, type IssueSink } from './errors.js';
+export {
+  BootError,
+  HttpError,
+  Issues,
+  fail,
+  failValidation,
+  refuse,
+  requireId,
+  type IssueSink,
+  type Mistakes,
+} from './errors.js';
 export type * from './hooks.js';
 export * from './http/route.js';
 export { InTurn } from './in-turn.js';
-export { compileCheck, isTooDeep, refuseLargeJson, type Check } from './validation.js';
+export { parseJson } from './json.js';
+export { compileCheck, refuseLargeJson, type Check } from './validation.js';
 export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';

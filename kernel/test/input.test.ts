@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { BodyShare } from '../src/http/body.js';
 import { compileInput } from '../src/http/input.js';
 import { ok } from '../src/index.js';
 import { createTestKernel, type TestKernel } from '../testing/index.js';
@@ -276,7 +277,7 @@ describe('input', () => {
       counter = setImmediate(count);
     });
     const turnsOf = (chars: number) =>
-      Promise.all(['a', 'b', 'c'].map(async (note) => readInput(arrived(note, chars), '').then(() => turn)));
+      Promise.all(['a', 'b', 'c'].map(async (note) => readInput(arrived(note, chars), '', new BodyShare()).then(() => turn)));
     const [small, large] = [await turnsOf(1000), await turnsOf(100_000)];
     clearImmediate(counter);
     expect(new Set(small).size, `turns ${small.join()}`).to.equal(1);

@@ -3,6 +3,7 @@ import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
 import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
 import { toJsonBytes } from './answer.js';
+import { BodyShare } from './body.js';
 import { compileInput } from './input.js';
 import { admitOrigin } from './origin.js';
 import type { HttpParts } from './parts.js';
@@ -111,9 +112,13 @@ function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middlewar
   const readInput = compileInput(spec);
   return async (ctx: Koa.Context) => {
     const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
-    const input = await readInput(ctx.req, ctx.querystring);
     const gone = new AbortController();
-    ctx.res.once('close', () => void (ctx.res.writableFinished || gone.abort()));
+    const share = new BodyShare();
+    ctx.res.once('close', () => {
+      share.release();
+      if (!ctx.res.writableFinished) gone.abort();
+    });
+    const input = await readInput(ctx.req, ctx.querystring, share);
     const request = {
       ...input,
       params: ctx['params'] as object,

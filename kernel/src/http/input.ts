@@ -1,36 +1,34 @@
-import { MIB, type Issue, type RouteSpec } from '@svc/contract';
+import { MIB, type RouteSpec } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type, type TObject } from 'typebox';
-import { HttpError, failValidation } from '../errors.js';
-import { compileCheck, isTooDeep, MAX_DEPTH, type Check } from '../validation.js';
+import { failValidation, refuse } from '../errors.js';
+import { decodeUtf8, parseJson } from '../json.js';
+import { compileCheck, type Check } from '../validation.js';
+import { readBody, type BodyShare } from './body.js';
 
-const MAX_SEARCHED_CHARS = 1024 * 1024;
-/** Larger ones are parsed one in each turn of the event loop, so that whoever asks for little comes in between. */
-const LARGE_BODY_BYTES = 64 * 1024;
-let lastTurn = Promise.resolve();
+/** In a longer text the place of a mistake is not looked for: it takes many tries. */
+const MAX_SEARCHED_BYTES = 64 * 1024;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
-type ReadInput = (request: IncomingMessage, search: string) => Promise<Input>;
+type ReadInput = (request: IncomingMessage, search: string, share: BodyShare) => Promise<Input>;
 
 /** Reads and checks what a request of that route brings; throws 422 and 413. Of a repeated parameter the last counts. */
 export function compileInput(spec: RouteSpec): ReadInput {
   const schema = spec.query ?? Type.Object({}, { additionalProperties: false });
   const checkQuery = compileCheck(schema);
   const checkBody = spec.body && compileCheck(spec.body, spec.method === 'PATCH' ? 'leave' : 'fill');
-  return async (request, search) => {
+  return async (request, search, share) => {
     const query = coerce(Object.fromEntries(new URLSearchParams(search)), schema);
     refuse(checkQuery(query));
-    const bytes = await readBody(request, spec.bodyLimitBytes ?? MIB);
-    if (bytes.length > LARGE_BODY_BYTES) await (lastTurn = lastTurn.then(() => nextTurn()));
+    const bytes = await readBody(request, spec.bodyLimitBytes ?? MIB, share);
     return { query, body: parseBody(bytes, request.headers['content-type'] ?? '', checkBody) };
   };
 }
 
 /** What a string must look like to become the type that the schema asks for. */
 const COERCIBLE: Readonly<Record<string, RegExp>> = {
-  integer: /^-?\d+$/,
-  number: /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/,
+  integer: /^-?(0|[1-9]\d*)$/,
+  number: /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/,
   boolean: /^(true|false)$/,
 };
 
@@ -43,36 +41,39 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
 }
 
 function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
-  const body = bytes.length === 0 ? {} : parseJson(bytes, contentType);
-  const deep = Object.entries(body ?? {}).find(([, value]) => isTooDeep(value));
-  if (deep) failValidation({ path: deep[0], message: `must not nest more than ${MAX_DEPTH} levels deep` });
+  const body = bytes.length === 0 ? {} : parse(bytes, contentType);
   if (check) refuse(check(body));
-  else if (JSON.stringify(body) !== '{}') refuseBody('must be left out: this endpoint takes none');
+  else if (!isEmpty(body)) refuseBody('must be left out: this endpoint takes none');
   return check && body;
 }
 
-function parseJson(bytes: Buffer, contentType: string): unknown {
+function isEmpty(body: unknown): boolean {
+  return typeof body === 'object' && !Array.isArray(body) && body !== null && Object.keys(body).length === 0;
+}
+
+function parse(bytes: Buffer, contentType: string): unknown {
   const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType);
   if (!isJson) refuseBody(`must be JSON: send "Content-Type: application/json", not "${contentType}"`);
-  let text = '';
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return JSON.parse(text) as unknown;
+    return parseJson(bytes);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) refuseBody('is not valid UTF-8; send it uncompressed');
-    return refuseBody(`is malformed JSON at ${toPlace(text)}`);
+    if (error instanceof TypeError) refuseBody('is not valid UTF-8; send it uncompressed');
+    if (!(error instanceof SyntaxError)) throw error;
+    return refuseBody(
+      `is malformed JSON${bytes.length > MAX_SEARCHED_BYTES ? '' : toPlace(decodeUtf8(bytes))}`,
+    );
   }
 }
 
 function toPlace(text: string): string {
   const before = text.slice(0, findMistake(text)).split('\n');
-  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
+  return ` at line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
 /** V8 does not always say where: the first character with which the text so far cannot become JSON any more. */
 function findMistake(text: string): number {
   let [low, high] = [0, text.length];
-  while (low < high && text.length <= MAX_SEARCHED_CHARS) {
+  while (low < high) {
     const middle = (low + high) >> 1;
     if (isOnlyCutShort(text.slice(0, middle + 1))) low = middle + 1;
     else high = middle;
@@ -88,25 +89,6 @@ function isOnlyCutShort(text: string): boolean {
     return /end of JSON|Unterminated/.test(message) || message.includes(`at position ${text.length}`);
   }
 }
-
-/** Counts while it arrives. What comes after the limit is let go, so that the client can read the answer. */
-function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    const refuse = () => reject(new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`));
-    if (Number(request.headers['content-length']) > limitBytes) refuse();
-    request.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      if (sizeBytes > limitBytes) refuse();
-      else chunks.push(chunk);
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
-}
-
-const refuse = (issues: readonly Issue[]): void => void (issues.length > 0 && failValidation(...issues));
 
 function refuseBody(why: string): never {
   return failValidation({ path: '', message: `the body ${why}` });

@@ -1,5 +1,5 @@
 import { AGENT_PROTOCOL, AgentFrame } from '@svc/contract';
-import { compileCheck, type Check } from '@svc/kernel';
+import { compileCheck, HttpError, parseJson, type Check } from '@svc/kernel';
 import type { TObject, TSchema } from 'typebox';
 
 /** A frame that the agent protocol does not allow. `message` says what is wrong with it. */
@@ -46,9 +46,9 @@ export function parseFrame(text: string): AgentFrame | null {
 function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new MalformedFrame('a frame must be JSON');
+    value = parseJson(Buffer.from(text));
+  } catch (error) {
+    throw new MalformedFrame(error instanceof HttpError ? error.message : 'a frame must be JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MalformedFrame('a frame must be a JSON object');

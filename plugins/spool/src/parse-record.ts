@@ -1,25 +1,20 @@
 import { SpoolRecord } from '@svc/contract';
-import { compileCheck, failValidation, isTooDeep } from '@svc/kernel';
+import { compileCheck, failValidation, parseJson, refuse } from '@svc/kernel';
 
 const check = compileCheck(SpoolRecord, 'leave');
 
-/** A line of a spool file, which a training may have written. Throws validation_error. */
+/** A line of a spool file, which a training may have written. Throws validation_error and payload_too_large. */
 export function parseRecord(line: string): SpoolRecord {
-  const record = parseJson(line);
-  if (isTooDeep(record)) refuse('it nests too deep');
-  const issues = check(record);
-  if (issues.length > 0) failValidation(...issues);
+  const record = parse(line);
+  refuse(check(record));
   return record as SpoolRecord;
 }
 
-function parseJson(line: string): unknown {
+function parse(line: string): unknown {
   try {
-    return JSON.parse(line);
-  } catch {
-    return refuse('the line is no JSON');
+    return parseJson(Buffer.from(line));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return failValidation({ path: '', message: 'the line is no JSON' });
   }
-}
-
-function refuse(message: string): never {
-  return failValidation({ path: '', message });
 }

@@ -1,0 +1,144 @@
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
+import type { Issue } from '@svc/contract';
+import type { Mistakes } from './errors.js';
+import { describe, describeUnknown, joinPath, toMessage, toPath } from './wording.js';
+
+const MAX_LISTED = 20;
+
+/** Of a schema or a part of one; compiled once. `quick` stops at the first error, `thorough` finds all. */
+export interface Validators {
+  quick(schema: AnySchemaObject): ValidateFunction;
+  thorough(schema: AnySchemaObject): ValidateFunction;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a value that the schema refuses. Each part is looked at once for each level that it is below. */
+export function explain(schema: AnySchemaObject, value: unknown, validators: Validators): Mistakes {
+  const explainer = new Explainer(validators);
+  explainer.visit(schema, value, '');
+  const { listed, more } = explainer;
+  return more > 0 ? Object.assign(listed, { more }) : listed;
+}
+
+class Explainer {
+  readonly listed: Issue[] = [];
+  more = 0;
+
+  constructor(private readonly validators: Validators) {}
+
+  /** Tells what is wrong, if anything is. */
+  visit(schema: AnySchemaObject, value: unknown, path: string): void {
+    const isValid = this.validators.quick(schema);
+    if (isValid(value)) return;
+    const [first] = isValid.errors as ErrorObject[];
+    const before = this.count;
+    if (schema['anyOf']) this.visitUnion(schema, value, path);
+    else if (!isContainer(value)) this.visitSingle(schema, value, path);
+    else if (Array.isArray(value)) this.visitItems(schema, value, path);
+    else this.visitFields(schema, value, path);
+    if (this.count === before) this.addError(first as ErrorObject, path);
+  }
+
+  private get count(): number {
+    return this.listed.length + this.more;
+  }
+
+  /** What is wrong within the alternatives that were meant, or that none of them fits. */
+  private visitUnion(schema: AnySchemaObject, value: unknown, path: string): void {
+    const alternatives = schema['anyOf'] as AnySchemaObject[];
+    const meant = alternatives.filter((alternative) => isMeant(alternative, value));
+    for (const alternative of meant) this.visit(alternative, value, path);
+    if (meant.length === 0) this.add(path, () => `must be ${describe(schema)}`);
+  }
+
+  private visitSingle(schema: AnySchemaObject, value: unknown, path: string): void {
+    const validate = this.validators.thorough(schema);
+    if (this.isFull) this.more += 1;
+    else if (!validate(value)) for (const error of validate.errors ?? []) this.addError(error, path);
+  }
+
+  private visitItems(schema: AnySchemaObject, value: readonly unknown[], path: string): void {
+    if (!isOf(schema, 'array')) return;
+    const { minItems = 0, maxItems = Infinity, items } = schema as { minItems?: number; maxItems?: number; items?: AnySchemaObject }; // prettier-ignore
+    if (value.length < minItems || value.length > maxItems) return;
+    if (isContainer(items)) value.forEach((item, index) => this.visit(items, item, joinPath(path, index)));
+  }
+
+  private visitFields(schema: AnySchemaObject, value: object, path: string): void {
+    if (!isOf(schema, 'object')) return;
+    const fields = value as Fields;
+    const schemaOf = toSchemaOf(schema);
+    for (const name of (schema['required'] ?? []) as string[])
+      if (fields[name] === undefined) this.add(path, () => 'is required', name);
+    for (const name of Object.keys(fields))
+      if (schemaOf(name) === false) this.add(path, () => describeUnknown(name, schema), name);
+    for (const name of inOrder(schema, fields)) {
+      const inner = schemaOf(name);
+      if (isContainer(inner)) this.visit(inner, fields[name], joinPath(path, name));
+    }
+  }
+
+  private addError(error: ErrorObject, path: string): void {
+    if (this.isFull) this.more += 1;
+    else this.add(toPath(error, path), () => toMessage(error));
+  }
+
+  /** Words it only when it is to be listed, once. */
+  private add(path: string, toWords: () => string, field?: string): void {
+    if (this.isFull) return void (this.more += 1);
+    const issue = { path: field === undefined ? path : joinPath(path, field), message: toWords() };
+    const isListed = this.listed.some(
+      (other) => other.path === issue.path && other.message === issue.message,
+    );
+    if (!isListed) this.listed.push(issue);
+  }
+
+  private get isFull(): boolean {
+    return this.listed.length === MAX_LISTED;
+  }
+}
+
+/** Not meant when the value is of another type, or a constant of it differs. */
+function isMeant(alternative: AnySchemaObject, value: unknown): boolean {
+  const { type, properties = {} } = alternative as { type?: string; properties?: Record<string, Fields> };
+  if ('anyOf' in alternative || 'enum' in alternative || 'const' in alternative) return false;
+  if (type !== undefined && !typesOf(value).includes(type)) return false;
+  const constants = Object.entries(properties).filter(([, schema]) => 'const' in schema);
+  const given = isContainer(value) ? (value as Fields) : {};
+  return constants.every(([name, schema]) => [undefined, schema['const']].includes(given[name]));
+}
+
+/** By field: its schema, `false` when there is to be none of that name, else undefined. */
+function toSchemaOf(schema: AnySchemaObject): (field: string) => AnySchemaObject | boolean | undefined {
+  const { properties = {}, patternProperties = {}, additionalProperties } = schema as Record<string, Record<string, AnySchemaObject> | undefined>; // prettier-ignore
+  const patterns = Object.entries(patternProperties).map(([pattern, inner]) => ({
+    pattern: new RegExp(pattern, 'u'),
+    inner,
+  }));
+  return (field) => {
+    if (Object.hasOwn(properties, field)) return properties[field];
+    return patterns.find(({ pattern }) => pattern.test(field))?.inner ?? additionalProperties;
+  };
+}
+
+/** Those of the schema in its order, then the others. */
+function inOrder({ properties = {} }: AnySchemaObject, fields: Fields): string[] {
+  const known = Object.keys(properties as object).filter((name) => fields[name] !== undefined);
+  return [...known, ...Object.keys(fields).filter((name) => !Object.hasOwn(properties as object, name))];
+}
+
+function isOf({ type }: AnySchemaObject, wanted: string): boolean {
+  return type === undefined || [type as string | string[]].flat().includes(wanted);
+}
+
+/** As JSON Schema names them. */
+function typesOf(value: unknown): string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

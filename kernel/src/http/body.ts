@@ -1,0 +1,71 @@
+import { MIB } from '@svc/contract';
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HttpError } from '../errors.js';
+
+/** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
+const MAX_HELD_BYTES = 256 * MIB;
+/** Larger ones are parsed one in each turn of the event loop, so that whoever asks for little comes in between. */
+const LARGE_BYTES = 64 * 1024;
+
+let heldBytes = 0;
+let lastTurn = Promise.resolve();
+
+/** What a request holds of the memory for bodies, from its first byte until it is answered. */
+export class BodyShare {
+  #bytes = 0;
+
+  /** Throws unavailable when all requests together hold too much. */
+  add(bytes: number): void {
+    if (heldBytes + bytes > MAX_HELD_BYTES) {
+      const message = 'the server holds too many large bodies now; send this one again in a moment';
+      throw new HttpError('unavailable', message, {}, { 'Retry-After': '1' });
+    }
+    heldBytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  release(): void {
+    heldBytes -= this.#bytes;
+    this.#bytes = 0;
+  }
+}
+
+/** Resolves with the body when it may be parsed. */
+export async function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  share: BodyShare,
+): Promise<Buffer> {
+  const bytes = await receive(request, limitBytes, share);
+  if (bytes.length > LARGE_BYTES) await (lastTurn = lastTurn.then(() => nextTurn()));
+  return bytes;
+}
+
+/** Counts while it arrives. What comes after a refusal is let go, so that the client can read the answer. */
+function receive(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] | null = [];
+    let sizeBytes = 0;
+    const refuse = (error: unknown) => {
+      chunks = null;
+      share.release();
+      reject(error as Error);
+    };
+    const tooLarge = () => new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`);
+    if (Number(request.headers['content-length']) > limitBytes) refuse(tooLarge());
+    request.on('data', (chunk: Buffer) => {
+      if (chunks === null) return;
+      sizeBytes += chunk.length;
+      try {
+        if (sizeBytes > limitBytes) throw tooLarge();
+        share.add(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks ?? [])));
+    request.on('error', refuse);
+  });
+}

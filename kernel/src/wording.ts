@@ -1,0 +1,82 @@
+import type { AnySchemaObject, ErrorObject } from 'ajv';
+import { didYouMean } from './did-you-mean.js';
+
+const MAX_NAME_CHARS = 100;
+
+/** A field as it is told: the longest are cut, for they are whatever was sent. */
+export function toName(field: string): string {
+  return field.length > MAX_NAME_CHARS ? `${field.slice(0, MAX_NAME_CHARS)}…` : field;
+}
+
+/** `points` and `3` make `points[3]`, that and `value` make `points[3].value`. */
+export function joinPath(path: string, part: string | number): string {
+  if (typeof part === 'number' || /^\d+$/.test(part)) return `${path}[${toName(String(part))}]`;
+  return path === '' ? toName(part) : `${path}.${toName(part)}`;
+}
+
+/** Where an error is, in the value that was checked. */
+export function toPath({ instancePath, params }: ErrorObject, above: string): string {
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+  const parts = instancePath.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return [...parts.slice(1), missingProperty ?? additionalProperty ?? []].flat().reduce(joinPath, above);
+}
+
+type Words = (
+  params: { limit: number; pattern: string; additionalProperty: string },
+  schema: AnySchemaObject,
+  value: unknown,
+) => string;
+
+const needed: Words = (_, schema) => `must be ${describe(schema)}`;
+const WORDS: Readonly<Record<string, Words>> = {
+  required: () => 'is required',
+  additionalProperties: ({ additionalProperty }, schema) => describeUnknown(additionalProperty, schema),
+  type: (params, schema, value) => `${needed(params, schema, value)}, not ${describeType(value)}`,
+  enum: needed,
+  const: needed,
+  anyOf: needed,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} item${limit === 1 ? '' : 's'}`,
+  maxItems: ({ limit }) => `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
+  uniqueItems: () => 'must not have an item twice',
+  pattern: ({ pattern }, { description }) => `is malformed: ${description ?? `it must match ${pattern}`}`,
+};
+
+export function toMessage({ keyword, params, parentSchema = {}, data, message }: ErrorObject): string {
+  return WORDS[keyword]?.(params as Parameters<Words>[0], parentSchema, data) ?? message ?? 'is refused';
+}
+
+export function describeUnknown(
+  field: string,
+  { properties = {}, patternProperties = {} }: AnySchemaObject,
+): string {
+  const known = Object.keys(properties as object);
+  const patterns = Object.keys(patternProperties as object);
+  if (patterns.length > 0) return `is no allowed name: it must match ${patterns.join(' or ')}`;
+  return `unknown field${didYouMean(toName(field), known) || `; there ${known.length > 0 ? `are ${known.join(', ')}` : 'are none'}`}`;
+}
+
+/** A schema in words: `an integer`, `one of TRAIN, EVALUATE`, `a string or null`. */
+export function describe(schema: AnySchemaObject): string {
+  const { title, type, anyOf } = schema as {
+    title?: string;
+    type?: string | string[];
+    anyOf?: AnySchemaObject[];
+  };
+  const values = ('const' in schema ? [schema['const']] : schema['enum']) as unknown[] | undefined;
+  if (title !== undefined) return title;
+  if (values) return values.length === 1 ? JSON.stringify(values[0]) : `one of ${values.join(', ')}`;
+  const alternatives = anyOf?.map(describe) ?? [type ?? 'something else'].flat().map(withArticle);
+  return [...new Set(alternatives)].join(' or ');
+}
+
+const describeType = (value: unknown): string =>
+  withArticle(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+const withArticle = (type: string): string =>
+  type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;

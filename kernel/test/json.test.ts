@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { measureJson, parseJson } from '../src/json.js';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('JSON from outside', () => {
+  it('is measured as deep as it nests, strings left out', () => {
+    const depthOf = (text: string) => measureJson(Buffer.from(text)).depth;
+    expect(depthOf('1')).to.equal(0);
+    expect(depthOf('{"a":[{"b":1},[]],"c":"[[[[{{{{"}')).to.equal(3);
+    expect(depthOf('"\\"[[[["')).to.equal(0);
+    expect(depthOf('"\\\\"')).to.equal(0);
+  });
+
+  it('has no more parts than are counted, and in a usual text not many fewer', () => {
+    const partsOf = (value: unknown): number => {
+      if (typeof value !== 'object' || value === null) return 1;
+      const names = Array.isArray(value) ? 0 : Object.keys(value).length;
+      return Object.values(value).reduce<number>((sum, inner) => sum + partsOf(inner), 1 + names);
+    };
+    for (const value of [
+      7,
+      'a,b:c',
+      [],
+      [1, 2, [3]],
+      { a: { b: ['x,y', null] }, c: -1.5e-7 },
+      [[], {}, [{}]],
+    ]) {
+      const { parts } = measureJson(Buffer.from(JSON.stringify(value)));
+      expect(parts, JSON.stringify(value)).to.be.within(partsOf(value), 2 * partsOf(value) + 1);
+    }
+  });
+
+  it('is taken as any JSON is', () => {
+    for (const value of [1, 'é\n"\\', null, [true, { a: [] }], { '': { x: 1e300 } }])
+      expect(parse(JSON.stringify(value))).to.deep.equal(value);
+    expect(() => parse('{')).to.throw(SyntaxError);
+    expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).to.throw(TypeError);
+  });
+
+  it('is refused before it is parsed when it has too many parts', () => {
+    const tooMany = [
+      `[${'{},'.repeat(110_000)}0]`,
+      `[${'1,'.repeat(210_000)}1]`,
+      `{${Array.from({ length: 110_000 }, (_, index) => `"f${index}":1`).join()}}`,
+      `[${Array.from({ length: 10_000 }, () => `0.${'1'.repeat(800)}`).join()}]`,
+      '['.repeat(16_000_000),
+    ];
+    for (const text of tooMany) expect(() => parse(text)).to.throw('more than 200000 values');
+  });
+
+  it('takes a full batch of points, written with line breaks too', () => {
+    const point = { seq: 10_000, name: 'train/loss', step: 10_000, value: -1.2345678901234567e-100, ts: 1.7e12, epoch: 0.1234567890123456 }; // prettier-ignore
+    const batch = { points: Array.from({ length: 10_000 }, () => point) };
+    for (const text of [JSON.stringify(batch), JSON.stringify(batch, null, 8)])
+      expect(parse(text)).to.deep.equal(batch);
+  });
+
+  it('is refused when it nests too deep, naming the field', () => {
+    const nested = (levels: number) => `{"a":1,"b":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(parse(nested(64))).to.have.property('a', 1);
+    expect(() => parse(nested(65))).to.throw('b: must not nest more than 64 levels deep');
+  });
+});
