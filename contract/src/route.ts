@@ -86,10 +86,16 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** Text of people, line breaks included; no NUL, which PostgreSQL cannot store. */
+/**
+ * What every text matches that is stored as text: without NUL, which PostgreSQL refuses, and without half a surrogate pair, which
+ * a database would store as another character. An open object (JsonObject) may hold both: it is stored as JSON.
+ */
+export const PLAIN = '^[^\\u0000\\ud800-\\udfff]*$';
+
+/** Text of people, line breaks included. */
 export function text(maxLength: number, minLength = 0) {
-  const description = `Text of ${minLength} to ${maxLength} characters, none of them NUL.`;
-  return Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$', description });
+  const description = `Text of ${minLength} to ${maxLength} Unicode characters, none of them NUL.`;
+  return Type.String({ minLength, maxLength, pattern: PLAIN, description });
 }
 
 /** Milliseconds since the Unix epoch, up to the last moment that a JavaScript Date can hold. */

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox';
-import { Timestamp, strict } from './route.js';
+import { Timestamp, strict, text } from './route.js';
 import { createCheckpoint } from './routes/checkpoints.js';
 import { createEvent } from './routes/events.js';
 import { writePoints } from './routes/metrics.js';
@@ -17,7 +17,7 @@ export const SpoolRecord = Type.Union([
   toRecord('points', { body: writePoints.body }),
   toRecord('event', {
     ts: Timestamp,
-    key: Type.String({ minLength: 1, maxLength: 255 }),
+    key: text(255, 1),
     body: createEvent.body,
   }),
   toRecord('checkpoint', { ts: Timestamp, body: createCheckpoint.body }),

@@ -50,6 +50,14 @@ export function requireId(kind: IdKind, input: string): string {
   return toId(kind, input) ?? fail('not_found', `no ${kind} "${input}"`);
 }
 
+/** The canonical form of an identifier that a filter names, if it names one. `require` throws not_found. */
+export async function idOf(
+  given: string | undefined,
+  require: (id: string) => Promise<{ readonly id: string }>,
+): Promise<string | undefined> {
+  return given === undefined ? undefined : (await require(given)).id;
+}
+
 /** Collects what is wrong with an input, so that all of it is answered at once. */
 export type IssueSink = { add(path: string, message: string): void };
 

@@ -23,6 +23,7 @@ export {
   Issues,
   fail,
   failValidation,
+  idOf,
   refuse,
   requireId,
   type IssueSink,

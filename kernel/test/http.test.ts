@@ -137,6 +137,15 @@ describe('http', () => {
       ]);
     });
 
+    it('are of one form: what is more specific than an item does not take the methods of one', async () => {
+      for (const method of ['PUT', 'DELETE']) {
+        const { status, headers } = await kernel.request(method, '/items/compare', { token: 'write' });
+        expect([status, headers.get('allow')], method).to.deep.equal([405, 'HEAD, GET']);
+      }
+      const post = await kernel.request('GET', '/items/abc/points:batch', { token: 'write' });
+      expect([post.status, post.headers.get('allow')]).to.deep.equal([405, 'POST']);
+    });
+
     it('answer HEAD as GET, without a body', async () => {
       const { status, body } = await kernel.request('HEAD', '/items/abc', { token: 'read' });
       expect([status, body]).to.deep.equal([200, '']);

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Timestamp, nullable, strict } from '../route.js';
+import { PLAIN, Timestamp, nullable, strict, text } from '../route.js';
 import { JOB_STATUSES } from '../job-states.js';
 import { Name, Placement } from './project.js';
 
@@ -23,15 +23,15 @@ export const Resources = strict({ gpu: Type.Integer(), cpu_only: Type.Boolean() 
 export type Resources = Static<typeof Resources>;
 
 export const Labels = Type.Record(
-  Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,100}$' }),
-  Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$' }),
+  Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]{1,100}$' }),
+  Type.String({ maxLength: 200, pattern: PLAIN }),
   { additionalProperties: false },
 );
 export type Labels = Static<typeof Labels>;
 
 const EnvName = '^[A-Za-z_][A-Za-z0-9_]*$';
 /** No NUL: an environment or an argument list cannot carry one. */
-const Text = (maxLength: number) => Type.String({ maxLength, pattern: '^[^\\u0000]*$' });
+const Text = (maxLength: number) => Type.String({ maxLength, pattern: PLAIN });
 export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072), {
   additionalProperties: false,
 });
@@ -40,10 +40,12 @@ export const JobSubmit = strict(
   {
     name: Type.Optional(Name),
     command: Type.Array(Text(131_072), { minItems: 1, maxItems: 1000 }),
-    working_dir: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, pattern: '^/[^\\u0000]*$' })),
+    working_dir: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, pattern: '^/[^\\u0000\\ud800-\\udfff]*$' }),
+    ),
     type: Type.Optional(JobType),
-    runner: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    image: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    runner: Type.Optional(text(64, 1)),
+    image: Type.Optional(text(512, 1)),
     runner_options: Type.Optional(Type.Object({}, { additionalProperties: true })),
     resources: Type.Optional(
       strict({

@@ -5,7 +5,7 @@ import { Timestamp, nullable, strict } from '../route.js';
 export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$',
 });
 
 export const Project = strict(

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Timestamp, nullable, strict } from '../route.js';
+import { Timestamp, nullable, strict, text } from '../route.js';
 import { Placement } from './project.js';
 
 export const RUN_STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
@@ -7,11 +7,11 @@ export const RunStatusName = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = Static<typeof RunStatusName>;
 
 export const RunSource = Type.Enum(['sdk', 'job', 'import']);
-export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+export const Tags = Type.Array(text(100, 1), {
   maxItems: 100,
   uniqueItems: true,
 });
-/** Any JSON object, stored with the run as it is. */
+/** Any JSON object, stored as it is, NUL and halves of surrogate pairs in it too. */
 export const JsonObject = Type.Object({}, { additionalProperties: true });
 
 export const Run = strict(

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, nullable, route, strict, page, truncated } from '../route.js';
+import { limit, listOf, nullable, route, strict, page, truncated, Timestamp } from '../route.js';
 import { Job, JobAttempt, JobStatusName, JobSubmit } from '../records/job.js';
 import { Run } from '../records/run.js';
 
@@ -25,7 +25,7 @@ export const listJobs = route({
     project_id: Type.Optional(Type.String()),
     experiment_id: Type.Optional(Type.String()),
     node_id: Type.Optional(Type.String()),
-    before: Type.Optional(Type.Integer({ minimum: 0 })),
+    before: Type.Optional(Timestamp),
     limit: limit(),
   }),
   answers: { 200: strict({ items: Type.Array(Job), next_before: nullable(Type.Integer()), truncated }) },

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { route, strict } from '../route.js';
 import { LogLine, LogStream } from '../records/log.js';
 
-const attempt = Type.Optional(Type.Integer({ minimum: 1 }));
+/** As both databases hold it. */
+const attempt = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 
 export const tailLogs = route({
   id: 'logs.tail',

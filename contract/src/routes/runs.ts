@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { Timestamp, listOf, nullable, page, route, strict, text } from '../route.js';
+import { Timestamp, listOf, nullable, page, route, strict, text, PLAIN } from '../route.js';
 import { Name } from '../records/project.js';
 import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Notes = text(16 * 1024);
-/** Without NUL, as `text`, and with a meaning to tell. */
+/** As `text`, and with a meaning to tell. */
 const search = (maxLength: number, description: string) =>
-  Type.String({ maxLength, pattern: '^[^\\u0000]*$', description });
+  Type.String({ maxLength, pattern: PLAIN, description });
 
 export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });
 

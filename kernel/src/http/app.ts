@@ -8,7 +8,7 @@ import { compileInput } from './input.js';
 import { admitOrigin } from './origin.js';
 import type { HttpParts } from './parts.js';
 import type { Reply, RouteRequest } from './route.js';
-import { API, toRouterPath, type HttpRoute } from './routes.js';
+import { API, toRouterPath, toShape, type HttpRoute } from './routes.js';
 import { answerSse } from './sse.js';
 
 export function createApp(parts: HttpParts): Koa {
@@ -18,13 +18,22 @@ export function createApp(parts: HttpParts): Koa {
   app.use(admit(parts));
   app.use(outsideApi(parts));
   app.use(createRouter(parts).routes());
-  app.use((ctx) => {
-    const methods = (ctx['matched'] as { methods: string[] }[]).flatMap((layer) => layer.methods);
-    if (methods.length === 0) fail('not_found', `there is nothing at ${ctx.path}`);
-    const Allow = [...new Set(methods)].join(', ');
-    throw new HttpError('method_not_allowed', `${ctx.path} takes ${Allow}`, {}, { Allow });
-  });
+  app.use((ctx) => refuseMethod(ctx));
   return app;
+}
+
+/** Of the most specific routes that the path fits: `/runs/compare` is no run, whatever is asked of it. */
+function methodsOf(ctx: Koa.Context): string[] {
+  const fitting = ctx['matched'] as { name: string; methods: string[] }[];
+  const methods = fitting.filter(({ name }) => name === fitting[0]?.name).flatMap((layer) => layer.methods);
+  return [...new Set(methods)];
+}
+
+function refuseMethod(ctx: Koa.Context): never {
+  const methods = methodsOf(ctx);
+  if (methods.length === 0) fail('not_found', `there is nothing at ${ctx.path}`);
+  const Allow = methods.join(', ');
+  throw new HttpError('method_not_allowed', `${ctx.path} takes ${Allow}`, {}, { Allow });
 }
 
 const SECURITY_HEADERS = {
@@ -103,7 +112,8 @@ function outsideApi({ fallback }: HttpParts): Koa.Middleware {
 function createRouter(parts: HttpParts): Router {
   const router = new Router({ prefix: API, sensitive: true });
   for (const route of parts.routes) {
-    router.register(toRouterPath(route.spec.path), [route.spec.method], answerBy(route, parts));
+    const { path, method } = route.spec;
+    router.register(toRouterPath(path), [method], answerBy(route, parts), { name: toShape(path) });
   }
   return router;
 }
@@ -111,6 +121,7 @@ function createRouter(parts: HttpParts): Router {
 function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middleware {
   const readInput = compileInput(spec);
   return async (ctx: Koa.Context) => {
+    if (!methodsOf(ctx).includes(ctx.method)) refuseMethod(ctx);
     const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
     const gone = new AbortController();
     const share = new BodyShare();

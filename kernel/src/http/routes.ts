@@ -36,7 +36,7 @@ export function collectRoutes(fire: (collector: RouteCollector) => void, owner: 
   };
 }
 
-const toShape = (path: string): string => path.replace(/\{[^}]*\}/g, '{}');
+export const toShape = (path: string): string => path.replace(/\{[^}]*\}/g, '{}');
 
 /** By segment: a literal comes before a parameter, and that before one that takes slashes. */
 function toRank({ spec }: HttpRoute): string {

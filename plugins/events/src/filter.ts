@@ -1,5 +1,5 @@
 import type { EventRecord, Severity } from '@svc/contract';
-import { requireId } from '@svc/kernel';
+import { idOf, requireId, serviceRef, type Db, type PluginContext } from '@svc/kernel';
 
 /** What of the events is wanted; null takes all. Ids are canonical. */
 export interface EventFilter {
@@ -12,15 +12,40 @@ export interface EventFilter {
 
 export type EventFilterQuery = { readonly [K in keyof EventFilter]?: NonNullable<EventFilter[K]> };
 
-/** Any form of id; throws not_found for a malformed one. */
-export function parseFilter(query: EventFilterQuery): EventFilter {
+interface Owner {
+  /** Any form of id; throws not_found. */
+  require(db: Db, id: string): Promise<{ readonly id: string }>;
+}
+
+/** By name: these plugins require this one, so they are there only when requests come, if they are there at all. */
+const OWNERS = {
+  run: serviceRef<Owner>('runs'),
+  job: serviceRef<Owner>('jobs'),
+  node: serviceRef<Owner>('nodes'),
+};
+
+type Surroundings = Pick<PluginContext, 'db' | 'has' | 'use'>;
+
+/** Any form of id; throws not_found for a malformed and for an unknown one. */
+export async function parseFilter(around: Surroundings, query: EventFilterQuery): Promise<EventFilter> {
+  const find = async (kind: keyof typeof OWNERS, given: string | undefined) =>
+    (await idOf(given, (id) => requireOwner(around, kind, id))) ?? null;
   return {
-    run_id: query.run_id === undefined ? null : requireId('run', query.run_id),
-    job_id: query.job_id === undefined ? null : requireId('job', query.job_id),
-    node_id: query.node_id === undefined ? null : requireId('node', query.node_id),
+    run_id: await find('run', query.run_id),
+    job_id: await find('job', query.job_id),
+    node_id: await find('node', query.node_id),
     type: query.type ?? null,
     severity: query.severity ?? null,
   };
+}
+
+async function requireOwner(
+  { db, has, use }: Surroundings,
+  kind: keyof typeof OWNERS,
+  id: string,
+): Promise<{ id: string }> {
+  const owner = OWNERS[kind];
+  return has(owner) ? use(owner).require(db, id) : { id: requireId(kind, id) };
 }
 
 /** The columns to select by. */

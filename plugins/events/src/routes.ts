@@ -11,11 +11,11 @@ const runsRef = serviceRef<Runs>('runs');
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, feed: EventFeed): void {
   routes.add(contract.listEvents, async ({ query: { limit = 200, before, ...filter } }) =>
-    ok(await listEvents(ctx.db, parseFilter(filter), toPage('event', { limit, before }))),
+    ok(await listEvents(ctx.db, await parseFilter(ctx, filter), toPage('event', { limit, before }))),
   );
 
-  routes.add(contract.streamEvents, ({ query, headers }) =>
-    feed.stream(parseFilter(query), parseLastEventId(headers['last-event-id'])),
+  routes.add(contract.streamEvents, async ({ query, headers }) =>
+    feed.stream(await parseFilter(ctx, query), parseLastEventId(headers['last-event-id'])),
   );
 
   routes.add(contract.createEvent, async ({ params, body, caller, headers }) => {

@@ -66,7 +66,9 @@ export const jobs = definePlugin({
       queue.note(after.id);
       if (!isOnItsWay(after)) wake();
     });
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { submitter, canceller, retrier }));
+    ctx.hooks.routes.tap(ctx.name, (routes) =>
+      addRoutes(routes, ctx, { submitter, canceller, retrier, projects, nodes }),
+    );
     ctx.provide<Jobs>(jobsRef, {
       get: getJob,
       lock: lockJob,

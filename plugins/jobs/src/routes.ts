@@ -1,5 +1,7 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, idOf, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { Nodes } from '@svc/plugin-nodes';
+import type { Projects } from '@svc/plugin-projects';
 import type { Canceller } from './cancel.js';
 import { hideEnv } from './hide-env.js';
 import { parseIdempotencyKey } from './idempotency.js';
@@ -11,12 +13,14 @@ interface Parts {
   readonly submitter: Submitter;
   readonly canceller: Canceller;
   readonly retrier: Retrier;
+  readonly projects: Projects;
+  readonly nodes: Nodes;
 }
 
 export function addRoutes(
   routes: RouteCollector,
   ctx: PluginContext,
-  { submitter, canceller, retrier }: Parts,
+  { submitter, canceller, retrier, projects, nodes }: Parts,
 ): void {
   routes.add(contract.submitJob, async ({ body, caller, headers }) => {
     const key = parseIdempotencyKey(headers['idempotency-key']);
@@ -27,13 +31,11 @@ export function addRoutes(
   routes.add(
     contract.listJobs,
     async ({ query: { project_id, experiment_id, node_id, limit = 100, ...query }, caller }) => {
-      const idOf = (kind: 'project' | 'experiment' | 'node', id: string | undefined) =>
-        id === undefined ? id : requireId(kind, id);
       const page = await listJobs(ctx.db, {
         ...query,
-        project_id: idOf('project', project_id),
-        experiment_id: idOf('experiment', experiment_id),
-        node_id: idOf('node', node_id),
+        project_id: await idOf(project_id, (id) => projects.requireProject(ctx.db, id)),
+        experiment_id: await idOf(experiment_id, (id) => projects.requireExperiment(ctx.db, id)),
+        node_id: await idOf(node_id, (id) => nodes.require(ctx.db, id)),
         limit,
       });
       return ok({ ...page, items: page.items.map((job) => hideEnv(job, caller)) });

@@ -17,6 +17,8 @@ export async function* toCsv(pages: AsyncIterable<PointPage>): AsyncGenerator<st
   }
 }
 
-function toField(name: string): string {
-  return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+/** A spreadsheet would take text that begins like a formula for one: it gets an apostrophe in front. */
+function toField(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

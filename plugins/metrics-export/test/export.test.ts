@@ -92,6 +92,15 @@ describe('export of the points of a run', function () {
       }
     });
 
+    it('in csv has no name that a spreadsheet takes for a formula, and leaves numbers alone', async () => {
+      const names = ['=1+1', '+a', '-a', '@a', '=HYPERLINK("x","y")', 'a=1', "'a"];
+      const run = await runWith(names.map((name, seq) => row(name, -3, seq, -1.5)));
+      const lines = (await (await open(run, 'format=csv')).text()).trimEnd().split('\n').slice(1);
+      const cells = lines.map((line) => line.slice(0, line.indexOf(',-3,')));
+      expect(cells).to.have.members(["'=1+1", "'+a", "'-a", "'@a", `"'=HYPERLINK(""x"",""y"")"`, 'a=1', "'a"]);
+      for (const line of lines) expect(line).to.contain(',-3,,-1.5,');
+    });
+
     it('is a download with a name and a type', async () => {
       const run = await runWith(ODD_ROWS);
       const types = {

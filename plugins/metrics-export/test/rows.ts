@@ -45,12 +45,12 @@ export async function readRows(format: ExportFormat, file: ArrayBuffer): Promise
   return format === 'csv' ? lines.slice(1).map(parseCsvLine) : lines.map(parseJsonLine);
 }
 
-/** As a reader of RFC 4180 does, for names without line breaks. */
+/** As a reader of RFC 4180 does, for names without line breaks, and without the apostrophe before what looks like a formula. */
 function parseCsvLine(line: string): Row {
   const [, quoted, plain, rest = ''] = /^(?:"((?:[^"]|"")*)"|([^",]*)),(.*)$/.exec(line) ?? [];
   const [step, epoch, value, ts, seq] = rest.split(',');
   return {
-    name: quoted?.replaceAll('""', '"') ?? plain ?? '',
+    name: (quoted?.replaceAll('""', '"') ?? plain ?? '').replace(/^'(?=[=+\-@])/, ''),
     step: Number(step),
     epoch: epoch === '' ? null : Number(epoch),
     value: Number(value),

@@ -6,7 +6,14 @@ import { CLOSE } from './close-codes.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';
-import { countNodes, getNode, listNodes, loadCapacity, setAllDisconnected } from './node-store.js';
+import {
+  countNodes,
+  getNode,
+  listNodes,
+  loadCapacity,
+  requireNode,
+  setAllDisconnected,
+} from './node-store.js';
 import { addRoutes } from './routes.js';
 import { nodesRef, type Nodes } from './service.js';
 import { claim, listHoldings, release } from './slot-store.js';
@@ -42,6 +49,7 @@ export const nodes = definePlugin({
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,
       list: async (db, limit) => (await listNodes(db, { limit })).items,
+      require: requireNode,
       count: countNodes,
       capacity: (db) => loadCapacity(db, (id) => hub.connections.get(id)?.isOpen ?? false),
       claim,

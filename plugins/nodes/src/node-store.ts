@@ -1,5 +1,5 @@
 import type { NodeRecord } from '@svc/contract';
-import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
+import { newestRows, type Db, type Listed, type Page, fail, requireId } from '@svc/kernel';
 import { toRecord, toStatus, type CpuClaimRow, type NodeRow, type SlotRow } from './node-row.js';
 import type { NodeCapacity } from './service.js';
 
@@ -10,6 +10,11 @@ export async function getRow(db: Db, id: string): Promise<NodeRow | null> {
 export async function getNode(db: Db, id: string): Promise<NodeRecord | null> {
   const row = await getRow(db, id);
   return row ? ((await toRecords(db, [row]))[0] ?? null) : null;
+}
+
+/** Any form of id; throws not_found. */
+export async function requireNode(db: Db, id: string): Promise<NodeRecord> {
+  return (await getNode(db, requireId('node', id))) ?? fail('not_found', `no node "${id}"`);
 }
 
 /** Newest first. */

@@ -69,6 +69,8 @@ export interface Claim extends AttemptKey {
 export interface Nodes {
   /** `id` in canonical form. */
   get(db: Db, id: string): Promise<NodeRecord | null>;
+  /** Any form of id; throws not_found. */
+  require(db: Db, id: string): Promise<NodeRecord>;
   /** Newest first. */
   list(db: Db, limit: number): Promise<NodeRecord[]>;
   /** `online`: not OFFLINE; a draining node is online. */

@@ -1,5 +1,5 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, requireId, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { created, ok, toPage, type PluginContext, type RouteCollector, idOf } from '@svc/kernel';
 import type { RunBook } from './run-book.js';
 import type { RunParts } from './run-parts.js';
 import { listRuns } from './run-store.js';
@@ -21,9 +21,9 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunB
     async ({ query: { experiment_id, project_id, job_id, limit, before, ...rest } }) => {
       const filter = {
         ...rest,
-        experiment_id: experiment_id === undefined ? undefined : requireId('experiment', experiment_id),
-        project_id: project_id === undefined ? undefined : requireId('project', project_id),
-        job_id: job_id === undefined ? undefined : requireId('job', job_id),
+        experiment_id: await idOf(experiment_id, (id) => parts.projects.requireExperiment(ctx.db, id)),
+        project_id: await idOf(project_id, (id) => parts.projects.requireProject(ctx.db, id)),
+        job_id: await idOf(job_id, (id) => parts.jobs.require(ctx.db, id)),
       };
       return ok(await listRuns(ctx.db, filter, toPage('run', { limit, before })));
     },
