@@ -9,6 +9,7 @@ import { migrate, type Migration } from './db/migrate.js';
 import { failBoot, isAnswerable } from './errors.js';
 import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
 import { createGate } from './http/gate.js';
+import { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js';
 import { collectRoutes, type FrozenRoutes } from './http/routes.js';
 import { createHttpServer, toUrl } from './http/server.js';
 import { createLogger, type Logger } from './logger.js';
@@ -29,8 +30,15 @@ export interface Kernel {
 
 type Step<Argument = void> = { readonly plugin: string; run(argument: Argument): unknown };
 
-export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log?: Logger } = {}): Kernel {
+export interface KernelParts {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  readonly limits?: Partial<HttpLimits>;
+}
+
+export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): Kernel {
   const { clock = systemClock, log = createLogger(config.logLevel) } = parts;
+  const limits = { ...DEFAULT_LIMITS, ...parts.limits };
   const { dataDir, host, port, shutdownGraceMs } = config;
   const info = { dataDir, host, port, url: toUrl(host, port) };
   const closing = new AbortController();
@@ -65,7 +73,8 @@ export function createKernel(config: ResolvedConfig, parts: { clock?: Clock; log
     for (const step of steps.ready) await run(step.plugin, 'ready', step.run);
 
     const gate = createGate(hooks.fire.authenticate);
-    const http = createHttpServer({ ...routes, gate, config, log, clock, closing: closing.signal });
+    const around = { gate, config, log, clock, limits, closing: closing.signal };
+    const http = createHttpServer({ ...routes, ...around });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
     Object.assign(info, address);

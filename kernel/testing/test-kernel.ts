@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../src/clock.js';
 import { resolveConfig, type Config } from '../src/config/config.js';
 import { createKernel, type Kernel } from '../src/kernel.js';
+import type { HttpLimits } from '../src/http/limits.js';
 import { createLogger } from '../src/logger.js';
 import { definePlugin, type Plugin, type PluginContext } from '../src/plugin.js';
 import { createAnswerCheck } from './answer-check.js';
@@ -16,6 +17,7 @@ export interface TestKernelOptions extends Partial<Omit<Config, 'plugins' | 'dat
   /** Left out: SQLite in the data directory. */
   readonly database?: TestDatabase;
   readonly clock?: Clock;
+  readonly limits?: Partial<HttpLimits>;
 }
 
 export interface TestRequest {
@@ -47,7 +49,7 @@ export interface TestKernel extends Pick<Kernel, 'use' | 'db'> {
 }
 
 export async function createTestKernel(options: TestKernelOptions): Promise<TestKernel> {
-  const { plugins, database, clock, dataDir = mkdtempSync(join(tmpdir(), 'svc-test-')), ...rest } = options;
+  const { plugins, database, clock, limits, dataDir = temporaryDirectory(), ...rest } = options;
   const probe = createProbe(plugins);
   const auth = plugins.some(({ name }) => name === 'auth') ? [] : [testAuth()];
   const config = resolveConfig(
@@ -62,7 +64,7 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
     { env: {} },
   );
   const log = createLogger(config.logLevel);
-  const kernel = createKernel(config, { log, ...(clock && { clock }) });
+  const kernel = createKernel(config, { log, ...(clock && { clock }), ...(limits && { limits }) });
   const { url } = await kernel.start();
   const check = createAnswerCheck(probe.ctx().registered.routes.map(({ spec }) => spec));
   const urlOf = (path: string) => `${url}/api/v1${path}`;
@@ -86,6 +88,8 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
     },
   };
 }
+
+const temporaryDirectory = () => mkdtempSync(join(tmpdir(), 'svc-test-'));
 
 function createProbe(plugins: readonly Plugin[]) {
   let ctx: PluginContext | undefined;

@@ -1,17 +1,19 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../caller.js';
 import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
 import { toJsonBytes } from './answer.js';
 import { BodyShare } from './body.js';
 import { compileInput } from './input.js';
 import { admitOrigin } from './origin.js';
-import type { HttpParts } from './parts.js';
+import type { HttpParts, ServerParts } from './parts.js';
 import type { Reply, RouteRequest } from './route.js';
 import { API, toRouterPath, toShape, type HttpRoute } from './routes.js';
 import { answerSse } from './sse.js';
+import type { TokenWatch } from './token-watch.js';
 
-export function createApp(parts: HttpParts): Koa {
+export function createApp(parts: ServerParts): Koa {
   const app = new Koa();
   app.on('error', (err) => void (isClientGone(err) || parts.log.error({ err }, 'an answer broke off')));
   app.use(answerErrors(parts));
@@ -109,7 +111,7 @@ function outsideApi({ fallback }: HttpParts): Koa.Middleware {
   };
 }
 
-function createRouter(parts: HttpParts): Router {
+function createRouter(parts: ServerParts): Router {
   const router = new Router({ prefix: API, sensitive: true });
   for (const route of parts.routes) {
     const { path, method } = route.spec;
@@ -118,17 +120,20 @@ function createRouter(parts: HttpParts): Router {
   return router;
 }
 
-function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middleware {
+function answerBy({ spec, handler, admit }: HttpRoute, parts: ServerParts): Koa.Middleware {
   const readInput = compileInput(spec);
   return async (ctx: Koa.Context) => {
     if (!methodsOf(ctx).includes(ctx.method)) refuseMethod(ctx);
     const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
+    admit?.(ctx);
     const gone = new AbortController();
     const share = new BodyShare();
-    ctx.res.once('close', () => {
+    const close = () => {
       share.release();
       if (!ctx.res.writableFinished) gone.abort();
-    });
+    };
+    if (ctx.res.closed) close();
+    else ctx.res.once('close', close);
     const input = await readInput(ctx.req, ctx.querystring, share);
     const request = {
       ...input,
@@ -139,11 +144,16 @@ function answerBy({ spec, handler }: HttpRoute, parts: HttpParts): Koa.Middlewar
       signal: gone.signal,
       koa: ctx,
     };
-    await send(ctx, await handler(request as RouteRequest), parts);
+    await send(ctx, await handler(request as RouteRequest), parts, caller);
   };
 }
 
-async function send(ctx: Koa.Context, reply: Reply, parts: HttpParts): Promise<void> {
+async function send(
+  ctx: Koa.Context,
+  reply: Reply,
+  parts: ServerParts,
+  caller: Caller | null,
+): Promise<void> {
   ctx.status = 200;
   if (!('kind' in reply)) {
     const body = await toJsonBytes(reply.body);
@@ -155,5 +165,12 @@ async function send(ctx: Koa.Context, reply: Reply, parts: HttpParts): Promise<v
     if (reply.filename !== undefined) ctx.attachment(reply.filename);
     ctx.set('Content-Type', reply.contentType);
     ctx.body = reply.body;
-  } else if (ctx.method !== 'HEAD') answerSse(ctx, reply, parts);
+    if (caller && !ctx.res.closed) cutWithToken(ctx, parts.tokens);
+  } else if (ctx.method !== 'HEAD' && !ctx.res.closed) answerSse(ctx, reply, parts, caller!);
+}
+
+/** A long download does not outlive its token. */
+function cutWithToken({ req, res }: Koa.Context, tokens: TokenWatch): void {
+  const unwatch = tokens.watch(req.headers.authorization ?? '', () => res.destroy());
+  res.once('close', unwatch);
 }

@@ -66,6 +66,9 @@ function receive(request: IncomingMessage, limitBytes: number, share: BodyShare)
       }
     });
     request.on('end', () => resolve(Buffer.concat(chunks ?? [])));
+    request.on('timeout', () =>
+      refuse(new HttpError('unavailable', 'the body stopped coming; send it again')),
+    );
     request.on('error', refuse);
   });
 }

@@ -29,13 +29,15 @@ export type ReplyOf<R extends RouteSpec> = R extends { stream: 'sse' }
 
 /** What the `routes` hook hands to a plugin. */
 export interface RouteCollector {
-  add<const R extends RouteSpec>(spec: R, handler: RouteHandler<R>): void;
+  /** `admit` is called before anything of the body is read, and refuses by throwing. */
+  add<const R extends RouteSpec>(spec: R, handler: RouteHandler<R>, admit?: Admit): void;
   /** A WebSocket endpoint; `path` is relative to /api/v1. The caller has passed `scope` before the socket opens. */
   upgrade(path: `/${string}`, scope: RouteScope, open: UpgradeHandler): void;
   /** Answers every path outside /api. One plugin alone may set it. */
   fallback(middleware: Koa.Middleware): void;
 }
 
+export type Admit = (koa: Koa.Context) => void;
 export type UpgradeHandler = (socket: WebSocket, caller: Caller, request: IncomingMessage) => void;
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,11 +1,15 @@
 import type { RouteScope, RouteSpec } from '@svc/contract';
 import type Koa from 'koa';
 import { Collection } from '../collector.js';
-import type { Reply, RouteCollector, RouteRequest, UpgradeHandler } from './route.js';
+import type { Admit, Reply, RouteCollector, RouteRequest, UpgradeHandler } from './route.js';
 
 export const API = '/api/v1';
 
-export type HttpRoute = { readonly spec: RouteSpec; handler(request: RouteRequest): Reply | Promise<Reply> };
+export type HttpRoute = {
+  readonly spec: RouteSpec;
+  handler(request: RouteRequest): Reply | Promise<Reply>;
+  readonly admit?: Admit;
+};
 type UpgradeRoute = { readonly path: string; readonly scope: RouteScope; readonly open: UpgradeHandler };
 
 export interface FrozenRoutes {
@@ -23,8 +27,8 @@ export function collectRoutes(fire: (collector: RouteCollector) => void, owner: 
   const upgrades = new Collection<UpgradeRoute>('WebSocket');
   const fallback = new Collection<Koa.Middleware>('fallback');
   fire({
-    add: (spec, handler) =>
-      routes.add(owner(), `${spec.method} ${toShape(spec.path)}`, { spec, handler } as never),
+    add: (spec, handler, admit) =>
+      routes.add(owner(), `${spec.method} ${toShape(spec.path)}`, { spec, handler, admit } as never),
     upgrade: (path, scope, open) => upgrades.add(owner(), path, { path: API + path, scope, open }),
     fallback: (middleware) => fallback.add(owner(), 'outside /api', middleware),
   });

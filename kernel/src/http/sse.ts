@@ -2,16 +2,24 @@
 import type Koa from 'koa';
 import SseTransform, { type RawMessage } from 'koa-sse-stream/lib/sse.js';
 import { Transform } from 'node:stream';
-import type { HttpParts } from './parts.js';
+import type { Caller } from '../caller.js';
+import type { ServerParts } from './parts.js';
 import type { SseReply, SseStream } from './route.js';
 
 const HEARTBEAT_MS = 15_000;
-/** A client with more than this on its way is cut: it resumes by `Last-Event-ID`. */
-const MAX_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
+/** Between the end of a stream whose token is gone and the cut of a client that does not take that end. */
+const CUT_AFTER_MS = 1_000;
 
-/** Answers by a stream of events, which is closed when `open` throws. */
-export function answerSse(ctx: Koa.Context, { open }: SseReply, { clock, closing, log }: HttpParts): void {
+/**
+ * Answers by a stream of events, which is closed when `open` throws. A client with too much on its way is cut, and resumes by
+ * `Last-Event-ID`; but one message, however large, is always sent while nothing else is on its way.
+ */
+export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerParts, caller: Caller): void {
+  const { clock, closing, log, streams, tokens, limits } = parts;
+  const leave = streams.enter(caller.token_id);
   const transform = new SseTransform(ctx);
+  // The class has switched it off.
+  ctx.req.socket.setTimeout(limits.stalledAnswerMs);
   const gone = new AbortController();
   const unsettled = new Set<() => void>();
   let inFlightBytes = 0;
@@ -19,8 +27,8 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, { clock, closing
   async function send(message: RawMessage): Promise<void> {
     if (gone.signal.aborted || transform.ended) return;
     const sizeBytes = Buffer.byteLength(message.data);
+    if (inFlightBytes > 0 && inFlightBytes + sizeBytes > streams.bytesPerStream) return cut();
     inFlightBytes += sizeBytes;
-    if (inFlightBytes > MAX_IN_FLIGHT_BYTES) return cut();
     await new Promise<void>((resolve) => {
       unsettled.add(resolve);
       transform.write(message, () => {
@@ -42,6 +50,15 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, { clock, closing
     transform.ended = true;
   }
 
+  function endForToken(): void {
+    hangUp();
+    setTimeout(cut, CUT_AFTER_MS).unref();
+  }
+
+  function beat(): void {
+    if (inFlightBytes === 0) void send({ data: ': heartbeat' });
+  }
+
   const stream: SseStream = {
     lastEventId: ctx.get('Last-Event-ID') || null,
     signal: gone.signal,
@@ -53,10 +70,13 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, { clock, closing
       }),
     end: () => void transform.sendEnd({ event: 'end', data: '{}' }),
   };
-  const heartbeat = clock.setInterval(() => void send({ data: ': heartbeat' }), HEARTBEAT_MS);
+  const heartbeat = clock.setInterval(beat, HEARTBEAT_MS);
+  const unwatch = tokens.watch(ctx.get('Authorization'), endForToken);
   closing.addEventListener('abort', hangUp);
   ctx.res.once('close', () => {
     heartbeat.clear();
+    unwatch();
+    leave();
     closing.removeEventListener('abort', hangUp);
     gone.abort();
     transform.destroy();

@@ -1,29 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { fail, toEnvelope, toHttpError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { withLimit } from '../with-limit.js';
 import { admitOrigin } from './origin.js';
-import type { HttpParts } from './parts.js';
+import type { ServerParts } from './parts.js';
+import { SocketCare } from './socket-care.js';
 
 const SETTINGS = { noServer: true, maxPayload: 16 * 1024 * 1024, perMessageDeflate: false };
 const GOING_AWAY = 1001;
 const INTERNAL_ERROR = 1011;
+/** Agents know it: the token of the socket was revoked or has expired. */
+const TOKEN_REFUSED = 4004;
+const CUT_AFTER_MS = 1_000;
 
 /** WebSocket endpoints. Whoever may not in gets an HTTP answer with the error envelope, not a socket. */
-export function serveUpgrades(server: Server, { upgrades, gate, config, log }: HttpParts) {
+export function serveUpgrades(server: Server, parts: ServerParts) {
+  const { upgrades, gate, config, log, tokens } = parts;
   const sockets = new WebSocketServer(SETTINGS);
+  const care = new SocketCare(parts.limits, log);
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     admitOrigin(request, config);
     const [path] = (request.url ?? '').split('?');
     const route =
       upgrades.find((known) => known.path === path) ?? fail('not_found', `no WebSocket at ${path}`);
-    const caller = await gate(request.headers.authorization, route.scope);
+    const { authorization = '' } = request.headers;
+    const caller = await gate(authorization, route.scope);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       webSocket.on('error', (err) => log.debug({ err, path }, 'a socket failed'));
+      care.add(webSocket);
+      if (caller)
+        webSocket.once(
+          'close',
+          tokens.watch(authorization, () => endForToken(webSocket)),
+        );
       try {
         route.open(webSocket, caller!, request);
       } catch (err) {
@@ -41,12 +54,18 @@ export function serveUpgrades(server: Server, { upgrades, gate, config, log }: H
   return {
     /** Says goodbye to every socket; cuts those that are still there after the grace. */
     async close(graceMs: number): Promise<void> {
+      care.close();
       for (const client of sockets.clients) client.close(GOING_AWAY, 'the server closes');
       const gone = new Promise((resolve) => sockets.close(resolve));
       const cut = () => sockets.clients.forEach((client) => client.terminate());
       await Promise.all([withLimit(graceMs, () => gone).catch(cut), gone]);
     },
   };
+}
+
+function endForToken(socket: WebSocket): void {
+  socket.close(TOKEN_REFUSED, 'the token was revoked or has expired');
+  setTimeout(() => socket.terminate(), CUT_AFTER_MS).unref();
 }
 
 /** Writes an error envelope where there is no response object: refused upgrades, and requests that are no HTTP. */
