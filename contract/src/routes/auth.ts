@@ -58,5 +58,6 @@ export const redeemSignInLink = route({
   scope: 'none',
   summary: 'Trade a one-time code for a token of the console; the code works once.',
   body: strict({ code: Type.String({ minLength: 1, maxLength: 200 }) }),
+  bodyLimitBytes: 1024,
   answers: { 200: strict({ token: Type.String() }) },
 });

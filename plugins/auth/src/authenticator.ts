@@ -2,8 +2,11 @@ import type { Caller, Clock, Db, Logger } from '@svc/kernel';
 import { hashSecret, isTokenText } from './secret.js';
 import { findByHash, noteUse, type TokenRow } from './token-store.js';
 
-/** How long another process's revocation may go unnoticed; this process notices its own at once. */
-const CACHE_MS = 2_000;
+/**
+ * How long another process's revocation may go unnoticed; this process notices its own at once. With the kernel's look at the
+ * tokens of open streams, twice a second, it must stay below a second.
+ */
+const CACHE_MS = 400;
 const CACHE_SIZE = 1_000;
 /** `last_used_at` is written at most this often per token. */
 const USE_MS = 60_000;

@@ -1,12 +1,13 @@
 import { routes as contract } from '@svc/contract';
 import { created, fail, failValidation, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Authenticator } from './authenticator.js';
-import { GuessLimit, createSignInLink, redeemSignInLink } from './sign-in.js';
+import { MissLimit } from './miss-limit.js';
+import { createSignInLink, redeemSignInLink } from './sign-in.js';
 import { createToken, listTokens, revokeToken } from './token-store.js';
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, authenticator: Authenticator): void {
   const now = () => ctx.clock.now();
-  const guesses = new GuessLimit(ctx.clock);
+  const misses = new MissLimit(ctx.clock);
 
   routes.add(contract.whoami, ({ caller: { name, scope } }) =>
     ok({ name, scope, can_write: scope === 'write' }),
@@ -32,12 +33,15 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, authentica
 
   routes.add(contract.createSignInLink, async () => created(await createSignInLink(ctx.db, now())));
 
-  routes.add(contract.redeemSignInLink, async ({ body, koa }) => {
-    guesses.count(koa.ip);
-    const token = await redeemSignInLink(ctx.db, body.code, now());
-    if (token === null)
-      fail('unauthorized', 'the sign-in code is unknown, used or expired; ask for a new link');
-    guesses.forgive(koa.ip);
-    return ok({ token });
-  });
+  routes.add(
+    contract.redeemSignInLink,
+    async ({ body, koa }) => {
+      const token = await redeemSignInLink(ctx.db, body.code, now());
+      if (token === null)
+        fail('unauthorized', 'the sign-in code is unknown, used or expired; ask for a new link');
+      misses.forgive(koa.ip);
+      return ok({ token });
+    },
+    ({ ip }) => misses.count(ip),
+  );
 }

@@ -1,4 +1,4 @@
-import { HttpError, type Clock, type Db } from '@svc/kernel';
+import type { Db } from '@svc/kernel';
 import { createSecret, hashSecret } from './secret.js';
 import { createToken } from './token-store.js';
 import type { SignInLink } from './service.js';
@@ -29,46 +29,4 @@ export async function redeemSignInLink(db: Db, code: string, at: number): Promis
 
 export async function deleteExpiredLinks(db: Db, at: number): Promise<void> {
   await db('sign_in_links').where('expires_at', '<=', at).delete();
-}
-
-/** How often one address may guess. Counted before the guess, so that guesses at the same time all count. */
-export class GuessLimit {
-  readonly #windows = new Map<string, { guesses: number; readonly ends_at: number }>();
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly maxGuesses = 10,
-    private readonly windowMs = 60_000,
-  ) {}
-
-  /** Throws rate_limited. */
-  count(address: string): void {
-    const now = this.clock.now();
-    this.#forgetPast(now);
-    const window = this.#windows.get(address) ?? { guesses: 0, ends_at: now + this.windowMs };
-    if (window.guesses >= this.maxGuesses) refuse(window.ends_at - now);
-    window.guesses += 1;
-    this.#windows.set(address, window);
-  }
-
-  /** The guess was right: it does not count. */
-  forgive(address: string): void {
-    const window = this.#windows.get(address);
-    if (window) window.guesses -= 1;
-  }
-
-  #forgetPast(now: number): void {
-    for (const [address, { ends_at }] of this.#windows) if (ends_at <= now) this.#windows.delete(address);
-  }
-}
-
-function refuse(waitMs: number): never {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const message = `too many wrong sign-in codes; try again in ${seconds} s, or sign in with a token`;
-  throw new HttpError(
-    'rate_limited',
-    message,
-    { retry_after_s: seconds },
-    { 'retry-after': String(seconds) },
-  );
 }
