@@ -102,8 +102,10 @@ export function toHttpError(error: unknown, request_id: string): HttpError {
   if (isAnswerable(error) && error.name === 'HttpError') return error;
   const { name, code } = (error ?? {}) as { name?: string; code?: string };
   if (name === 'URIError') return new HttpError('not_found', 'the path has a malformed percent-encoding');
-  const isDatabaseGone = name === 'KnexTimeoutError' || code === 'ECONNREFUSED';
+  const isDatabaseGone = name === 'KnexTimeoutError' || /^(ECONNREFUSED$|SQLITE_BUSY)/.test(code ?? '');
   if (isDatabaseGone) return new HttpError('unavailable', 'the database does not answer now; try again');
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/.test(code ?? ''))
+    return new HttpError('unavailable', "the server's disk is full; make room on it and try again");
   return new HttpError('internal', `the server failed; its log has more under ${request_id}`, { request_id });
 }
 

@@ -6,6 +6,7 @@ import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
 import type { DatabaseConfig } from '../config/config.js';
 import { failBoot } from '../errors.js';
+import { isLocked, lendWhileWaiting, patiently } from './patience.js';
 
 /** A knex instance or a transaction. Repositories take it as a parameter. */
 export type Db = Knex;
@@ -23,24 +24,37 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
     return db;
   } catch (error) {
     await db.destroy();
-    return failBoot(`cannot open the database ${where}: ${(error as Error).message}`, 'database', error);
+    const why = isLocked(error) ? LOCKED : (error as Error).message;
+    return failBoot(`cannot open the database ${where}: ${why}`, 'database', error);
   }
 }
 
+const LOCKED = 'another process has it locked; end that one, or wait until it is done, and start again';
+
 /** Incremental vacuum counts for a new database alone: its free pages can be given back while it is in use. */
-const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON busy_timeout=5000';
+const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON busy_timeout=0';
 
 const STATEMENTS_KEPT = 500;
 const keptBy = new WeakMap<object, Map<string, unknown>>();
 
 /** knex has every statement compiled anew, which takes as long as to run it. Here those of a connection are kept for knex alone. */
 class SqliteClient extends BetterSqlite3Client {
-  override _query(connection: SqliteConnection, query: object): Promise<object> {
+  override async acquireRawConnection(): Promise<SqliteConnection> {
+    const connection = await super.acquireRawConnection();
+    lendWhileWaiting(connection, this.pool!);
+    return connection;
+  }
+
+  override _query(connection: SqliteConnection, query: { sql: string }): Promise<object> {
     const kept = keptBy.get(connection) ?? new Map<string, unknown>();
     if (kept.size >= STATEMENTS_KEPT) kept.clear();
     keptBy.set(connection, kept);
     const prepare = (sql: string) => kept.get(sql) ?? kept.set(sql, connection.prepare(sql)).get(sql);
-    return super._query({ prepare }, query);
+    // The lock is waited for before anything was read that may have changed once it is there.
+    if (query.sql === 'BEGIN;') query.sql = 'BEGIN IMMEDIATE;';
+    // A full disk has undone it already: that there is nothing to undo must not hide why.
+    if (query.sql.startsWith('ROLLBACK') && !connection.inTransaction) query.sql = 'select 1';
+    return patiently(connection, () => super._query({ prepare }, query));
   }
 }
 

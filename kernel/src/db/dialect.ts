@@ -1,6 +1,7 @@
 import type { Database as SqliteConnection } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Db } from './connect.js';
+import { patiently } from './patience.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -13,13 +14,13 @@ export const fromJson = <T>(column: unknown): T => JSON.parse(column as string) 
 
 /**
  * Speaks to better-sqlite3 below knex, for hot paths: `use` runs at once and is synchronous. Waits its turn for the one
- * connection; given a transaction it runs inside it.
+ * connection; given a transaction it runs inside it. Outside one `use` runs again when another process had the database locked.
  */
 export async function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
   const client = db.client as Knex.Client;
   const connection = (await client.acquireConnection()) as SqliteConnection;
   try {
-    return use(connection);
+    return await patiently(connection, () => use(connection));
   } finally {
     await client.releaseConnection(connection);
   }

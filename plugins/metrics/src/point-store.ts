@@ -16,6 +16,8 @@ export type OnWritten = (
 ) => Promise<void>;
 
 const DEADLOCK = '40P01';
+/** There is no savepoint left to go back to. */
+const ENDS_TRANSACTION = [DEADLOCK, 'SQLITE_FULL'];
 const DEADLOCK_TRIES = 5;
 
 /** The points of all runs. `db` is looked up at each use: the database opens after the plugin's setup. */
@@ -71,7 +73,7 @@ async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOut
     await rows.savepoint('keep');
     return { written };
   } catch (error) {
-    if ((error as { code?: string }).code === DEADLOCK) throw error;
+    if (ENDS_TRANSACTION.includes((error as { code?: string }).code ?? '')) throw error;
     await rows.savepoint('undo');
     await rows.savepoint('keep');
     return { error };
