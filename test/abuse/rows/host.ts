@@ -27,10 +27,11 @@ async function lockDatabase({ workplace }: Lab): Promise<{ release(): Promise<vo
   const file = path.join(workplace.dataDir, 'svc.db');
   const holder = spawn(process.execPath, ['-e', HOLDER, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
+  const gone = once(holder, 'close');
   return {
     async release() {
       holder.kill('SIGKILL');
-      await once(holder, 'close');
+      await gone;
     },
   };
 }
@@ -75,7 +76,7 @@ export const LOCK_ROW: Row = {
       await lock.release();
       expect((await waiting).status).to.equal(201);
     } finally {
-      await lock.release().catch(() => undefined);
+      await lock.release();
     }
   },
 };

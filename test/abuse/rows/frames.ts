@@ -1,0 +1,259 @@
+import { MAX_FRAME_BYTES, newId, routes, type AttemptKey } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { FakeAgent } from '../../../plugins/nodes/test/support/fake-agent.js';
+import { submit, untilJob } from '../../support/workplace.js';
+import type { Lab } from '../lab.js';
+import type { Row } from '../row.js';
+
+const WHO = 'agent, write';
+
+/** A job that runs on an agent of its own. */
+export async function runOn(lab: Lab, name: string): Promise<{ agent: FakeAgent; key: AttemptKey }> {
+  const agent = lab.agent(`${name}-${newId('node').slice(-6)}`);
+  const { labels } = agent.toHello();
+  await agent.connect();
+  const job = await submit(lab.server.client, { command: ['true'], node_selector: labels });
+  const { job_id, attempt } = await agent.start({ job_id: job.id });
+  await untilJob(lab.server.client, job.id, ({ status }) => status === 'RUNNING');
+  return { agent, key: { job_id, attempt } };
+}
+
+/** A new agent is welcomed and has a job: whatever was sent before has been dealt with, or does not stand in the way. */
+export async function expectAgentsWork(lab: Lab): Promise<void> {
+  const { agent, key } = await runOn(lab, 'honest');
+  agent.ended(key, { kind: 'exited', code: 0 });
+  await untilJob(lab.server.client, key.job_id, ({ status }) => status === 'SUCCEEDED');
+  await agent.close();
+}
+
+const logs = (key: AttemptKey, lines: readonly string[], to: number) =>
+  JSON.stringify({
+    ...{ type: 'logs', ...key, stream: 'stdout', from: 0, to, ts: Date.now() },
+    ...{ lines, dropped: 0, end: false },
+  });
+
+type Send = (lab: Lab) => Promise<void>;
+
+/** A frame of a job that runs; it is answered, or the connection is closed. */
+function frameOfJob(make: (key: AttemptKey) => string, answer: 'logs_ack' | 'spool_ack'): Send {
+  return async (lab) => {
+    const { agent, key } = await runOn(lab, 'sender');
+    const frame = make(key);
+    expect(Buffer.byteLength(frame)).to.be.at.most(MAX_FRAME_BYTES);
+    agent.send(frame);
+    await until(() => agent.closed ?? agent.count(answer) > 0, { timeoutMs: 60_000 });
+    agent.cut();
+    await expectAgentsWork(lab);
+  };
+}
+
+/** A first frame for which the server closes the connection, by one of these codes. */
+function closedFor(first: (agent: FakeAgent) => string | Buffer, codes: readonly number[]): Send {
+  return async (lab) => {
+    const agent = lab.agent('stranger');
+    await agent.open();
+    agent.send(first(agent) as string);
+    await until(() => agent.closed, { timeoutMs: 60_000 });
+    expect(codes).to.include(agent.closed?.code);
+    await expectAgentsWork(lab);
+  };
+}
+
+const many = (count: number, make: (at: number) => [string, unknown]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => make(at)));
+
+const hello = (change: object) => (agent: FakeAgent) => JSON.stringify({ ...agent.toHello(), ...change });
+
+/** A plain socket, for what no agent sends. */
+async function rawSocket({ server, tokens }: Lab): Promise<WebSocket> {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/agent/ws`, {
+    headers: { Authorization: `Bearer ${tokens.agent}` },
+  });
+  socket.on('error', () => socket.terminate());
+  await new Promise((resolve) => socket.once('open', resolve));
+  return socket;
+}
+
+function flood(send: (socket: WebSocket, agent: FakeAgent) => void): Send {
+  return async (lab) => {
+    const socket = await rawSocket(lab);
+    const agent = lab.agent('flood');
+    socket.send(JSON.stringify(agent.toHello()));
+    await new Promise((resolve) => socket.once('message', resolve));
+    send(socket, agent);
+    await expectAgentsWork(lab);
+    socket.terminate();
+  };
+}
+
+const row = (input: string, limit: string, send: Send): Row => ({
+  ...{ input: `frame: ${input}`, who: WHO, limit, others: 'nothing', send },
+});
+
+const TOO_LARGE = [1009];
+const MALFORMED = [1002, 1008];
+
+export const FRAME_ROWS: readonly Row[] = [
+  row(
+    '16 MiB of log in one line',
+    '16 MiB a frame; lines are cut at 16 KiB',
+    frameOfJob((key) => logs(key, ['x'.repeat(MAX_FRAME_BYTES - 400)], MAX_FRAME_BYTES), 'logs_ack'),
+  ),
+  row(
+    '5 million empty log lines',
+    '16 MiB a frame',
+    frameOfJob((key) => logs(key, Array<string>(5_000_000).fill(''), 5_000_000), 'logs_ack'),
+  ),
+  row(
+    '100 000 spool lines that are no records',
+    '16 MiB a frame',
+    frameOfJob((key) => {
+      const lines = Array.from({ length: 100_000 }, (_, at) => ({ to: 2 * at + 2, text: '[' }));
+      return JSON.stringify({ type: 'spool', ...key, file: 'a.jsonl', from: 0, lines });
+    }, 'spool_ack'),
+  ),
+  row(
+    'a spool line of 15 MiB nested as deep as it goes',
+    '16 MiB a frame',
+    frameOfJob((key) => {
+      const text = '['.repeat(15 * 1024 * 1024);
+      return JSON.stringify({
+        type: 'spool',
+        ...key,
+        file: 'a.jsonl',
+        from: 0,
+        lines: [{ to: text.length + 1, text }],
+      });
+    }, 'spool_ack'),
+  ),
+  row(
+    'a frame of 17 MiB',
+    '16 MiB',
+    closedFor(() => `{"type":"heartbeat","ts":1,"x":"${'x'.repeat(17 * 1024 * 1024)}"}`, TOO_LARGE),
+  ),
+  row(
+    'no JSON, 15 MiB',
+    '16 MiB',
+    closedFor(() => '['.repeat(15 * 1024 * 1024), MALFORMED),
+  ),
+  row(
+    'binary',
+    'refused',
+    closedFor(() => Buffer.alloc(1_000_000), MALFORMED),
+  ),
+  row(
+    'before hello',
+    'refused',
+    closedFor(() => '{"type":"heartbeat","ts":1}', MALFORMED),
+  ),
+  row(
+    'hello with 100 000 slots',
+    '1 024 slots',
+    closedFor(
+      hello({
+        slots: Array.from({ length: 100_000 }, (_, index) => ({
+          index,
+          uuid: `${index}`,
+          model: 'm',
+          memory_total_mb: 1,
+          virtual: true,
+        })),
+      }),
+      MALFORMED,
+    ),
+  ),
+  row(
+    'hello with 100 000 labels',
+    'the limit of labels',
+    closedFor(hello({ labels: many(100_000, (at) => [`l${at}`, 'x']) }), MALFORMED),
+  ),
+  row(
+    'hello with 100 000 attempts',
+    'the limit of attempts',
+    closedFor(
+      hello({
+        attempts: Array.from({ length: 100_000 }, () => ({
+          job_id: newId('job'),
+          attempt: 1,
+          state: 'running',
+          pid: 1,
+          started_at: 1,
+          exit: null,
+          finished_at: null,
+        })),
+      }),
+      MALFORMED,
+    ),
+  ),
+  row(
+    'hello with 10 MiB of facts about the host',
+    'the limit of facts',
+    closedFor(
+      (agent) => hello({ system: { ...agent.toHello().system, x: 'x'.repeat(10 * 1024 * 1024) } })(agent),
+      MALFORMED,
+    ),
+  ),
+  row('a second hello', 'refused', async (lab) => {
+    const agent = lab.agent('twice');
+    await agent.connect();
+    agent.send(agent.toHello());
+    expect((await agent.gone()).code).to.be.oneOf(MALFORMED);
+    await expectAgentsWork(lab);
+  }),
+  row(
+    '10 000 small ones at once',
+    'what is in work: 32 MiB',
+    flood((socket) => {
+      for (let at = 0; at < 10_000; at++) socket.send(`{"type":"heartbeat","ts":${at}}`);
+    }),
+  ),
+  row(
+    '10 000 pings',
+    'none',
+    flood((socket) => {
+      for (let at = 0; at < 10_000; at++) socket.ping('x'.repeat(100));
+    }),
+  ),
+  row(
+    'one in 10 000 fragments',
+    '16 MiB',
+    flood((socket) => {
+      socket.send('{"type":"heartbeat","ts":1}', { fin: false });
+      for (let at = 0; at < 10_000; at++) socket.send(' ', { fin: at === 9_999 });
+    }),
+  ),
+  row('10 000 questions whose answers are not read', 'the bounds of a connection', async (lab) => {
+    const { agent, key } = await runOn(lab, 'deaf');
+    agent.freeze();
+    for (let at = 0; at < 10_000; at++) agent.send(logs(key, ['x'.repeat(1000)], 1_001));
+    await expectAgentsWork(lab);
+    agent.cut();
+  }),
+  row('300 samples of 2 000 metrics of a node', '300 samples', async (lab) => {
+    const agent = lab.agent('measured');
+    await agent.connect();
+    const ts = Array.from({ length: 300 }, (_, at) => Date.now() - 1000 * (300 - at));
+    const values = many(2_000, (at) => [`m${at}`, ts.map((_, index) => index)]);
+    agent.send({ type: 'node_metrics', ts, values, processes: [] });
+    await until(() => agent.closed ?? agent.count('node_metrics_ack') > 0, { timeoutMs: 60_000 });
+    await expectAgentsWork(lab);
+  }),
+  row("about another node's job", 'ignored', async (lab) => {
+    const { agent: honest, key } = await runOn(lab, 'victim');
+    const liar = lab.agent('liar');
+    await liar.connect();
+    liar.accept(key);
+    liar.running(key);
+    liar.ended(key, { kind: 'exited', code: 1 });
+    liar.send(logs(key, ['a lie'], 6));
+    await liar.close();
+    await expectAgentsWork(lab);
+    const params = { params: { job_id: key.job_id } };
+    expect((await lab.server.client.call(routes.getJob, params)).status).to.equal('RUNNING');
+    expect((await lab.server.client.call(routes.tailLogs, params)).lines).to.deep.equal([]);
+    honest.ended(key, { kind: 'exited', code: 0 });
+    await untilJob(lab.server.client, key.job_id, ({ status }) => status === 'SUCCEEDED');
+  }),
+];
