@@ -12,7 +12,7 @@ const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
 /** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
 const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
 const MOST_PROCESSES = 4;
-const CROSSING = ['conformance', 'integration', 'faults', 'e2e'];
+const CROSSING = ['conformance', 'integration', 'abuse', 'faults', 'e2e'];
 
 const MINUTE_MS = 60_000;
 /** What does not end by then is killed. All together stay below the 90 minutes of the continuous integration. */

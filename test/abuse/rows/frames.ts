@@ -2,7 +2,7 @@ import { MAX_FRAME_BYTES, newId, routes, type AttemptKey } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { FakeAgent } from '../../../plugins/nodes/test/support/fake-agent.js';
+import type { FakeAgent } from '../../../plugins/nodes/test/support/fake-agent.js';
 import { submit, untilJob } from '../../support/workplace.js';
 import type { Lab } from '../lab.js';
 import type { Row } from '../row.js';
