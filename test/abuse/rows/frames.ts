@@ -14,7 +14,11 @@ export async function runOn(lab: Lab, name: string): Promise<{ agent: FakeAgent;
   const agent = lab.agent(`${name}-${newId('node').slice(-6)}`);
   const { labels } = agent.toHello();
   await agent.connect();
-  const job = await submit(lab.server.client, { command: ['true'], node_selector: labels });
+  const job = await submit(lab.server.client, {
+    command: ['true'],
+    node_selector: labels,
+    resources: { cpu_only: true },
+  });
   const { job_id, attempt } = await agent.start({ job_id: job.id });
   await untilJob(lab.server.client, job.id, ({ status }) => status === 'RUNNING');
   return { agent, key: { job_id, attempt } };
