@@ -1,18 +1,33 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** JSON lines on stderr. Whatever is logged under a telling name is censored, as a second line of defence. */
-export function createLogger(level: LogLevel): Logger {
+/** JSON lines, on stderr unless told. Whatever is logged under a telling name is censored, as a second line of defence. */
+export function createLogger(
+  level: LogLevel,
+  to: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
   const secrets = ['token', 'password', 'secret', 'authorization', 'env', 'headers.authorization'];
   return pino(
     {
       level,
       base: null,
+      serializers: { err: describeError },
       redact: { paths: [...secrets, ...secrets.map((name) => `*.${name}`)], censor: '***' },
     },
-    pino.destination({ fd: 2, sync: true }),
+    to,
   );
+}
+
+/** With its causes. Must hold: of its own fields the code alone, for others hold a statement or values of a database (`sql`, `detail`). */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { type, message, stack, ...fields } = pino.stdSerializers.err(error);
+  const { errors } = error as { errors?: unknown };
+  return {
+    ...{ type, message, stack, code: fields['code'] as unknown },
+    ...(Array.isArray(errors) && { errors: errors.map(describeError) }),
+  };
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
+  createLogger,
   dialectOf,
   fromJson,
   lockDataDir,
@@ -13,6 +14,7 @@ import {
   withRawSqlite,
   type Db,
 } from '../src/index.js';
+import { withoutPassword } from '../src/db/connect.js';
 import { createTestKernel, eachDatabase, type TestDatabase } from '../testing/index.js';
 import { failureOf, plugin, temporaryDirectory } from './support.js';
 
@@ -39,6 +41,31 @@ describe('database', () => {
       const { count, sum } = (await db('things').count({ count: '*' }).sum({ sum: 'at' }))[0]!;
       expect([count, sum]).to.deep.equal([1, Number.MAX_SAFE_INTEGER]);
       expect(dialectOf(db)).to.equal(database.client);
+    });
+
+    it('throws errors, and has them logged, without the statement and its values', async () => {
+      const db = await database.open({ things: [createThings] });
+      await db('things').insert({ id: 'hunter2' });
+      const wrong = [
+        () => db('things').insert({ id: 'hunter2' }),
+        () => db.transaction((trx) => trx('things').insert({ id: 'a', parent: 'hunter3' })),
+        () => db('things').insert({ id: 'b', data: '{"hunter4', at: 'hunter5' }),
+        () => db('nothing').insert({ id: 'hunter6' }),
+      ];
+      const lines: string[] = [];
+      const log = createLogger('error', { write: (line) => void lines.push(line) });
+      for (const work of wrong) {
+        const error = await work().then(
+          () => null,
+          (thrown: unknown) => thrown as Error,
+        );
+        log.error({ err: new Error('a defect', { cause: error }) });
+        log.error({ err: error });
+        if (error !== null) expect(error.message).to.not.match(/insert into/);
+      }
+      expect(lines.join(''))
+        .to.match(/constraint|duplicate/i)
+        .and.not.match(/hunter|insert into "?`?things/);
     });
 
     it('keeps references', async () => {
@@ -115,6 +142,36 @@ describe('database', () => {
       .to.contain('cannot open the database postgres://svc:***@127.0.0.1:1/none')
       .and.not.contain('hunter2');
   });
+
+  for (const [url, shown] of [
+    ['postgres://svc@db/svc?sslmode=require', 'postgres://svc@db/svc?sslmode=require'],
+    ['postgres://svc:hunter2@db/svc', 'postgres://svc:***@db/svc'],
+    ['postgres://svc:p@hunter2@db/svc', 'postgres://svc:***@db/svc'],
+    [
+      'postgres://svc@db/svc?password=hunter2&sslmode=require',
+      'postgres://svc@db/svc?password=***&sslmode=require',
+    ],
+    ['postgres://svc:p/hunter2@db/svc', 'postgres://***'],
+    ['postgres://svc:1/hunter2@db/svc', 'postgres://***'],
+    ['postgres://svc:hunter2@:x/svc', 'postgres://***'],
+    ['a path/with:colon@at', 'a path/with:colon@at'],
+  ] as const) {
+    it(`is shown as ${shown}`, () => expect(withoutPassword(url)).to.equal(shown));
+  }
+
+  for (const url of [
+    'postgres://svc:p/hunter2@127.0.0.1:1/n',
+    'postgres://svc@127.0.0.1:1/n?password=hunter2',
+  ]) {
+    it(`that cannot be opened keeps the password of ${url} to itself`, async () => {
+      const failure = await failureOf(() => openDatabase({ client: 'postgres', url }));
+      const lines: string[] = [];
+      createLogger('error', { write: (line) => void lines.push(line) }).error({ err: failure });
+      expect(failure.message + lines.join(''))
+        .to.contain('cannot open the database')
+        .and.not.contain('hunter2');
+    });
+  }
 
   describe('on SQLite', () => {
     it('is for its owner alone', async () => {

@@ -18,6 +18,8 @@ export interface TestKernelOptions extends Partial<Omit<Config, 'plugins' | 'dat
   readonly database?: TestDatabase;
   readonly clock?: Clock;
   readonly limits?: Partial<HttpLimits>;
+  /** Given each line of the server's log; say `logLevel` too. */
+  readonly writeLog?: (line: string) => void;
 }
 
 export interface TestRequest {
@@ -49,7 +51,7 @@ export interface TestKernel extends Pick<Kernel, 'use' | 'db'> {
 }
 
 export async function createTestKernel(options: TestKernelOptions): Promise<TestKernel> {
-  const { plugins, database, clock, limits, dataDir = temporaryDirectory(), ...rest } = options;
+  const { plugins, database, clock, limits, writeLog, dataDir = temporaryDirectory(), ...rest } = options;
   const probe = createProbe(plugins);
   const auth = plugins.some(({ name }) => name === 'auth') ? [] : [testAuth()];
   const config = resolveConfig(
@@ -63,7 +65,7 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
     },
     { env: {} },
   );
-  const log = createLogger(config.logLevel);
+  const log = createLogger(config.logLevel, writeLog && { write: writeLog });
   const kernel = createKernel(config, { log, ...(clock && { clock }), ...(limits && { limits }) });
   const { url } = await kernel.start();
   const check = createAnswerCheck(probe.ctx().registered.routes.map(({ spec }) => spec));

@@ -18,7 +18,8 @@ const SILENT = { warn: () => undefined, error: () => undefined, deprecate: () =>
 export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db> {
   const where = config.client === 'sqlite' ? config.filename : withoutPassword(config.url);
   const settings = config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url);
-  const db = knex({ ...settings, log: SILENT });
+  const db = knex({ ...settings, log: SILENT, compileSqlOnError: false });
+  db.client.on('query-error', forgetStatement);
   try {
     await db.raw('select 1');
     return db;
@@ -30,6 +31,16 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
 }
 
 const LOCKED = 'another process has it locked; end that one, or wait until it is done, and start again';
+
+/**
+ * Must hold: an error names neither its statement nor a value of it, for what is thrown is logged. knex puts the statement before the
+ * message, and PostgreSQL quotes a value that it cannot read (class 22).
+ */
+function forgetStatement(error: Error & { code?: string }, { sql }: { sql: string }): void {
+  const said = error.message.replace(`${sql} - `, () => '');
+  error.message = error.code?.startsWith('22') ? said.replace(/: ".*"$/s, '') : said;
+  error.stack = error.stack?.replace(said, () => error.message) ?? '';
+}
 
 /** Incremental vacuum counts for a new database alone: its free pages can be given back while it is in use. */
 const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON busy_timeout=0';
@@ -79,6 +90,18 @@ function toPostgres(url: string): Knex.Config {
   return { client: 'pg', connection, pool: { min: 0, max: 10 } };
 }
 
-export function withoutPassword(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:/?#@]*):[^@]*@/, '$1:***@');
+const SECRET_PARAMETER = /pass|token|secret|key/i;
+
+/** An address as it may be shown; other text as it is. What cannot be taken apart is hidden as a whole. */
+export function withoutPassword(text: string): string {
+  const scheme = /^\w[\w+.-]*:\/\//.exec(text)?.[0];
+  if (scheme === undefined) return text;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // Behind the host an @ belongs to a password that was not encoded: its "/" has been taken for the end of the host.
+  if (url === null || (url.pathname + url.search + url.hash).includes('@')) return `${scheme}***`;
+  const secrets = [...url.searchParams.keys()].filter((name) => SECRET_PARAMETER.test(name));
+  if (url.password === '' && secrets.length === 0) return text;
+  if (url.password !== '') url.password = '***';
+  for (const name of secrets) url.searchParams.set(name, '***');
+  return url.href;
 }

@@ -22,6 +22,8 @@ export interface LabOptions {
   readonly plugins?: readonly Plugin[];
   /** Kept between two servers. */
   readonly dataDir?: string;
+  readonly logLevel?: 'trace';
+  readonly writeLog?: (line: string) => void;
 }
 
 /** A real server with the jobs plugin and what it requires, and agents that do what the test says. */
