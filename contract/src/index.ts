@@ -16,4 +16,6 @@ export * from './records/garbage.js';
 export * from './agent-protocol.js';
 export * from './node-metrics.js';
 export * from './spool-record.js';
+export { maskSecrets } from './masking/mask-secrets.js';
+export { maskText } from './masking/mask-text.js';
 export * as routes from './routes/index.js';

@@ -1,4 +1,11 @@
-import { newId, type Checkpoint, type CheckpointSource, type EventDraft, type Run } from '@svc/contract';
+import {
+  maskSecrets,
+  newId,
+  type Checkpoint,
+  type CheckpointSource,
+  type EventDraft,
+  type Run,
+} from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { checkMetadata } from './metadata.js';
@@ -41,7 +48,7 @@ function toCheckpoint(
     epoch: epoch ?? null,
     size: size ?? null,
     path,
-    metadata: { ...metadata, evaluations: [] },
+    metadata: { ...maskSecrets(metadata ?? {}), evaluations: [] },
     source,
     created_at: at,
   };

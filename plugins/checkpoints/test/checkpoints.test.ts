@@ -41,6 +41,19 @@ eachDatabase((database) => {
       (await get(`/events?run_id=${run.id}&type=CHECKPOINT_CREATED`)).body.items;
 
     describe('are registered', () => {
+      it('and told of without the secrets in their metadata, whoever sends them', async () => {
+        const metadata = { hub: { hf_token: 'hunter2', retries: 3 }, note: 'run with --api-key hunter2' };
+        const { body } = await register({ path: '/out/secret', metadata });
+        expect(body.metadata).to.deep.equal({
+          hub: { hf_token: '***', retries: 3 },
+          note: 'run with --api-key ***',
+          evaluations: [],
+        });
+        expect(JSON.stringify([await listed(), await told()])).to.not.contain('hunter2');
+        const stored = await kernel.db('checkpoints').select();
+        expect(JSON.stringify(stored)).to.not.contain('hunter2');
+      });
+
       it('with all that is said of them', async () => {
         const body = {
           path: '/out/räumlich/checkpoint-120 😀',

@@ -1,4 +1,11 @@
-import { EVENT_DATA_BYTES, type EventDraft, type EventRecord, type Run } from '@svc/contract';
+import {
+  EVENT_DATA_BYTES,
+  type EventDraft,
+  type EventRecord,
+  type Run,
+  maskSecrets,
+  maskText,
+} from '@svc/contract';
 import { fail, failValidation, refuseLargeJson, type PluginContext } from '@svc/kernel';
 import type { EventFeed } from './feed.js';
 import type { EventReport, Reported } from './service.js';
@@ -14,8 +21,7 @@ export async function reportEvent(
   { body, key, at = clock.now() }: EventReport,
 ): Promise<Reported> {
   refuseLargeJson('data', body.data ?? {}, EVENT_DATA_BYTES);
-  const reported = body as Omit<EventDraft, 'type'>;
-  const event = newEvent({ ...reported, type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
+  const event = newEvent({ ...toReported(body), type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
   if (await insertEvent(db, event, key)) {
     await feed.flush();
     return { event, isNew: true };
@@ -24,11 +30,19 @@ export async function reportEvent(
   return { event: first ?? fail('unavailable', 'the event is being stored; try again'), isNew: false };
 }
 
+/** What the run tells, without secrets. */
+function toReported({
+  title,
+  message = '',
+  severity,
+  data = {},
+}: EventReport['body']): Omit<EventDraft, 'type'> {
+  return { title: maskText(title), message: maskText(message), severity, data: maskSecrets(data) };
+}
+
 /** Throws conflict when the event made first under a key says something else than this report of the same key. */
-export function refuseOther(
-  first: EventRecord,
-  { title, message = '', severity = 'info', data = {} }: EventReport['body'],
-) {
+export function refuseOther(first: EventRecord, body: EventReport['body']) {
+  const { title, message = '', severity = 'info', data = {} } = toReported(body);
   const said = JSON.stringify([title, message, severity, data]);
   if (JSON.stringify([first.title, first.message, first.severity, first.data]) !== said)
     fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new event');

@@ -51,6 +51,25 @@ eachDatabase((database) => {
       expect(body).to.deep.include({ severity: 'info', message: '', data: {} });
     });
 
+    it('are kept without the secrets in them', async () => {
+      const told = {
+        title: 'started with --password hunter2',
+        message: 'TOKEN=hunter2',
+        data: { user: 'ada', nested: { api_key: 'hunter2' } },
+      };
+      const headers = { 'idempotency-key': 'secret' };
+      const send = () =>
+        kernel.request('POST', `/runs/${run.id}/events`, { token: run.ingest_token, body: told, headers });
+      const { body } = await send();
+      expect(body).to.deep.include({
+        title: 'started with --password ***',
+        message: 'TOKEN=***',
+        data: { user: 'ada', nested: { api_key: '***' } },
+      });
+      expect([(await send()).status, (await listed())[0]], 'told again').to.deep.equal([200, body]);
+      expect(JSON.stringify(await kernel.db('events').select())).to.not.contain('hunter2');
+    });
+
     it('are streamed', async () => {
       const stream = await kernel.sse('/events/stream?type=CUSTOM', { token: tokens.read });
       const { body: record } = await report({ title: 'streamed' });

@@ -1,7 +1,7 @@
 import { isTerminal, newId, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
 import { fail, requireId, type Caller, type Db } from '@svc/kernel';
-import { maskDocuments } from './mask.js';
 import type { Outcome } from './outcome.js';
+import { maskDocuments } from './run-documents.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import { insertRun } from './run-store.js';

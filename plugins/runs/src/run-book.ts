@@ -13,7 +13,7 @@ import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun, followJob } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
-import { maskDocuments } from './mask.js';
+import { maskDocuments } from './run-documents.js';
 import { NOTHING, type Outcome } from './outcome.js';
 import type { RunParts } from './run-parts.js';
 import type { RunFields } from './run-row.js';

@@ -1,3 +1,4 @@
+import { maskSecrets } from '@svc/contract';
 import { fromJson, toJson, type Db } from '@svc/kernel';
 
 /** What a list shows of a config or an environment: so many bytes of JSON, and no longer string than this. */
@@ -10,6 +11,12 @@ export type Documents = Partial<Record<DocumentName, object>>;
 
 /** A row of `run_documents`: the whole of what the row of `runs` shows a part of; null where that is all there is. */
 type DocumentsRow = { run_id: string } & Record<DocumentName, string | null>;
+
+/** The documents that are given, without their secrets. */
+export function maskDocuments(given: Readonly<Documents>): Documents {
+  const present = DOCUMENTS.filter((name) => given[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, maskSecrets(given[name] ?? {})]));
+}
 
 /** A document as the row of `runs` holds it: whole when it is small, else what of it is, in its order. */
 export function toListed(document: object): object {

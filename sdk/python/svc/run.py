@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Union
 
 from . import process
+from .masking import mask_secrets, mask_text
 from .notices import logger, warn_once
 from .offline import OfflineFolder
 from .outbox import Outbox
@@ -25,6 +26,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 FINISHES = ("SUCCEEDED", "FAILED", "CANCELLED")
 SEVERITIES = ("info", "warning", "critical")
+_MASKED_CHARACTERS = 64 * 1024
 MAX_TITLE_CHARACTERS = 500
 MAX_MESSAGE_CHARACTERS = 20_000
 # Each process (rank, restart, forked worker) that writes to a run numbers its points from a random start of its own.
@@ -121,7 +123,8 @@ class Run:
         at_step = self._last_step() if step is None else to_integer(step)
         body: dict[str, Any] = {"path": _absolute(path), "step": at_step, "epoch": self._to_epoch(epoch)}
         if metadata is not None:
-            body["metadata"] = to_bounded_object(metadata, "the metadata of a checkpoint", MAX_ATTACHED_BYTES)
+            bounded = to_bounded_object(metadata, "the metadata of a checkpoint", MAX_ATTACHED_BYTES)
+            body["metadata"] = mask_secrets(bounded)
         self._add(Record("checkpoint", _without_none(body), now_ms(), complete=_with_size))
 
     def event(
@@ -142,11 +145,11 @@ class Run:
         if severity not in SEVERITIES:
             self._warn("severity", "severity %r is not one of %s; using info", severity, ", ".join(SEVERITIES))
             severity = "info"
-        body: dict[str, Any] = {"title": shorten(title, MAX_TITLE_CHARACTERS) or "(no title)", "severity": severity}
+        body: dict[str, Any] = {"title": _to_text(title, MAX_TITLE_CHARACTERS) or "(no title)", "severity": severity}
         if message is not None:
-            body["message"] = shorten(message, MAX_MESSAGE_CHARACTERS)
+            body["message"] = _to_text(message, MAX_MESSAGE_CHARACTERS)
         if data is not None:
-            body["data"] = to_bounded_object(data, "the data of an event", MAX_ATTACHED_BYTES)
+            body["data"] = mask_secrets(to_bounded_object(data, "the data of an event", MAX_ATTACHED_BYTES))
         self._add(Record("event", _without_none(body), now_ms(), key=secrets.token_hex(16)))
 
     def flush(self, timeout_s: float | None = None) -> bool:
@@ -295,6 +298,11 @@ class DisabledRun(Run):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         pass
+
+
+def _to_text(text: Any, max_characters: int) -> str:
+    """The text without its secrets. It is masked before it is cut: half a secret has no form by which it is known."""
+    return shorten(mask_text(shorten(text, _MASKED_CHARACTERS)), max_characters)
 
 
 def _absolute(path: PathLike) -> str:

@@ -27,6 +27,17 @@ class CheckpointTest(SdkTest):
             run.flush()
         self.assertNotIn("metadata", self.server.bodies_of("checkpoints")[0])
 
+    def test_secrets_do_not_leave_this_host(self):
+        run = self.attach()
+        run.checkpoint(self.directory, step=1, metadata={"hub": {"hf_token": "hunter2"}, "note": "API_KEY=hunter2"})
+        run.event("password=hunter2", message="x" * 19_990 + " TOKEN=hunter2", data={"password": "hunter2"})
+        run.flush()
+        (checkpoint,), (event,) = self.server.bodies_of("checkpoints"), self.server.bodies_of("events")
+        self.assertEqual(checkpoint["metadata"], {"hub": {"hf_token": "***"}, "note": "API_KEY=***"})
+        self.assertEqual((event["title"], event["data"]), ("password=***", {"password": "***"}))
+        self.assertNotIn("hunt", event["message"])
+        self.assertLessEqual(len(event["message"]), 20_000)
+
     def test_a_file_is_a_checkpoint_too(self):
         (self.directory / "model.pt").write_bytes(b"x" * 10)
         run = self.attach()

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { maskSecrets } from '../src/mask.js';
-import { maskText } from '../src/mask-text.js';
+import { maskSecrets, maskText } from '../src/index.js';
 
 const cases = JSON.parse(
-  readFileSync(new URL('../../../test/fixtures/secrets.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../test/fixtures/secrets.json', import.meta.url), 'utf8'),
 ) as { texts: [string, string][]; kept: string[]; objects: [object, object][] };
 
 /** The largest body that a run can come in. */

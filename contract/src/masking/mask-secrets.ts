@@ -1,12 +1,5 @@
-import { DOCUMENTS, type Documents } from './run-documents.js';
 import { maskText } from './mask-text.js';
 import { MASK, secrecyOf } from './secret-key.js';
-
-/** The documents that are given, without their secrets. */
-export function maskDocuments(given: Readonly<Documents>): Documents {
-  const present = DOCUMENTS.filter((name) => given[name] !== undefined);
-  return Object.fromEntries(present.map((name) => [name, maskSecrets(given[name] ?? {})]));
-}
 
 /** A copy in which `***` stands for what a key, a flag or its own form tells to be a secret, at whatever depth. */
 export function maskSecrets(value: object): Record<string, unknown> {
