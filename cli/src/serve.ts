@@ -3,7 +3,7 @@ import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type Resolv
 import { authRef } from '@svc/plugin-auth';
 import { stopSignal, tellReady, untilAborted } from './lifetime.js';
 import { printLines } from './output/print.js';
-import { serverFile, type RunningServer } from './settings.js';
+import { serverFile, toRunningServer } from './running-server.js';
 
 /** Starts the server; it ends, and the process with it, when told to stop. Throws the BootError of a boot that fails. */
 export async function serve(configFile: string, flags: NonNullable<ResolveOptions['flags']>): Promise<void> {
@@ -30,23 +30,27 @@ async function end(kernel: Kernel, { dataDir }: ResolvedConfig): Promise<never> 
 
 /** Where the command line on this host finds the server, whatever its port. A full disk is no reason not to serve. */
 function leaveAddress(dataDir: string, url: string): void {
-  const server: RunningServer = { url, pid: process.pid };
   const file = serverFile(dataDir);
   try {
-    writeFileSync(file, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(toRunningServer(url))}\n`, { mode: 0o600 });
   } catch (error) {
     const reason = (error as Error).message;
     process.stderr.write(`${file} cannot be written (${reason}): svc on this host needs --url ${url}\n`);
   }
 }
 
-/** On the terminal, where the operator is, and not in the log, which is kept. */
+/** On a terminal alone: what is written elsewhere is kept, and read by others. */
 function showFirstToken(kernel: Kernel, { dataDir, plugins }: ResolvedConfig): void {
   if (!plugins.some(({ name }) => name === authRef.plugin)) return;
   const token = kernel.use(authRef).takeFirstToken();
   if (token === null) return;
-  printLines([
-    `first token, of write scope: ${token}`,
-    `it is not shown again; it is also in ${dataDir}/token, where svc on this host finds it`,
-  ]);
+  const file = `${dataDir}/token`;
+  printLines(
+    process.stdout.isTTY
+      ? [
+          `first token, of write scope: ${token}`,
+          `it is not shown again; it is also in ${file}, where svc on this host finds it`,
+        ]
+      : [`made the first token, of write scope: it is in ${file}, where svc on this host finds it`],
+  );
 }

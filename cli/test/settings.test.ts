@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { UsageError } from '../src/failure.js';
-import { loadConnection, toDataDir } from '../src/settings.js';
+import { Failure, UsageError } from '../src/failure.js';
+import { toRunningServer, type RunningServer } from '../src/running-server.js';
+import { isServerMeant, loadConnection, toDataDir } from '../src/settings.js';
 
 describe('where the server is', () => {
   let dataDir: string;
@@ -13,11 +14,29 @@ describe('where the server is', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true }));
 
-  it('is the local one by default, with the token that it left', () => {
-    expect(loadConnection({ dataDir }, {})).to.deep.equal({
-      url: 'http://127.0.0.1:8600',
-      token: 'svc_write_local',
-    });
+  function leaveServer(server: Partial<RunningServer> = {}): void {
+    const all = { ...toRunningServer('http://127.0.0.1:12345'), ...server };
+    writeFileSync(path.join(dataDir, 'server.json'), JSON.stringify(all));
+  }
+
+  it('is the one that works on the data directory, on whatever port, with the token that it left', () => {
+    leaveServer();
+    const local = { url: 'http://127.0.0.1:12345', token: 'svc_write_local' };
+    expect(loadConnection({ dataDir }, {})).to.deep.equal(local);
+    expect(loadConnection({ dataDir, url: 'http://127.0.0.1:12345/' }, {})).to.deep.equal(local);
+  });
+
+  it('is nowhere without one: no address is guessed', () => {
+    const sentence = `no server is running on the data directory ${dataDir}: start one with svc up, or name one with --url or SVC_URL`;
+    expect(() => loadConnection({ dataDir }, {})).to.throw(Failure, sentence);
+    leaveServer({ pid: 2 ** 30 });
+    expect(() => loadConnection({ dataDir }, {}), 'one that was killed').to.throw(Failure, sentence);
+    leaveServer({ start_ticks: 1 });
+    expect(() => loadConnection({ dataDir }, {}), 'another process under its pid').to.throw(
+      Failure,
+      sentence,
+    );
+    expect(isServerMeant({ dataDir }, {})).to.equal(false);
   });
 
   it('options win over SVC_URL and SVC_TOKEN', () => {
@@ -29,33 +48,21 @@ describe('where the server is', () => {
     });
   });
 
-  it('sends the local token to a loopback address alone', () => {
+  it('sends the local token to the server that works on the data directory alone', () => {
     const tokenFor = (url: string) => loadConnection({ dataDir, url }, {}).token;
-    for (const url of ['http://127.0.0.1:9', 'http://127.9.9.9', 'http://localhost:9', 'http://[::1]:9']) {
-      expect(tokenFor(url), url).to.equal('svc_write_local');
-    }
-    for (const url of [
-      'http://127.0.0.1.example.org',
+    const others = [
+      'http://127.0.0.1:8600',
+      'http://localhost:12345',
+      'http://[::1]:12345',
       'http://example.org',
-      'http://10.0.0.1:8600',
-      'http://localhost.example.org',
-    ]) {
-      expect(tokenFor(url), url).to.equal(null);
-    }
-  });
-
-  it('is the server that works on the data directory, on whatever port', () => {
-    const server = { url: 'http://127.0.0.1:12345', pid: process.pid };
-    writeFileSync(path.join(dataDir, 'server.json'), JSON.stringify(server));
-    expect(loadConnection({ dataDir }, {}).url).to.equal('http://127.0.0.1:12345');
-  });
-
-  it('forgets one that was killed', () => {
-    writeFileSync(
-      path.join(dataDir, 'server.json'),
-      JSON.stringify({ url: 'http://127.0.0.1:12345', pid: 2 ** 30 }),
+    ];
+    for (const url of ['http://127.0.0.1:12345', ...others]) expect(tokenFor(url), url).to.equal(null);
+    leaveServer();
+    for (const url of others) expect(tokenFor(url), url).to.equal(null);
+    leaveServer({ start_ticks: 1 });
+    expect(tokenFor('http://127.0.0.1:12345'), 'a stranger on the port of one that was killed').to.equal(
+      null,
     );
-    expect(loadConnection({ dataDir }, {}).url).to.equal('http://127.0.0.1:8600');
   });
 
   it('refuses what is no address', () => {

@@ -1,10 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { routes, type BodyOf, type Job, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import type { Program } from '../support/program.js';
-import { createWorkplace, untilJob, type Server, type Workplace } from '../support/workplace.js';
+import { ROOT, startProgram, type Program } from '../support/program.js';
+import {
+  createWorkplace,
+  untilJob,
+  untilPrinted,
+  type Server,
+  type Workplace,
+} from '../support/workplace.js';
 
 const WAITS = ['sh', '-c', 'echo ready; sleep 600'];
 
@@ -325,17 +333,57 @@ describe('svc without a server', function () {
     expect(stderr).to.match(/^svc: there is no database in .*: start the server once \(svc up\)\n$/);
   });
 
-  it('the first start prints a token once, keeps it for its owner alone, and logs it nowhere', async () => {
+  it('the first start keeps its token for its owner alone, and prints where it is when nobody sits at a terminal', async () => {
     const first = await workplace.startServer();
-    const token = /first token, of write scope: (svc_write_\w{43})\n/.exec(first.stdout)?.[1] ?? 'none';
     const file = path.join(workplace.dataDir, 'token');
-    expect(readFileSync(file, 'utf8').trim()).to.equal(token);
+    await until(() => first.stdout.includes('first token'));
+    expect(first.stdout).to.contain(`made the first token, of write scope: it is in ${file}`);
+    expect(readFileSync(file, 'utf8').trim()).to.match(/^svc_write_\w{43}$/);
     expect(statSync(file).mode & 0o777).to.equal(0o600);
-    expect(first.stderr).to.not.contain(token);
+    expect(first.stdout + first.stderr).to.not.contain('svc_write_');
     first.kill();
     await first.ended;
     expect(existsSync(path.join(workplace.dataDir, 'server.json'))).to.equal(false);
     const second = await workplace.startServer();
-    expect(second.stdout).to.not.contain('svc_write_');
+    expect(second.stdout).to.not.contain('first token');
+  });
+
+  it('the first start prints its token once, on a terminal', async function () {
+    if (!existsSync('/usr/bin/script')) return this.skip();
+    const env = { PATH: process.env['PATH'], HOME: workplace.dir, SVC_DATA_DIR: workplace.dataDir };
+    const command = `${process.execPath} ${ROOT}cli/bin/svc.mjs server --port 0`;
+    const terminal = startProgram('/usr/bin/script', ['-qefc', command, '/dev/null'], env);
+    const printed = await untilPrinted(terminal, /first token, of write scope: (svc_write_\w{43})/);
+    expect(printed).to.equal(readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
+    terminal.kill();
+    await terminal.ended;
+  });
+
+  it('without a server no address is guessed: svc says how to come by one', async () => {
+    const { status, stderr } = await workplace.svc(['jobs']);
+    expect([status, stderr]).to.deep.equal([
+      1,
+      `svc: no server is running on the data directory ${workplace.dataDir}: start one with svc up, or name one with --url or SVC_URL\n`,
+    ]);
+  });
+
+  it('what listens on the port of a server that was killed gets no token', async () => {
+    const killed = await workplace.startServer();
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const headers: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      headers.push(request.headers.authorization);
+      response.end('{}');
+    });
+    stranger.listen(Number(new URL(killed.url).port), '127.0.0.1');
+    try {
+      await once(stranger, 'listening');
+      expect((await workplace.svc(['jobs'])).stderr).to.contain('no server is running');
+      await workplace.svc(['whoami', '--url', killed.url]);
+      expect(headers).to.deep.equal([undefined]);
+    } finally {
+      stranger.close();
+    }
   });
 });

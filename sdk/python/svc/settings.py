@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +11,13 @@ from urllib.parse import urlsplit
 
 from .notices import warn_once
 
-DEFAULT_URL = "http://127.0.0.1:8600"
 MODES = ("online", "offline", "disabled")
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)
 class Settings:
     mode: str
-    url: str
+    url: str  # empty: no server was named, and none works on the local data directory
     token: str
     job_id: str | None
     run_id: str | None
@@ -32,11 +31,12 @@ class Settings:
 
 def load_settings(env: Mapping[str, str]) -> Settings:
     """Settings from environment variables; a value that makes no sense is warned about and its default taken."""
-    url = env.get("SVC_URL", "").strip().rstrip("/") or DEFAULT_URL
+    local_url = _url_of_local_server(env)
+    url = env.get("SVC_URL", "").strip().rstrip("/") or local_url
     return Settings(
         mode=_mode(env),
         url=url,
-        token=_token(env, url),
+        token=_token(env, url, local_url),
         job_id=env.get("SVC_JOB_ID") or None,
         run_id=env.get("SVC_RUN_ID") or None,
         attempt=int(_number(env, "SVC_ATTEMPT", 0)) or None,
@@ -68,10 +68,10 @@ def _number(env: Mapping[str, str], name: str, default: float) -> float:
     return default
 
 
-def _token(env: Mapping[str, str], url: str) -> str:
+def _token(env: Mapping[str, str], url: str, local_url: str) -> str:
     token = env.get("SVC_TOKEN", "").strip()
-    # The token file is the local server's: it must never travel to another host.
-    if not token and _host(url) in LOOPBACK_HOSTS:
+    # The token file is the local server's: it must never travel to another program, be it on this host.
+    if not token and local_url and _origin(url) == _origin(local_url):
         token = _token_of_local_server(env)
     if token.isascii() and token.isprintable():
         return token
@@ -79,16 +79,36 @@ def _token(env: Mapping[str, str], url: str) -> str:
     return ""
 
 
+def _data_dir(env: Mapping[str, str]) -> Path:
+    return Path(env.get("SVC_DATA_DIR") or "~/.svc").expanduser()
+
+
 def _token_of_local_server(env: Mapping[str, str]) -> str:
-    data_dir = env.get("SVC_DATA_DIR") or "~/.svc"
     try:
-        return (Path(data_dir).expanduser() / "token").read_text("utf-8").strip()
+        return (_data_dir(env) / "token").read_text("utf-8").strip()
     except (OSError, ValueError, RuntimeError):
         return ""
 
 
-def _host(url: str) -> str:
+def _url_of_local_server(env: Mapping[str, str]) -> str:
+    """The address of the server that works on the local data directory now; empty when there is none that lives."""
     try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
+        server = json.loads((_data_dir(env) / "server.json").read_text("utf-8"))
+        is_alive = _start_ticks(server["pid"]) == server["start_ticks"]
+        return str(server["url"]).rstrip("/") if is_alive else ""
+    except (OSError, ValueError, RuntimeError, LookupError, TypeError):
         return ""
+
+
+def _start_ticks(pid: int) -> int:
+    """When the process started, in clock ticks since boot: a later process may have the same pid."""
+    stat = Path(f"/proc/{int(pid)}/stat").read_text("latin-1")
+    return int(stat[stat.rindex(")") + 2 :].split()[19])
+
+
+def _origin(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.netloc
+    except ValueError:
+        return "", url

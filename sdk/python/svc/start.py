@@ -73,6 +73,8 @@ def _start(settings: Settings, details: dict[str, Any]) -> Run:
     run_id = settings.run_id if is_attachable else None
     if settings.mode == "offline":
         return _record_offline(settings, details, run_id, "SVC_MODE=offline")
+    if not settings.url:
+        return _record_offline(settings, details, run_id, "no server runs on this host; SVC_URL names another")
     if run_id is not None:
         return _attach(settings, details, run_id)
     return _create(settings, details)

@@ -1,5 +1,6 @@
 import argparse
 import dataclasses
+import json
 import os
 import time
 from pathlib import Path
@@ -167,16 +168,36 @@ class SettingsTest(SdkTest):
     def settings(self, **env):
         return load_settings({"SVC_DATA_DIR": str(self.directory), **env})
 
-    def test_without_an_environment_the_local_server_and_its_token_are_taken(self):
+    def leave_server(self, url="http://127.0.0.1:8600", **changes):
+        ticks = int(Path("/proc/self/stat").read_text("latin-1").rpartition(")")[2].split()[19])
+        server = {"url": url, "pid": os.getpid(), "start_ticks": ticks, **changes}
+        (self.directory / "server.json").write_text(json.dumps(server))
         (self.directory / "token").write_text(TOKEN + "\n")
+
+    def test_without_an_environment_the_server_of_the_local_data_directory_and_its_token_are_taken(self):
+        self.leave_server()
         settings = self.settings()
         self.assertEqual((settings.url, settings.token), ("http://127.0.0.1:8600", TOKEN))
         self.assertEqual((settings.mode, settings.flush_timeout_s, settings.queue_points), ("online", 10.0, 100_000))
 
-    def test_the_local_servers_token_never_goes_to_another_host(self):
-        (self.directory / "token").write_text(TOKEN)
-        self.assertEqual(self.settings(SVC_URL="http://gpu-cluster:8600").token, "")
-        self.assertEqual(self.settings(SVC_URL="http://localhost:1/").token, TOKEN)
+    def test_without_one_that_lives_no_address_is_guessed(self):
+        self.assertEqual(self.settings().url, "")
+        for changes in ({"pid": 2**30}, {"start_ticks": 1}, {"pid": "x"}):
+            self.leave_server(**changes)
+            self.assertEqual((self.settings().url, self.settings().token), ("", ""))
+        self.set(SVC_DATA_DIR=str(self.directory), SVC_URL="")
+        with self.assertLogs("svc", "WARNING") as logs:
+            svc.init().finish()
+        self.assertIn("no server runs on this host", logs.output[0])
+        self.assertEqual(self.server.requests, [])
+
+    def test_the_local_servers_token_goes_to_that_server_alone(self):
+        self.leave_server()
+        self.assertEqual(self.settings(SVC_URL="http://127.0.0.1:8600/").token, TOKEN)
+        for url in ("http://gpu-cluster:8600", "http://localhost:8600", "http://127.0.0.1:1", "http://[::1]:8600"):
+            self.assertEqual(self.settings(SVC_URL=url).token, "")
+        self.leave_server(start_ticks=1)
+        self.assertEqual(self.settings(SVC_URL="http://127.0.0.1:8600").token, "")
 
     def test_values_that_make_no_sense_are_warned_about(self):
         with self.assertLogs("svc", "WARNING") as logs:
