@@ -1,6 +1,6 @@
 import { toId } from '@svc/contract';
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, readdir, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUlid, ensureIdentity, saveIdentitySync } from '../src/identity.js';
@@ -34,7 +34,16 @@ describe('agent: identity', () => {
 
   it('is for the owner of the directory alone', async () => {
     await ensureIdentity(dir, undefined, 'host');
-    expect((await stat(path.join(dir, 'agent.json'))).mode & 0o777).to.equal(0o600);
+    expect((await stat(path.join(dir, 'agent'))).mode & 0o777).to.equal(0o700);
+    expect((await stat(path.join(dir, 'agent', 'agent.json'))).mode & 0o777).to.equal(0o600);
+  });
+
+  it('is taken along from where earlier versions kept it', async () => {
+    const former = { node_id: 'node_01JD0000000000000000000001', node_secret: 'secret', name: 'host' };
+    await writeFile(path.join(dir, 'agent.json'), JSON.stringify(former));
+    expect(await ensureIdentity(dir, undefined, 'other')).to.deep.equal(former);
+    expect(await readdir(dir)).to.deep.equal(['agent']);
+    expect(await ensureIdentity(dir, undefined, 'other')).to.deep.equal(former);
   });
 
   it('has ULIDs that sort by time', () => {

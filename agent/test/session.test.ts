@@ -77,7 +77,7 @@ describe('agent: connection', () => {
     bench.server.silent = true;
     await bench.start({ timing: QUICK });
     await bench.server.frame('hello');
-    const inTheWay = path.join(bench.stateDir, `agent.json.${process.pid}.tmp`);
+    const inTheWay = path.join(bench.stateDir, 'agent', `agent.json.${process.pid}.tmp`);
     await mkdir(inTheWay);
     bench.server.heartbeatMs = 1;
     bench.server.answerHello();

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { createAgentLog, keepHeapSmall, startAgent } from '@svc/agent';
 import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
 import type { AgentCommandOptions } from './commands/agent.js';
@@ -9,10 +11,11 @@ import { loadConnection } from './settings.js';
 export async function runAgent(options: AgentCommandOptions): Promise<void> {
   keepHeapSmall();
   const stop = stopSignal();
-  const { url, token } = loadConnection(options);
+  const given = await readToken(options);
+  const { url, token } = loadConnection(given === null ? options : { ...options, token: given });
   if (token === null) {
     throw new Failure(
-      'the agent needs a token: svc token create --name agents --scope agent makes one; give it as SVC_TOKEN',
+      'the agent needs a token: svc token create --name agents --scope agent makes one; give it by --token-file FILE',
     );
   }
   const {
@@ -48,6 +51,21 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
   await untilAborted(stop);
   await agent.close();
   process.exit();
+}
+
+/** What --token-file or --token-stdin names; null: neither is given. */
+async function readToken({ tokenFile, tokenStdin }: AgentCommandOptions): Promise<string | null> {
+  if (tokenFile === undefined && !tokenStdin) return null;
+  const source = tokenFile ?? 'standard input';
+  const content = tokenFile === undefined ? text(process.stdin) : readFile(tokenFile, 'utf8');
+  const token = await content.catch((error: Error) => {
+    throw new Failure(`the token cannot be read from ${source}: ${error.message}`, { cause: error });
+  });
+  return token.trim() || refuseEmpty(source);
+}
+
+function refuseEmpty(source: string): never {
+  throw new Failure(`there is no token in ${source}`);
 }
 
 function toBytes(megabytes: number | undefined): number | undefined {

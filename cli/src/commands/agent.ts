@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import type { ConnectionOptions } from '../settings.js';
+import { UsageError } from '../failure.js';
+import { note } from '../output/print.js';
 import { withServer } from './connected.js';
 import { parseInteger, parsePair } from './parse.js';
 
 export function addAgentCommand(program: Command): void {
   withServer(program.command('agent'))
     .description('run the agent of this host: it takes jobs from the server and runs them')
+    .option('--token-file <file>', 'file with the token: no other program sees it, unlike --token')
+    .option('--token-stdin', 'read the token from standard input')
     .option('--name <name>', "the node's name (default: the host's)")
     .option('--state-dir <dir>', "the agent's own directory: node id, attempts, logs (default ~/.svc)")
     .option('--label <k=v>', 'label that a job may select by; may be repeated', parsePair)
@@ -24,15 +28,24 @@ export function addAgentCommand(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nExample:\n  SVC_TOKEN=svc_agent_... svc agent --url http://server:8600 --label rack=b2',
+      '\nExample:\n  svc agent --url http://server:8600 --token-file /etc/svc/agent-token --label rack=b2',
     )
     .action(async (options: AgentCommandOptions) => {
+      const { token, tokenFile, tokenStdin } = options;
+      if ([token, tokenFile, tokenStdin].filter((given) => given !== undefined).length > 1)
+        throw new UsageError('give the token once: --token-file FILE, --token-stdin or --token TOKEN');
+      if (token !== undefined)
+        note(
+          "the argument list of a process is everyone's to read: give the token by --token-file FILE or --token-stdin",
+        );
       const { runAgent } = await import('../run-agent.js');
       await runAgent(options);
     });
 }
 
 export interface AgentCommandOptions extends ConnectionOptions {
+  readonly tokenFile?: string;
+  readonly tokenStdin?: boolean;
   readonly name?: string;
   readonly stateDir?: string;
   readonly label?: Record<string, string>;

@@ -59,10 +59,10 @@ function toArguments({ config, host, port, dataDir }: ServerOptions): string[] {
 
 async function startAgent(start: Start, client: Client, dataDir: string): Promise<void> {
   const { url } = client.connection;
-  const token = await ensureAgentToken(client, dataDir);
-  // By the environment: an argument list is everyone's to read.
-  const env = { ...process.env, SVC_URL: url, SVC_TOKEN: token };
-  await start('agent', ['agent', '--state-dir', dataDir], env).ready;
+  const tokenFile = await ensureAgentToken(client, dataDir);
+  const { SVC_TOKEN: _operators, ...env } = process.env;
+  await start('agent', ['agent', '--state-dir', dataDir, '--token-file', tokenFile], { ...env, SVC_URL: url })
+    .ready;
 }
 
 async function announce(client: Client, dataDir: string, withExample: boolean): Promise<void> {

@@ -1,18 +1,28 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { routes } from '@svc/contract';
 import { createClient, type Client } from '../api/client.js';
 
-/** A token of agent scope for the local agent, kept in `<data dir>/agent-token`: the operator's is not lent to it. */
+/**
+ * The file with a token of agent scope for the local agent, `<data dir>/agent/token`: the operator's is not lent to it, and an argument
+ * list or an environment is read by more programs than a file.
+ */
 export async function ensureAgentToken(operator: Client, dataDir: string): Promise<string> {
-  const file = path.join(dataDir, 'agent-token');
+  const file = path.join(dataDir, 'agent', 'token');
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  takeAlong(path.join(dataDir, 'agent-token'), file);
   const kept = readKept(file);
-  if (kept !== null && (await isGood(operator.connection.url, kept))) return kept;
+  if (kept !== null && (await isGood(operator.connection.url, kept))) return file;
   const { token } = await operator.call(routes.createToken, {
     body: { name: 'agent of svc up', scope: 'agent' },
   });
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  return token;
+  return file;
+}
+
+/** From where earlier versions kept it. */
+function takeAlong(former: string, file: string): void {
+  if (existsSync(former)) renameSync(former, file);
 }
 
 function readKept(file: string): string | null {

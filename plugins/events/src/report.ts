@@ -1,10 +1,10 @@
 import {
   EVENT_DATA_BYTES,
+  maskSecrets,
+  maskText,
   type EventDraft,
   type EventRecord,
   type Run,
-  maskSecrets,
-  maskText,
 } from '@svc/contract';
 import { fail, failValidation, refuseLargeJson, type PluginContext } from '@svc/kernel';
 import type { EventFeed } from './feed.js';
@@ -31,13 +31,9 @@ export async function reportEvent(
 }
 
 /** What the run tells, without secrets. */
-function toReported({
-  title,
-  message = '',
-  severity,
-  data = {},
-}: EventReport['body']): Omit<EventDraft, 'type'> {
-  return { title: maskText(title), message: maskText(message), severity, data: maskSecrets(data) };
+function toReported({ title, message = '', data = {}, ...rest }: EventReport['body']) {
+  const masked = { title: maskText(title), message: maskText(message), data: maskSecrets(data) };
+  return { ...rest, ...masked } as Omit<EventDraft, 'type'>;
 }
 
 /** Throws conflict when the event made first under a key says something else than this report of the same key. */
