@@ -106,7 +106,7 @@ const atItsBuiltPlace = {
 
 /**
  * The command line and, in a chunk of its own, the agent: bundled, they start in a fraction of the time and memory. The
- * shim is a program beside them. The server is not part of it: its plugins must share one kernel.
+ * shim and the launcher are programs beside them. The server is not part of it: its plugins must share one kernel.
  */
 async function buildCommandLine() {
   const { metafile } = await esbuild.build({
@@ -115,6 +115,7 @@ async function buildCommandLine() {
       { in: 'cli/src/main.ts', out: 'main' },
       { in: 'cli/src/agent-main.ts', out: 'agent-main' },
       { in: 'agent/src/shim.ts', out: 'shim' },
+      { in: 'agent/src/launcher.ts', out: 'launcher' },
     ],
     outdir: 'cli/dist',
     absWorkingDir: ROOT,

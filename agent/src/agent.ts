@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ensureDurableDir } from './durable-file.js';
 import { nvidiaSmi } from './gpu-nvidia.js';
 import { ensureIdentity, saveIdentitySync, type Identity } from './identity.js';
+import { findJobUser, openPassage, type JobUser } from './job-user.js';
 import { LogShipper } from './log-shipper.js';
 import { LogSpool } from './log-spool.js';
 import { createAgentLog, toReason, type AgentLog } from './log.js';
@@ -31,6 +32,8 @@ export interface AgentOptions {
   name?: string | undefined;
   /** Left out: ~/.svc. Must hold: one agent at a time works on it. */
   stateDir?: string | undefined;
+  /** The user as whom jobs run, for an agent that is root. Left out: as the agent does. */
+  runAs?: string | undefined;
   labels?: Labels | undefined;
   /** Left out: the number of logical CPUs. */
   maxCpuJobs?: number | undefined;
@@ -76,14 +79,21 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await ensureDurableDir(stateDir);
   const lock = await lockStateDir(stateDir);
   try {
-    return await startLocked(options, stateDir, lock);
+    const jobUser = options.runAs === undefined ? null : await findJobUser(options.runAs);
+    if (jobUser !== null) await openPassage(stateDir, jobUser);
+    return await startLocked(options, stateDir, jobUser, lock);
   } catch (error) {
     await lock.unlock();
     throw error;
   }
 }
 
-async function startLocked(options: AgentOptions, stateDir: string, lock: StateDirLock): Promise<Agent> {
+async function startLocked(
+  options: AgentOptions,
+  stateDir: string,
+  jobUser: JobUser | null,
+  lock: StateDirLock,
+): Promise<Agent> {
   const { url, token, runners, log = createAgentLog() } = options;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -122,6 +132,7 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
       clock,
       log,
       token,
+      jobUser,
       runners,
       logs,
       spools,

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { JobUser } from './job-user.js';
 
 export interface ProcessEnvInput {
   /** The agent's own environment. */
@@ -7,6 +8,8 @@ export interface ProcessEnvInput {
   readonly given: Readonly<Record<string, string>>;
   /** The agent's token: whatever holds it stays out. */
   readonly agentToken: string;
+  /** As whom it runs; null: as the agent does. */
+  readonly user: JobUser | null;
   readonly serverUrl: string;
   readonly nodeId: string;
   readonly jobId: string;
@@ -18,12 +21,13 @@ export interface ProcessEnvInput {
 }
 
 /**
- * The environment of a job's process: the agent's (without SVC_*, without what npm adds, without the agent's token), then
+ * The environment of a job's process: the agent's (without SVC_*, without what npm adds, without the agent's token; for another user with that one's home and name), then
  * defaults, then the job's own, then what the job must not choose. Without a GPU, CUDA_VISIBLE_DEVICES is empty: none.
  */
 export function toProcessEnv(input: ProcessEnvInput): Record<string, string> {
   return {
     ...toInherited(input),
+    ...toUserVariables(input.user),
     PWD: path.resolve(input.workingDir),
     PYTHONUNBUFFERED: '1',
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
@@ -40,9 +44,18 @@ export function toProcessEnv(input: ProcessEnvInput): Record<string, string> {
   };
 }
 
-function toInherited({ inherited, agentToken }: ProcessEnvInput): Record<string, string> {
+function toUserVariables(user: JobUser | null): Record<string, string> {
+  return user === null ? {} : { HOME: user.home, USER: user.name, LOGNAME: user.name };
+}
+
+/** Sockets, caches and the mailbox of the session in which the agent was started. */
+const OF_SESSION = /^(XDG_|DBUS_|SSH_|SUDO_|MAIL$)/;
+
+function toInherited({ inherited, agentToken, user }: ProcessEnvInput): Record<string, string> {
   const isOwn = (name: string, value: string) =>
-    /^(SVC_|npm_|OLDPWD$|_$)/.test(name) || value.includes(agentToken);
+    /^(SVC_|npm_|OLDPWD$|_$)/.test(name) ||
+    value.includes(agentToken) ||
+    (user !== null && OF_SESSION.test(name));
   return Object.fromEntries(
     Object.entries(inherited).filter((entry): entry is [string, string] => {
       const [name, value] = entry;

@@ -1,4 +1,5 @@
 import type { AttemptKey, Exit, RunnerProbe } from '@svc/contract';
+import type { JobUser } from './job-user.js';
 import type { AgentLog } from './log.js';
 
 /**
@@ -48,6 +49,8 @@ export interface RunContext<State> extends RecoverContext<State> {
   /** The whole environment of the process. Never written to a disk or a log. */
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string;
+  /** As whom its processes run; null: as the agent does. */
+  readonly user: JobUser | null;
   readonly gpuIndices: readonly number[];
 }
 

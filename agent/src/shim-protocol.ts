@@ -1,4 +1,5 @@
 import type { Exit } from '@svc/contract';
+import type { JobUser } from './job-user.js';
 import type { AttemptMark, ProcessIdentity } from './process-table.js';
 
 /** A line of JSON on the shim's stdin: the only way in for what is secret. */
@@ -7,6 +8,8 @@ export interface ShimOrder {
   readonly dir: string;
   readonly command: readonly string[];
   readonly cwd: string;
+  /** As whom it runs; null: as the shim does. */
+  readonly user: JobUser | null;
   readonly env: Readonly<Record<string, string>>;
   readonly stdoutPath: string;
   readonly stderrPath: string;

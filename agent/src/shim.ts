@@ -7,11 +7,12 @@
  * Imports nothing but node's own modules and a few small files beside it: it starts fast and stays small.
  */
 import type { Exit } from '@svc/contract';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { accessSync, closeSync, constants as fsConstants, openSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, constants as fsConstants, openSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import path from 'node:path';
 import { isMissing, writeAtomicSync, writeDurableSync } from './durable-file.js';
+import { launchAs, LaunchFailed, type Launched, type ProcessEnd } from './launch-as.js';
 import { createOomWitness } from './oom-witness.js';
 import { identify, readBootId, sweep, type AttemptSigns, type ProcessIdentity } from './process-table.js';
 import {
@@ -22,6 +23,7 @@ import {
   type ShimOrder,
   type Started,
 } from './shim-protocol.js';
+import { explainStartFailure } from './start-failure.js';
 
 const RETRY_MS = 1000;
 /** So a shell ends whose last command was ended by SIGKILL. */
@@ -81,84 +83,61 @@ async function supervise(order: ShimOrder): Promise<Ended> {
   oomWitness.prepare();
   const started = await start(order).catch((error: unknown) => toFailure(error, order));
   if ('kind' in started) return started;
-  const { child, facts } = started;
+  const { launched, facts } = started;
   last = { order, leader: facts };
   const oom = oomWitness.watch(facts.pid);
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('exit', (code, signal) => {
-      const isOom =
-        signal === 'SIGKILL' ? oom.wasKilled() : code === SHELL_KILLED && oom.wasDescendantKilled();
-      oom.close();
-      resolve({ ...toExit(code, signal, isOom), finished_at: Date.now() });
-    });
+  const ended = launched.ended.then((end) => {
+    const isOom =
+      end?.signal === 'SIGKILL' ? oom.wasKilled() : end?.code === SHELL_KILLED && oom.wasDescendantKilled();
+    oom.close();
+    return { ...toExit(end, isOom), finished_at: Date.now() };
   });
   // It counts in this boot of the host alone.
   await persist(order, STARTED_FILE, facts, writeAtomicSync);
   return ended;
 }
 
-async function start(order: ShimOrder): Promise<{ child: ChildProcess; facts: Started }> {
-  const [program = '', ...args] = order.command;
-  const { cwd, env } = order;
+async function start(order: ShimOrder): Promise<{ launched: Launched; facts: Started }> {
   const stdout = openSync(order.stdoutPath, OPEN_FLAGS, 0o600);
   const stderr = openSync(order.stderrPath, OPEN_FLAGS, 0o600);
   try {
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', stdout, stderr] });
-    if (child.pid === undefined) await new Promise((_, reject) => child.once('error', reject));
-    // Before the event loop turns nobody has reaped the child, so its entry in /proc is there even if it has ended.
-    const identity = identify(child.pid as number) ?? { pid: child.pid as number, start_ticks: 0 };
-    return { child, facts: { ...identity, boot_id: readBootId(), started_at: Date.now() } };
+    const { user } = order;
+    const launched = user
+      ? await launchAs({ ...order, user }, stdout, stderr)
+      : await launch(order, stdout, stderr);
+    return { launched, facts: { ...launched.identity, boot_id: readBootId(), started_at: Date.now() } };
   } finally {
     closeSync(stdout);
     closeSync(stderr);
   }
 }
 
-function toExit(code: number | null, signal: NodeJS.Signals | null, isOom: boolean): Exit {
+/** As the user that we are. */
+async function launch({ command, cwd, env }: ShimOrder, stdout: number, stderr: number): Promise<Launched> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', stdout, stderr] });
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  if (child.pid === undefined) await new Promise((_, reject) => child.once('error', reject));
+  const pid = child.pid as number;
+  // Before the event loop turns nobody has reaped the child, so its entry in /proc is there even if it has ended.
+  return { identity: identify(pid) ?? { pid, start_ticks: 0 }, ended };
+}
+
+function toExit(end: ProcessEnd, isOom: boolean): Exit {
+  if (end === null)
+    return { kind: 'lost', reason: 'the process that started it was killed, so nobody knows how it ended' };
+  const { code, signal } = end;
   if (signal === null) return isOom ? { kind: 'oom', code } : { kind: 'exited', code: code ?? 0 };
   const number = -osConstants.signals[signal];
   return isOom ? { kind: 'oom', code: number } : { kind: 'signaled', signal, code: number };
 }
 
 function toFailure(error: unknown, order: ShimOrder): Ended {
-  const message = `${explain(error as NodeJS.ErrnoException, order)} on ${order.host}`;
+  const reason = error instanceof LaunchFailed ? error.message : explainStartFailure(error as Error, order);
+  const message = `${reason}${order.user ? ` as ${order.user.name}` : ''} on ${order.host}`;
   return { kind: 'dispatch_failed', message, finished_at: Date.now() };
-}
-
-/** Starting a program fails with one code for several causes: look which it was. */
-function explain(error: NodeJS.ErrnoException, order: ShimOrder): string {
-  const program = order.command[0] ?? '';
-  if (error.syscall === 'open')
-    return `${error.path ?? order.dir} cannot be written (${error.code ?? error.message})`;
-  const trouble = findWorkingDirTrouble(order.cwd);
-  if (trouble !== null) return trouble;
-  if (error.code === 'ENOENT') return explainMissing(program, order);
-  if (error.code === 'EACCES') return `permission denied: ${program} cannot be executed`;
-  if (error.code === 'E2BIG') return 'the command and its environment are too long for the system';
-  return `${program} could not be started (${error.code ?? error.message})`;
-}
-
-function findWorkingDirTrouble(cwd: string): string | null {
-  try {
-    if (!statSync(cwd).isDirectory()) return `working_dir ${cwd} is not a directory`;
-    accessSync(cwd, fsConstants.X_OK);
-    return null;
-  } catch (error) {
-    return isMissing(error)
-      ? `working_dir ${cwd} does not exist`
-      : `permission denied: working_dir ${cwd} cannot be entered`;
-  }
-}
-
-function explainMissing(program: string, order: ShimOrder): string {
-  if (!program.includes('/')) return `program ${program} was not found in PATH`;
-  const file = path.resolve(order.cwd, program);
-  try {
-    statSync(file);
-  } catch {
-    return `program ${file} does not exist`;
-  }
-  return `program ${file} names an interpreter that does not exist`;
 }
 
 /** Until it is on the disk: a full disk delays the report, it does not lose it. */

@@ -32,9 +32,9 @@ export async function startUnderShim(
     pool.release(shim);
     throw error;
   }
-  const { dir, stdoutPath, stderrPath, env, workingDir: cwd, nodeName: host } = ctx;
+  const { dir, stdoutPath, stderrPath, env, workingDir: cwd, user, nodeName: host } = ctx;
   const run = new ShimmedRun(shim.identity, ctx);
-  shim.order({ dir, command, cwd, env, stdoutPath, stderrPath, mark: toMark(ctx), host });
+  shim.order({ dir, command, cwd, user, env, stdoutPath, stderrPath, mark: toMark(ctx), host });
   const giveBack = () => pool.release(shim);
   void run.begun.then(() => run.exit).then(giveBack, giveBack);
   await run.begun;

@@ -12,6 +12,7 @@ import { Attempt } from './attempt.js';
 import { writeAtomic } from './durable-file.js';
 import type { LogShipper } from './log-shipper.js';
 import { expectResult, toResultEnv } from './eval-result.js';
+import { giveRunDir, type JobUser } from './job-user.js';
 import { toReason, type AgentLog } from './log.js';
 import { toProcessEnv } from './process-env.js';
 import { createRunDir, loadAttempts, removeIfUntouched, toRunPaths, toUnknownPlan } from './run-dir.js';
@@ -49,6 +50,8 @@ export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writin
   readonly bootId: string;
   readonly serverUrl: string;
   readonly token: string;
+  /** As whom jobs run; null: as the agent does. */
+  readonly jobUser: JobUser | null;
   readonly runners: readonly RunnerAgent[];
   readonly logs: LogShipper;
   readonly spools: SpoolShipper;
@@ -152,9 +155,11 @@ export class Supervisor {
 
   async #begin(frame: Dispatch, attempt: Attempt, draft: SavedPlan): Promise<void> {
     const plan = { ...draft, result: await expectResult(frame, draft.working_dir, attempt.paths.result) };
+    const { jobUser } = this.options;
     const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
     try {
       await createRunDir(attempt.paths, plan);
+      if (jobUser !== null) await giveRunDir(attempt.paths, plan, jobUser);
     } catch (error) {
       return attempt.end(
         refuse(`${attempt.paths.dir} cannot be made on ${this.options.nodeName}: ${toReason(error)}`),
@@ -179,6 +184,7 @@ export class Supervisor {
       env: this.#toEnv(frame, plan, attempt.paths),
       workingDir,
       gpuIndices,
+      user: jobUser,
     };
     await attempt.follow(runner.start(plan.plan, ctx), refuse);
   }
@@ -215,7 +221,7 @@ export class Supervisor {
   }
 
   #toEnv(frame: Dispatch, plan: SavedPlan, { spool: spoolDir }: RunPaths): Record<string, string> {
-    const { token: agentToken, serverUrl, nodeId } = this.options;
+    const { token: agentToken, serverUrl, nodeId, jobUser } = this.options;
     const { job_id: jobId, attempt, run_id: runId, gpu_indices: gpuIndices } = frame;
     const { working_dir: workingDir, result } = plan;
     const inherited = process.env;
@@ -223,6 +229,7 @@ export class Supervisor {
       inherited,
       given: toResultEnv(frame.env, result),
       agentToken,
+      user: jobUser,
       serverUrl,
       nodeId,
       jobId,

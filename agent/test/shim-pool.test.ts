@@ -35,6 +35,7 @@ describe('agent: a shim whose agent goes', () => {
       stdoutPath,
       stderrPath,
       mark,
+      user: null,
       host: 'h',
     });
     await until(() => existsSync(path.join(dir, 'exit.json')), 'the end of the job');

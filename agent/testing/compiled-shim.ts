@@ -15,15 +15,15 @@ export function compiledShim(): readonly string[] {
 function compile(): string {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-shim-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
-  const outfile = path.join(dir, 'shim.mjs');
-  const entry = fileURLToPath(new URL('../src/shim.ts', import.meta.url));
+  const toSource = (name: string) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
   buildSync({
-    entryPoints: [entry],
-    outfile,
+    entryPoints: ['shim', 'launcher'].map(toSource),
+    outdir: dir,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
   });
-  return outfile;
+  return path.join(dir, 'shim.mjs');
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { createAgentLog, keepHeapSmall, startAgent } from '@svc/agent';
+import { createAgentLog, keepHeapSmall, startAgent, UnusableUser } from '@svc/agent';
 import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
@@ -21,6 +21,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
   const {
     name,
     stateDir,
+    runAs,
     label: labels,
     maxCpuJobs,
     virtualGpus,
@@ -38,6 +39,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     token,
     name,
     stateDir,
+    runAs,
     labels,
     maxCpuJobs,
     virtualGpus,
@@ -46,6 +48,8 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     keepAttemptsDays,
     runners,
     log,
+  }).catch((error: Error) => {
+    throw error instanceof UnusableUser ? new Failure(error.message, { cause: error }) : error;
   });
   void agent.ready.then(() => tellReady({ nodeId: agent.nodeId, name: agent.name }));
   await untilAborted(stop);

@@ -12,6 +12,7 @@ export function addAgentCommand(program: Command): void {
     .option('--token-stdin', 'read the token from standard input')
     .option('--name <name>', "the node's name (default: the host's)")
     .option('--state-dir <dir>', "the agent's own directory: node id, attempts, logs (default ~/.svc)")
+    .option('--run-as <user>', 'user as whom jobs run; needs an agent that is root (default: as the agent)')
     .option('--label <k=v>', 'label that a job may select by; may be repeated', parsePair)
     .option('--max-cpu-jobs <n>', 'jobs without a GPU at a time (default: logical CPUs)', parseInteger)
     .option('--virtual-gpus <n>', 'slots that stand for no device, for trying out', parseInteger)
@@ -48,6 +49,7 @@ export interface AgentCommandOptions extends ConnectionOptions {
   readonly tokenStdin?: boolean;
   readonly name?: string;
   readonly stateDir?: string;
+  readonly runAs?: string;
   readonly label?: Record<string, string>;
   readonly maxCpuJobs?: number;
   readonly virtualGpus?: number;

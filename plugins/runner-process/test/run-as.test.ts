@@ -1,0 +1,191 @@
+import { createAgentLog, startAgent, UnusableUser } from '@svc/agent';
+import { TOKEN, until } from '@svc/agent/testing';
+import type { AttemptKey } from '@svc/contract';
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Host, isAlive } from './support/host.js';
+
+const USER = 'svc-job-test';
+const GROUP = 'svc-job-extra';
+const isRoot = process.getuid?.() === 0;
+
+describe('jobs as another user', function () {
+  this.timeout(60_000);
+  let host: Host;
+  let uid: number;
+  let home: string;
+
+  before(function () {
+    if (!isRoot) {
+      // Only root may run a job as another user.
+      return this.skip();
+    }
+    home = mkdtempSync(path.join(os.tmpdir(), 'svc-home-'));
+    execFileSync('groupadd', [GROUP]);
+    execFileSync('useradd', ['--no-create-home', '--home-dir', home, '--groups', GROUP, USER]);
+    uid = Number(execFileSync('id', ['-u', USER], { encoding: 'utf8' }));
+  });
+  after(() => {
+    if (!isRoot) return;
+    execFileSync('userdel', [USER]);
+    execFileSync('groupdel', [GROUP]);
+    rmSync(home, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    host = await Host.create();
+    await host.startAgent({ runAs: USER });
+  });
+  afterEach(() => host.close());
+
+  const output = (key: AttemptKey) => readFileSync(host.file(key, 'stdout'), 'utf8');
+
+  async function ended(key: AttemptKey) {
+    return (await host.server.ended(key)).exit;
+  }
+
+  async function outputOf(script: string): Promise<string> {
+    const key = host.sh(script);
+    expect(await ended(key), output(key)).to.deep.equal({ kind: 'exited', code: 0 });
+    return output(key);
+  }
+
+  it('have its ids, its groups, its home and its name, and no way back to root', async () => {
+    const lines = (
+      await outputOf(
+        'id -u; id -ru; id -G; echo $HOME $USER $LOGNAME; grep -E "^(Uid|CapEff)" /proc/self/status; ls /proc/self/fd | grep -c ^.$',
+      )
+    ).split('\n');
+    const groups = execFileSync('id', ['-G', USER], { encoding: 'utf8' }).trim();
+    expect(lines.slice(0, 4)).to.deep.equal([`${uid}`, `${uid}`, groups, `${home} ${USER} ${USER}`]);
+    expect(groups.split(' ')).to.have.length(2);
+    expect(lines[4]).to.equal(`Uid:\t${uid}\t${uid}\t${uid}\t${uid}`);
+    expect(lines[5]).to.match(/^CapEff:\t0+$/);
+    expect(lines[6], 'open files of one digit: 0, 1, 2 and the folder that is listed').to.equal('4');
+  });
+
+  it('may write to their own directories, and to their output anew', async () => {
+    const key = host.sh(
+      'echo x > made && echo y > "$SVC_SPOOL_DIR/note" && echo again > /dev/stdout && echo oops > /dev/stderr',
+    );
+    expect(await ended(key)).to.deep.equal({ kind: 'exited', code: 0 });
+    expect(output(key)).to.equal('again\n');
+    for (const name of ['work/made', 'spool/note', 'work', 'spool', 'stdout'])
+      expect(statSync(host.file(key, name)).uid, name).to.equal(uid);
+  });
+
+  it("cannot read or change what is the agent's", async () => {
+    writeFileSync(host.file({ job_id: '..', attempt: 0 }, '../secret'), 'x', { mode: 0o600 });
+    const other = host.sh('exit 0');
+    await ended(other);
+    const state = host.stateDir;
+    const attempts = [
+      `cat ${state}/agent/agent.json`,
+      `cat ${state}/secret`,
+      `ls ${state}`,
+      `ls ${state}/jobs`,
+      'cat ../plan.json',
+      'cat ../state.json',
+      `cat ${host.file(other, 'plan.json')}`,
+      'rm -f ../plan.json',
+      'touch ../exit.json',
+      'ln -s /etc/passwd ../exit.json.1.tmp',
+      'mv ../spool ../gone',
+      `mkdir ${state}/jobs/job_other`,
+    ];
+    const script = attempts
+      .map((attempt) => `(${attempt}) 2>/dev/null && echo "done: ${attempt}"`)
+      .join('\n');
+    expect(await outputOf(`${script}\nexit 0`)).to.equal('');
+  });
+
+  it('leave the result of an evaluation in the file that is made for it', async () => {
+    const result = JSON.stringify({ metrics: { acc: 1 }, runtime_s: 2 });
+    const good = host.run(['sh', '-c', `echo '${result}' > "$SVC_EVAL_OUTPUT"`], { job_type: 'EVALUATE' });
+    expect(await ended(good)).to.deep.equal({ kind: 'exited', code: 0 });
+    const none = host.run(['true'], { job_type: 'EVALUATE' });
+    expect(await ended(none)).to.deep.include({ kind: 'result_invalid' });
+  });
+
+  it('are stopped with all that they left behind, also what ignores SIGTERM in a session of its own', async () => {
+    const key = host.sh('setsid sh -c \'trap "" TERM; echo $$; while :; do sleep 1; done\' & sleep 600');
+    await host.server.running(key);
+    await until(() => /^\d+\n/.test(output(key)), 'the grandchild');
+    const grandchild = Number(output(key).trim());
+    host.server.send({ type: 'stop', ...key, grace_ms: 100 });
+    expect(await ended(key)).to.deep.include({ kind: 'signaled' });
+    expect(await isAlive(grandchild)).to.equal(false);
+  });
+
+  it('are found again by the next agent, and their exit code is known', async () => {
+    const key = host.sh('while [ ! -e go ]; do sleep 0.05; done; exit 7');
+    await host.server.running(key);
+    await host.closeAgent();
+    await host.startAgent({ runAs: USER });
+    writeFileSync(host.file(key, 'work/go'), '');
+    expect(await ended(key)).to.deep.equal({ kind: 'exited', code: 7 });
+  });
+
+  it('that kill all they may, their launcher too, are told as lost and leave nothing', async () => {
+    const key = host.sh('echo $$; trap "" TERM; kill -9 -1; sleep 1; exit 0');
+    expect(await ended(key)).to.deep.include({ kind: 'lost' });
+    expect(await isAlive(Number(output(key).trim()))).to.equal(false);
+    expect(await ended(host.sh('exit 3')), 'the next one').to.deep.equal({ kind: 'exited', code: 3 });
+  });
+
+  it('that cannot be started say why, as that user sees it', async () => {
+    const closed = mkdtempSync(path.join(os.tmpdir(), 'svc-closed-'));
+    try {
+      const at = (working_dir: string, command = ['true']) => ended(host.run(command, { working_dir }));
+      expect(await at(closed)).to.deep.equal({
+        kind: 'dispatch_failed',
+        message: `permission denied: working_dir ${closed} cannot be entered as ${USER} on node-1`,
+      });
+      expect(await at('/', ['/no/such/program'])).to.deep.equal({
+        kind: 'dispatch_failed',
+        message: `program /no/such/program does not exist as ${USER} on node-1`,
+      });
+    } finally {
+      rmSync(closed, { recursive: true });
+    }
+  });
+
+  it('need a user that there is, other than root, and a directory that it can pass to', async () => {
+    await host.closeAgent();
+    const refusal = async (runAs: string, stateDir = host.stateDir) => {
+      const options = { url: host.server.url, token: TOKEN, stateDir, runAs, runners: [] };
+      const error = await startAgent({ ...options, log: createAgentLog({ write: () => {} }) }).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.be.instanceOf(UnusableUser);
+      return (error as Error).message;
+    };
+    expect(await refusal('nobody-there')).to.contain('this host has no such user');
+    expect(await refusal('root')).to.contain('is root');
+    const closed = mkdtempSync(path.join(os.tmpdir(), 'svc-closed-'));
+    try {
+      chmodSync(closed, 0o700);
+      expect(await refusal(USER, path.join(closed, 'state')))
+        .to.contain('cannot pass to')
+        .and.contain('--state-dir');
+      writeFileSync(path.join(host.stateDir, 'server.lock'), '');
+      expect(await refusal(USER)).to.contain('holds the files of a server');
+    } finally {
+      rmSync(closed, { recursive: true });
+    }
+  });
+});
+
+describe('jobs as another user, asked for by an agent that is not root', () => {
+  it('are refused with a sentence', async function () {
+    if (isRoot) return this.skip();
+    const options = { url: 'http://127.0.0.1:9', token: TOKEN, runAs: 'nobody', runners: [] };
+    const error = await startAgent({
+      ...options,
+      stateDir: mkdtempSync(path.join(os.tmpdir(), 'svc-')),
+    }).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).to.contain('--run-as needs an agent that runs as root');
+  });
+});
