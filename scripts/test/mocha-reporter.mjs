@@ -5,6 +5,7 @@ import Mocha from 'mocha';
 
 const {
   EVENT_HOOK_BEGIN,
+  EVENT_RUN_BEGIN,
   EVENT_RUN_END,
   EVENT_TEST_BEGIN,
   EVENT_TEST_FAIL,
@@ -31,6 +32,8 @@ export default class LinePerFile extends Mocha.reporters.Base {
     };
     const write = (running) => writeState(options.reporterOptions?.state, running, files);
     const begin = (test) => write(`${fileOf(test)}: ${test.fullTitle()}`);
+    // Not the time in which the files were loaded.
+    runner.once(EVENT_RUN_BEGIN, () => (startedMs = Date.now()));
     runner.on(EVENT_TEST_BEGIN, begin);
     runner.on(EVENT_HOOK_BEGIN, begin);
     runner.on(EVENT_TEST_PASS, (test) => count(test, 'passed'));
