@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ERRORS } from '@svc/contract';
+import { ERRORS, EVENT_TYPES } from '@svc/contract';
 import { ENVIRONMENT } from '@svc/kernel';
 import { expect } from 'chai';
 import config from '../../svc.config.js';
@@ -26,6 +26,12 @@ describe('docs against the code', () => {
     expect(documented).to.have.members(
       Object.entries(ERRORS).map(([code, { status }]) => `${code} ${status}`),
     );
+  });
+
+  it("the events plugin's README has every type of event, and no other", () => {
+    const section = read('plugins/events/README.md').split('## Types')[1] ?? '';
+    expect(rows(section).map(([type]) => type)).to.have.members([...EVENT_TYPES]);
+    expect(EVENT_TYPES).to.include.members(['JOB_LOST', 'JOB_FOUND', 'RUN_STALLED', 'GPU_UNHEALTHY']);
   });
 
   it('plugins.md has every hook, and no other', () => {

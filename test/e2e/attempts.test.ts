@@ -86,6 +86,7 @@ describe('the attempts of a job', function () {
       await table.waitFor();
       expect(await table.getByRole('row').count()).to.equal(5);
       const first = table.getByRole('row').last();
+      await first.getByText('gpu-node-1').waitFor();
       const text = (await first.innerText()).replace(/\s+/g, ' ');
       await first.getByText('Failed').waitFor();
       expect(text).to.match(/^1 1 .*gpu-node-1 out of memory ran out of memory \(1\): torch/i);

@@ -168,10 +168,10 @@ export class SvcAttemptsTable extends LitElement {
         ><span class="phone">exit code </span>${code ?? '–'}</span
       >
       <span class="started ${start === null ? 'none' : ''}" role="cell"
-        ><svc-time .from=${start}></svc-time
+        ><span class="phone">started </span><svc-time .from=${start}></svc-time
       ></span>
       <span class="took ${start === null ? 'none' : ''}" role="cell"
-        ><svc-time elapsed .from=${start} .to=${end}></svc-time
+        ><span class="phone">ran for </span><svc-time elapsed .from=${start} .to=${end}></svc-time
       ></span>
       ${this.renderNode(attempt)} ${renderReason(attempt)}
       <span class="links" role="cell">${this.renderLinks(attempt)}</span>
