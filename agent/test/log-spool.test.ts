@@ -18,7 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ForgottenLogs } from '../src/forgotten-logs.js';
 import { whyNoHoles } from '../src/log-hole.js';
-import { until } from '../testing/index.js';
+import { until as untilWithin } from '../testing/index.js';
 import { Bench } from './support/bench.js';
 
 const MIB = 1024 * 1024;
@@ -31,7 +31,12 @@ const toLine = (index: number): string =>
 const toLines = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => toLine(from + index));
 
-describe('agent: spool of logs', () => {
+/** Megabytes go through the disk here, and looks come every second: on a machine under load that takes its time. */
+const TEST_MS = 180_000;
+const until: typeof untilWithin = (look, what) => untilWithin(look, what, 60_000);
+
+describe('agent: spool of logs', function () {
+  this.timeout(TEST_MS);
   let bench: Bench;
   beforeEach(async function () {
     bench = await Bench.create();
@@ -54,6 +59,14 @@ describe('agent: spool of logs', () => {
     const { logs } = bench.server;
     return until(() => logs.lines(key).length + logs.dropped(key) >= count, `${count} lines`);
   };
+  /** Never more at once than the spool takes: a look that comes before the server has it would give lines up. */
+  async function printAndShip(key: AttemptKey, count: number): Promise<void> {
+    for (let from = 0; from < count; from += 5_000) {
+      print(key, toLines(from, 5_000));
+      await shipped(key, from + 5_000);
+    }
+    expect(bench.server.logs.dropped(key)).to.equal(0);
+  }
   /** Everything but what was given up is there once and in order, and the given up is what stood before. */
   function expectWhole(key: AttemptKey, count: number, keptFrom = 0): void {
     const { logs } = bench.server;
@@ -66,10 +79,7 @@ describe('agent: spool of logs', () => {
   it('gives back what the server has, and loses nothing by it', async () => {
     await bench.connect({ spoolMaxBytes: MIB });
     await run(FIRST);
-    for (let from = 0; from < 40_000; from += 10_000) {
-      print(FIRST, toLines(from, 10_000));
-      await shipped(FIRST, from + 10_000);
-    }
+    await printAndShip(FIRST, 40_000);
     await until(() => heldBytes(FIRST) <= MIB, 'room');
     expect(statSync(fileOf(FIRST)).size).to.equal(40_000 * LINE_BYTES);
     print(FIRST, toLines(40_000, 1));
@@ -128,8 +138,7 @@ describe('agent: spool of logs', () => {
   it('tells a server that has less than it had acknowledged that the rest is gone', async () => {
     await bench.connect({ spoolMaxBytes: MIB });
     await run(FIRST);
-    print(FIRST, toLines(0, 40_000));
-    await shipped(FIRST, 40_000);
+    await printAndShip(FIRST, 40_000);
     await until(() => heldBytes(FIRST) <= MIB, 'room');
     bench.server.logs.truncate(FIRST, 'stdout', 100, 100 * LINE_BYTES);
     bench.server.cut();
@@ -220,7 +229,8 @@ describe('agent: spool of logs', () => {
   });
 });
 
-describe('agent: spool of logs on a file system of its own', () => {
+describe('agent: spool of logs on a file system of its own', function () {
+  this.timeout(TEST_MS);
   let mountPoint: string;
   let bench: Bench;
 
@@ -248,13 +258,11 @@ describe('agent: spool of logs on a file system of its own', () => {
       await bench.connect({ spoolMaxBytes: MIB });
       bench.server.dispatch({ ...FIRST, plan: {} });
       await bench.server.running(FIRST);
-      bench.server.silent = true;
-      bench.server.cut();
+      await bench.goAway();
       appendFileSync(fileOf(FIRST), toLines(0, 40_000).join('\n') + '\n');
       const said = () => bench.logged.filter((line) => line.includes('cannot be bounded here'));
       await until(() => said().length > 0, 'the complaint');
-      bench.server.silent = false;
-      bench.server.cut();
+      bench.comeBack();
       await until(() => bench.server.logs.lines(FIRST).length === 40_000, 'all lines');
       expect(bench.server.logs.dropped(FIRST)).to.equal(0);
       expect(said()).to.have.length(1);

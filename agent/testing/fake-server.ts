@@ -53,6 +53,8 @@ export class FakeServer {
   port = 0;
   readonly #server: WebSocketServer;
   #socket: WebSocket | null = null;
+  /** The hello of the newest connection, which was taken in silence. */
+  #unanswered: Hello | null = null;
 
   private constructor(port: number) {
     this.#server = new WebSocketServer({
@@ -101,11 +103,17 @@ export class FakeServer {
     this.send({ type: 'stop', job_id, attempt, grace_ms: graceMs });
   }
 
-  /** Welcomes an agent whose hello was taken in silence. */
+  /** Welcomes an agent whose hello was taken in silence, or that comes with its hello from now on. */
   answerHello(): void {
-    const hello = this.all('hello').at(-1);
-    if (hello !== undefined) this.send(this.#welcome(hello));
+    const hello = this.#unanswered;
+    this.#unanswered = null;
+    if (hello !== null) this.send(this.#welcome(hello));
     this.silent = false;
+  }
+
+  /** An agent waits for the answer to its hello. */
+  get isAwaited(): boolean {
+    return this.#unanswered !== null;
   }
 
   all<T extends AgentFrame['type']>(type: T): Of<T>[] {
@@ -157,6 +165,10 @@ export class FakeServer {
 
   #accept(socket: WebSocket): void {
     this.#socket = socket;
+    this.#unanswered = null;
+    socket.on('close', () => {
+      if (socket === this.#socket) this.#unanswered = null;
+    });
     socket.on('message', (data) => this.#receive(socket, JSON.parse(String(data)) as AgentFrame));
   }
 
@@ -164,6 +176,7 @@ export class FakeServer {
     const answer = (reply: ServerFrame) => socket.send(JSON.stringify(reply));
     this.frames.push(frame);
     if (frame.type === 'hello' && !this.silent) answer(this.refusal ?? this.#welcome(frame));
+    if (frame.type === 'hello' && this.silent && socket === this.#socket) this.#unanswered = frame;
     if (frame.type === 'logs') {
       const position = this.logs.take(frame);
       if (this.acknowledges) answer({ type: 'logs_ack', ...position });

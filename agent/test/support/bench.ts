@@ -4,8 +4,11 @@ import path from 'node:path';
 import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
 import { FakeServer, ScriptedRunner, TOKEN, until } from '../../testing/index.js';
 
-/** Of a machine that may stand still for a while under its load. */
-const PATIENT = { greetingMs: 5_000, pingMs: 2_000, stableMs: 0 };
+/**
+ * Of a machine that may stand still for a while under its load. A hello waits for its answer as long as any test takes: were it given up
+ * and tried again, each time after a longer back-off, an agent would come back ever later the slower the machine is.
+ */
+const PATIENT = { greetingMs: 120_000, pingMs: 10_000, stableMs: 0 };
 /** For what is about silence. */
 export const QUICK = { greetingMs: 200, pingMs: 50, stableMs: 0 };
 
@@ -47,16 +50,16 @@ export class Bench {
     return agent;
   }
 
-  /** The server cuts its agents off and answers no hello; resolves when one has come in vain. */
+  /** The server cuts its agents off and answers no hello; resolves when one waits for its answer. */
   async goAway(): Promise<void> {
     this.server.silent = true;
     this.server.cut();
-    await until(() => this.server.all('hello').length > this.server.welcomes, 'a hello without an answer');
+    await until(() => this.server.isAwaited, 'a hello without an answer');
   }
 
+  /** At once, for whoever waits. */
   comeBack(): void {
-    this.server.silent = false;
-    this.server.cut();
+    this.server.answerHello();
   }
 
   async closeAgents(): Promise<void> {
