@@ -11,6 +11,7 @@ const ROOM_BYTES = 1024 * 1024;
 /** The server refuses us, or another agent speaks as our node: coming back at once would not help. */
 const LASTING_CLOSE_CODES = [4000, 4001];
 const SAY_HELLO_AGAIN = 4003;
+const TOKEN_REFUSED = 4004;
 
 type Refused = FrameOf<ServerFrame, 'refused'>;
 
@@ -134,12 +135,18 @@ export class Connection {
   /** The server answered the upgrade with a plain HTTP answer. */
   #rejected(answer: IncomingMessage): void {
     const status = answer.statusCode ?? 0;
-    this.#refused = status === 401 || status === 403;
-    this.#reason = this.#refused
-      ? `the server at ${this.options.url} does not accept the token (${status}): it needs scope agent or write`
-      : `the server at ${this.options.url} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+    if (status === 401) this.#refuseForToken('it is unknown, revoked or has expired');
+    else if (status === 403) this.#refuseForToken('it needs scope agent or write');
+    else
+      this.#reason =
+        `the server at ${this.options.url} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
     answer.resume();
     this.#socket.terminate();
+  }
+
+  #refuseForToken(why: string): void {
+    this.#refused = true;
+    this.#reason = `the server refuses this agent's token: ${why}; start the agent with another one. Its jobs run on`;
   }
 
   #cut(why: string): void {
@@ -158,6 +165,7 @@ export class Connection {
   #leave(code: number, closeReason: string): void {
     this.#phase = 'gone';
     this.#refused ||= LASTING_CLOSE_CODES.includes(code);
+    if (code === TOKEN_REFUSED) this.#refuseForToken('it is unknown, revoked or has expired');
     if (closeReason !== '') this.#reason ??= `the server closed the connection: ${closeReason}`;
     this.#clearTimers();
     this.#makeRoom();

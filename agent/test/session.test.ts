@@ -161,9 +161,17 @@ describe('agent: connection', () => {
 
   it('says in a sentence that its token is not accepted, and goes on slowly', async () => {
     await bench.start({ token: 'svc_read_wrong' });
-    await until(() => logs('does not accept the token (401)').length > 0, 'the sentence');
-    expect(nextTryMs(logs('does not accept the token')[0])).to.be.at.least(15_000);
+    await until(() => logs("refuses this agent's token: it is unknown").length > 0, 'the sentence');
+    expect(nextTryMs(logs("refuses this agent's token")[0])).to.be.at.least(15_000);
     expect(bench.logged.join('')).not.to.include('svc_read_wrong');
+  });
+
+  it('says so in one line when its token is revoked while it is connected, and goes on slowly with its jobs', async () => {
+    await bench.connect();
+    bench.server.hangUp(4004, 'the token was revoked or has expired');
+    await until(() => logs("refuses this agent's token").length > 0, 'the sentence');
+    expect(nextTryMs(logs("refuses this agent's token")[0])).to.be.at.least(15_000);
+    expect(logs('closed the connection')).to.deep.equal([]);
   });
 
   it('ignores frames that it does not know, and those that are malformed', async () => {

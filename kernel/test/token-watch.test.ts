@@ -7,8 +7,8 @@ import { HttpError, download, sse, type SseStream } from '../src/index.js';
 import { createTestKernel, until, type TestKernel } from '../testing/index.js';
 import { plugin } from './support.js';
 
-const get = (path: `/${string}`, stream: 'sse' | 'download') =>
-  route({ id: path, method: 'GET', path, scope: 'read', summary: '', stream });
+const stream = route({ id: 's', method: 'GET', path: '/stream', scope: 'read', summary: '', stream: 'sse' });
+const file = route({ id: 'f', method: 'GET', path: '/file', scope: 'read', summary: '', stream: 'download' });
 
 describe('the token of what is open', () => {
   let kernel: TestKernel;
@@ -31,8 +31,8 @@ describe('the token of what is open', () => {
     });
     const streams = plugin('streams', ({ hooks, name }) =>
       hooks.routes.tap(name, (routes) => {
-        routes.add(get('/stream', 'sse'), () => sse((stream) => void opened.push(stream)));
-        routes.add(get('/file', 'download'), () => {
+        routes.add(stream, () => sse((given) => void opened.push(given)));
+        routes.add(file, () => {
           const body = new PassThrough();
           body.write('the beginning');
           bodies.push(body);
@@ -122,7 +122,7 @@ describe('the token of what is open', () => {
     const startedAt = performance.now();
     await until(() => asked >= 5);
     expect(performance.now() - startedAt).to.be.greaterThan(4 * 20 - 5);
-    await Promise.all(open.map((stream) => stream.close()));
+    await Promise.all(open.map((client) => client.close()));
     await until(() => opened.every(({ signal }) => signal.aborted));
     const after = asked;
     await (await kernel.sse('/stream', { token: 'two' })).close();

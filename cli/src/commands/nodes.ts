@@ -11,6 +11,18 @@ export function addNodesCommand(program: Command): void {
     .description('list nodes: their GPU slots, what they run, when they were last heard')
     .addHelpText('after', '\nExample:\n  svc nodes --json')
     .action(listNodes);
+
+  const node = program.command('node').description('one node');
+  withJson(node.command('rm'))
+    .description('forget a node that is gone for good, with its secret')
+    .argument('<id>', 'node id, as svc nodes shows it')
+    .addHelpText('after', '\nExample:\n  svc node rm node_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .action(removeNode);
+}
+
+async function removeNode(node_id: string, options: JsonOptions): Promise<void> {
+  const removed = await connect(options).call(routes.removeNode, { params: { node_id } });
+  print(removed, options.json, ({ id, name }) => [`${id} (${name}) removed`]);
 }
 
 async function listNodes(options: JsonOptions): Promise<void> {

@@ -39,6 +39,16 @@ export const undrainNode = route({
   answers: { 200: NodeRecord },
 });
 
+export const removeNode = route({
+  id: 'nodes.remove',
+  method: 'DELETE',
+  path: '/nodes/{node_id}',
+  scope: 'write',
+  summary:
+    'Forget a node that is gone for good, with its secret; 409 while it is online or has a job. A job that is LOST there does not wait for it any longer.',
+  answers: { 200: NodeRecord },
+});
+
 export const readNodeMetrics = route({
   id: 'nodes.metrics',
   method: 'GET',

@@ -19,6 +19,7 @@ import {
   requireJob,
 } from './job-store.js';
 import { jobsMigrations } from './migrations.js';
+import { settleRemovedNode } from './node-removal.js';
 import { jobsOptions, toTiming } from './options.js';
 import { Queue } from './queue.js';
 import { Reconciler } from './reconcile.js';
@@ -61,6 +62,7 @@ export const jobs = definePlugin({
     nodes.onFrame('accepted', (frame, from) => reports.accepted(frame, from));
     nodes.onFrame('attempt', ({ type: _, ...report }, from) => reports.reported(report, from));
     nodes.onHello((context) => reconciler.reconcile(context));
+    nodes.onRemove(settleRemovedNode);
     ctx.hooks.nodeChanged.tap(ctx.name, wake);
     ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => {
       queue.note(after.id);

@@ -188,4 +188,46 @@ describe('a node that goes OFFLINE', () => {
     await second.close();
     dataDir.remove();
   });
+
+  describe('and is forgotten', () => {
+    const forget = (agent: FakeAgent) => lab.request('DELETE', `/nodes/${agent.nodeId}`);
+
+    it('has its LOST jobs retried at once, and lets no process of theirs go on when it comes back', async () => {
+      const agent = await lab.agent();
+      const { job, dispatch } = await startOne(agent, { max_attempts: 2 });
+      await loseNode(agent, job.id);
+      expect((await forget(agent)).status).to.equal(200);
+      const since = clock.now();
+      const queued = await passUntil(job.id, 'QUEUED', 1000);
+      expect(clock.now() - since).to.be.lessThan(30_000);
+      expect(queued).to.include({ attempt: 2, node_id: null });
+
+      const { verdicts } = await agent.connect({ attempts: [toReport(dispatch)] });
+      expect(verdicts).to.deep.equal([{ job_id: job.id, attempt: 1, verdict: 'stop' }]);
+    });
+
+    it('leaves a LOST job without a further attempt LOST, to be retried or cancelled by hand', async () => {
+      const agent = await lab.agent();
+      const { job, dispatch } = await startOne(agent);
+      await loseNode(agent, job.id);
+      expect((await forget(agent)).status).to.equal(200);
+      expect(await lab.job(job.id)).to.include({ status: 'LOST', node_id: null });
+      const { verdicts } = await agent.connect({ attempts: [toReport(dispatch)] });
+      expect(verdicts[0]?.verdict).to.equal('stop');
+      expect((await lab.kernel.db('attempts').first()).node_id).to.equal(agent.nodeId);
+      await lab.request('POST', `/jobs/${job.id}/cancel`);
+      expect((await lab.job(job.id)).status).to.equal('CANCELLED');
+    });
+
+    it('is kept as long as a job runs there', async () => {
+      const agent = await lab.agent();
+      const { job } = await startOne(agent);
+      await lab.request('POST', `/nodes/${agent.nodeId}/drain`);
+      agent.cut();
+      await until(async () => !(await lab.isConnected(agent.nodeId)));
+      const refused = await forget(agent);
+      expect(refused.status).to.equal(409);
+      expect(refused.body.error.details).to.deep.equal({ job_ids: [job.id] });
+    });
+  });
 });

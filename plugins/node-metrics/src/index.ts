@@ -41,6 +41,7 @@ export const nodeMetrics = definePlugin({
       minuteMeansMs: minute_means_d * 24 * HOUR_MS,
     });
     nodes.onFrame('node_metrics', (frame, from) => intake.frame(frame, from));
+    nodes.onRemove((_trx, { id }) => Promise.resolve(intake.forget(id)));
     ctx.migrations(nodeMetricsMigrations);
     ctx.provide(nodeMetricsRef, {
       snapshot: (nodeId) => toSnapshot(nodeId, intake.buffer(nodeId), ctx.clock.now()),

@@ -37,6 +37,11 @@ export class NodeMetricsIntake {
     return this.#buffers.get(nodeId) ?? null;
   }
 
+  /** What waits to be written for a node that is gone could never be written. */
+  forget(nodeId: string): void {
+    this.#buffers.delete(nodeId);
+  }
+
   async frame(frame: NodeMetricsFrame, { id }: AgentNode): Promise<void> {
     const isSound = Object.values(frame.values).every(({ length }) => length === frame.ts.length);
     if (!isSound)

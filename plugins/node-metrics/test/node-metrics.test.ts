@@ -51,6 +51,24 @@ describe('node metrics', () => {
       return agent.take('node_metrics_ack');
     };
 
+    it('goes with its node, and does not keep that of others from being written', async () => {
+      const now = clock.now();
+      const other = new FakeAgent({ url: kernel.url });
+      await other.connect();
+      const ts = [now - 2 * MINUTE_MS, now - 2000];
+      other.send({ type: 'node_metrics', ts, values: { 'cpu.util': [1, 2] }, processes: [] });
+      tell(ts, { 'cpu.util': [10, 20] });
+      await heard(now - 2000);
+      await kernel.request('POST', `/nodes/${agent.nodeId}/drain`, { token: 'write' });
+      agent.cut();
+      const forget = () => kernel.request('DELETE', `/nodes/${agent.nodeId}`, { token: 'write' });
+      await until(async () => (await forget()).status === 200);
+      await clock.advance(6 * MINUTE_MS);
+      await other.take('node_metrics_ack');
+      expect(await countChunks('raw')).to.equal(1);
+      await other.close();
+    });
+
     it('GET /nodes/{id}/metrics gives what was measured, by name, in the order of time', async () => {
       const now = clock.now();
       tell([now - 4000, now - 2000], { 'cpu.util': [10, 20], 'gpu.0.util': [null, 99] });

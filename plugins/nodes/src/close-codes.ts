@@ -1,8 +1,9 @@
-/** WebSocket close codes that agents see. From 4000 on they are ours. */
+/** WebSocket close codes that agents see. From 4000 on they are ours; 4004 is the kernel's, for a token that is good no more. */
 export const CLOSE = {
   goingAway: 1001,
   protocolError: 1002,
   malformed: 1008,
+  tooLarge: 1009,
   internal: 1011,
   refused: 4000,
   replaced: 4001,

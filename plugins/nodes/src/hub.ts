@@ -8,10 +8,12 @@ import {
 } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { CLOSE } from './close-codes.js';
 import { Connections } from './connections.js';
 import { enrol } from './enrol.js';
+import { limitFirstFrame } from './first-frame-limit.js';
 import { confirmSecret, getNode, setDisconnected, setHeartbeat } from './node-store.js';
 import { OrderedWork } from './ordered-work.js';
 import type { AgentFrameType, FrameListener, HelloContext, HelloListener, WelcomePart } from './service.js';
@@ -43,8 +45,9 @@ export class AgentHub implements SessionHost {
     private readonly heartbeatMs: number,
   ) {}
 
-  open(socket: WebSocket): void {
+  open(socket: WebSocket, connection: Socket): void {
     const { clock, log } = this.ctx;
+    limitFirstFrame(socket, connection);
     this.#sessions.add(new Session(this.connections.nextNumber(), socket, this, clock, log));
   }
 
@@ -59,6 +62,11 @@ export class AgentHub implements SessionHost {
 
   send(nodeId: string, frame: ServerFrame): boolean {
     return this.connections.get(nodeId)?.send(frame) ?? false;
+  }
+
+  /** Runs the work while no agent of that node can become connected. */
+  whileNotGreeting<T>(nodeId: string, work: () => Promise<T>): Promise<T> {
+    return this.#greetings.run(nodeId, 1, work);
   }
 
   welcome(hello: Hello, session: Session): Promise<ServerFrame> {

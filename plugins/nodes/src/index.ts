@@ -14,6 +14,7 @@ import {
   requireNode,
   setAllDisconnected,
 } from './node-store.js';
+import { Removal } from './removal.js';
 import { addRoutes } from './routes.js';
 import { nodesRef, type Nodes } from './service.js';
 import { claim, listHoldings, release } from './slot-store.js';
@@ -43,9 +44,10 @@ export const nodes = definePlugin({
   options,
   setup(ctx, { heartbeat_s, offline_after_s }) {
     const hub = new AgentHub(ctx, ctx.use(eventsRef), heartbeat_s * 1000);
+    const removal = new Removal(ctx, hub);
     const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
     ctx.migrations(nodesMigrations);
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub, removal));
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,
       list: async (db, limit) => (await listNodes(db, { limit })).items,
@@ -60,6 +62,7 @@ export const nodes = definePlugin({
       reconnect: (nodeId, reason) => hub.connections.get(nodeId)?.close(CLOSE.sayHelloAgain, reason),
       onFrame: (type, listener) => hub.onFrame(type, listener),
       onHello: (listener) => hub.onHello(listener),
+      onRemove: (listener) => removal.onRemove(listener),
     });
     ctx.ready(async () => {
       await setAllDisconnected(ctx.db);

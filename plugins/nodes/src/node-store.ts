@@ -72,6 +72,18 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
   }));
 }
 
+/** Within a transaction: nothing is claimed on the node until it ends. */
+export async function lockNode(db: Db, id: string): Promise<void> {
+  await db<NodeRow>('nodes').where({ id }).forUpdate().first('id');
+}
+
+/** With its slots, whoever held them, and its secret: an agent that comes with this id later is a new node. */
+export async function deleteNode(db: Db, id: string): Promise<void> {
+  await db<SlotRow>('slots').where({ node_id: id }).delete();
+  await db<CpuClaimRow>('cpu_claims').where({ node_id: id }).delete();
+  await db<NodeRow>('nodes').where({ id }).delete();
+}
+
 export async function setHeartbeat(db: Db, id: string, at: number): Promise<void> {
   await db<NodeRow>('nodes').where({ id }).update({ last_heartbeat_at: at });
 }

@@ -53,6 +53,8 @@ export type FrameListener<T extends AgentFrameType> = (
   frame: FrameOf<AgentFrame, T>,
   from: AgentNode,
 ) => Promise<void>;
+/** Runs in the transaction that removes the node, so it uses `trx` alone, and refuses by throwing. */
+export type RemovalListener = (trx: Db, node: NodeRecord, at: number) => Promise<void>;
 export type HelloListener = (context: HelloContext) => Promise<WelcomePart>;
 
 /** What an attempt holds on a node: GPU slots, or one place for a cpu-only job (then no index). */
@@ -103,6 +105,8 @@ export interface Nodes {
   onFrame<T extends AgentFrameType>(type: T, listener: FrameListener<T>): void;
   /** During setup. Called for each hello, before its welcome; frames sent meanwhile follow the welcome. */
   onHello(listener: HelloListener): void;
+  /** During setup. What others keep of a node, they drop here; rows that refer to it must be gone afterwards. */
+  onRemove(listener: RemovalListener): void;
 }
 
 export const nodesRef = serviceRef<Nodes>('nodes');

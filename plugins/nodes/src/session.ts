@@ -57,11 +57,16 @@ export class Session implements Connection {
   }
 
   get isOpen(): boolean {
-    return this.#isWelcome && !this.#isClosing;
+    return this.#isWelcome && this.#isUsable;
+  }
+
+  /** The kernel, too, closes sockets, and so does the peer. */
+  get #isUsable(): boolean {
+    return !this.#isClosing && this.socket.readyState === this.socket.OPEN;
   }
 
   send(frame: ServerFrame): boolean {
-    if (this.#isClosing) return false;
+    if (!this.#isUsable) return false;
     if (this.#isWelcome) this.socket.send(JSON.stringify(frame));
     else this.#waiting.push(frame);
     return true;
@@ -87,7 +92,7 @@ export class Session implements Connection {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    if (this.#isClosing) return;
+    if (!this.#isUsable) return;
     this.lastSeenAt = this.clock.now();
     try {
       if (isBinary) throw new MalformedFrame('frames are text');

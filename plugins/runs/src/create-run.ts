@@ -4,7 +4,9 @@ import type { Outcome } from './outcome.js';
 import { maskDocuments } from './run-documents.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { insertRun } from './run-store.js';
+import { countOfAttempt, insertRun } from './run-store.js';
+
+const MAX_RUNS_PER_ATTEMPT = 1_000;
 
 export type RunBody = BodyOf<typeof routes.createRun>;
 
@@ -25,6 +27,7 @@ export async function createRun(
   at: number,
 ): Promise<CreatedRun> {
   const job = await jobOf(parts, trx, caller, body);
+  if (job) await refuseTooMany(trx, job);
   const placement = job ?? (await parts.projects.resolve(trx, body, at));
   const id = newId('run', at);
   const run: Run = {
@@ -52,6 +55,15 @@ export async function createRun(
   const ingest_token = await parts.auth.mintIngest(trx, { run_id: id }, at);
   const event = await parts.events.append(trx, startedEvent(run), at);
   return { run, ingest_token, changes: [{ before: null, after: run }], events: [event] };
+}
+
+/** Each run brings a token of its own, so a training must not be able to make any number of them. */
+async function refuseTooMany(trx: Db, { id, attempt }: Job): Promise<void> {
+  if ((await countOfAttempt(trx, id, attempt)) < MAX_RUNS_PER_ATTEMPT) return;
+  fail(
+    'conflict',
+    `attempt ${attempt} of ${id} has ${MAX_RUNS_PER_ATTEMPT} runs, the most that one may have: log to one of them`,
+  );
 }
 
 async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBody): Promise<Job | null> {

@@ -74,6 +74,11 @@ export async function runsOfAttempt(
   return rows.map(fromRow);
 }
 
+export async function countOfAttempt(db: Db, jobId: string, attempt: number): Promise<number> {
+  const [row] = await runs(db).where({ job_id: jobId, attempt }).count({ count: '*' });
+  return Number(row?.['count'] ?? 0);
+}
+
 export interface RunMove {
   readonly status: RunStatus;
   readonly finished_at: number | null;

@@ -1,4 +1,4 @@
-import type { EventRecord, Run } from '@svc/contract';
+import { newId, type EventRecord, type Run } from '@svc/contract';
 import { definePlugin, type Change } from '@svc/kernel';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
@@ -65,6 +65,26 @@ describe('runs of a job', () => {
       agent.end(job.id);
       expect((await rig.reach(job.id, 'SUCCEEDED')).run_id).to.equal(run_id);
       expect(await statusesOf(job.id)).to.deep.equal(['SUCCEEDED']);
+    });
+
+    it('has 1000 runs at most, whoever makes them', async () => {
+      const job = await rig.submit();
+      const { env } = await agent.start(job.id);
+      const { run_id } = await rig.reach(job.id, 'RUNNING');
+      const first = await rig.kernel.db('runs').where({ id: run_id }).first();
+      const rows = Array.from({ length: 998 }, () => ({ ...first, id: newId('run') }));
+      await rig.kernel.db.batchInsert('runs', rows, 50);
+      const token = env['SVC_TOKEN'];
+      expect((await rig.post('/runs', {}, token)).status).to.equal(201);
+      for (const refused of [
+        await rig.post('/runs', {}, token),
+        await rig.post('/runs', { job_id: job.id }),
+      ]) {
+        expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'conflict']);
+        expect(refused.body.error.message).to.contain('1000 runs');
+      }
+      agent.end(job.id);
+      await rig.reach(job.id, 'SUCCEEDED');
     });
 
     it('is told once: the jobs plugin tells of it, others are told by their own events', async () => {
