@@ -1,9 +1,12 @@
 import type { EventRecord } from '@svc/contract';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sse, type Db, type Logger, type SseReply, type SseStream } from '@svc/kernel';
 import { matches, type EventFilter } from './filter.js';
 import { eventsAfter, lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
 
 const REPLAY_PAGE = 500;
+/** In between the sockets take what they were given: else a burst would look like clients that do not read. */
+const TOLD_AT_ONCE = 8;
 
 interface Surroundings {
   /** Looked up at each use: the database opens after setup. */
@@ -61,10 +64,12 @@ export class EventFeed {
 
   async #publishNew(): Promise<void> {
     try {
+      let told = 0;
       for (const positioned of await positionNewEvents(this.around.db)) {
         this.#published = positioned.position;
         for (const listener of this.#listeners) listener(positioned);
         this.#observe(positioned.event);
+        if (++told % TOLD_AT_ONCE === 0) await nextTurn();
       }
     } catch (err) {
       this.around.log.error({ err }, 'cannot publish new events; the next one publishes them too');

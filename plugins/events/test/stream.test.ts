@@ -71,6 +71,26 @@ eachDatabase((database) => {
       expect(await takeIds(client, 2)).to.deep.equal([missed.id, live.id]);
     });
 
+    it('does not take a client for one that does not read when much happens at once', async () => {
+      const limits = { streamBytes: 1 };
+      const other = await createTestKernel({ plugins: [events()], database, limits });
+      const client = await other.sse('/events/stream', { token: 'read' });
+      const drafts = Array.from({ length: 600 }, () => ({
+        type: 'T',
+        title: 't',
+        message: 'x'.repeat(1000),
+      }));
+      const records = await other.db.transaction(async (trx) => {
+        const appended: EventRecord[] = [];
+        for (const draft of drafts) appended.push(await other.use(eventsRef).append(trx, draft, Date.now()));
+        return appended;
+      });
+      await other.use(eventsRef).publish(records);
+      expect(await takeIds(client, 600)).to.have.length(600);
+      await client.close();
+      await other.close();
+    });
+
     it('resumes behind an event that is gone at what came after it', async () => {
       const gone = await happen();
       const next = await happen();

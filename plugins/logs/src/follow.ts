@@ -1,11 +1,15 @@
-import type { LogStream } from '@svc/contract';
+import type { LogLine, LogStream } from '@svc/contract';
 import type { PluginContext, SseStream } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import { AttemptEnd } from './attempt-end.js';
 import type { AttemptLog, Cursor, Page } from './attempt-log.js';
 
-/** At most 2 MB, of the longest lines in the worst encoding. */
+/** What is handed to the stream at once: it cuts a client that has more on its way than its share, but for a single line. */
 const LINES_ON_THE_WAY = 16;
+const BYTES_ON_THE_WAY = 64 * 1024;
+/** A line as JSON without its text, and a character of the text in the worst encoding. */
+const LINE_BYTES = 100;
+const CHARACTER_BYTES = 6;
 
 export interface FollowQuery {
   readonly stream?: LogStream | undefined;
@@ -65,10 +69,21 @@ async function send(
   stream: SseStream,
 ): Promise<void> {
   const matching = lines.filter((line) => !wanted || line.stream === wanted);
-  for (let first = 0; first < matching.length; first += LINES_ON_THE_WAY) {
-    const few = matching.slice(first, first + LINES_ON_THE_WAY);
+  for (let first = 0; first < matching.length && !stream.signal.aborted;) {
+    const few = takeFew(matching, first);
     await Promise.all(few.map((line) => stream.write({ id: line.seq, data: line })));
+    first += few.length;
   }
+}
+
+function takeFew(lines: readonly LogLine[], first: number): readonly LogLine[] {
+  const few = lines.slice(first, first + LINES_ON_THE_WAY);
+  let sizeBytes = 0;
+  const over = few.findIndex(({ text }) => {
+    sizeBytes += LINE_BYTES + CHARACTER_BYTES * text.length;
+    return sizeBytes > BYTES_ON_THE_WAY;
+  });
+  return over < 0 ? few : few.slice(0, Math.max(1, over));
 }
 
 /** null when it is no id of ours. */

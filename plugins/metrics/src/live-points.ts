@@ -6,6 +6,11 @@ import type { TimedPoint } from './point-writer.js';
 const MESSAGE_INTERVAL_MS = 100;
 /** A client that cannot keep up loses the oldest points; it repairs by reading the series. */
 const MAX_PENDING_POINTS = 10_000;
+/** What is on its way to a client that does not read is about so much: the rest waits as points, which all clients share. */
+const MAX_MESSAGE_BYTES = 128 * 1024;
+/** A point as JSON without its name, and a character of the name: at most about so many bytes. */
+const POINT_BYTES = 110;
+const CHARACTER_BYTES = 3;
 
 /** The streams that are open, by run. */
 export class LivePoints {
@@ -66,7 +71,7 @@ class Follower {
   async end(): Promise<void> {
     this.stop();
     await this.sending;
-    await this.send();
+    while (this.pending.length > 0 && !this.stream.signal.aborted) await this.send();
     this.stream.end();
   }
 
@@ -88,10 +93,20 @@ class Follower {
   }
 
   private async send(): Promise<void> {
-    const points = this.pending.map(({ seq, name, step, value, ts }) => ({ seq, name, step, value, ts }));
+    const first = this.pending.splice(0, countFitting(this.pending));
+    const points = first.map(({ seq, name, step, value, ts }) => ({ seq, name, step, value, ts }));
     if (points.length === 0) return;
-    this.pending = [];
     this.sentAt = this.clock.now();
     await this.stream.write({ id: points.at(-1)?.seq ?? 0, data: { points } });
   }
+}
+
+/** How many of the first points make one message. */
+function countFitting(points: readonly TimedPoint[]): number {
+  let sizeBytes = 0;
+  const over = points.findIndex(({ name }) => {
+    sizeBytes += POINT_BYTES + CHARACTER_BYTES * name.length;
+    return sizeBytes > MAX_MESSAGE_BYTES;
+  });
+  return over < 0 ? points.length : Math.max(1, over);
 }

@@ -43,10 +43,25 @@ describe('live points', () => {
     }
     expect(client.messages).to.have.length(1);
     client.unblock();
-    await clock.advance(100);
-    expect(client.messages).to.have.length(2);
+    await clock.advance(5000);
     expect(client.seqs.length).to.equal(10_001);
     expect(client.seqs.at(-1)).to.equal(30_000);
+    for (const { data } of client.messages) expect(JSON.stringify(data).length).to.be.lessThan(128 * 1024);
+    expect(client.messages.length).to.be.within(5, 15);
+  });
+
+  it('go out in several messages when the run ends before all has been sent', async () => {
+    const client = new Client();
+    live.follow(RUN, null, client);
+    live.publish(
+      RUN.id,
+      Array.from({ length: 5000 }, (_, seq) => ({ ...point(seq), name: 'ü'.repeat(250) })),
+    );
+    await live.end(RUN.id);
+    expect(client.seqs.length).to.equal(5000);
+    for (const { data } of client.messages)
+      expect(Buffer.byteLength(JSON.stringify(data))).to.be.lessThan(128 * 1024);
+    expect(client.hasEnded).to.equal(true);
   });
 
   it('stop when the client has gone', async () => {
