@@ -1,9 +1,10 @@
 import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
-import { appendFile, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toBackoffMs } from './backoff.js';
 import { isMissing, listNames, loadJson, writeDurable } from './durable-file.js';
 import { toReason, type AgentLog } from './log.js';
+import { RefusedRecords, type Refusal } from './refused-records.js';
 import type { RunPaths } from './run-dir.js';
 import { readPiece, type SpoolLine } from './spool-file.js';
 
@@ -11,7 +12,6 @@ const SPOOL_FILE = /^[\w.-]{1,240}\.jsonl$/;
 /** Nothing of a training's: left alone, and not waited for. */
 const NOT_OURS = new Set(['ELOOP', 'EACCES', 'EPERM', 'ENXIO']);
 const MARKS_SAVED_EVERY_MS = 1000;
-const MAX_REFUSED_BYTES = 16 * 1024 * 1024;
 
 /** What the spools of all attempts share. */
 export interface SpoolChannel {
@@ -32,9 +32,10 @@ interface SpoolFile extends Trouble {
   readonly name: string;
   /** Every line before it is delivered or refused. */
   mark: number;
+  /** The mark stands in a line that is too long to be a record: what follows of it is passed over. */
+  isWithinLine: boolean;
 }
 
-type Refusal = SpoolLine & { readonly reason: string };
 type Step = 'moved' | 'waits' | 'ignored';
 
 /** What the processes of one attempt left in its spool directory, until all of it is delivered. */
@@ -47,7 +48,7 @@ export class AttemptSpool {
   #files: Map<string, SpoolFile> | null = null;
   readonly #trouble: Trouble = { failures: 0, notBefore: 0 };
   readonly #ignored = new Set<string>();
-  #refusedBytes = 0;
+  readonly #refused: RefusedRecords;
   #marksSavedAt = -Infinity;
   #marksMoved = false;
 
@@ -57,6 +58,7 @@ export class AttemptSpool {
     private readonly channel: SpoolChannel,
     private readonly onChange: (spool: AttemptSpool) => void,
   ) {
+    this.#refused = new RefusedRecords(key, paths.refused, channel.log);
     this.delivered = new Promise((resolve) => (this.#resolveDelivered = resolve));
   }
 
@@ -128,19 +130,26 @@ export class AttemptSpool {
   }
 
   async #deliver(file: SpoolFile, isFinal: boolean): Promise<Step> {
-    const piece = await readPiece(this.#pathOf(file), file.mark, this.channel.buffer());
+    const piece = await readPiece(this.#pathOf(file), file.mark, this.channel.buffer(), file.isWithinLine);
     if (piece.kind === 'lines') return this.#ship(file, piece.lines);
-    if (piece.kind === 'too long') {
-      await this.#keepRefused(file, [
-        { to: piece.to, text: '', reason: 'the line is too long to be a record' },
-      ]);
+    if (piece.kind === 'too long') return this.#giveUpLine(file, piece.to);
+    if (piece.kind === 'more of it') {
+      file.isWithinLine = !piece.isEnd;
       return this.#move(file, piece.to);
     }
     if (piece.kind === 'rest' && !isFinal) return 'waits';
     if (piece.kind === 'rest' && piece.sizeBytes > 0) this.#tellTorn(file, piece.sizeBytes);
     await unlink(this.#pathOf(file));
     this.#files?.delete(file.name);
+    this.#refused.close(file.name);
     return 'moved';
+  }
+
+  /** The server is sent an empty line in its place, so that it tells of it as of every other that it refuses. */
+  async #giveUpLine(file: SpoolFile, to: number): Promise<Step> {
+    const step = await this.#ship(file, [{ to, text: '' }]);
+    file.isWithinLine = step === 'moved';
+    return step;
   }
 
   async #ship(file: SpoolFile, lines: readonly SpoolLine[]): Promise<Step> {
@@ -150,7 +159,8 @@ export class AttemptSpool {
     const frame: SpoolFrame = { type: 'spool', job_id, attempt, file: name, from, lines: [...lines] };
     const ack = await this.channel.ship(frame, last - from);
     if (ack === null) return 'waits';
-    await this.#keepRefused(file, toRefusals(lines, ack));
+    // Must hold: they are kept before the mark moves past them.
+    await this.#refused.keep(name, toRefusals(lines, ack));
     const hasMoved = ack.offset > from && lines.some(({ to }) => to === ack.offset);
     if (ack.offset === last) file.failures = 0;
     else this.#putOff(file);
@@ -166,19 +176,6 @@ export class AttemptSpool {
   #putOff(trouble: Trouble): void {
     trouble.failures += 1;
     trouble.notBefore = performance.now() + toBackoffMs(trouble.failures, Math.random());
-  }
-
-  /** Must hold: they are kept before the mark moves past them. A disk that does not take them holds up nothing. */
-  async #keepRefused(file: SpoolFile, refusals: readonly Refusal[]): Promise<void> {
-    for (const { to, text, reason } of refusals) {
-      this.channel.log.warn('a spooled record was refused', { ...this.key, file: file.name, to, reason });
-      const entry = `${JSON.stringify({ file: file.name, to, reason, line: text })}\n`;
-      this.#refusedBytes += entry.length;
-      if (this.#refusedBytes > MAX_REFUSED_BYTES) continue;
-      await appendFile(this.paths.refused, entry, { mode: 0o600, flush: true }).catch((error: unknown) =>
-        this.#complain('a refused record cannot be kept', error),
-      );
-    }
   }
 
   /** What a process that was killed while it wrote has left. */
@@ -232,7 +229,7 @@ export class AttemptSpool {
 }
 
 function newFile(name: string, mark: number): SpoolFile {
-  return { name, mark, failures: 0, notBefore: 0 };
+  return { name, mark, isWithinLine: false, failures: 0, notBefore: 0 };
 }
 
 function toRefusals(lines: readonly SpoolLine[], { refused }: SpoolAck): Refusal[] {

@@ -8,6 +8,8 @@ const END: typeof SPOOL_END = '{"kind":"end"}';
 export const MAX_LINE_BYTES = 1024 * 1024;
 /** A frame has about so much, or one line that is longer. */
 const FRAME_BYTES = 256 * 1024;
+/** Of the shortest lines it has no more than the server reads at once. */
+const MAX_FRAME_LINES = 5000;
 const NEWLINE = 10;
 /** Must hold: a link is not followed, and a pipe not waited for. A training decides what lies in its spool directory. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -22,18 +24,27 @@ export interface SpoolLine {
 export type Piece =
   | { readonly kind: 'lines'; readonly lines: readonly SpoolLine[] }
   | { readonly kind: 'too long'; readonly to: number }
+  /** What follows of a line that is too long. */
+  | { readonly kind: 'more of it'; readonly to: number; readonly isEnd: boolean }
   /** The writer has said that nothing comes behind. */
   | { readonly kind: 'end' }
   /** No whole line: nothing at all, or the beginning of one. */
   | { readonly kind: 'rest'; readonly sizeBytes: number };
 
-/** Reads at most `buffer` of the file from the offset on. Throws what `open` and `read` throw, and TypeError for what is no file. */
-export async function readPiece(path: string, from: number, buffer: Buffer): Promise<Piece> {
+/** Reads at most `buffer` of the file from the offset on, which may be within a line that is too long. Throws what `open` and `read` throw, and TypeError for what is no file. */
+export async function readPiece(
+  path: string,
+  from: number,
+  buffer: Buffer,
+  isWithinLine = false,
+): Promise<Piece> {
   const file = await open(path, READ_ONLY);
   try {
     if (!(await file.stat()).isFile()) throw new TypeError(`${path} is not a file`);
     const bytesRead = await fill(file, from, buffer);
-    return toPiece(buffer.subarray(0, bytesRead), from, bytesRead === buffer.length);
+    const bytes = buffer.subarray(0, bytesRead);
+    if (isWithinLine && bytesRead > 0) return toMore(bytes, from);
+    return toPiece(bytes, from, bytesRead === buffer.length);
   } finally {
     await file.close();
   }
@@ -48,10 +59,16 @@ async function fill(file: FileHandle, from: number, buffer: Buffer): Promise<num
   }
 }
 
+function toMore(bytes: Buffer, from: number): Piece {
+  const newline = bytes.indexOf(NEWLINE);
+  const isEnd = newline >= 0;
+  return { kind: 'more of it', to: from + (isEnd ? newline + 1 : bytes.length), isEnd };
+}
+
 function toPiece(bytes: Buffer, from: number, isFull: boolean): Piece {
   const lines: SpoolLine[] = [];
   let start = 0;
-  while (start < FRAME_BYTES) {
+  while (start < FRAME_BYTES && lines.length < MAX_FRAME_LINES) {
     const newline = bytes.indexOf(NEWLINE, start);
     if (newline < 0) break;
     const text = bytes.toString('utf8', start, newline);

@@ -215,12 +215,54 @@ describe('agent: spools', () => {
     expect(texts().slice(3)).to.deep.equal([0, 1, 2].map(record));
   });
 
-  it('gives up a line that is too long to be a record', async () => {
+  it('gives up a line that is too long to be a record, however long it is, and tells the server once', async () => {
+    bench.server.takeSpool = ({ lines }) => ({
+      offset: lines.at(-1)?.to ?? 0,
+      refused: lines.filter(({ text }) => text === '').map(({ to }) => ({ to, reason: 'too long' })),
+    });
     await bench.connect();
     await startJob();
-    await write('a.jsonl', `${records(0, 1)}${'x'.repeat(1_100_000)}\n${records(1, 2)}`);
+    await write('a.jsonl', `${records(0, 1)}${'x'.repeat(5_000_000)}\n${records(1, 2)}`);
     await until(() => texts().includes(record(1)), 'the line behind');
+    expect(texts()).to.deep.equal([record(0), '', record(1)]);
     expect(logged('too long')).to.have.length(1);
+    const kept = (await readFile(at('refused.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(kept.map((entry) => JSON.parse(entry))).to.deep.equal([
+      { file: 'a.jsonl', to: record(0).length + 1 + 1024 * 1024, reason: 'too long', line: '' },
+    ]);
+  });
+
+  it('gives up a long line without an end when the attempt is over', async () => {
+    await bench.connect();
+    await startJob();
+    await write('a.jsonl', 'x'.repeat(3_000_000));
+    bench.runner.endLast();
+    await until(isForgotten, 'the attempt to be forgotten');
+    expect(texts()).to.deep.equal(['']);
+    expect(await spooled()).to.deep.equal([]);
+  });
+
+  it('sends no more of the shortest lines in a frame than the server reads at once', async () => {
+    await bench.connect();
+    await startJob();
+    await write('a.jsonl', '\n'.repeat(12_000));
+    await until(() => texts().length === 12_000, 'all lines');
+    for (const { lines } of frames()) expect(lines.length).to.be.at.most(5000);
+  });
+
+  it('keeps a bounded size of what is refused, over its restarts too', async () => {
+    bench.server.takeSpool = ({ lines }) => ({
+      offset: lines.at(-1)?.to ?? 0,
+      refused: lines.map(({ to }) => ({ to, reason: 'no' })),
+    });
+    await bench.connect();
+    await startJob();
+    await writeFile(at('refused.jsonl'), 'x'.repeat(16 * 1024 * 1024 - 100));
+    await write('a.jsonl', `${'y'.repeat(200)}\n`.repeat(50));
+    bench.runner.endLast();
+    await until(isForgotten, 'the attempt to be forgotten');
+    expect((await stat(at('refused.jsonl'))).size).to.be.at.most(16 * 1024 * 1024);
+    expect(logged('were refused')[0]).to.include('50');
   });
 
   it('reads nothing but files of its directory, and waits for nothing else', async () => {

@@ -23,7 +23,8 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *    stood there, less those before the mark.
  * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
- *    refused for good. The records are idempotent themselves, so that a frame may be sent again, also on another connection.
+ *    refused for good. In place of a line that is too long to be a record the agent sends an empty one. The records are idempotent
+ *    themselves, so that a frame may be sent again, also on another connection.
  * 6. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored; what it
  *    measured while the server was away goes in frames of its own, marked `late`, beside those of the present.
  *

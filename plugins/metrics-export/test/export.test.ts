@@ -97,7 +97,15 @@ describe('export of the points of a run', function () {
       const run = await runWith(names.map((name, seq) => row(name, -3, seq, -1.5)));
       const lines = (await (await open(run, 'format=csv')).text()).trimEnd().split('\n').slice(1);
       const cells = lines.map((line) => line.slice(0, line.indexOf(',-3,')));
-      expect(cells).to.have.members(["'=1+1", "'+a", "'-a", "'@a", `"'=HYPERLINK(""x"",""y"")"`, 'a=1', "'a"]);
+      expect(cells).to.have.members([
+        "'=1+1",
+        "'+a",
+        "'-a",
+        "'@a",
+        `"'=HYPERLINK(""x"",""y"")"`,
+        'a=1',
+        "'a",
+      ]);
       for (const line of lines) expect(line).to.contain(',-3,,-1.5,');
     });
 

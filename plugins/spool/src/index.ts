@@ -7,19 +7,21 @@ import { nodesRef } from '@svc/plugin-nodes';
 import { runsRef } from '@svc/plugin-runs';
 import { SpoolIntake } from './intake.js';
 import { RecordStore } from './record-store.js';
+import { RefusalEvents } from './refusal-events.js';
 
 export const spool = definePlugin({
   name: 'spool',
   requires: ['nodes', 'jobs', 'runs', 'metrics', 'checkpoints', 'events'],
   setup(ctx) {
     const nodes = ctx.use(nodesRef);
-    const store = new RecordStore(ctx, {
-      runs: ctx.use(runsRef),
-      metrics: ctx.use(metricsRef),
-      checkpoints: ctx.use(checkpointsRef),
-      events: ctx.use(eventsRef),
-    });
-    const intake = new SpoolIntake(ctx, nodes, ctx.use(jobsRef), ctx.use(runsRef), store);
+    const jobs = ctx.use(jobsRef);
+    const runs = ctx.use(runsRef);
+    const events = ctx.use(eventsRef);
+    const metrics = ctx.use(metricsRef);
+    const checkpoints = ctx.use(checkpointsRef);
+    const store = new RecordStore(ctx, { runs, metrics, checkpoints, events });
+    const refusals = new RefusalEvents(ctx, { jobs, runs, events });
+    const intake = new SpoolIntake(ctx, nodes, jobs, runs, store, refusals);
     nodes.onFrame('spool', (frame, from) => intake.frame(frame, from));
   },
 });

@@ -1,14 +1,26 @@
-import { toId, type AttemptKey, type Run, type SpoolFrame, type SpoolRecord } from '@svc/contract';
+import {
+  toId,
+  type AttemptKey,
+  type Issue,
+  type Run,
+  type SpoolFrame,
+  type SpoolRecord,
+} from '@svc/contract';
 import { fail, HttpError, requireId, type Caller, type PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import type { Runs } from '@svc/plugin-runs';
+import { isDatabaseOutage } from './database-outage.js';
 import { parseRecord } from './parse-record.js';
 import type { RecordStore } from './record-store.js';
+import type { RefusalEvents } from './refusal-events.js';
 
 /** Sent again, it would be refused again. What fails otherwise may be taken later. */
 const LASTING = new Set(['validation_error', 'not_found', 'forbidden', 'conflict', 'payload_too_large']);
 const COMPLAIN_EVERY_MS = 60_000;
+/** So often a record is tried that the server fails on while its database is well: about half a minute, as agents try again. */
+const MAX_TRIES = 8;
+const MAX_FAILING = 10_000;
 
 interface Refusal {
   readonly reason: string;
@@ -32,6 +44,8 @@ type RunOf = (id: string) => Promise<Run>;
 /** Takes the spool frames of agents, line by line, and answers each frame with the mark that it has come to. */
 export class SpoolIntake {
   private complainedAt = -Infinity;
+  /** How often each record was tried that the server fails on. */
+  private readonly failing = new Map<string, number>();
 
   constructor(
     private readonly ctx: PluginContext,
@@ -39,6 +53,7 @@ export class SpoolIntake {
     private readonly jobs: Jobs,
     private readonly runs: Runs,
     private readonly store: RecordStore,
+    private readonly refusals: RefusalEvents,
   ) {}
 
   async frame(frame: SpoolFrame, from: AgentNode): Promise<void> {
@@ -46,6 +61,11 @@ export class SpoolIntake {
     const taken = await this.takeAll(frame, this.runsOf(frame, from));
     const offset = taken.at(-1)?.to ?? frame.from;
     const refused = taken.flatMap(({ to, outcome }) => (outcome === 'committed' ? [] : [{ to, ...outcome }]));
+    await this.refusals.tell(
+      frame,
+      from,
+      refused.map(({ reason }) => reason),
+    );
     this.nodes.send(from.id, { type: 'spool_ack', job_id, attempt, file, offset, refused });
   }
 
@@ -63,25 +83,42 @@ export class SpoolIntake {
   }
 
   /** Points of several lines as one batch, and line by line only where that is not taken: then each has its own outcome. */
-  private async takeTurn(turn: readonly Line[], runOf: RunOf, key: AttemptKey): Promise<Outcome[]> {
+  private async takeTurn(turn: readonly Line[], runOf: RunOf, frame: SpoolFrame): Promise<Outcome[]> {
     const all = turn.length > 1 ? toOneBatch(turn) : null;
-    if (all !== null && (await this.take(all, runOf, key)) === 'committed')
-      return turn.map(() => 'committed');
+    const isTaken = all !== null && (await succeeds(this.take(all, runOf, frame)));
+    if (isTaken) return turn.map(() => 'committed');
     const outcomes: Outcome[] = [];
-    for (const { record } of turn) outcomes.push(await this.take(record, runOf, key));
+    for (const line of turn) outcomes.push(await this.takeLine(line, runOf, frame));
     return outcomes;
   }
 
-  private async take(record: Line['record'], runOf: RunOf, key: AttemptKey): Promise<Outcome> {
+  private async takeLine({ to, record }: Line, runOf: RunOf, frame: SpoolFrame): Promise<Outcome> {
     if ('reason' in record) return record;
+    const place = `${frame.job_id} ${frame.attempt} ${frame.file} ${to}`;
     try {
-      await this.store.store(record, await runOf(record.run_id), toCaller(key));
-      return 'committed';
+      await this.take(record, runOf, frame);
     } catch (error) {
-      const refusal = toRefusal(error);
-      if (refusal === null) this.complain(error, key);
+      const refusal = toRefusal(error) ?? this.giveUp(error, place);
+      if (refusal === null) this.complain(error, frame);
+      else this.failing.delete(place);
       return refusal ?? 'later';
     }
+    this.failing.delete(place);
+    return 'committed';
+  }
+
+  /** Resolves after the commit. */
+  private async take(record: SpoolRecord, runOf: RunOf, key: AttemptKey): Promise<void> {
+    await this.store.store(record, await runOf(record.run_id), toCaller(key));
+  }
+
+  /** null: it is to be tried again. */
+  private giveUp(error: unknown, place: string): Refusal | null {
+    if (this.ctx.signal.aborted || isDatabaseOutage(error)) return null;
+    const tries = (this.failing.get(place) ?? 0) + 1;
+    if (this.failing.size >= MAX_FAILING) this.failing.clear();
+    this.failing.set(place, tries);
+    return tries < MAX_TRIES ? null : { reason: `the server failed on it ${tries} times; its log says why` };
   }
 
   /** Each run of a frame is looked for once. */
@@ -155,5 +192,18 @@ function toOneBatch(turn: readonly Line[]): SpoolRecord {
 
 /** null: it may be taken later. */
 function toRefusal(error: unknown): Refusal | null {
-  return error instanceof HttpError && LASTING.has(error.code) ? { reason: error.message } : null;
+  return error instanceof HttpError && LASTING.has(error.code) ? { reason: toReason(error) } : null;
+}
+
+/** Of several mistakes it names the first. */
+function toReason({ message, details }: HttpError): string {
+  const [first, ...others] = (details['errors'] ?? []) as Issue[];
+  return first && others.length > 0 ? `${first.path}: ${first.message}; ${message}` : message;
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,6 +1,9 @@
 import { SpoolRecord } from '@svc/contract';
 import { compileCheck, failValidation, parseJson, refuse } from '@svc/kernel';
 
+/** In place of a line that is too long for a record, its agent sends an empty one. */
+const EMPTY = 'the line is no JSON: it is empty, or it was too long to be a record';
+
 const check = compileCheck(SpoolRecord, 'leave');
 
 /** A line of a spool file, which a training may have written. Throws validation_error and payload_too_large. */
@@ -15,6 +18,6 @@ function parse(line: string): unknown {
     return parseJson(Buffer.from(line));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return failValidation({ path: '', message: 'the line is no JSON' });
+    return failValidation({ path: '', message: line === '' ? EMPTY : 'the line is no JSON' });
   }
 }

@@ -35,13 +35,13 @@ eachDatabase((database) => {
     async function ship(
       jobId: string,
       lines: readonly Line[],
-      { by = agent, attempt = 1 } = {},
+      { by = agent, attempt = 1, file = `${(files += 1)}.jsonl` } = {},
     ): Promise<Ack> {
-      const file = `${(files += 1)}.jsonl`;
       const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
       const numbered = texts.map((text, index) => ({ to: 110 + index * 10, text }));
+      const answeredFrom = by.received.length;
       by.send({ type: 'spool', job_id: jobId, attempt, file, from: 100, lines: numbered });
-      return by.take('spool_ack', (frame) => frame.file === file);
+      return by.take('spool_ack', (frame) => frame.file === file, answeredFrom);
     }
 
     const points = (run_id: string, ...seqs: number[]): SpoolRecord => {
@@ -178,6 +178,10 @@ eachDatabase((database) => {
         ['a relative path', (run_id) => JSON.stringify(checkpoint(run_id, 1)).replace('/out', 'out'), /path/],
         ['metadata that is the server’s', (run_id) => ({ kind: 'checkpoint', run_id, ts: 1, body: { path: '/a', metadata: { evaluations: [] } } }), /evaluations/],
         ['an event without a key', (run_id) => JSON.stringify({ kind: 'event', run_id, ts: 1, body: { title: 't' } }), /key/],
+        ['a key with NUL', (run_id) => ({ kind: 'event', run_id, key: 'a\u0000b', ts: 1, body: { title: 't' } }), /key/],
+        ['a tag with NUL', (run_id) => ({ kind: 'update', run_id, body: { tags: ['a\u0000b'] } }), /tags/],
+        ['more than can be read at once', (run_id) => `{"kind":"event","run_id":"${run_id}","key":"k","ts":1,"body":{"title":"t","data":{"a":[${'{},'.repeat(150_000)}0]}}}`, /more than 200000 values/],
+        ['10 000 points of nothing', (run_id) => JSON.stringify({ kind: 'points', run_id, body: { points: Array.from({ length: 10_000 }, () => null) } }), /body.points\[0\]: must be an object.*9980 more/],
         ['an update of what is people’s', (run_id) => ({ kind: 'update', run_id, body: { name: 'mine' } }), /write scope/],
         ['an abyss', (run_id) => `{"kind":"event","run_id":"${run_id}","key":"k","ts":1,"body":{"title":"t","data":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}}`, /deep/],
         ['a run that is not there', () => points(newId('run'), 1), /no run/],
@@ -217,6 +221,41 @@ eachDatabase((database) => {
         expect((await ship(newId('job'), [points(own.runId, 1)])).refused).to.have.length(1);
         expect((await ship('nonsense', [points(own.runId, 1)])).refused).to.have.length(1);
       });
+    });
+
+    it('are told of once for each file of refused ones, with how many and why', async () => {
+      const { jobId, runId } = await startJob();
+      const file = 'told.jsonl';
+      await ship(jobId, ['{', points(runId, 1), '[]'], { file });
+      for (let again = 0; again < 2; again += 1) await ship(jobId, ['{', '{', '{'], { file });
+      const [event, ...others] = await eventsOf(runId);
+      expect(others).to.deep.equal([]);
+      expect(event).to.deep.include({
+        severity: 'warning',
+        job_id: jobId,
+        title: '2 spooled records were refused',
+      });
+      expect(event?.data).to.deep.include({ file, attempt: 1, refused: 2, reason: 'the line is no JSON' });
+      await ship(jobId, ['{']);
+      expect(await eventsOf(runId)).to.have.length(2);
+      await ship(jobId, ['{'], { by: await rig.agent(), file: 'of another.jsonl' });
+      expect(await eventsOf(runId)).to.have.length(2);
+    });
+
+    it('are refused when the server fails on one again and again while its database is well', async () => {
+      const { jobId, runId } = await startJob();
+      const lines = [points(runId, 1), event(runId, 'poison'), points(runId, 2)];
+      const file = 'poisoned.jsonl';
+      await rig.kernel.db.schema.renameTable('events', 'events_away');
+      const acks: Ack[] = [];
+      for (let tries = 1; tries <= 8; tries += 1) acks.push(await ship(jobId, lines, { file }));
+      await rig.kernel.db.schema.renameTable('events_away', 'events');
+      expect(acks.slice(0, 7).map(({ offset }) => offset)).to.deep.equal(Array(7).fill(110));
+      expect(acks[7]?.offset).to.equal(130);
+      expect(acks[7]?.refused).to.deep.equal([
+        { to: 120, reason: 'the server failed on it 8 times; its log says why' },
+      ]);
+      expect(await stepsOf(runId)).to.deep.equal([1, 2]);
     });
 
     it('are not acknowledged from where the database fails on, and go on when it does not', async () => {
