@@ -68,12 +68,18 @@ class Explainer {
   private visitFields(schema: AnySchemaObject, value: object, path: string): void {
     if (!isOf(schema, 'object')) return;
     const fields = value as Fields;
+    const { required = [], properties = {} } = schema as { required?: string[]; properties?: object };
     const schemaOf = toSchemaOf(schema);
-    for (const name of (schema['required'] ?? []) as string[])
-      if (fields[name] === undefined) this.add(path, () => 'is required', name);
-    for (const name of Object.keys(fields))
-      if (schemaOf(name) === false) this.add(path, () => describeUnknown(name, schema), name);
-    for (const name of inOrder(schema, fields)) {
+    const unnamed: string[] = [];
+    for (const name of required) if (fields[name] === undefined) this.add(path, () => 'is required', name);
+    for (const name of Object.keys(fields)) {
+      if (Object.hasOwn(properties, name)) continue;
+      if (schemaOf(name) !== false) unnamed.push(name);
+      else if (this.isFull) this.more += 1;
+      else this.add(path, () => describeUnknown(name, schema), name);
+    }
+    const named = Object.keys(properties).filter((name) => fields[name] !== undefined);
+    for (const name of [...named, ...unnamed]) {
       const inner = schemaOf(name);
       if (isContainer(inner)) this.visit(inner, fields[name], joinPath(path, name));
     }
@@ -120,12 +126,6 @@ function toSchemaOf(schema: AnySchemaObject): (field: string) => AnySchemaObject
     if (Object.hasOwn(properties, field)) return properties[field];
     return patterns.find(({ pattern }) => pattern.test(field))?.inner ?? additionalProperties;
   };
-}
-
-/** Those of the schema in its order, then the others. */
-function inOrder({ properties = {} }: AnySchemaObject, fields: Fields): string[] {
-  const known = Object.keys(properties as object).filter((name) => fields[name] !== undefined);
-  return [...known, ...Object.keys(fields).filter((name) => !Object.hasOwn(properties as object, name))];
 }
 
 function isOf({ type }: AnySchemaObject, wanted: string): boolean {

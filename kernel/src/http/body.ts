@@ -5,8 +5,8 @@ import { HttpError } from '../errors.js';
 
 /** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
 const MAX_HELD_BYTES = 256 * MIB;
-/** Larger ones are parsed one in each turn of the event loop, so that whoever asks for little comes in between. */
-const LARGE_BYTES = 64 * 1024;
+/** Larger ones are parsed and checked one in each turn of the event loop, so that whoever asks for little comes in between. */
+const LARGE_BYTES = 16 * 1024;
 
 let heldBytes = 0;
 let lastTurn = Promise.resolve();
@@ -31,19 +31,13 @@ export class BodyShare {
   }
 }
 
-/** Resolves with the body when it may be parsed. */
-export async function readBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  share: BodyShare,
-): Promise<Buffer> {
-  const bytes = await receive(request, limitBytes, share);
-  if (bytes.length > LARGE_BYTES) await (lastTurn = lastTurn.then(() => nextTurn()));
-  return bytes;
+/** Resolves when a body of that size may be parsed, or be checked. */
+export async function takeTurn(bytes: number): Promise<void> {
+  if (bytes > LARGE_BYTES) await (lastTurn = lastTurn.then(() => nextTurn()));
 }
 
 /** Counts while it arrives. What comes after a refusal is let go, so that the client can read the answer. */
-function receive(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] | null = [];
     let sizeBytes = 0;

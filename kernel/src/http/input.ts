@@ -4,7 +4,7 @@ import { Type, type TObject } from 'typebox';
 import { failValidation, refuse } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json.js';
 import { compileCheck, type Check } from '../validation.js';
-import { readBody, type BodyShare } from './body.js';
+import { readBody, takeTurn, type BodyShare } from './body.js';
 
 /** In a longer text the place of a mistake is not looked for: it takes many tries. */
 const MAX_SEARCHED_BYTES = 64 * 1024;
@@ -21,7 +21,10 @@ export function compileInput(spec: RouteSpec): ReadInput {
     const query = coerce(Object.fromEntries(new URLSearchParams(search)), schema);
     refuse(checkQuery(query));
     const bytes = await readBody(request, spec.bodyLimitBytes ?? MIB, share);
-    return { query, body: parseBody(bytes, request.headers['content-type'] ?? '', checkBody) };
+    await takeTurn(bytes.length);
+    const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type'] ?? '');
+    await takeTurn(bytes.length);
+    return { query, body: takeBody(body, checkBody) };
   };
 }
 
@@ -40,8 +43,7 @@ function coerce(parameters: Record<string, string>, { properties }: TObject): Re
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-function parseBody(bytes: Buffer, contentType: string, check: Check | undefined): unknown {
-  const body = bytes.length === 0 ? {} : parse(bytes, contentType);
+function takeBody(body: unknown, check: Check | undefined): unknown {
   if (check) refuse(check(body));
   else if (!isEmpty(body)) refuseBody('must be left out: this endpoint takes none');
   return check && body;
