@@ -1,5 +1,6 @@
 import { fail } from '@svc/kernel';
-import type { SavepointDeed } from './point-rows.js';
+import { decodeDigest } from './digest.js';
+import type { SavepointDeed, SeriesRow } from './point-rows.js';
 import type { Place } from './point.js';
 
 export const SAVEPOINT_SQL: Readonly<Record<SavepointDeed, string>> = {
@@ -20,6 +21,10 @@ export interface SeriesColumns {
   readonly digest: Buffer;
   readonly tail_count: number;
   readonly tail: Buffer;
+}
+
+export function toSeriesRow(columns: SeriesColumns): SeriesRow {
+  return { ...columns, digest: decodeDigest(columns.digest) };
 }
 
 /** The columns of `metric_chunks` as both databases give them. */

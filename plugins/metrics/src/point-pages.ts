@@ -2,6 +2,7 @@ import { decodePoints } from './chunk-codec.js';
 import type { PointRows, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 import { comparePoints, type Place, type Point } from './point.js';
+import { seriesPagesOf } from './series-pages.js';
 
 /** Consecutive points of one series; never empty. */
 export interface PointPage {
@@ -24,8 +25,7 @@ export async function* pagesOf(
   runId: string,
   names: readonly string[] | null,
 ): AsyncGenerator<PointPage, undefined> {
-  const found = await store.read((rows) => findSeries(rows, runId, names));
-  for (const name of found.map((series) => series.name).sort()) {
+  for (const name of [...(names ? new Set(names) : await allNames(store, runId))].sort()) {
     let after: Place | null = null;
     for (;;) {
       const points = await store.read((rows) => readPage(rows, runId, name, after));
@@ -36,18 +36,20 @@ export async function* pagesOf(
   }
 }
 
-async function findSeries(
-  rows: PointRows,
-  runId: string,
-  names: readonly string[] | null,
-): Promise<SeriesRow[]> {
+async function allNames(store: PointStore, runId: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const page of seriesPagesOf(store, runId)) names.push(...page.map(({ name }) => name));
+  return names;
+}
+
+async function findSeries(rows: PointRows, runId: string, name: string): Promise<SeriesRow | undefined> {
   const run = await rows.findRun(runId);
-  return run ? rows.findSeries(run.key, names && [...new Set(names)]) : [];
+  return run ? (await rows.findSeries(run.key, [name]))[0] : undefined;
 }
 
 /** The next points behind that place: none when it is the last. */
 async function readPage(rows: PointRows, runId: string, name: string, after: Place | null): Promise<Point[]> {
-  const [series] = await findSeries(rows, runId, [name]);
+  const series = await findSeries(rows, runId, name);
   if (!series) return [];
   const isAhead = (point: Point): boolean => after === null || comparePoints(point, after) > 0;
   const page: Point[] = [];

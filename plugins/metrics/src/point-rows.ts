@@ -21,8 +21,9 @@ export interface PointRows {
   /** `removed` are stored ranges. */
   replaceRanges(runKey: number, removed: readonly SeqRange[], added: readonly SeqRange[]): Promise<void>;
 
-  /** null: every series of the run. */
-  findSeries(runKey: number, names: readonly string[] | null): Promise<SeriesRow[]>;
+  findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]>;
+  /** The next series by name; '' comes before all names. */
+  seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]>;
   /** Returns the ids, in the same order. */
   insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]>;
   updateSeries(series: readonly SeriesRow[]): Promise<void>;

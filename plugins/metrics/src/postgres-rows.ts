@@ -1,6 +1,13 @@
 import type { Db } from '@svc/kernel';
 import { decodeDigest, encodeDigest } from './digest.js';
-import { failGone, placeOf, SAVEPOINT_SQL, type ChunkColumns, type SeriesColumns } from './point-columns.js';
+import {
+  failGone,
+  placeOf,
+  SAVEPOINT_SQL,
+  toSeriesRow,
+  type ChunkColumns,
+  type SeriesColumns,
+} from './point-columns.js';
 import type {
   Chunk,
   ChunkHead,
@@ -66,11 +73,16 @@ export class PostgresRows implements PointRows {
     await this.trx.batchInsert('metric_seq_ranges', rows, ROWS_PER_STATEMENT);
   }
 
-  async findSeries(runKey: number, names: readonly string[] | null): Promise<SeriesRow[]> {
+  async findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]> {
     const sql = `select id, name, digest, tail_count, tail from metric_series
-      where run_key = ? and (?::text[] is null or name = any(?::text[])) order by name`;
-    const rows = await this.all<SeriesColumns>(sql, [runKey, names, names]);
-    return rows.map((row) => ({ ...row, digest: decodeDigest(row.digest) }));
+      where run_key = ? and name = any(?::text[]) order by name`;
+    return (await this.all<SeriesColumns>(sql, [runKey, names])).map(toSeriesRow);
+  }
+
+  async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
+    const sql = `select id, name, digest, tail_count, tail from metric_series
+      where run_key = ? and name > ? order by name limit ?`;
+    return (await this.all<SeriesColumns>(sql, [runKey, name, limit])).map(toSeriesRow);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {

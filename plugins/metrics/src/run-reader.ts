@@ -1,16 +1,19 @@
 import type { SeriesByName } from '@svc/contract';
 import { failValidation } from '@svc/kernel';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodePoints } from './chunk-codec.js';
 import { digestOf } from './digest.js';
 import type { PointRows, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
+import { seriesPagesOf } from './series-pages.js';
 import { readSeries, type Segment, type Selection } from './series-reader.js';
 import type { SeriesQuery } from './service.js';
 
 /** An answer is built in memory: this is about 40 MB of JSON. */
 export const MAX_POINTS_PER_ANSWER = 1_000_000;
-/** Series read in one moment, before others get at the database. */
-const SERIES_PER_READ = 32;
+/** After this, others get at the database and the processor. */
+const TURN_MS = 20;
+const SERIES_AT_ONCE = 4;
 
 /** The series of one run that the query asks for, by name. A name that the run does not have is left out. */
 export async function readRun(
@@ -26,14 +29,20 @@ export async function readRun(
   };
   const names = await namesToRead(store, runId, query, maxPoints);
   const answer: [string, SeriesByName[string]][] = [];
-  for (let start = 0; start < names.length; start += SERIES_PER_READ) {
-    const wanted = names.slice(start, start + SERIES_PER_READ);
+  let next = 0;
+  while (next < names.length) {
     await store.read(async (rows) => {
-      for (const series of await findSeries(rows, runId, wanted)) {
-        answer.push([series.name, await readSeries(await segmentsOf(rows, series), selection, query.limit)]);
-      }
+      const endMs = performance.now() + TURN_MS;
+      do {
+        for (const series of await findSeries(rows, runId, names.slice(next, next + SERIES_AT_ONCE)))
+          answer.push([
+            series.name,
+            await readSeries(await segmentsOf(rows, series), selection, query.limit),
+          ]);
+        next += SERIES_AT_ONCE;
+      } while (next < names.length && performance.now() < endMs);
     });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   return Object.fromEntries(answer);
 }
@@ -59,20 +68,25 @@ async function namesToRead(
   { names, limit }: SeriesQuery,
   maxPoints: number,
 ): Promise<string[]> {
-  const found = await store.read((rows) => findSeries(rows, runId, names ? [...new Set(names)] : null));
-  const points = found.reduce((sum, { digest }) => sum + Math.min(digest.count, limit), 0);
+  const pages = names
+    ? [await store.read((rows) => findSeries(rows, runId, [...new Set(names)]))]
+    : seriesPagesOf(store, runId);
+  const found: string[] = [];
+  let points = 0;
+  for await (const page of pages) {
+    for (const { name, digest } of page) {
+      found.push(name);
+      points += Math.min(digest.count, limit);
+    }
+  }
   if (points > maxPoints) {
     const message = `the answer could have more than ${MAX_POINTS_PER_ANSWER} points: name fewer runs or metrics, or lower limit`;
     failValidation({ path: 'limit', message });
   }
-  return found.map(({ name }) => name);
+  return found;
 }
 
-async function findSeries(
-  rows: PointRows,
-  runId: string,
-  names: readonly string[] | null,
-): Promise<SeriesRow[]> {
+async function findSeries(rows: PointRows, runId: string, names: readonly string[]): Promise<SeriesRow[]> {
   const run = await rows.findRun(runId);
   return run ? rows.findSeries(run.key, names) : [];
 }

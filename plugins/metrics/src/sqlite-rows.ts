@@ -1,6 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { decodeDigest, encodeDigest } from './digest.js';
-import { failGone, placeOf, SAVEPOINT_SQL, type ChunkColumns, type SeriesColumns } from './point-columns.js';
+import {
+  failGone,
+  placeOf,
+  SAVEPOINT_SQL,
+  toSeriesRow,
+  type ChunkColumns,
+  type SeriesColumns,
+} from './point-columns.js';
 import type {
   Chunk,
   ChunkHead,
@@ -24,7 +31,7 @@ const SQL = {
   deleteRange: `delete from metric_seq_ranges where run_key = ? and from_seq = ?`,
   insertRange: `insert into metric_seq_ranges (run_key, from_seq, to_seq) values (?, ?, ?)`,
   findSeries: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name = ?`,
-  allSeries: `select id, name, digest, tail_count, tail from metric_series where run_key = ? order by name`,
+  seriesBehind: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name > ? order by name limit ?`,
   insertSeries: `insert into metric_series (run_key, name, digest, tail_count, tail) values (?, ?, ?, ?, ?)`,
   updateSeries: `update metric_series set digest = ?, tail_count = ?, tail = ? where id = ?`,
   chunkHeads: `select step_first, seq_first, digest from metric_chunks indexed by metric_chunk_heads
@@ -100,11 +107,15 @@ export class SqliteRows implements PointRows {
     for (const { from, to } of added) this.sql.insertRange.run(runKey, from, to);
   }
 
-  async findSeries(runKey: number, names: readonly string[] | null): Promise<SeriesRow[]> {
+  async findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]> {
     const rows = names
-      ? names.map((name) => this.sql.findSeries.get(runKey, name)).filter((row) => row !== undefined)
-      : this.sql.allSeries.all(runKey);
-    return (rows as SeriesColumns[]).map((row) => ({ ...row, digest: decodeDigest(row.digest) }));
+      .map((name) => this.sql.findSeries.get(runKey, name))
+      .filter((row) => row !== undefined);
+    return (rows as SeriesColumns[]).map(toSeriesRow);
+  }
+
+  async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
+    return (this.sql.seriesBehind.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {

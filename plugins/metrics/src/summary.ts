@@ -1,13 +1,14 @@
-import type { EventRecord, MetricSummary, Run, RunSummary } from '@svc/contract';
+import type { MetricSummary, Run, RunSummary } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { MetricDefinitions, MetricMeaning } from '@svc/plugin-metric-definitions';
 import { decodeLastValues, decodePoints } from './chunk-codec.js';
 import type { Mark } from './digest.js';
 import { healthOf, medianIntervalMs, type SeriesEvidence } from './health.js';
-import type { RunRow, SeriesRow } from './point-rows.js';
+import type { SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 import { toMetricValue, type Point } from './point.js';
+import { seriesPagesOf } from './series-pages.js';
 import { isLoss, newestSpike } from './spike.js';
 import { TREND_WINDOW, trendOf } from './trend.js';
 
@@ -19,35 +20,30 @@ export interface SummarySource {
   readonly definitions: MetricDefinitions;
 }
 
-/** What is known of a run, each part read once. Times in ms. */
-export interface RunEvidence {
-  readonly run: Run;
-  /** null: the run has no points. */
-  readonly stored: RunRow | null;
-  readonly series: readonly SeriesRow[];
-  /** By the name of each series. */
-  readonly meanings: ReadonlyMap<string, MetricMeaning>;
-  readonly critical_events: readonly EventRecord[];
-  readonly now: number;
+/** What a summary says of one series, and what the run's health is judged by. */
+interface SeriesPart {
+  readonly name: string;
+  readonly metric: MetricSummary;
+  readonly evidence: SeriesEvidence;
 }
 
 const MAX_EVENTS = 20;
 
+/** Looks at what the store keeps up to date with each batch alone, so its cost does not grow with the length of the run. */
 export async function loadSummary(source: SummarySource, run: Run, now: number): Promise<RunSummary> {
   const { db, store, events, definitions } = source;
   const critical_events = await events.list(db, { run_id: run.id, severity: 'critical' }, MAX_EVENTS);
-  const { stored, series } = await store.read(async (rows) => {
-    const found = await rows.findRun(run.id);
-    return { stored: found, series: found ? await rows.findSeries(found.key, null) : [] };
-  });
-  const names = series.map(({ name }) => name);
-  const meanings = await definitions.meanings(db, run, names);
-  return toSummary({ run, stored, series, meanings, critical_events, now });
-}
-
-/** Looks at what the store keeps up to date with each batch alone, so its cost does not grow with the run. */
-export function toSummary({ run, stored, series, meanings, critical_events, now }: RunEvidence): RunSummary {
-  const recent = series.map((row) => decodeLastValues(row.tail, row.tail_count, TREND_WINDOW));
+  const stored = await store.read((rows) => rows.findRun(run.id));
+  const parts: SeriesPart[] = [];
+  let busiest: SeriesRow | null = null;
+  for await (const page of seriesPagesOf(store, run.id)) {
+    const names = page.map(({ name }) => name);
+    const meanings = await definitions.meanings(db, run, names);
+    for (const row of page) {
+      parts.push(toPart(row, meanings.get(row.name) as MetricMeaning));
+      if (busiest === null || row.digest.count > busiest.digest.count) busiest = row;
+    }
+  }
   return {
     run_id: run.id,
     status: run.status,
@@ -59,24 +55,25 @@ export function toSummary({ run, stored, series, meanings, critical_events, now 
       status: run.status,
       now,
       received_at: stored?.received_at ?? null,
-      interval_ms: intervalOf(series),
-      series: series.map((row, index) => toEvidence(row, recent[index] as Float64Array)),
+      interval_ms: busiest && intervalOf(busiest),
+      series: parts.map(({ evidence }) => evidence),
       critical_events,
     }),
-    metrics: Object.fromEntries(
-      series.map((row, index) => [
-        row.name,
-        toMetricSummary(row, recent[index] as Float64Array, meanings.get(row.name) as MetricMeaning),
-      ]),
-    ),
+    metrics: Object.fromEntries(parts.map(({ name, metric }) => [name, metric])),
+  };
+}
+
+function toPart(row: SeriesRow, meaning: MetricMeaning): SeriesPart {
+  const recent = decodeLastValues(row.tail, row.tail_count, TREND_WINDOW);
+  return {
+    name: row.name,
+    metric: toMetricSummary(row, recent, meaning),
+    evidence: toEvidence(row, recent),
   };
 }
 
 /** Of the series with the most points: how often the run reports. */
-function intervalOf(series: readonly SeriesRow[]): number | null {
-  const [first, ...others] = series;
-  if (!first) return null;
-  const busiest = others.reduce((a, b) => (b.digest.count > a.digest.count ? b : a), first);
+function intervalOf(busiest: SeriesRow): number | null {
   return medianIntervalMs(decodePoints(busiest.tail).slice(-TREND_WINDOW));
 }
 
