@@ -1,3 +1,5 @@
+import type { Db } from '@svc/kernel';
+import { renewTokens, saveFirstToken } from '@svc/plugin-auth';
 import { createBackup, DEFAULT_KEEP, restoreBackup, type Backup, type Restored } from '@svc/plugin-backup';
 import { requireDatabase, withDataDir, type DataDirOptions } from './data-dir.js';
 import { Failure } from './failure.js';
@@ -16,6 +18,19 @@ export async function backUpDataDir(options: DataDirOptions): Promise<Pick<Backu
   });
 }
 
-export async function restoreToDataDir(file: string, options: DataDirOptions): Promise<Restored> {
-  return withDataDir(options, (config) => restoreBackup({ file, config, at: Date.now() }));
+/** `tokenFile`: where the new first token is, when all others were revoked. */
+export type RestoredToDataDir = Restored & { readonly tokenFile: string | null };
+
+export async function restoreToDataDir(
+  file: string,
+  options: DataDirOptions & { readonly revokeTokens?: boolean },
+): Promise<RestoredToDataDir> {
+  return withDataDir(options, async (config) => {
+    const at = Date.now();
+    if (!options.revokeTokens) return { ...(await restoreBackup({ file, config, at })), tokenFile: null };
+    let token = '';
+    const prepare = async (db: Db): Promise<void> => void (token = await renewTokens(db, at));
+    const restored = await restoreBackup({ file, config, at, prepare });
+    return { ...restored, tokenFile: await saveFirstToken(config.dataDir, token) };
+  });
 }

@@ -15,12 +15,22 @@ export interface FirstToken {
 export async function ensureFirstToken(db: Db, dataDir: string, at: number): Promise<FirstToken | null> {
   return db.transaction(async (trx) => {
     if (await hasTokens(trx)) return null;
-    const { token } = await createToken(trx, { name: 'first token', scope: 'write', expires_at: null }, at);
-    const file = join(dataDir, 'token');
-    await writePrivate(file, `${token}\n`);
-    await syncDirectory(dataDir);
-    return { token, file };
+    const token = await createFirstToken(trx, at);
+    return { token, file: await saveFirstToken(dataDir, token) };
   });
+}
+
+export async function createFirstToken(db: Db, at: number): Promise<string> {
+  const { token } = await createToken(db, { name: 'first token', scope: 'write', expires_at: null }, at);
+  return token;
+}
+
+/** Leaves the token where the command line of this host finds it; answers the file. */
+export async function saveFirstToken(dataDir: string, token: string): Promise<string> {
+  const file = join(dataDir, 'token');
+  await writePrivate(file, `${token}\n`);
+  await syncDirectory(dataDir);
+  return file;
 }
 
 async function writePrivate(file: string, text: string): Promise<void> {

@@ -11,6 +11,8 @@ import { createToken, deleteExpiredIngest, endIngest, mintIngest } from './token
 export * from './service.js';
 export { authMigrations } from './migrations.js';
 export { createToken, listTokens, revokeToken } from './token-store.js';
+export { saveFirstToken } from './first-token.js';
+export { renewTokens } from './renew-tokens.js';
 export { createSignInLink } from './sign-in.js';
 
 const HOUR_MS = 60 * 60_000;

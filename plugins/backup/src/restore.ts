@@ -1,4 +1,4 @@
-import { createKernel, createLogger, definePlugin, fail, type ResolvedConfig } from '@svc/kernel';
+import { createKernel, createLogger, definePlugin, fail, type Db, type ResolvedConfig } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DATABASE_FILE, LOGS_FOLDER, refuseDamaged } from './backup.js';
@@ -13,6 +13,8 @@ export interface RestoreOrder {
   readonly config: ResolvedConfig;
   /** In ms since the epoch. */
   readonly at: number;
+  /** Changes the backup, brought up to this schema, before it is put in place. */
+  readonly prepare?: (db: Db) => Promise<void>;
 }
 
 export interface Restored {
@@ -28,7 +30,7 @@ export interface Restored {
  * Puts a backup in place of the database. Must hold: no server works on the data directory. At every moment the one or the other is in
  * place, whole. Throws, with a sentence and nothing changed, when the file is none of ours, damaged, or of a newer schema.
  */
-export async function restoreBackup({ file, config, at }: RestoreOrder): Promise<Restored> {
+export async function restoreBackup({ file, config, at, prepare }: RestoreOrder): Promise<Restored> {
   const { database } = config;
   if (database.client !== 'sqlite')
     fail(
@@ -44,7 +46,7 @@ export async function restoreBackup({ file, config, at }: RestoreOrder): Promise
   try {
     const draft = join(workplace, DATABASE_FILE);
     await copyChecked(source, draft);
-    await refuseNewer(config, workplace, draft);
+    await bringUpToDate(config, workplace, draft, prepare);
     const logs = await restoreLogs(join(dirname(source), LOGS_FOLDER), join(config.dataDir, LOGS_FOLDER));
     const aside = await setAside(filename, `${filename}.before-restore-${toStamp(at)}`);
     await rename(draft, filename);
@@ -80,16 +82,22 @@ async function copyChecked(source: string, draft: string): Promise<void> {
 }
 
 /**
- * Brings the draft up to the schema of this version, as its next start would, and throws the BootError of one that is newer. The kernel
+ * Brings the draft up to the schema of this version, as its next start would, throws the BootError of one that is newer, and prepares it. The kernel
  * knows the schema once the plugins are set up, and is stopped before any of them does something.
  */
-async function refuseNewer(config: ResolvedConfig, dataDir: string, draft: string): Promise<void> {
-  let isRight = false;
+async function bringUpToDate(
+  config: ResolvedConfig,
+  dataDir: string,
+  draft: string,
+  prepare: RestoreOrder['prepare'],
+): Promise<void> {
+  let prepared = null as Promise<void> | null;
   const stop = definePlugin({
     name: 'restore-check',
     setup: (ctx) =>
-      ctx.ready(() => {
-        isRight = true;
+      ctx.ready(async () => {
+        prepared = prepare?.(ctx.db) ?? Promise.resolve();
+        await prepared.catch(() => undefined);
         throw new Error('the schema is right: nothing more is to be done');
       }),
   });
@@ -97,8 +105,9 @@ async function refuseNewer(config: ResolvedConfig, dataDir: string, draft: strin
   const database = { client: 'sqlite', filename: draft } as const;
   const kernel = createKernel({ ...config, dataDir, database, plugins }, { log: createLogger('silent') });
   await kernel.start().catch((error: unknown) => {
-    if (!isRight) throw error;
+    if (!prepared) throw error;
   });
+  await prepared;
 }
 
 function toStamp(at: number): string {
