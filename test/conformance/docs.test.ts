@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERRORS, EVENT_TYPES } from '@svc/contract';
@@ -74,6 +74,14 @@ describe('docs against the code', () => {
       .map(read);
     const used = new Set(sources.flatMap((source) => source.match(/\bSVC_[A-Z][A-Z_]+\b/g) ?? []));
     for (const name of used) expect(page, name).to.include(name);
+  });
+
+  it('security.md names tests that there are', () => {
+    const named = [...read('docs/security.md').matchAll(/`([\w./-]+(?:\.test\.ts|\.py))`/g)].map(
+      ([, file = '']) => file,
+    );
+    expect(named).to.have.length.above(20);
+    expect(named.filter((file) => !existsSync(path.join(ROOT, file)))).to.deep.equal([]);
   });
 
   it('every link between the pages leads somewhere', () => {
