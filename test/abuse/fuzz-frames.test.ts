@@ -35,6 +35,7 @@ describe('5 000 random agent frames', function () {
       seed: SEED,
       numRuns: FRAMES / FRAMES_A_CONNECTION,
       endOnFailure: true,
+      includeErrorInReport: true,
       interruptAfterTimeLimit: 240_000,
       markInterruptAsFailure: true,
     });

@@ -44,6 +44,7 @@ describe('10 000 random requests', function () {
       numRuns: CASES / AT_ONCE,
       // What failed is told by the message; to look for less of it would take thousands of requests more.
       endOnFailure: true,
+      includeErrorInReport: true,
       interruptAfterTimeLimit: 240_000,
       markInterruptAsFailure: true,
     });

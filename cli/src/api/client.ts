@@ -42,9 +42,20 @@ export function createClient(connection: Connection): Client {
     open,
     async call<R extends RouteSpec>(route: R, ...[input]: CallArguments<R>) {
       const response = await open(route, input as RequestParts | undefined);
-      return (await response.json()) as AnswerOf<R>['body'];
+      return (await readJson(response, connection.url)) as AnswerOf<R>['body'];
     },
   };
+}
+
+async function readJson(response: Response, url: string): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error;
+    throw new Failure(`what ${url} answered is no JSON, or broke off: is it an svc server?`, {
+      cause: error,
+    });
+  }
 }
 
 async function send({ url, token }: Connection, route: RouteSpec, parts: RequestParts): Promise<Response> {
