@@ -218,8 +218,11 @@ describe('process runner: agents come and go, jobs stay', () => {
     const key = host.run(['true']);
     await host.server.ended(key);
     await host.closeAgent();
-    const leftovers = ['forgotten.json', 'state.json', 'exit.json', 'started.json'];
-    for (const name of leftovers) await rm(host.file(key, name), { force: true });
+    const before = ['plan.json', 'spool', 'work'];
+    const since = (await readdir(path.dirname(host.file(key, 'plan.json')))).filter(
+      (name) => !before.includes(name),
+    );
+    for (const name of since) await rm(host.file(key, name));
     await host.startAgent();
     expect(hellos().at(-1)?.attempts).to.deep.equal([]);
     expect(await readdir(`${host.stateDir}/jobs`)).to.deep.equal([]);
