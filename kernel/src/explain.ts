@@ -136,6 +136,8 @@ function isOf({ type }: AnySchemaObject, wanted: string): boolean {
 function typesOf(value: unknown): string[] {
   if (value === null) return ['null'];
   if (Array.isArray(value)) return ['array'];
+  // A number past what a double holds is Infinity once it is parsed.
+  if (typeof value === 'number' && !Number.isFinite(value)) return [];
   return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 

@@ -3,6 +3,7 @@ import { HttpError, failValidation } from './errors.js';
 const MAX_DEPTH = 64;
 /** Values and names of fields. So much is parsed and checked in well under a quarter of a second, whatever it is. */
 const MAX_PARTS = 200_000;
+const MAX_NAME_BYTES = 200;
 /** A longer number counts as several values: it takes as long. */
 const CHARS_OF_A_VALUE = 32;
 
@@ -15,15 +16,18 @@ const SPACE = 0x20;
  * TypeError for what is not UTF-8.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  const { parts, depth } = measureJson(bytes);
+  const { parts, deepAt } = measureJson(bytes);
+  // Deeper ones would overflow the stack of whoever checks or writes them later.
+  if (deepAt !== null)
+    failValidation({
+      path: nameAt(bytes, deepAt),
+      message: `must not nest more than ${MAX_DEPTH} levels deep`,
+    });
   if (parts > MAX_PARTS) {
     const message = `this JSON has more than ${MAX_PARTS} values and field names; send it in smaller parts`;
     throw new HttpError('payload_too_large', message);
   }
-  const value = JSON.parse(decodeUtf8(bytes)) as unknown;
-  // Deeper ones would overflow the stack of whoever checks or writes them later.
-  if (depth > MAX_DEPTH + 1) refuseDeep(value as object);
-  return value;
+  return JSON.parse(decodeUtf8(bytes));
 }
 
 /** Throws TypeError for what is not UTF-8. */
@@ -31,9 +35,17 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
-/** In one pass that allocates nothing: how deep it nests, and an upper bound for its values and field names. */
-export function measureJson(bytes: Uint8Array): { readonly parts: number; readonly depth: number } {
-  let [parts, plainChars, level, depth, isInString] = [1, 0, 0, 0, false];
+interface Measure {
+  /** An upper bound for its values and field names. */
+  readonly parts: number;
+  /** Where the name begins of the first outermost field that nests too deep; null: none does. */
+  readonly deepAt: number | null;
+}
+
+/** In one pass that allocates nothing. */
+export function measureJson(bytes: Uint8Array): Measure {
+  let [parts, plainChars, level, fieldAt, isInString] = [1, 0, 0, 0, false];
+  let deepAt: number | null = null;
   for (let at = 0; at < bytes.length; at += 1) {
     const char = bytes[at] as number;
     if (isInString) {
@@ -41,27 +53,25 @@ export function measureJson(bytes: Uint8Array): { readonly parts: number; readon
       else if (char === QUOTE) isInString = false;
     } else if (char === QUOTE) {
       isInString = true;
+      if (level === 1) fieldAt = at;
     } else if (char === COMMA || char === COLON) {
       parts += 1;
     } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
       parts += 1;
       level += 1;
-      if (level > depth) depth = level;
+      // The outermost object is no level of a field.
+      if (level > MAX_DEPTH + 1) deepAt ??= fieldAt;
     } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
       level -= 1;
     } else if (char > SPACE) {
       plainChars += 1;
     }
   }
-  return { parts: parts + Math.floor(plainChars / CHARS_OF_A_VALUE), depth };
+  return { parts: parts + Math.floor(plainChars / CHARS_OF_A_VALUE), deepAt };
 }
 
-function refuseDeep(value: object): never {
-  const [path] = Object.entries(value).find(([, inner]) => isTooDeep(inner, MAX_DEPTH)) as [string, unknown];
-  return failValidation({ path, message: `must not nest more than ${MAX_DEPTH} levels deep` });
-}
-
-function isTooDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1));
+/** Empty where there is no field, or one of a name with escapes. */
+function nameAt(bytes: Uint8Array, at: number): string {
+  const start = Buffer.from(bytes.subarray(at, at + MAX_NAME_BYTES)).toString();
+  return /^"([^"\\]*)"/.exec(start)?.[1] ?? '';
 }

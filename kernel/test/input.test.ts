@@ -276,8 +276,13 @@ describe('input', () => {
       turn += 1;
       counter = setImmediate(count);
     });
-    const turnsOf = (chars: number) =>
-      Promise.all(['a', 'b', 'c'].map(async (note) => readInput(arrived(note, chars), '', new BodyShare()).then(() => turn)));
+    const turnOf = async (note: string, chars: number) => {
+      const share = new BodyShare();
+      await readInput(arrived(note, chars), '', share);
+      share.release();
+      return turn;
+    };
+    const turnsOf = (chars: number) => Promise.all(['a', 'b', 'c'].map((note) => turnOf(note, chars)));
     const [small, large] = [await turnsOf(1000), await turnsOf(100_000)];
     clearImmediate(counter);
     expect(new Set(small).size, `turns ${small.join()}`).to.equal(1);

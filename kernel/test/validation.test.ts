@@ -59,6 +59,13 @@ describe('what is wrong with a value', () => {
     expect(countOf({ points: [{ ...good, name: 'x'.repeat(16_000_000) }] })).to.deep.equal([1, 0]);
   });
 
+  it('is a number that is past what a number can hold', () => {
+    const { points } = JSON.parse('{"points":[{"seq":0,"name":"a","value":1e999}]}') as { points: unknown[] };
+    expect([...check({ points })]).to.deep.equal([
+      { path: 'points[0].value', message: 'must be a number or one of NaN, Infinity' },
+    ]);
+  });
+
   it('is counted in characters, not in their halves', () => {
     const three = compileCheck(Type.String({ minLength: 3, maxLength: 3 }));
     for (const text of ['abc', '💥💥💥', 'a💥c']) expect(three(text), text).to.have.length(0);

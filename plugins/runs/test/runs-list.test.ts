@@ -38,10 +38,10 @@ eachDatabase((database) => {
         `${all}&status=FAILED`,
         `${all}&q=other`,
         `${all}&tags=x`,
-        `project_id=${project_id}&job_id=job_${UNKNOWN}`,
         `experiment_id=${b.experiment_id}&job_id=${job.id}`,
       ])
         expect(await ids(`/runs?${other}`), other).to.deep.equal([]);
+      expect((await rig.get(`/runs?project_id=${project_id}&job_id=job_${UNKNOWN}`)).status).to.equal(404);
     });
 
     it('goes on behind the run that `before` names, in every list of runs', async () => {
