@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { routes, type BodyOf, type Job, type Run } from '@svc/contract';
+import { routes, type BodyOf, type Job, type NodeRecord, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { ROOT, startProgram, type Program } from '../support/program.js';
@@ -206,6 +206,12 @@ describe('svc against the real server and agent', function () {
     expect(head).to.match(/^ID +NAME +STATUS/);
     expect(first).to.contain(id).and.contain('tabled').and.contain('SUCCEEDED');
     expect(await svc('nodes')).to.match(/worker +ONLINE +0\/2 virtual .*rack=b2/);
+    const [node] = (await json<{ items: NodeRecord[] }>('nodes')).items;
+    const refused = await workplace.svc(['node', 'rm', node?.id ?? '']);
+    expect([refused.status, refused.stderr]).to.deep.equal([
+      1,
+      'svc: worker is connected: stop its agent first\n',
+    ]);
     const { run_id } = await json<Job>('job', id);
     expect(await svc('runs', '--job', id)).to.contain(run_id ?? 'no run');
     expect(await svc('run', run_id ?? '')).to.match(/^tabled {2}SUCCEEDED/);

@@ -40,6 +40,21 @@ describe('logs over HTTP', () => {
     (await rig.get(`/jobs/${id}/logs${query}`)).body;
   const textsOf = (lines: readonly LogLine[]) => lines.map(({ text }) => text);
 
+  it('follows long lines, however little may be on its way', async () => {
+    const small = await Rig.start({ plugins: [logs()], limits: { streamBytes: 1 } });
+    const on = await small.agent();
+    const { id } = await small.submit({ node_selector: { node: on.nodeId } });
+    await on.start(id);
+    await small.reach(id, 'RUNNING');
+    const ship = shipper(on, id);
+    for (let batch = 0; batch < 4; batch += 1)
+      await ship.lines('stdout', Array<string>(20).fill('\u0001'.repeat(16_000)));
+    const stream = await small.kernel.sse(`/jobs/${id}/logs/stream?tail=80`, { token: small.tokens.read });
+    for (let seq = 0; seq < 80; seq += 1) expect((await stream.take()).data.seq).to.equal(seq);
+    await stream.close();
+    await small.close();
+  });
+
   describe('frames', () => {
     it('are acknowledged by the mark, stored once, and told by batches', async () => {
       const { id, ship } = await startJob();
