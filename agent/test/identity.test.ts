@@ -1,6 +1,6 @@
 import { toId } from '@svc/contract';
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm, stat, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, readdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createUlid, ensureIdentity, saveIdentitySync } from '../src/identity.js';

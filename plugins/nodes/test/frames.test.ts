@@ -35,8 +35,12 @@ describe('agent frames', () => {
   }
 
   it('refuses what would take long to parse or to check', () => {
-    const frame = (values: string) => `{"type":"node_metrics","ts":[1],"processes":[],"values":{"a":${values}}}`;
-    expect(() => parseFrame(frame(`[${'{},'.repeat(200_000)}{}]`))).to.throw(MalformedFrame, /more than 200000/);
+    const frame = (values: string) =>
+      `{"type":"node_metrics","ts":[1],"processes":[],"values":{"a":${values}}}`;
+    expect(() => parseFrame(frame(`[${'{},'.repeat(200_000)}{}]`))).to.throw(
+      MalformedFrame,
+      /more than 200000/,
+    );
     expect(() => parseFrame(frame('['.repeat(70) + ']'.repeat(70)))).to.throw(MalformedFrame, /levels deep/);
     expect(() => parseFrame(frame(`[${'{},'.repeat(50_000)}{}]`))).to.throw(MalformedFrame, /values.a\[0\]/);
   });
