@@ -6,6 +6,7 @@ import {
   type TestAnswer,
   type TestDatabase,
   type TestKernel,
+  type TestKernelOptions,
 } from '@svc/kernel/testing';
 import { auth, authRef } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
@@ -33,6 +34,7 @@ export interface RigOptions {
   readonly plugins?: readonly Plugin[];
   readonly dataDir?: string;
   readonly clock?: Clock;
+  readonly limits?: TestKernelOptions['limits'];
 }
 
 /** The plugins that runs and their metrics stand on, as in production, with agents played by the test. */
