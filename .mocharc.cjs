@@ -4,6 +4,6 @@ module.exports = {
   extension: ['ts'],
   require: ['./kernel/testing/root-hooks.ts'],
   // A busy machine is no failure: what must come is waited for, what must not is looked for at once.
-  timeout: 30_000,
+  timeout: 60_000,
   reporter: 'dot',
 };

@@ -37,7 +37,11 @@ export default class LinePerFile extends Mocha.reporters.Base {
     runner.on(EVENT_TEST_BEGIN, begin);
     runner.on(EVENT_HOOK_BEGIN, begin);
     runner.on(EVENT_TEST_PASS, (test) => count(test, 'passed'));
-    runner.on(EVENT_TEST_FAIL, (test) => count(test, 'failed'));
+    runner.on(EVENT_TEST_FAIL, (test, error) => {
+      // In full at the end, which a process that is killed does not reach.
+      console.log(`  ✗ ${test.fullTitle()}: ${error.message}`);
+      count(test, 'failed');
+    });
     runner.on(EVENT_TEST_PENDING, (test) => count(test, 'skipped'));
     runner.once(EVENT_RUN_END, () => {
       if (current !== null) finish(current);

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 const LIMITS_MS = {
   check: 10 * MINUTE_MS,
   unit: 15 * MINUTE_MS,
-  crossing: 20 * MINUTE_MS,
+  crossing: 30 * MINUTE_MS,
   all: 80 * MINUTE_MS,
 };
 

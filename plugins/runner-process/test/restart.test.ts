@@ -67,7 +67,7 @@ describe('process runner: agents come and go, jobs stay', () => {
     } finally {
       await child.end('SIGKILL');
     }
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('ends on SIGTERM and leaves the job running', async () => {
     const child = new AgentChild(host.server.url, host.stateDir);
@@ -80,7 +80,7 @@ describe('process runner: agents come and go, jobs stay', () => {
     } finally {
       await child.end('SIGKILL');
     }
-  }).timeout(20_000);
+  });
 
   it('reports an exit of its absence, with the time it had', async () => {
     await host.startAgent();
@@ -266,5 +266,5 @@ describe('process runner: agents come and go, jobs stay', () => {
     } finally {
       await child.end('SIGKILL');
     }
-  }).timeout(20_000);
+  });
 });
