@@ -34,7 +34,7 @@ export interface RigOptions {
   readonly plugins?: readonly Plugin[];
   readonly dataDir?: string;
   readonly clock?: Clock;
-  readonly limits?: TestKernelOptions['limits'];
+  readonly limits?: NonNullable<TestKernelOptions['limits']>;
 }
 
 /** The plugins that runs and their metrics stand on, as in production, with agents played by the test. */
