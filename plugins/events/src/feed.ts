@@ -1,12 +1,8 @@
 import type { EventRecord } from '@svc/contract';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sse, type Db, type Logger, type SseReply, type SseStream } from '@svc/kernel';
-import { matches, type EventFilter } from './filter.js';
-import { eventsAfter, lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
-
-const REPLAY_PAGE = 500;
-/** In between the sockets take what they were given: else a burst would look like clients that do not read. */
-const TOLD_AT_ONCE = 8;
+import type { EventFilter } from './filter.js';
+import { EventFollower } from './follower.js';
+import { lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
 
 interface Surroundings {
   /** Looked up at each use: the database opens after setup. */
@@ -64,12 +60,10 @@ export class EventFeed {
 
   async #publishNew(): Promise<void> {
     try {
-      let told = 0;
       for (const positioned of await positionNewEvents(this.around.db)) {
         this.#published = positioned.position;
         for (const listener of this.#listeners) listener(positioned);
         this.#observe(positioned.event);
-        if (++told % TOLD_AT_ONCE === 0) await nextTurn();
       }
     } catch (err) {
       this.around.log.error({ err }, 'cannot publish new events; the next one publishes them too');
@@ -82,40 +76,10 @@ export class EventFeed {
     this.#observing.add(observed);
   }
 
-  /**
-   * Reads from the database until nothing has been published while it read, then goes live. No gap: between the last
-   * read and `isLive` nothing is awaited. No repeat: what the database showed before it was told of is behind `position`.
-   */
   async #follow(stream: SseStream, filter: EventFilter, start: number): Promise<void> {
-    let position = start;
-    let isLive = false;
-    let hasMissed = true;
-    const listener: Listener = (told) => {
-      if (!isLive) hasMissed = true;
-      else if (told.position > position && matches(told.event, filter)) void write(stream, told.event);
-    };
+    const follower = new EventFollower(this.around, stream, filter, start);
+    const listener: Listener = (told) => follower.tell(told);
     this.#listeners.add(listener);
-    stream.signal.addEventListener('abort', () => this.#listeners.delete(listener));
-    if (stream.signal.aborted) return void this.#listeners.delete(listener);
-    while (hasMissed && !stream.signal.aborted) {
-      hasMissed = false;
-      position = await this.#replay(stream, filter, position);
-    }
-    isLive = true;
+    await follower.run().finally(() => this.#listeners.delete(listener));
   }
-
-  /** Answers the position up to which the stream is complete. */
-  async #replay(stream: SseStream, filter: EventFilter, start: number): Promise<number> {
-    let position = start;
-    for (;;) {
-      const page = await eventsAfter(this.around.db, position, filter, REPLAY_PAGE);
-      for (const { event } of page) await write(stream, event);
-      position = page.at(-1)?.position ?? position;
-      if (page.length < REPLAY_PAGE || stream.signal.aborted) return position;
-    }
-  }
-}
-
-function write(stream: SseStream, event: EventRecord): Promise<void> {
-  return stream.write({ id: event.id, data: event });
 }
