@@ -5,6 +5,7 @@ import Mocha from 'mocha';
 
 const {
   EVENT_HOOK_BEGIN,
+  EVENT_HOOK_END,
   EVENT_RUN_BEGIN,
   EVENT_RUN_END,
   EVENT_TEST_BEGIN,
@@ -36,6 +37,8 @@ export default class LinePerFile extends Mocha.reporters.Base {
     runner.once(EVENT_RUN_BEGIN, () => (startedMs = Date.now()));
     runner.on(EVENT_TEST_BEGIN, begin);
     runner.on(EVENT_HOOK_BEGIN, begin);
+    // The test that follows the hook has begun before it.
+    runner.on(EVENT_HOOK_END, ({ ctx }) => ctx?.currentTest && begin(ctx.currentTest));
     runner.on(EVENT_TEST_PASS, (test) => count(test, 'passed'));
     runner.on(EVENT_TEST_FAIL, (test, error) => {
       // In full at the end, which a process that is killed does not reach.

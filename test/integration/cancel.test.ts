@@ -17,6 +17,9 @@ const FAMILIES: readonly (readonly [name: string, start: string])[] = [
   ['one that is stopped', `sh -c 'echo here; kill -STOP $$; sleep 300' &`],
 ];
 
+/** The agent does not become offline while a test runs. */
+const PATIENT = { heartbeat_s: 0.2, offline_after_s: 120 };
+
 describe('cancelling real processes', function () {
   this.timeout(120_000);
 
@@ -66,7 +69,7 @@ describe('cancelling real processes', function () {
       expect(await lab.reach(job.id, 'CANCELLED')).to.include({ exit_code: -15 });
       expect(processesOf(job)).to.deep.equal([]);
       await expectFreeSlot(stage);
-    })());
+    }, PATIENT)());
 
   it('of a LOST job: at once in the record, on the host when its agent is back', () =>
     onHost(async (stage) => {

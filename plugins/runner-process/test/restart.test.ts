@@ -6,7 +6,10 @@ import path from 'node:path';
 import { AgentChild } from './support/agent-child.js';
 import { Host, isAlive } from './support/host.js';
 
-const COUNTING = 'i=0; while [ $i -lt $N ]; do i=$((i+1)); echo $i; sleep 0.01; done; exit 7';
+/** Shell: numbers, line by line, until the file is there. */
+const countUntil = (file: string) =>
+  `i=0; while [ ! -e ${file} ]; do i=$((i+1)); echo $i; sleep 0.01; done; exit 7`;
+const waitUntil = (file: string) => `while [ ! -e ${file} ]; do sleep 0.01; done`;
 const numbers = (to: number) => Array.from({ length: to }, (_, index) => String(index + 1));
 
 describe('process runner: agents come and go, jobs stay', () => {
@@ -21,6 +24,15 @@ describe('process runner: agents come and go, jobs stay', () => {
     return state.shim.pid;
   }
 
+  /** A job goes on once it is written. */
+  const enough = () => path.join(host.stateDir, 'enough');
+
+  async function expectAllLines(key: AttemptKey): Promise<void> {
+    const written = (await readFile(host.file(key, 'stdout'), 'utf8')).trimEnd().split('\n');
+    expect(written).to.deep.equal(numbers(written.length));
+    expect(host.server.logs.lines(key)).to.deep.equal(written);
+  }
+
   const hellos = () => host.server.all('hello');
   const reported = (key: AttemptKey) =>
     hellos()
@@ -29,16 +41,17 @@ describe('process runner: agents come and go, jobs stay', () => {
 
   it('leaves the job running when it closes, and the next agent has it again, no line lost or doubled', async () => {
     await host.startAgent();
-    const key = host.sh(COUNTING, { env: { N: '150' } });
+    const key = host.sh(countUntil(enough()));
     const { pid } = await host.server.running(key);
     await until(() => host.server.logs.lines(key).length >= 20, 'some lines');
     await host.closeAgent();
     expect(await isAlive(pid as number)).to.equal(true);
     await host.startAgent();
     expect(reported(key)).to.include({ state: 'running', pid });
+    await writeFile(enough(), '');
     const ended = await host.server.ended(key);
     expect(ended).to.deep.include({ pid, exit: { kind: 'exited', code: 7 } });
-    expect(host.server.logs.lines(key)).to.deep.equal(numbers(150));
+    await expectAllLines(key);
     expect(host.server.logs.refused(key)).to.equal(0);
   });
 
@@ -47,9 +60,7 @@ describe('process runner: agents come and go, jobs stay', () => {
     try {
       await until(() => host.server.welcomes === 1, 'the agent');
       host.nodeId = hellos()[0]?.node_id ?? null;
-      const enough = path.join(host.stateDir, 'enough');
-      const counting = `i=0; while [ ! -e ${enough} ]; do i=$((i+1)); echo $i; sleep 0.01; done; exit 7`;
-      const key = host.sh(counting);
+      const key = host.sh(countUntil(enough()));
       const { pid } = await host.server.running(key);
       for (const round of [2, 3]) {
         expect(await child.end('SIGKILL')).to.equal('SIGKILL');
@@ -58,12 +69,10 @@ describe('process runner: agents come and go, jobs stay', () => {
         await until(() => host.server.welcomes === round, 'the agent');
         expect(reported(key)).to.include({ state: 'running', pid });
       }
-      await writeFile(enough, '');
+      await writeFile(enough(), '');
       const ended = await host.server.ended(key);
       expect(ended.exit).to.deep.equal({ kind: 'exited', code: 7 });
-      const written = (await readFile(host.file(key, 'stdout'), 'utf8')).trimEnd().split('\n');
-      expect(written).to.deep.equal(numbers(written.length));
-      expect(host.server.logs.lines(key)).to.deep.equal(written);
+      await expectAllLines(key);
     } finally {
       await child.end('SIGKILL');
     }
@@ -84,9 +93,10 @@ describe('process runner: agents come and go, jobs stay', () => {
 
   it('reports an exit of its absence, with the time it had', async () => {
     await host.startAgent();
-    const key = host.sh('echo started; sleep 0.3; echo last words; exit 9');
+    const key = host.sh(`echo started; ${waitUntil(enough())}; echo last words; exit 9`);
     await until(() => host.server.logs.lines(key).length === 1, 'the start');
     await host.closeAgent();
+    await writeFile(enough(), '');
     await until(() => host.json(key, 'exit.json').catch(() => null), 'the end');
     const { finished_at } = await host.json(key, 'exit.json');
     await host.startAgent();
@@ -97,10 +107,11 @@ describe('process runner: agents come and go, jobs stay', () => {
 
   it('clears out after a job that ended in its absence', async () => {
     await host.startAgent();
-    const key = host.sh('setsid sleep 300 & echo $!; sleep 0.3');
+    const key = host.sh(`setsid sleep 300 & echo $!; ${waitUntil(enough())}`);
     await until(() => host.server.logs.lines(key).length === 1, 'the pid');
     const escaped = Number(host.server.logs.lines(key)[0]);
     await host.closeAgent();
+    await writeFile(enough(), '');
     await until(async () => !(await isAlive(escaped)), 'the end of what it left');
   });
 
