@@ -66,7 +66,8 @@ export async function startPostgres(bin: string): Promise<PostgresCluster> {
     },
     async stop() {
       process.off('exit', killNow);
-      server.kill('SIGINT');
+      // Nothing of it is kept, so it need not write down what it has in memory.
+      server.kill('SIGQUIT');
       await exited(server);
       rmSync(directory, { recursive: true, force: true });
     },
