@@ -14,20 +14,24 @@ describe('durability', function () {
   let workplace: Workplace;
   let server: Server;
   let trace: string;
+  let strace: string;
 
   before(async function () {
-    const strace = requireEngine(this, 'strace');
+    strace = requireEngine(this, 'strace');
     workplace = createWorkplace();
     trace = path.join(workplace.dir, 'trace');
-    // -D: the server is our own child, and the tracer ends with it.
-    const under = [strace, '-D', '-f', '-qq', '-y', '-e', 'trace=fsync,fdatasync', '-o', trace];
-    server = await workplace.startServer({ under });
+    server = await workplace.startServer({ under: tracer(trace) });
   });
   after(() => workplace?.close());
 
+  // -D: the traced program is our own child, and the tracer ends with it.
+  const tracer = (file: string) => [
+    ...[strace, '-D', '-f', '-qq', '-y', '-e', 'trace=fsync,fdatasync'],
+    ...['-o', file],
+  ];
   /** How often a file whose path ends so has been synced. */
-  const syncsOf = (ending: string): number =>
-    readFileSync(trace, 'utf8').match(new RegExp(`f(data)?sync\\(\\d+<[^>]*${ending}>`, 'g'))?.length ?? 0;
+  const syncsOf = (ending: string, file = trace): number =>
+    readFileSync(file, 'utf8').match(new RegExp(`f(data)?sync\\(\\d+<[^>]*${ending}>`, 'g'))?.length ?? 0;
 
   describe('has synced the database when it answers', () => {
     let job: Job;
@@ -80,6 +84,18 @@ describe('durability', function () {
     expect(syncsOf('\\.partial')).to.be.at.least(1);
     expect(syncsOf('backups')).to.be.at.least(1);
     expect(readFileSync(file).length).to.be.above(0);
+  });
+
+  it('has synced a restored database, and its name', async () => {
+    const { path: file } = await server.client.call(routes.createBackup);
+    const [dataDir, restoreTrace] = ['elsewhere', 'restore-trace'].map((name) =>
+      path.join(workplace.dir, name),
+    );
+    const args = ['restore', path.dirname(file), '--data-dir', dataDir as string];
+    const { status, stderr } = await workplace.start(args, {}, tracer(restoreTrace as string)).ended;
+    expect(status, stderr).to.equal(0);
+    expect(syncsOf('svc\\.db\\.restore/svc\\.db', restoreTrace)).to.be.at.least(1);
+    expect(syncsOf('/elsewhere', restoreTrace)).to.be.at.least(1);
   });
 
   it('has synced the log of an attempt, and its name, when its agent may let go of it', async () => {
