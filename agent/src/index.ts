@@ -8,7 +8,8 @@ export {
   type AgentLogOptions,
 } from './log.js';
 export * from './runner.js';
-export { UnusableUser, type JobUser } from './job-user.js';
+export type { JobUser } from './job-user.js';
+export { StartError } from './start-error.js';
 export { virtualGpus, type GpuSource } from './slots.js';
 export { nvidiaSmi, parseGpuList } from './gpu-nvidia.js';
 export type { SessionTiming } from './session.js';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { isMissing } from './durable-file.js';
 import type { RunPaths, SavedPlan } from './run-dir.js';
+import { StartError } from './start-error.js';
 
 /** As whom jobs run, when that is another than the agent. */
 export interface JobUser {
@@ -13,42 +14,37 @@ export interface JobUser {
   readonly home: string;
 }
 
-/** Jobs cannot run as the user that was named; the message says the fix. */
-export class UnusableUser extends Error {
-  override readonly name = 'UnusableUser';
-}
-
 /** Others may pass through, and list nothing. */
 const PASSAGE = 0o711;
 
-/** The user of that name in the system's user database, LDAP and the like included. Throws UnusableUser. */
+/** The user of that name in the system's user database, LDAP and the like included. Throws StartError. */
 export async function findJobUser(name: string): Promise<JobUser> {
   if (process.getuid?.() !== 0)
-    throw new UnusableUser(
+    throw new StartError(
       '--run-as needs an agent that runs as root: start it as root, or leave --run-as out',
     );
   const { stdout } = await promisify(execFile)('getent', ['passwd', '--', name]).catch(() => {
-    throw new UnusableUser(`--run-as ${name}: this host has no such user; make one, as with useradd`);
+    throw new StartError(`--run-as ${name}: this host has no such user; make one, as with useradd`);
   });
   const [known = '', , uid, gid, , home = '/'] = stdout.trim().split(':');
   const user = { name: known, uid: Number(uid), gid: Number(gid), home };
-  if (user.uid === 0) throw new UnusableUser(`--run-as ${name} is root: name a user of lesser rights`);
+  if (user.uid === 0) throw new StartError(`--run-as ${name} is root: name a user of lesser rights`);
   return user;
 }
 
-/** Lets the user pass to the directories of jobs, and makes sure that it can. Throws UnusableUser. */
+/** Lets the user pass to the directories of jobs, and makes sure that it can. Throws StartError. */
 export async function openPassage(stateDir: string, user: JobUser): Promise<void> {
   const jobsDir = path.join(stateDir, 'jobs');
   await mkdir(jobsDir, { recursive: true, mode: PASSAGE });
   if (await hasServer(stateDir))
-    throw new UnusableUser(
+    throw new StartError(
       `${stateDir} holds the files of a server, to which ${user.name} must not pass: give the agent a directory of its own with --state-dir`,
     );
   for (const dir of [stateDir, jobsDir]) await chmod(dir, PASSAGE);
   const { uid, gid } = user;
   const { status } = spawnSync('test', ['-x', jobsDir], { uid, gid, cwd: '/', stdio: 'ignore' });
   if (status !== 0)
-    throw new UnusableUser(
+    throw new StartError(
       `${user.name} cannot pass to ${jobsDir}: give the agent a directory that others may pass to, as with --state-dir /var/lib/svc-agent`,
     );
 }

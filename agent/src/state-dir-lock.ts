@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMissing, unlessMissing } from './durable-file.js';
 import { readBootId } from './process-table.js';
+import { StartError } from './start-error.js';
 
 const CLAIM = /^lock\.[\w-]+\.[0-9a-f]{16}\.sock$/;
 const UNPUBLISHED = /^lock\..*\.sock\.new$/;
@@ -74,7 +75,7 @@ function toLock(claim: Claim, renewMs: number): StateDirLock {
 
 /** Of agents that are started at the same time the one whose name comes first prevails. */
 async function prevail(claim: Claim, isShared: boolean): Promise<void> {
-  const taken = `another agent already works on ${claim.dir}; give this one its own with --state-dir`;
+  const taken = `another agent already works on ${claim.dir}: stop that one, or give this one its own with --state-dir DIR`;
   const giveUpAt = performance.now() + DECISION_MS;
   for (;;) {
     let rivals = 0;
@@ -83,10 +84,10 @@ async function prevail(claim: Claim, isShared: boolean): Promise<void> {
       const answer = await claim.ask(name);
       if (answer === 'gone') await claim.remove(name);
       else rivals += 1;
-      if (answer === 'held' || (answer === 'claimed' && name < claim.name)) throw new Error(taken);
+      if (answer === 'held' || (answer === 'claimed' && name < claim.name)) throw new StartError(taken);
     }
     if (rivals === 0) return;
-    if (performance.now() > giveUpAt) throw new Error(taken);
+    if (performance.now() > giveUpAt) throw new StartError(taken);
     await delay(LOOK_MS);
   }
 }
@@ -95,7 +96,7 @@ async function refuseUnlessExpired(claim: Claim, name: string): Promise<void> {
   const ageMs = await claim.ageMs(name);
   if (ageMs === null || ageMs >= EXPIRED_MS) return;
   const ago = Math.max(0, Math.round(ageMs / 1000));
-  throw new Error(
+  throw new StartError(
     `an agent of another host, or of this one before it was restarted, works on ${claim.dir}: it renewed its lock ${ago} s ago; ` +
       'give each host its own with --state-dir, or start again in a minute when that agent has ended',
   );
@@ -128,7 +129,7 @@ class Claim {
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       const message = `${this.dir} cannot be locked (${code}): it must be writable, with room, on a file system that takes Unix sockets; choose another with --state-dir`;
-      throw new Error(message, { cause: error });
+      throw new StartError(message, { cause: error });
     }
   }
 

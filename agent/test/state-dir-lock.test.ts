@@ -117,7 +117,7 @@ describe('agent: lock of the state directory', () => {
       expect(first.said).to.equal('locked');
       const second = await hold(command);
       expect(second.said).to.equal(
-        `refused: another agent already works on ${dir}; give this one its own with --state-dir`,
+        `refused: another agent already works on ${dir}: stop that one, or give this one its own with --state-dir DIR`,
       );
       await kill(first.child);
       await until(async () => (await hold(command)).said === 'locked', 'the lock', 5_000);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { createAgentLog, keepHeapSmall, startAgent, UnusableUser } from '@svc/agent';
+import { createAgentLog, keepHeapSmall, startAgent, StartError } from '@svc/agent';
 import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
@@ -49,7 +49,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     runners,
     log,
   }).catch((error: Error) => {
-    throw error instanceof UnusableUser ? new Failure(error.message, { cause: error }) : error;
+    throw error instanceof StartError ? new Failure(error.message, { cause: error }) : error;
   });
   void agent.ready.then(() => tellReady({ nodeId: agent.nodeId, name: agent.name }));
   await untilAborted(stop);

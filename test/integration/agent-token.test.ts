@@ -69,6 +69,13 @@ describe('the token of the agent', function () {
     expect(
       fromArguments.stderr.match(/the argument list of a process is everyone's to read/g),
     ).to.have.length(1);
+    const second = await startAgent(server, '--token', token).ended;
+    expect({ status: second.status, lines: second.stderr.trimEnd().split('\n').slice(-1) }).to.deep.equal({
+      status: 1,
+      lines: [
+        `svc: another agent already works on ${stateDir()}: stop that one, or give this one its own with --state-dir DIR`,
+      ],
+    });
     await endOf(fromArguments);
   });
 

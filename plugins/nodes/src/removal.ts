@@ -32,9 +32,13 @@ export class Removal {
     if (this.hub.connections.get(nodeId))
       fail('conflict', `${node.name} is connected: stop its agent first`, { status: node.status });
     if (node.status === 'ONLINE')
-      fail('conflict', `${node.name} may come back: wait until it is OFFLINE, or drain it first`, {
-        status: node.status,
-      });
+      fail(
+        'conflict',
+        `${node.name} may come back: wait until it is OFFLINE, or drain it first (on the console's Nodes page, or POST /nodes/${nodeId}/drain)`,
+        {
+          status: node.status,
+        },
+      );
     for (const listener of this.#listeners) await listener(trx, node, this.ctx.clock.now());
     await deleteNode(trx, nodeId);
     return node;

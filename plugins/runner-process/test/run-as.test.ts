@@ -1,4 +1,4 @@
-import { createAgentLog, startAgent, UnusableUser } from '@svc/agent';
+import { createAgentLog, startAgent, StartError } from '@svc/agent';
 import { TOKEN, until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
@@ -159,7 +159,7 @@ describe('jobs as another user', function () {
       const error = await startAgent({ ...options, log: createAgentLog({ write: () => {} }) }).catch(
         (thrown: unknown) => thrown,
       );
-      expect(error).to.be.instanceOf(UnusableUser);
+      expect(error).to.be.instanceOf(StartError);
       return (error as Error).message;
     };
     expect(await refusal('nobody-there')).to.contain('this host has no such user');
