@@ -37,6 +37,8 @@ export class TelemetrySpool {
   /** Sizes by number, oldest first; null until the directory is read. */
   #sizes: Map<number, number> | null = null;
   #growing: Growing | null = null;
+  /** No number is used again: a segment that cannot be read stays under its own. */
+  #lastNumber = 0;
   #work: Promise<unknown> = Promise.resolve();
   #complaint: string | null = null;
   #fullSaid = false;
@@ -95,7 +97,9 @@ export class TelemetrySpool {
     const sizes = new Map<number, number>();
     for (const name of (await listNames(this.dir)).sort()) {
       const number = SEGMENT.exec(name)?.[1];
-      if (number !== undefined) sizes.set(Number(number), (await stat(path.join(this.dir, name))).size);
+      if (number === undefined) continue;
+      sizes.set(Number(number), (await stat(path.join(this.dir, name))).size);
+      this.#lastNumber = Math.max(this.#lastNumber, Number(number));
     }
     return sizes;
   }
@@ -103,7 +107,7 @@ export class TelemetrySpool {
   async #write(samples: readonly Sample[], sizes: Map<number, number>): Promise<void> {
     let rest = samples;
     while (rest.length > 0) {
-      const into = this.#into(rest, sizes);
+      const into = this.#into(rest);
       const part = rest.slice(0, FRAME_SAMPLES - into.count);
       await this.#appendLines(into, part, sizes);
       if (into.count === FRAME_SAMPLES) this.#growing = null;
@@ -112,11 +116,11 @@ export class TelemetrySpool {
   }
 
   /** The growing segment, when it has all of their names. */
-  #into(samples: readonly Sample[], sizes: Map<number, number>): Growing {
+  #into(samples: readonly Sample[]): Growing {
     const names = new Set(samples.flatMap(({ measured }) => Object.keys(measured)));
     const known = this.#growing?.names ?? [];
     if (this.#growing !== null && [...names].every((name) => known.includes(name))) return this.#growing;
-    const number = Math.max(0, ...sizes.keys()) + 1;
+    const number = (this.#lastNumber += 1);
     return (this.#growing = { number, names: [...new Set([...known, ...names])], count: 0 });
   }
 

@@ -292,6 +292,21 @@ describe('agent: telemetry', () => {
     expect(spooled()).to.deep.equal([]);
   });
 
+  it('never takes the number of a file that cannot be read', async () => {
+    isOnline = false;
+    await measure(2);
+    await telemetry.upload();
+    const [name] = spooled();
+    rmSync(path.join(spoolDir(), name!));
+    mkdirSync(path.join(spoolDir(), name!));
+    isOnline = true;
+    await replayAll();
+    isOnline = false;
+    await measure(2);
+    await telemetry.upload();
+    expect(spooled().filter((other) => other !== name)).to.have.length(1);
+  });
+
   it('leaves nothing twice of what a full disk took a part of', async function () {
     const mountPoint = path.join(stateDir, 'telemetry');
     mkdirSync(mountPoint);

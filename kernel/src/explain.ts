@@ -68,7 +68,8 @@ class Explainer {
   private visitFields(schema: AnySchemaObject, value: object, path: string): void {
     if (!isOf(schema, 'object')) return;
     const fields = value as Fields;
-    const { required = [], properties = {} } = schema as { required?: string[]; properties?: object };
+    const { required = [], properties = {}, maxProperties = Infinity } = schema as { required?: string[]; properties?: object; maxProperties?: number }; // prettier-ignore
+    if (Object.keys(fields).length > maxProperties) return;
     const schemaOf = toSchemaOf(schema);
     const unnamed: string[] = [];
     for (const name of required) if (fields[name] === undefined) this.add(path, () => 'is required', name);

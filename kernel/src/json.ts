@@ -2,7 +2,7 @@ import { HttpError, failValidation } from './errors.js';
 
 const MAX_DEPTH = 64;
 /** Values and names of fields. So much is parsed and checked in well under a quarter of a second, whatever it is. */
-const MAX_PARTS = 200_000;
+export const MAX_PARTS = 200_000;
 const MAX_NAME_BYTES = 200;
 /** A longer number counts as several values: it takes as long. */
 const DIGITS_OF_A_VALUE = 32;
@@ -22,7 +22,7 @@ const NINE = 0x39;
  * Parses JSON from outside at a bounded cost. Throws payload_too_large and validation_error, SyntaxError for what is no JSON, and
  * TypeError for what is not UTF-8.
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, maxParts = MAX_PARTS): unknown {
   const { parts, deepAt } = measureJson(bytes);
   // Deeper ones would overflow the stack of whoever checks or writes them later.
   if (deepAt !== null)
@@ -30,8 +30,8 @@ export function parseJson(bytes: Uint8Array): unknown {
       path: nameAt(bytes, deepAt),
       message: `must not nest more than ${MAX_DEPTH} levels deep`,
     });
-  if (parts > MAX_PARTS) {
-    const message = `this JSON has more than ${MAX_PARTS} values and field names; send it in smaller parts`;
+  if (parts > maxParts) {
+    const message = `this JSON has more than ${maxParts} values and field names; send it in smaller parts`;
     throw new HttpError('payload_too_large', message);
   }
   return JSON.parse(decodeUtf8(bytes));

@@ -43,6 +43,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => `must have at least ${limit} item${limit === 1 ? '' : 's'}`,
   maxItems: ({ limit }) => `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
+  maxProperties: ({ limit }) => `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
   uniqueItems: () => 'must not have an item twice',
   pattern: ({ pattern }, { description }) => `is malformed: ${description ?? `it must match ${pattern}`}`,
 };

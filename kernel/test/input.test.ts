@@ -251,6 +251,10 @@ describe('input', () => {
       expect((await post({ command: ['x'] })).status).to.equal(200);
     });
 
+    it('is refused when it has very many values for its limit', async () => {
+      expect((await post({ command: Array<number>(400).fill(1) })).status).to.equal(413);
+    });
+
     it('is refused while it streams, before its end', async () => {
       const { port } = new URL(kernel.url);
       const headers = { Authorization: 'Bearer write', 'Content-Type': 'application/json' };

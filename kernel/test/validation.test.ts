@@ -51,6 +51,12 @@ describe('what is wrong with a value', () => {
     expect([...mistakes]).to.deep.equal([{ path: 'points', message: 'must have at most 10000 items' }]);
   });
 
+  it('is the number of entries of a map before anything that is in it', () => {
+    const env = compileCheck(Type.Record(Type.String(), Type.String(), { maxProperties: 2 }));
+    const wrong = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`V${index}`, 1]));
+    expect([...env(wrong)]).to.deep.equal([{ path: '', message: 'must have at most 2 entries' }]);
+  });
+
   it('is found in any number of unknown fields, and in the longest of names and texts', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, 1]));
     expect(countOf({ points: [{ ...good, ...many }] })).to.deep.equal([20, 99_980]);

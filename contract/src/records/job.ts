@@ -25,7 +25,7 @@ export type Resources = Static<typeof Resources>;
 export const Labels = Type.Record(
   Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]{1,100}$' }),
   Type.String({ maxLength: 200, pattern: PLAIN }),
-  { additionalProperties: false },
+  { additionalProperties: false, maxProperties: 64 },
 );
 export type Labels = Static<typeof Labels>;
 
@@ -34,6 +34,7 @@ const EnvName = '^[A-Za-z_][A-Za-z0-9_]*$';
 const Text = (maxLength: number) => Type.String({ maxLength, pattern: PLAIN });
 export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072), {
   additionalProperties: false,
+  maxProperties: 1000,
 });
 
 export const JobSubmit = strict(

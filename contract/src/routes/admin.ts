@@ -24,7 +24,12 @@ export const collectGarbage = route({
     ),
     project: Type.Optional(text(200, 1)),
     states: Type.Optional(
-      Type.Array(Type.Enum([...REMOVABLE_STATES]), { minItems: 1, description: 'Left out: all of them.' }),
+      Type.Array(Type.Enum([...REMOVABLE_STATES]), {
+        minItems: 1,
+        maxItems: REMOVABLE_STATES.length,
+        uniqueItems: true,
+        description: 'Left out: all of them.',
+      }),
     ),
     /** Left out: `keep`. */
     keep_tag: Type.Optional(text(100, 1)),

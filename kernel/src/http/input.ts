@@ -2,12 +2,14 @@ import { MIB, type RouteSpec } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
 import { Type, type TObject } from 'typebox';
 import { failValidation, refuse } from '../errors.js';
-import { decodeUtf8, parseJson } from '../json.js';
+import { decodeUtf8, MAX_PARTS, parseJson } from '../json.js';
 import { compileCheck, type Check } from '../validation.js';
 import { readBody, takeTurn, type BodyShare } from './body.js';
 
 /** In a longer text the place of a mistake is not looked for: it takes many tries. */
 const MAX_SEARCHED_BYTES = 64 * 1024;
+/** A body may have one value or name for so many bytes of its limit: what a handler does with each costs more than parsing it. */
+const BYTES_OF_A_PART = 16;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
 type ReadInput = (request: IncomingMessage, search: string, share: BodyShare) => Promise<Input>;
@@ -17,12 +19,14 @@ export function compileInput(spec: RouteSpec): ReadInput {
   const schema = spec.query ?? Type.Object({}, { additionalProperties: false });
   const checkQuery = compileCheck(schema);
   const checkBody = spec.body && compileCheck(spec.body, spec.method === 'PATCH' ? 'leave' : 'fill');
+  const limitBytes = spec.bodyLimitBytes ?? MIB;
+  const maxParts = Math.min(MAX_PARTS, limitBytes / BYTES_OF_A_PART);
   return async (request, search, share) => {
     const query = coerce(Object.fromEntries(new URLSearchParams(search)), schema);
     refuse(checkQuery(query));
-    const bytes = await readBody(request, spec.bodyLimitBytes ?? MIB, share);
+    const bytes = await readBody(request, limitBytes, share);
     await takeTurn(bytes.length);
-    const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type'] ?? '');
+    const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type'] ?? '', maxParts);
     await takeTurn(bytes.length);
     return { query, body: takeBody(body, checkBody) };
   };
@@ -53,11 +57,11 @@ function isEmpty(body: unknown): boolean {
   return typeof body === 'object' && !Array.isArray(body) && body !== null && Object.keys(body).length === 0;
 }
 
-function parse(bytes: Buffer, contentType: string): unknown {
+function parse(bytes: Buffer, contentType: string, maxParts: number): unknown {
   const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType);
   if (!isJson) refuseBody(`must be JSON: send "Content-Type: application/json", not "${contentType}"`);
   try {
-    return parseJson(bytes);
+    return parseJson(bytes, maxParts);
   } catch (error) {
     if (error instanceof TypeError) refuseBody('is not valid UTF-8; send it uncompressed');
     if (!(error instanceof SyntaxError)) throw error;

@@ -165,6 +165,15 @@ describe('submitting a job', () => {
       expect((await post({ command: ['x'], project: newId('project') })).status).to.equal(404);
     });
 
+    it('refuses more variables or labels than a job may have', async () => {
+      const many = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`V${index}`, '1']));
+      const [env] = await refused({ command: ['x'], env: many(1001) });
+      expect(env).to.deep.equal({ path: 'env', message: 'must have at most 1000 entries' });
+      const [labels] = await refused({ command: ['x'], node_selector: many(65) });
+      expect(labels).to.deep.equal({ path: 'node_selector', message: 'must have at most 64 entries' });
+    });
+
     it('refuses names that an environment or a label cannot have', async () => {
       const [bad] = await refused({ command: ['x'], env: { 'a b': '1' } });
       expect(bad).to.deep.equal({

@@ -168,6 +168,8 @@ describe('POST /admin/gc', function () {
       expect(ids(await gc({ states: ['FAILED', 'CANCELLED'] }))).to.have.members([failed.id, cancelled.id]);
       expect((await rig.post('/admin/gc', { states: ['RUNNING'] })).status).to.equal(422);
       expect((await rig.post('/admin/gc', { states: ['LOST'] })).status).to.equal(422);
+      const doubled = Array<string>(40_000).fill('FAILED');
+      expect((await rig.post('/admin/gc', { states: doubled })).status).to.equal(422);
     });
 
     it('spares a run with the tag, and the job of one', async () => {

@@ -4,6 +4,8 @@ import { fromJson, toJson, type Db } from '@svc/kernel';
 /** What a list shows of a config or an environment: so many bytes of JSON, and no longer string than this. */
 const LISTED_BYTES = 2048;
 const LISTED_CHARACTERS = 256;
+/** So many entries are looked at: a document may have tens of thousands, and the rest would rarely fit. */
+const LISTED_ENTRIES = 500;
 
 export const DOCUMENTS = ['config', 'environment'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
@@ -23,13 +25,22 @@ export function toListed(document: object): object {
   if (isListedWhole(document)) return document;
   const listed: Record<string, unknown> = {};
   let left = LISTED_BYTES - 2;
-  for (const [key, value] of Object.entries(withoutLongStrings(document))) {
+  for (const [key, entry] of Object.entries(document).slice(0, LISTED_ENTRIES)) {
+    const value = toShort(entry);
+    if (value === undefined) continue;
     const size = sizeOf({ [key]: value }) - 1;
     if (size > left) continue;
     listed[key] = value;
     left -= size;
   }
   return listed;
+}
+
+/** Without what is too long to be listed; undefined when that is all of it. */
+function toShort(entry: unknown): unknown {
+  if (typeof entry === 'string') return entry.length <= LISTED_CHARACTERS ? entry : undefined;
+  if (!isObject(entry)) return entry;
+  return Object.keys(entry).length <= LISTED_ENTRIES ? withoutLongStrings(entry) : undefined;
 }
 
 /** Stores the whole of those that are larger than what a list shows. The run is there. */
@@ -59,12 +70,8 @@ function isListedWhole(document: object): boolean {
 }
 
 function withoutLongStrings(value: object): object {
-  const short = Object.entries(value as Record<string, unknown>).filter(
-    ([, entry]) => typeof entry !== 'string' || entry.length <= LISTED_CHARACTERS,
-  );
-  return Object.fromEntries(
-    short.map(([key, entry]) => [key, isObject(entry) ? withoutLongStrings(entry) : entry]),
-  );
+  const short = Object.entries(value as Record<string, unknown>).map(([key, entry]) => [key, toShort(entry)]);
+  return Object.fromEntries(short.filter(([, entry]) => entry !== undefined)) as object;
 }
 
 function isObject(value: unknown): value is object {

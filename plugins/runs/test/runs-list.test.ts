@@ -126,6 +126,14 @@ eachDatabase((database) => {
       expect((await rig.get(`/runs/${run.id}`)).body.config).to.deep.equal(config);
     });
 
+    it('shows little of what has very many entries, whole or within', async () => {
+      const many = Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [`k${index}`, 'x']));
+      await rig.createRun({ name: 'wide', config: { lr: 1, many }, environment: many });
+      const [listed] = await list('/runs?q=wide');
+      expect(listed?.config).to.deep.equal({ lr: 1 });
+      expect(Buffer.byteLength(JSON.stringify(listed?.environment))).to.be.within(1900, 2048);
+    });
+
     it('refuses what is wrong', async () => {
       const wrong = ['limit=0', 'limit=1001', 'limit=x', 'status=DONE', 'colour=red', 'q=%00', 'tags=a%00b'];
       for (const query of [...wrong, `q=${'x'.repeat(201)}`]) {
