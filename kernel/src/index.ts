@@ -39,3 +39,4 @@ export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';
 export type * from './registrations.js';
 export { serviceRef, type ServiceRef } from './services.js';
+export { giveWay, giveWayBriefly, nextTurn } from './turns.js';

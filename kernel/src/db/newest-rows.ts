@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IdKind } from '@svc/contract';
 import { fail, requireId } from '../errors.js';
+import { nextTurn } from '../turns.js';
 import type { Db } from './connect.js';
 
 /** An answer shows so much of a list, and no more is read for it. */

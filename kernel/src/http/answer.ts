@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIST_BYTES } from '../db/newest-rows.js';
+import { nextTurn } from '../turns.js';
 
-/** So much is written in one turn of the event loop: whoever asks for little comes in between. */
+/** So much is written in one turn. */
 const SLICE_CHARS = 256 * 1024;
 /** Objects are written entry by entry down to this level: what lies below is small in every answer. */
 const LEVELS = 3;

@@ -1,15 +1,14 @@
 import { MIB } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HttpError } from '../errors.js';
+import { nextTurn } from '../turns.js';
 
 /** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
 const MAX_HELD_BYTES = 256 * MIB;
-/** Larger ones are parsed and checked one in each turn of the event loop, so that whoever asks for little comes in between. */
+/** Larger ones are parsed and checked in a turn of their own each. */
 const LARGE_BYTES = 16 * 1024;
 
 let heldBytes = 0;
-let lastTurn = Promise.resolve();
 
 /** What a request holds of the memory for bodies, from its first byte until it is answered. */
 export class BodyShare {
@@ -33,7 +32,7 @@ export class BodyShare {
 
 /** Resolves when a body of that size may be parsed, or be checked. */
 export async function takeTurn(bytes: number): Promise<void> {
-  if (bytes > LARGE_BYTES) await (lastTurn = lastTurn.then(() => nextTurn()));
+  if (bytes > LARGE_BYTES) await nextTurn();
 }
 
 /** Counts while it arrives. What comes after a refusal is let go, so that the client can read the answer. */

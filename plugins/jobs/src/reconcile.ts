@@ -1,5 +1,5 @@
 import type { AttemptKey } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import { giveWay, type PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
 import { listOnNode } from './job-store.js';
@@ -26,6 +26,7 @@ export class Reconciler {
     const node = { id: hello.node_id, name: hello.name };
     const verdicts = [];
     for (const report of hello.attempts) {
+      await giveWay();
       const { job_id, attempt } = report;
       verdicts.push({ job_id, attempt, verdict: await this.reports.judge(report, node) });
     }

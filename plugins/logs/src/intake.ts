@@ -1,5 +1,5 @@
 import { toId, type AttemptKey, type LogPosition, type LogsFrame, type LogStream } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import { giveWay, type PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
@@ -62,6 +62,7 @@ export class LogIntake {
   async hello({ hello }: HelloContext): Promise<WelcomePart> {
     const log_positions: LogPosition[] = [];
     for (const report of hello.attempts) {
+      await giveWay();
       const key = await this.ownKey(report, { id: hello.node_id });
       if (!key) continue;
       await this.logs.with(key, async (log) => {

@@ -1,3 +1,4 @@
+import { giveWay } from '@svc/kernel';
 import type { PointPage } from '@svc/plugin-metrics';
 import { toNumberText } from './number-text.js';
 
@@ -8,6 +9,7 @@ export async function* toCsv(pages: AsyncIterable<PointPage>): AsyncGenerator<st
   yield HEADER;
   for await (const { name, points } of pages) {
     const field = toField(name);
+    await giveWay();
     let text = '';
     for (const { step, epoch, value, ts, seq } of points) {
       const epochText = epoch === null ? '' : toNumberText(epoch);

@@ -1,12 +1,14 @@
 import type { MetricPoint } from '@svc/contract';
-import { failValidation } from '@svc/kernel';
+import { failValidation, giveWayBriefly } from '@svc/kernel';
 import type { PointRows, RunRow, SeriesRow } from './point-rows.js';
 import { fromMetricValue, type Point } from './point.js';
-import { addToSeries, newSeries } from './series-writer.js';
+import { addToSeries, newSeries, toWholeSeries } from './series-writer.js';
 import { countOf, isIn, joinRanges, toRanges, type SeqRange } from './seq-ranges.js';
 
 /** So that one run cannot fill the memory of the server or of a browser with names. */
 export const MAX_SERIES_PER_RUN = 10_000;
+/** So many series are read or written before others get their turn. */
+const STRETCH = 1000;
 
 /** A batch on its way to the store. */
 export interface PointsWrite {
@@ -87,26 +89,53 @@ function refuseHalfCharacters(name: string): void {
     failValidation({ path: 'points', message: `the name ${JSON.stringify(name)} is no valid Unicode` });
 }
 
-/** Returns the names of the series that are new. */
+/** Returns the names of the series that are new. Between two stretches others get at the event loop, but not at the transaction. */
 async function addToRun(
   rows: PointRows,
   run: RunRow,
   byName: ReadonlyMap<string, Point[]>,
 ): Promise<string[]> {
-  const known = await rows.findSeries(run.key, [...byName.keys()]);
+  const known: SeriesRow[] = [];
+  for await (const names of stretchesOf([...byName.keys()]))
+    known.push(...(await rows.findSeries(run.key, names)));
   const knownNames = new Set(known.map(({ name }) => name));
-  const created = [...byName.keys()].filter((name) => !knownNames.has(name)).map(newSeries);
+  const created = [...byName.keys()].filter((name) => !knownNames.has(name));
   refuseTooMany(run, created.length);
-  const ids = await rows.insertSeries(run.key, created);
-  const grown: SeriesRow[] = [];
-  for (const series of [
-    ...known,
-    ...created.map((fresh, index) => ({ ...fresh, id: ids[index] as number })),
-  ]) {
-    grown.push(await addToSeries(rows, series, byName.get(series.name) as Point[]));
+  for await (const series of stretchesOf(known)) await grow(rows, series, byName);
+  for await (const names of stretchesOf(created))
+    await grow(rows, await create(rows, run, names, byName), byName);
+  return created;
+}
+
+async function* stretchesOf<T>(all: readonly T[]): AsyncGenerator<readonly T[], undefined> {
+  for (let start = 0; start < all.length; start += STRETCH) {
+    if (start > 0) await giveWayBriefly();
+    yield all.slice(start, start + STRETCH);
   }
-  await rows.updateSeries(grown);
-  return created.map(({ name }) => name);
+}
+
+/** Those with few points are stored with them; the others are returned, and have none yet. */
+async function create(
+  rows: PointRows,
+  run: RunRow,
+  names: readonly string[],
+  byName: ReadonlyMap<string, Point[]>,
+): Promise<SeriesRow[]> {
+  const series = names.map((name) => toWholeSeries(name, byName.get(name) as Point[]) ?? newSeries(name));
+  const ids = await rows.insertSeries(run.key, series);
+  return series
+    .map((fresh, index) => ({ ...fresh, id: ids[index] as number }))
+    .filter(({ tail_count }) => tail_count === 0);
+}
+
+async function grow(
+  rows: PointRows,
+  series: readonly SeriesRow[],
+  byName: ReadonlyMap<string, Point[]>,
+): Promise<void> {
+  const grown: SeriesRow[] = [];
+  for (const one of series) grown.push(await addToSeries(rows, one, byName.get(one.name) as Point[]));
+  if (grown.length > 0) await rows.updateSeries(grown);
 }
 
 function refuseTooMany(run: RunRow, createdCount: number): void {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { giveWay } from '@svc/kernel';
 import type { SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 
@@ -11,6 +11,7 @@ export async function* seriesPagesOf(
 ): AsyncGenerator<readonly SeriesRow[], undefined> {
   let behind = '';
   for (;;) {
+    await giveWay();
     const page = await store.read(async (rows) => {
       const run = await rows.findRun(runId);
       return run ? rows.seriesBehind(run.key, behind, SERIES_PER_PAGE) : [];
@@ -18,6 +19,5 @@ export async function* seriesPagesOf(
     if (page.length > 0) yield page;
     if (page.length < SERIES_PER_PAGE) return;
     behind = page.at(-1)!.name;
-    await nextTurn();
   }
 }

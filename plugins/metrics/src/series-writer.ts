@@ -16,6 +16,13 @@ export function newSeries(name: string): NewSeries {
   return { name, digest: emptyDigest(), tail_count: 0, tail: encodePoints([]) };
 }
 
+/** A series that does not exist yet, with its first points; null where they are too many for a tail alone. */
+export function toWholeSeries(name: string, points: readonly Point[]): NewSeries | null {
+  if (points.length >= TAIL_POINTS) return null;
+  const ordered = points.length === 1 ? points : points.toSorted(comparePoints);
+  return { name, digest: digestOf(ordered), tail_count: points.length, tail: encodePoints(ordered) };
+}
+
 /**
  * Adds points that the series does not have. In order, they are appended to the tail; a tail that grows too long gives up its oldest points
  * to chunks. Late ones go where they belong, so that a series lies in one order however it came in.

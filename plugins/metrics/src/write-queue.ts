@@ -1,4 +1,4 @@
-import { fail } from '@svc/kernel';
+import { fail, nextTurn } from '@svc/kernel';
 import type { WriteOutcome } from './point-store.js';
 import type { PointsWrite, PointsWritten } from './point-writer.js';
 
@@ -49,7 +49,7 @@ export class WriteQueue {
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
       // Lets other requests have the database, and lets batches gather.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       await this.commit(this.takeGroup());
     }
     this.running = null;

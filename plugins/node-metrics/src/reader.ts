@@ -1,5 +1,5 @@
 import type { NodeSeries, NodeSnapshot } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import { giveWay, type Db } from '@svc/kernel';
 import { decodeChunk } from './chunk.js';
 import { listChunks, loadChunk, type Resolution } from './chunk-store.js';
 import type { NodeBuffer } from './node-buffer.js';
@@ -7,8 +7,6 @@ import type { Samples, TimedValues } from './samples.js';
 import { toThinned } from './thin.js';
 
 const SNAPSHOT_WINDOW_MS = 60_000;
-/** Chunks decoded in one go, before others have their turn. */
-const CHUNKS_PER_TURN = 20;
 
 export interface SeriesQuestion {
   /** null: every metric. */
@@ -49,11 +47,10 @@ async function gatherStored(
   { names, ...choice }: Choice & Pick<SeriesQuestion, 'names'>,
   gathered: Map<string, TimedValues>,
 ): Promise<void> {
-  for (const [index, fromTs] of (await listChunks(db, nodeId, resolution, choice.from)).entries()) {
+  for (const fromTs of await listChunks(db, nodeId, resolution, choice.from)) {
+    await giveWay();
     const bytes = await loadChunk(db, nodeId, resolution, fromTs);
     if (bytes) gather(gathered, decodeChunk(bytes, names), choice);
-    if (index % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1)
-      await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

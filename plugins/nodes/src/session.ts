@@ -1,5 +1,5 @@
 import { MAX_FRAME_BYTES, type AgentFrame, type Hello, type ServerFrame } from '@svc/contract';
-import type { Clock, Logger } from '@svc/kernel';
+import { giveWay, type Clock, type Logger } from '@svc/kernel';
 import type { RawData, WebSocket } from 'ws';
 import { CLOSE, toCloseReason } from './close-codes.js';
 import type { Connection } from './connections.js';
@@ -11,6 +11,8 @@ import type { AgentNode } from './service.js';
 const HELLO_WITHIN_MS = 10_000;
 /** Frames being dealt with, in bytes: past it the socket is not read until they are done. */
 const MAX_BYTES_IN_WORK = 2 * MAX_FRAME_BYTES;
+/** An agent that has sent more at once than this lets others in between its frames. */
+const MANY_BYTES_IN_WORK = 64 * 1024;
 
 export type LaterFrame = Exclude<AgentFrame, Hello>;
 
@@ -114,6 +116,7 @@ export class Session implements Connection {
     const key = 'job_id' in frame ? frame.job_id : frame.type;
     const work = this.#work.run(key, sizeBytes, async () => {
       await welcomed;
+      if (this.#work.weight > MANY_BYTES_IN_WORK) await giveWay();
       if (this.#isWelcome) await this.host.frame(frame, this);
     });
     work.catch((error: unknown) => this.#refuse(error)).finally(() => this.#resumeReading());

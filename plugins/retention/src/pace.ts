@@ -1,3 +1,5 @@
+import { nextTurn } from '@svc/kernel';
+
 const SLICE_MS = 15;
 
 /**
@@ -12,6 +14,6 @@ export async function inSlices(slice: (limit: number) => Promise<number>): Promi
     if (done < limit) return;
     const tookMs = performance.now() - startedMs;
     limit = Math.min(4096, Math.max(16, tookMs < SLICE_MS ? limit * 2 : Math.floor(limit / 2)));
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }

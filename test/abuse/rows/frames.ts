@@ -99,6 +99,25 @@ const row = (input: string, limit: string, send: Send): Row => ({
 const TOO_LARGE = [1009];
 const MALFORMED = [1002, 1008];
 
+const toSlot = (_: unknown, index: number) => ({
+  ...{ index, uuid: `${index}`, model: 'm', memory_total_mb: 1, virtual: true },
+});
+
+const toAttempt = () => ({
+  ...{ job_id: newId('job'), attempt: 1, state: 'running', pid: 1, started_at: 1 },
+  ...{ exit: null, finished_at: null },
+});
+
+const FIRST_FRAME_BYTES = 4 * 1024 * 1024;
+
+/** As many of something as fit into the first frame of a connection: what it costs to check them, and to deal with them. */
+function fullHello(makeOf: (count: number) => object, sampleCount = 100_000): (agent: FakeAgent) => string {
+  return (agent) => {
+    const eachBytes = JSON.stringify(makeOf(sampleCount)).length / sampleCount;
+    return hello(makeOf(Math.floor((FIRST_FRAME_BYTES - 10_000) / (eachBytes + 1))))(agent);
+  };
+}
+
 export const FRAME_ROWS: readonly Row[] = [
   row(
     '16 MiB of log in one line',
@@ -139,9 +158,16 @@ export const FRAME_ROWS: readonly Row[] = [
   ),
   row(
     'no JSON, 15 MiB',
-    '16 MiB',
-    closedFor(() => '['.repeat(15 * 1024 * 1024), MALFORMED),
+    '4 MiB before hello',
+    closedFor(() => '['.repeat(15 * 1024 * 1024), TOO_LARGE),
   ),
+  row('no JSON, 15 MiB, after a good hello', '16 MiB', async (lab) => {
+    const agent = lab.agent('talker');
+    await agent.connect();
+    agent.send('['.repeat(15 * 1024 * 1024));
+    expect((await agent.gone()).code).to.be.oneOf(MALFORMED);
+    await expectAgentsWork(lab);
+  }),
   row(
     'binary',
     'refused',
@@ -154,18 +180,12 @@ export const FRAME_ROWS: readonly Row[] = [
   ),
   row(
     'hello with 100 000 slots',
-    '1 024 slots',
+    '4 MiB before hello',
     closedFor(
       hello({
-        slots: Array.from({ length: 100_000 }, (_, index) => ({
-          index,
-          uuid: `${index}`,
-          model: 'm',
-          memory_total_mb: 1,
-          virtual: true,
-        })),
+        slots: Array.from({ length: 100_000 }, toSlot),
       }),
-      MALFORMED,
+      TOO_LARGE,
     ),
   ),
   row(
@@ -174,29 +194,41 @@ export const FRAME_ROWS: readonly Row[] = [
     closedFor(hello({ labels: many(100_000, (at) => [`l${at}`, 'x']) }), MALFORMED),
   ),
   row(
-    'hello with 100 000 attempts',
-    'the limit of attempts',
+    'hello of almost 4 MiB with slots',
+    '1 024 slots',
     closedFor(
-      hello({
-        attempts: Array.from({ length: 100_000 }, () => ({
-          job_id: newId('job'),
-          attempt: 1,
-          state: 'running',
-          pid: 1,
-          started_at: 1,
-          exit: null,
-          finished_at: null,
-        })),
-      }),
+      fullHello((count) => ({ slots: Array.from({ length: count }, toSlot) })),
       MALFORMED,
     ),
   ),
   row(
+    'hello of almost 4 MiB with labels',
+    'the limit of labels',
+    closedFor(
+      fullHello((count) => ({ labels: many(count, (at) => [`l${at}`, 'x']) })),
+      MALFORMED,
+    ),
+  ),
+  row('hello with 12 000 attempts', '200 000 values', async (lab) => {
+    const agent = lab.agent('busy');
+    await agent.open();
+    agent.send(hello({ attempts: Array.from({ length: 12_000 }, toAttempt) })(agent));
+    await until(() => agent.closed ?? agent.count('welcome') > 0, { timeoutMs: 60_000 });
+    expect(agent.closed?.reason).to.equal(undefined);
+    agent.cut();
+    await expectAgentsWork(lab);
+  }),
+  row(
+    'hello with 100 000 attempts',
+    '4 MiB before hello',
+    closedFor(hello({ attempts: Array.from({ length: 100_000 }, toAttempt) }), TOO_LARGE),
+  ),
+  row(
     'hello with 10 MiB of facts about the host',
-    'the limit of facts',
+    '4 MiB before hello',
     closedFor(
       (agent) => hello({ system: { ...agent.toHello().system, x: 'x'.repeat(10 * 1024 * 1024) } })(agent),
-      MALFORMED,
+      TOO_LARGE,
     ),
   ),
   row('a second hello', 'refused', async (lab) => {

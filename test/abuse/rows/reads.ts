@@ -69,6 +69,30 @@ function readRow(input: string, limit: string, path: (run_id: string) => string,
   };
 }
 
+/** Each writes a point of each of so many metrics, twice: new ones, then known ones. */
+function wideRow(runs: number): Row {
+  return {
+    input: `write: 10 000 metrics in one batch, new and known, ${runs === 1 ? 'to a run' : `to ${runs} runs at once`}`,
+    who: 'sdk, write',
+    limit: '10 000 points a batch, 10 000 metrics a run',
+    others: 'nothing',
+    async send({ server: { client } }) {
+      await Promise.all(
+        Array.from({ length: runs }, async () => {
+          const { id: run_id } = await client.call(routes.createRun, { body: { name: 'wide' } });
+          for (const step of [0, 1]) {
+            const points = Array.from({ length: BATCH_POINTS }, (_, at) => ({
+              ...{ seq: step * BATCH_POINTS + at, name: `layer/${at}/gradient`, step, value: Math.sin(at) },
+            }));
+            const written = await client.call(routes.writePoints, { params: { run_id }, body: { points } });
+            expect(written).to.deep.equal({ accepted: BATCH_POINTS, duplicates: 0 });
+          }
+        }),
+      );
+    },
+  };
+}
+
 export const READ_ROWS: readonly Row[] = [
   {
     input: 'write: 1 000 events, runs and checkpoints of 60 KiB each, and 100 000 points',
@@ -78,6 +102,8 @@ export const READ_ROWS: readonly Row[] = [
     timeoutMs: 240_000,
     send: async (lab) => void (await makeMuch(lab)),
   },
+  wideRow(1),
+  wideRow(AT_ONCE),
   readRow('1 000 events of 60 KiB', 'the byte budget of a list', () => '/events?limit=1000'),
   readRow('1 000 runs of 120 KiB', 'the byte budget of a list', () => '/runs?limit=1000'),
   readRow(
