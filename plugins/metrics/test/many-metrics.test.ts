@@ -50,6 +50,29 @@ eachDatabase((database) => {
       }
     });
 
+    it('lets others in between when a batch writes each of them, new or known, and stays whole', async () => {
+      const other = await rig.newRun();
+      const batch = (from: number) =>
+        Array.from({ length: COUNT }, (_, at) => ({
+          seq: from + at,
+          name: nameOf(at),
+          step: from,
+          value: at,
+        }));
+      for (const from of [0, COUNT]) {
+        let written = {};
+        const turns = await turnsDuring(async () => {
+          const points = batch(from);
+          written = await rig.http.kernel.use(metricsRef).write({ run_id: other.id, points, at: 1 });
+        });
+        expect(written).to.have.property('duplicates', 0);
+        expect(turns).to.be.at.least(2);
+      }
+      const series = Object.values(await rig.series(other));
+      expect(series).to.have.length(COUNT);
+      expect(series.every(({ total }) => total === 2)).to.equal(true);
+    });
+
     it('lets others in between when it is summed up', async () => {
       const turns = await turnsDuring(() => rig.http.kernel.use(metricsRef).summary(run));
       expect(turns).to.be.at.least(Math.floor(COUNT / 512));
