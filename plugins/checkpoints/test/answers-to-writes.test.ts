@@ -1,0 +1,57 @@
+import { eachDatabase } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import { Rig } from '../../runs/test/support/rig.js';
+import { checkpoints } from '../src/index.js';
+
+eachDatabase((database) => {
+  describe('what a token that may only write sees', () => {
+    let rig: Rig;
+    before(async () => void (rig = await Rig.start({ database, plugins: [checkpoints()] })));
+    after(() => rig.close());
+
+    const someRun = () =>
+      rig.createRun({ name: 'digits', config: { lr: 0.1, api_key: 'hunter2' }, environment: { gpus: 2 } });
+
+    it('is the record of a run whose id it knows, as the answer to its own write, with secrets masked', async () => {
+      const { id, ingest_token } = await someRun();
+      for (const token of [rig.tokens.sdk, ingest_token]) {
+        const { status, body } = await rig.patch(`/runs/${id}`, {}, token);
+        expect(status).to.equal(200);
+        expect(body).to.deep.include({ config: { lr: 0.1, api_key: '***' }, environment: { gpus: 2 } });
+        for (let again = 0; again < 2; again += 1) {
+          const finished = await rig.post(`/runs/${id}/finish`, { status: 'SUCCEEDED' }, token);
+          expect(finished.body).to.deep.include({ id, config: { lr: 0.1, api_key: '***' } });
+        }
+      }
+    });
+
+    it('is a stored checkpoint whose path and step it names', async () => {
+      const { id } = await someRun();
+      const place = { path: '/out/checkpoint-1', step: 1 };
+      await rig.post(`/runs/${id}/checkpoints`, { ...place, metadata: { loss: 0.5 } });
+      const { body } = await rig.post(`/runs/${id}/checkpoints`, place, rig.tokens.sdk);
+      expect(body.metadata).to.deep.include({ loss: 0.5 });
+    });
+
+    it('is of a job whose id it knows the name, the project and the experiment alone', async () => {
+      const job = await rig.submit({ name: 'secret-job', env: { A: 'b' } });
+      const { body } = await rig.post('/runs', { job_id: job.id }, rig.tokens.sdk);
+      expect(body).to.deep.include({
+        name: 'secret-job',
+        project_id: job.project_id,
+        config: {},
+        environment: {},
+      });
+    });
+
+    it('is nothing that it asks for, and of a run ingest token nothing of other runs', async () => {
+      const [own, other] = [await someRun(), await someRun()];
+      const reads = [`/runs`, `/runs/${own.id}`, `/runs/${own.id}/checkpoints`, '/events', '/jobs'];
+      for (const token of [rig.tokens.sdk, own.ingest_token])
+        for (const path of reads) expect((await rig.get(path, token)).status, path).to.equal(403);
+      expect((await rig.patch(`/runs/${other.id}`, {}, own.ingest_token)).status).to.equal(403);
+      const finish = { status: 'SUCCEEDED' };
+      expect((await rig.post(`/runs/${other.id}/finish`, finish, own.ingest_token)).status).to.equal(403);
+    });
+  });
+});
