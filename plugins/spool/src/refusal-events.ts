@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { toId, type SpoolFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
@@ -6,7 +5,7 @@ import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode } from '@svc/plugin-nodes';
 import type { Runs } from '@svc/plugin-runs';
 
-/** Files that were told of, in memory: that a file is told of once is kept by the event's key. */
+/** So many attempts are remembered. The event of an attempt with a run also has a key, which keeps it from being stored twice. */
 const MAX_TOLD = 10_000;
 
 interface Services {
@@ -15,7 +14,7 @@ interface Services {
   readonly events: Events;
 }
 
-/** Tells people that records were refused: one event for each spool file, with what is known when the first is. */
+/** Stores one event for each attempt with refused records. It describes the first frame in which records were refused. */
 export class RefusalEvents {
   private readonly told = new Set<string>();
 
@@ -24,17 +23,19 @@ export class RefusalEvents {
     private readonly services: Services,
   ) {}
 
-  /** Never rejects: records are refused whether or not that can be told. */
+  /** Never rejects: the records stay refused when the event cannot be stored. */
   async tell(frame: SpoolFrame, from: AgentNode, reasons: readonly string[]): Promise<void> {
     const [reason] = reasons;
-    const name = `${frame.job_id} ${frame.attempt} ${frame.file}`;
+    const { job_id, attempt, file } = frame;
+    const name = `${from.id} ${job_id} ${attempt}`;
     if (reason === undefined || this.told.has(name)) return;
+    if (this.told.size >= MAX_TOLD) this.told.clear();
+    // Must hold: it is noted before anything is waited for, since frames of other files come meanwhile.
+    this.told.add(name);
     try {
       await this.store(frame, from, reasons.length, reason);
-      if (this.told.size >= MAX_TOLD) this.told.clear();
-      this.told.add(name);
     } catch (err) {
-      const { job_id, attempt, file } = frame;
+      this.told.delete(name);
       this.ctx.log.error({ err, job_id, attempt, file, reason }, 'cannot tell of refused spool records');
     }
   }
@@ -45,17 +46,17 @@ export class RefusalEvents {
     const { attempt, file } = frame;
     const job_id = toId('job', frame.job_id);
     const known = job_id && (await jobs.attempt(db, { job_id, attempt }));
-    // An agent speaks for its own attempts alone.
+    // An agent may report only its own attempts.
     if (!known || known.node_id !== from.id) return;
     const body = {
-      title: `${count === 1 ? 'A spooled record was' : `${count} spooled records were`} refused`,
-      message: `${reason}. The agent ${from.name} keeps what is refused of this file in refused.jsonl of the attempt, and goes on.`,
+      title: `At least ${count === 1 ? '1 spooled record was' : `${count} spooled records were`} refused`,
+      message: `${reason}. The agent ${from.name} keeps all refused records of the attempt in its refused.jsonl, and goes on with the rest.`,
       severity: 'warning' as const,
       data: { attempt, file, refused: count, reason, node_id: from.id },
     };
     const run = known.run_id === null ? null : await runs.get(db, known.run_id);
     if (run) {
-      await events.report(run, { body, key: toKey(frame) });
+      await events.report(run, { body, key: `spool-refused-attempt-${attempt}` });
     } else {
       const event = await events.append(
         db,
@@ -65,10 +66,4 @@ export class RefusalEvents {
       await events.publish([event]);
     }
   }
-}
-
-/** No training's own key. */
-function toKey({ attempt, file }: SpoolFrame): string {
-  const digest = createHash('sha256').update(`${attempt} ${file}`).digest('hex');
-  return `spool-refused-${digest}`;
 }

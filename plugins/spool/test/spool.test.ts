@@ -183,7 +183,7 @@ eachDatabase((database) => {
         ['more than can be read at once', (run_id) => `{"kind":"event","run_id":"${run_id}","key":"k","ts":1,"body":{"title":"t","data":{"a":[${'{},'.repeat(150_000)}0]}}}`, /more than 200000 values/],
         ['10 000 points of nothing', (run_id) => JSON.stringify({ kind: 'points', run_id, body: { points: Array.from({ length: 10_000 }, () => null) } }), /body.points\[0\]: must be an object.*9980 more/],
         ['an update of what is people’s', (run_id) => ({ kind: 'update', run_id, body: { name: 'mine' } }), /write scope/],
-        ['an abyss', (run_id) => `{"kind":"event","run_id":"${run_id}","key":"k","ts":1,"body":{"title":"t","data":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}}`, /deep/],
+        ['nested 5 000 levels deep', (run_id) => `{"kind":"event","run_id":"${run_id}","key":"k","ts":1,"body":{"title":"t","data":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}}`, /deep/],
         ['a run that is not there', () => points(newId('run'), 1), /no run/],
         ['an id that is none', () => points('nonsense', 1), /no run/],
       ]; // prettier-ignore
@@ -223,7 +223,7 @@ eachDatabase((database) => {
       });
     });
 
-    it('are told of once for each file of refused ones, with how many and why', async () => {
+    it('are told of once for each attempt with refused ones, with how many at least and why', async () => {
       const { jobId, runId } = await startJob();
       const file = 'told.jsonl';
       await ship(jobId, ['{', points(runId, 1), '[]'], { file });
@@ -233,13 +233,26 @@ eachDatabase((database) => {
       expect(event).to.deep.include({
         severity: 'warning',
         job_id: jobId,
-        title: '2 spooled records were refused',
+        title: 'At least 2 spooled records were refused',
       });
       expect(event?.data).to.deep.include({ file, attempt: 1, refused: 2, reason: 'the line is no JSON' });
-      await ship(jobId, ['{']);
-      expect(await eventsOf(runId)).to.have.length(2);
+      for (let more = 0; more < 20; more += 1) await ship(jobId, ['{']);
+      expect(await eventsOf(runId)).to.have.length(1);
+    });
+
+    it('are told of once also when frames of several files come at the same time', async () => {
+      const { jobId, runId } = await startJob();
+      await Promise.all(Array.from({ length: 20 }, () => ship(jobId, ['{'])));
+      const events = await eventsOf(runId);
+      expect(events.map(({ title }) => title)).to.deep.equal(['At least 1 spooled record was refused']);
+    });
+
+    it('are not told of when they come from an agent that does not have the attempt', async () => {
+      const { jobId, runId } = await startJob();
       await ship(jobId, ['{'], { by: await rig.agent(), file: 'of another.jsonl' });
-      expect(await eventsOf(runId)).to.have.length(2);
+      expect(await eventsOf(runId)).to.have.length(0);
+      await ship(jobId, ['{']);
+      expect(await eventsOf(runId)).to.have.length(1);
     });
 
     it('are refused when the server fails on one again and again while its database is well', async () => {

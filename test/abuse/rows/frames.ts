@@ -137,6 +137,18 @@ export const FRAME_ROWS: readonly Row[] = [
       return JSON.stringify({ type: 'spool', ...key, file: 'a.jsonl', from: 0, lines });
     }, 'spool_ack'),
   ),
+  row('2 000 spool files of one bad line each', 'one event for each attempt', async (lab) => {
+    const { agent, key } = await runOn(lab, 'sender');
+    const files = 2_000;
+    for (let at = 0; at < files; at++)
+      agent.send({ type: 'spool', ...key, file: `${at}.jsonl`, from: 0, lines: [{ to: 2, text: '[' }] });
+    await until(() => agent.count('spool_ack') === files, { timeoutMs: 60_000 });
+    const query = { job_id: key.job_id, type: 'CUSTOM' as const };
+    const { items } = await lab.server.client.call(routes.listEvents, { query });
+    expect(items.map(({ title }) => title)).to.deep.equal(['At least 1 spooled record was refused']);
+    agent.cut();
+    await expectAgentsWork(lab);
+  }),
   row(
     'a spool line of 15 MiB nested as deep as it goes',
     '16 MiB a frame',
