@@ -9,7 +9,13 @@ export type Scope = (typeof SCOPES)[number];
  */
 export type RouteScope = Scope | 'ingest' | 'any' | 'none';
 
-export const MIB = 1024 * 1024;
+const KIB = 1024;
+export const MIB = 1024 * KIB;
+
+/** A limit of whole KiB or MiB in words: `1 KiB`, `16 MiB`. */
+export function sizeText(bytes: number): string {
+  return bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
+}
 
 /** An endpoint as data. `path` is relative to /api/v1, in OpenAPI form; `{name:path}` also takes slashes. */
 export interface RouteSpec<

@@ -7,6 +7,8 @@ export interface Sent {
   readonly token?: string | null;
   readonly body?: Buffer | string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The loopback address that it comes from; left out: 127.0.0.1. */
+  readonly from?: string | undefined;
 }
 
 export interface Answer {
@@ -25,7 +27,7 @@ export class Sender {
 
   constructor(readonly url: string) {}
 
-  send({ method = 'GET', path, token = null, body, headers = {} }: Sent): Promise<Answer> {
+  send({ method = 'GET', path, token = null, body, headers = {}, from }: Sent): Promise<Answer> {
     const { hostname, port } = new URL(this.url);
     const all = {
       ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -44,6 +46,7 @@ export class Sender {
         headers: all,
         agent: this.#agent,
         timeout: PATIENCE_MS,
+        ...(from !== undefined && { localAddress: from }),
       };
       const request = http.request(options, (response) => void readAnswer(response).then(resolve, reject));
       request.once('error', reject);

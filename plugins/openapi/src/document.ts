@@ -1,4 +1,12 @@
-import { ERRORS, ErrorEnvelope, MIB, type ErrorCode, type RouteScope, type RouteSpec } from '@svc/contract';
+import {
+  ERRORS,
+  ErrorEnvelope,
+  MIB,
+  sizeText,
+  type ErrorCode,
+  type RouteScope,
+  type RouteSpec,
+} from '@svc/contract';
 import { Components, type Json, type JsonObject } from './components.js';
 
 export interface OpenApiDocument {
@@ -128,7 +136,7 @@ function toHeaders({ stream }: RouteSpec): Parameter[] {
 function toRequestBody({ body, bodyLimitBytes = MIB }: RouteSpec, components: Components) {
   const schema = components.refer(body ?? {});
   const isRequired = ((body as { required?: readonly string[] }).required ?? []).length > 0;
-  const description = `At most ${bodyLimitBytes / MIB} MiB.`;
+  const description = `At most ${sizeText(bodyLimitBytes)}.`;
   return { required: isRequired, description, content: { 'application/json': { schema } } };
 }
 

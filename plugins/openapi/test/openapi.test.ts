@@ -128,6 +128,12 @@ describe('openapi', () => {
       ]);
     });
 
+    it('says how large a body may be, in KiB or MiB', () => {
+      const limitOf = (path: string) => document.paths[path]!['post']!.requestBody!.description;
+      expect(limitOf('/auth/sign-in-links:redeem')).to.equal('At most 1 KiB.');
+      expect(limitOf('/projects')).to.equal('At most 1 MiB.');
+    });
+
     it('requires the token everywhere but where a route needs none', () => {
       expect(document.security).to.deep.equal([{ bearer: [] }]);
       expect(document.components.securitySchemes['bearer']).to.include({ type: 'http', scheme: 'bearer' });
