@@ -54,16 +54,16 @@ export function route<const R extends RouteSpec>(spec: R): R {
   return spec;
 }
 
-/** There when an answer was cut because it would be too large. */
-export const truncated = Type.Optional(
-  Type.Literal(true, {
-    description: 'The answer was cut at 8 MiB: ask again with `before` for what comes behind the last item.',
-  }),
-);
+/** There when an answer was cut because it would be too large. `remedy`: how the rest can be read. */
+const truncatedWith = (remedy: string) =>
+  Type.Optional(Type.Literal(true, { description: `The answer was cut at 8 MiB: ${remedy}.` }));
 
-/** `{items: [...]}` of that record. */
-export function listOf<T extends TSchema>(item: T) {
-  return Type.Object({ items: Type.Array(item), truncated }, { additionalProperties: false });
+export const truncated = truncatedWith('ask again with `before` for what comes behind the last item');
+
+/** `{items: [...]}` of that record. `remedy`: for a list that cannot go on with `before`. */
+export function listOf<T extends TSchema>(item: T, remedy?: string) {
+  const cut = remedy === undefined ? truncated : truncatedWith(remedy);
+  return Type.Object({ items: Type.Array(item), truncated: cut }, { additionalProperties: false });
 }
 
 /** Which part of a list, newest first: `?limit=` items behind the one named by `?before=`. */

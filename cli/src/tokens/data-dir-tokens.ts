@@ -1,6 +1,7 @@
 import { openDatabase, type Db } from '@svc/kernel';
 import { createToken, listTokens, revokeToken } from '@svc/plugin-auth';
 import { requireDatabase, withDataDir } from '../data-dir.js';
+import { readAll } from './read-all.js';
 import type { Tokens } from './token-store.js';
 
 /** Works on the database of a data directory that no server uses now. */
@@ -22,7 +23,7 @@ export async function withTokensOfDataDir<T>(
 function tokensOf(db: Db): Tokens {
   return {
     create: (draft) => createToken(db, draft, Date.now()),
-    list: () => listTokens(db),
+    list: () => readAll((page) => listTokens(db, page)),
     revoke: (id) => revokeToken(db, id, Date.now()),
   };
 }

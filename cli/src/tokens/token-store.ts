@@ -1,5 +1,6 @@
 import { routes, type Scope, type TokenRecord } from '@svc/contract';
 import { createClient } from '../api/client.js';
+import { readAll } from './read-all.js';
 import { isServerMeant, loadConnection, toDataDir, type ConnectionOptions } from '../settings.js';
 
 export interface TokenDraft {
@@ -28,7 +29,7 @@ function tokensOfServer(options: ConnectionOptions): Tokens {
   const client = createClient(loadConnection(options));
   return {
     create: (body) => client.call(routes.createToken, { body }),
-    list: async () => (await client.call(routes.listTokens)).items,
+    list: () => readAll((query) => client.call(routes.listTokens, { query })),
     revoke: (id) => client.call(routes.revokeToken, { params: { token_id: id } }),
   };
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Timestamp, listOf, nullable, route, strict } from '../route.js';
+import { Timestamp, listOf, nullable, page, route, strict } from '../route.js';
 import { Name } from '../records/project.js';
 import { ScopeName, TokenRecord, Whoami } from '../records/token.js';
 
@@ -29,7 +29,8 @@ export const listTokens = route({
   method: 'GET',
   path: '/tokens',
   scope: 'write',
-  summary: 'All tokens, without their secrets.',
+  summary: 'Tokens, newest first, without their secrets.',
+  query: strict(page()),
   answers: { 200: listOf(TokenRecord) },
 });
 

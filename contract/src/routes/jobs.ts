@@ -45,7 +45,17 @@ export const listJobAttempts = route({
   method: 'GET',
   path: '/jobs/{job_id}/attempts',
   scope: 'read',
-  summary: 'Every attempt of the job and how it ended, newest first.',
+  summary: 'The attempts of the job and how each ended, newest first.',
+  query: strict({
+    before: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'The number of the last attempt of the answer before: the list goes on behind it.',
+      }),
+    ),
+    limit: limit(),
+  }),
   answers: { 200: listOf(JobAttempt) },
 });
 

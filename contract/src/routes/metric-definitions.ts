@@ -22,13 +22,13 @@ export const listMetricDefinitions = route({
   path: '/metric-definitions',
   scope: 'read',
   summary:
-    'What applies there, nearest level first, one record per metric: the primary one, then those that people have set, then automatic ones, newest first.',
+    'What applies there, nearest level first, one record per metric: the primary one, then those that people have set, then automatic ones, newest first. At most `limit`, without `before`: the order changes with what is primary or set.',
   query: strict({
     project_id: Type.Optional(Type.String()),
     experiment_id: Type.Optional(Type.String()),
     limit: limit(200),
   }),
-  answers: { 200: listOf(MetricDefinition) },
+  answers: { 200: listOf(MetricDefinition, 'ask for fewer with `limit`, or for one project alone') },
 });
 
 export const putMetricDefinition = route({

@@ -26,4 +26,12 @@ export const authMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    // For the list of the operators' tokens, among which there may be any number of ingest tokens.
+    name: '0002-operator-tokens',
+    async up(db) {
+      await db.raw(`create index tokens_of_operators on tokens (created_at, id)
+        where job_id is null and run_id is null`);
+    },
+  },
 ];

@@ -1,5 +1,13 @@
 import { routes as contract } from '@svc/contract';
-import { created, fail, failValidation, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import {
+  created,
+  fail,
+  failValidation,
+  ok,
+  toPage,
+  type PluginContext,
+  type RouteCollector,
+} from '@svc/kernel';
 import type { Authenticator } from './authenticator.js';
 import { MissLimit } from './miss-limit.js';
 import { createSignInLink, redeemSignInLink } from './sign-in.js';
@@ -23,7 +31,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, authentica
     return created(await createToken(ctx.db, { name, scope, expires_at }, now()));
   });
 
-  routes.add(contract.listTokens, async () => ok({ items: await listTokens(ctx.db) }));
+  routes.add(contract.listTokens, async ({ query }) => ok(await listTokens(ctx.db, toPage('token', query))));
 
   routes.add(contract.revokeToken, async ({ params }) => {
     const revoked = await revokeToken(ctx.db, params.token_id, now());

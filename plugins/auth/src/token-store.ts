@@ -1,5 +1,13 @@
 import { newId, type Scope, type TokenRecord } from '@svc/contract';
-import { fail, requireId, type Db, type IngestBinding } from '@svc/kernel';
+import {
+  fail,
+  newestRows,
+  requireId,
+  type Db,
+  type IngestBinding,
+  type Listed,
+  type Page,
+} from '@svc/kernel';
 import { createTokenText, hashSecret } from './secret.js';
 import type { CreatedToken, TokenDraft } from './service.js';
 
@@ -42,12 +50,13 @@ export async function endIngest(db: Db, binding: IngestBinding, at: number): Pro
 }
 
 /** The tokens of operators, newest first; ingest tokens come and go with their attempts and are not listed. */
-export async function listTokens(db: Db): Promise<TokenRecord[]> {
-  const rows = await operatorTokens(db).orderBy([
-    { column: 'created_at', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ]);
-  return rows.map(toTokenRecord);
+export async function listTokens(db: Db, page: Page): Promise<Listed<TokenRecord>> {
+  const { items, ...rest } = await newestRows<TokenRow>(db, {
+    from: 'tokens',
+    where: (query) => void query.whereNull('job_id').whereNull('run_id'),
+    ...page,
+  });
+  return { items: items.map(toTokenRecord), ...rest };
 }
 
 /** Revoking twice changes nothing. Throws not_found. A server that runs must also forget what it has cached. */

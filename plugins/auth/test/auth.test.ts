@@ -5,6 +5,7 @@ import {
   type FakeClock,
   type TestKernel,
 } from '@svc/kernel/testing';
+import { newId } from '@svc/contract';
 import { expect } from 'chai';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,6 +31,20 @@ eachDatabase((database) => {
       kernel.request(method, path, { token, body });
     const create = async (body: object) => (await call('POST', '/tokens', body)).body;
     const whoami = async (token: string) => (await kernel.request('GET', '/auth/whoami', { token })).status;
+
+    it('lists tokens in parts, newest first, without ingest tokens', async () => {
+      for (const name of ['a', 'b', 'c']) {
+        await clock.advance(1);
+        await create({ name, scope: 'read' });
+        await kernel.use(authRef).mintIngest(kernel.db, { run_id: newId('run') }, clock.now());
+      }
+      const { body: first } = await call('GET', '/tokens?limit=2');
+      expect(first.items.map(({ name }: { name: string }) => name)).to.deep.equal(['c', 'b']);
+      const { body: rest } = await call('GET', `/tokens?limit=2&before=${first.items[1].id}`);
+      expect(rest.items.map(({ name }: { name: string }) => name)).to.deep.equal(['a', 'first token']);
+      expect((await call('GET', '/tokens?limit=0')).status).to.equal(422);
+      expect((await call('GET', `/tokens?before=${newId('token')}`)).status).to.equal(404);
+    });
 
     describe('the first token', () => {
       it('is in <data_dir>/token, for its owner alone, and has write scope', async () => {

@@ -72,9 +72,14 @@ export async function listAttempts(db: Db, jobId: string): Promise<Attempt[]> {
 }
 
 /** Newest first. */
-export async function listJobAttempts(db: Db, jobId: string): Promise<JobAttempt[]> {
-  const rows = await db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt', 'desc');
-  return rows.map(toJobAttempt);
+export async function listJobAttempts(
+  db: Db,
+  jobId: string,
+  { before, limit = 100 }: { readonly before?: number; readonly limit?: number },
+): Promise<JobAttempt[]> {
+  const query = db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt', 'desc').limit(limit);
+  if (before !== undefined) void query.where('attempt', '<', before);
+  return (await query).map(toJobAttempt);
 }
 
 /** An attempt that is followed by another is over, also when nobody could say how it ended. */

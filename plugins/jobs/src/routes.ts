@@ -46,9 +46,9 @@ export function addRoutes(
     ok(hideEnv(await requireJob(ctx.db, params.job_id), caller)),
   );
 
-  routes.add(contract.listJobAttempts, async ({ params }) => {
+  routes.add(contract.listJobAttempts, async ({ params, query }) => {
     const { id } = await requireJob(ctx.db, params.job_id);
-    return ok({ items: await listJobAttempts(ctx.db, id) });
+    return ok({ items: await listJobAttempts(ctx.db, id, query) });
   });
 
   routes.add(contract.cancelJob, async ({ params }) => {

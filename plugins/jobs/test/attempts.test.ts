@@ -42,6 +42,22 @@ describe('GET /jobs/{job_id}/attempts', () => {
       ]);
     });
 
+    it('are listed in parts: the list goes on behind the attempt that `before` names', async () => {
+      const { id } = await lab.submit();
+      const [first] = await lab.kernel.db('attempts').where({ job_id: id });
+      const more = Array.from({ length: 119 }, (_, at) => ({ ...first, attempt: at + 2 }));
+      await lab.kernel.db.batchInsert('attempts', more, 50);
+      const numbers = async (query: string) =>
+        (await lab.request('GET', `/jobs/${id}/attempts${query}`)).body.items.map(
+          ({ attempt }: JobAttempt) => attempt,
+        );
+      expect(await numbers('')).to.have.length(100);
+      expect(await numbers('?limit=2')).to.deep.equal([120, 119]);
+      expect(await numbers('?limit=2&before=119')).to.deep.equal([118, 117]);
+      expect(await numbers('?before=3')).to.deep.equal([2, 1]);
+      expect(await numbers('?before=1')).to.deep.equal([]);
+    });
+
     it('keeps how each ended when the job goes on with the next, newest first', async () => {
       const agent = await lab.agent();
       const job = await lab.submit();

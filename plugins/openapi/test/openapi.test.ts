@@ -129,7 +129,8 @@ describe('openapi', () => {
     });
 
     it('says how large a body may be, in KiB or MiB', () => {
-      const limitOf = (path: string) => document.paths[path]!['post']!.requestBody!.description;
+      const limitOf = (path: string) =>
+        (document.paths[path]!['post']!.requestBody as { description?: string }).description;
       expect(limitOf('/auth/sign-in-links:redeem')).to.equal('At most 1 KiB.');
       expect(limitOf('/projects')).to.equal('At most 1 MiB.');
     });

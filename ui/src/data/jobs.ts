@@ -36,7 +36,8 @@ export async function listJobRuns(api: Api, jobId: string, signal?: AbortSignal)
 
 /** Newest first. */
 export async function listJobAttempts(api: Api, jobId: string, signal?: AbortSignal): Promise<JobAttempt[]> {
-  return (await api.get<{ items: JobAttempt[] }>(`${jobPath(jobId)}/attempts`, {}, signal)).items;
+  return (await api.get<{ items: JobAttempt[] }>(`${jobPath(jobId)}/attempts`, { limit: 1000 }, signal))
+    .items;
 }
 
 export async function cancelJob(api: Api, jobId: string): Promise<'CANCELLED' | 'cancel-requested'> {
