@@ -1,4 +1,5 @@
 import { ERRORS, toId, type ErrorCode, type ErrorEnvelope, type IdKind, type Issue } from '@svc/contract';
+import { isDatabaseOutage, isDiskFull } from './db/outage.js';
 
 /** An answer that is not 2xx: thrown anywhere below a route, sent as the error envelope. */
 export class HttpError extends Error {
@@ -22,6 +23,9 @@ export class HttpError extends Error {
 export function fail(code: ErrorCode, message: string, details?: Record<string, unknown>): never {
   throw new HttpError(code, message, details);
 }
+
+/** So many mistakes of an input are listed; the rest is counted. */
+export const MAX_LISTED = 20;
 
 /** What is wrong with an input; `more`: how much else is, that is not listed. */
 export type Mistakes = readonly Issue[] & { readonly more?: number };
@@ -63,14 +67,16 @@ export type IssueSink = { add(path: string, message: string): void };
 
 export class Issues implements IssueSink {
   readonly list: Issue[] = [];
+  #more = 0;
 
   add(path: string, message: string): void {
-    this.list.push({ path, message });
+    if (this.list.length < MAX_LISTED) this.list.push({ path, message });
+    else this.#more += 1;
   }
 
-  /** Throws a 422 with all of them when there are any. */
+  /** Throws a 422 when there are any: it lists the first of them and counts the rest. */
   throwIfAny(): void {
-    if (this.list.length > 0) failValidation(...this.list);
+    refuse(this.#more > 0 ? Object.assign([...this.list], { more: this.#more }) : this.list);
   }
 }
 
@@ -100,12 +106,12 @@ export function isAnswerable(error: unknown): error is HttpError | BootError {
 /** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
 export function toHttpError(error: unknown, request_id: string): HttpError {
   if (isAnswerable(error) && error.name === 'HttpError') return error;
-  const { name, code } = (error ?? {}) as { name?: string; code?: string };
-  if (name === 'URIError') return new HttpError('not_found', 'the path has a malformed percent-encoding');
-  const isDatabaseGone = name === 'KnexTimeoutError' || /^(ECONNREFUSED$|SQLITE_BUSY)/.test(code ?? '');
-  if (isDatabaseGone) return new HttpError('unavailable', 'the database does not answer now; try again');
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/.test(code ?? ''))
+  if ((error as Error | undefined)?.name === 'URIError')
+    return new HttpError('not_found', 'the path has a malformed percent-encoding');
+  if (isDiskFull(error))
     return new HttpError('unavailable', "the server's disk is full; make room on it and try again");
+  if (isDatabaseOutage(error))
+    return new HttpError('unavailable', 'the database does not answer now; try again');
   return new HttpError('internal', `the server failed; its log has more under ${request_id}`, { request_id });
 }
 

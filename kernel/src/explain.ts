@@ -1,9 +1,7 @@
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import type { Issue } from '@svc/contract';
-import type { Mistakes } from './errors.js';
+import { MAX_LISTED, type Mistakes } from './errors.js';
 import { describe, describeUnknown, joinPath, toMessage, toPath } from './wording.js';
-
-const MAX_LISTED = 20;
 
 /** Of a schema or a part of one; compiled once. `quick` stops at the first error, `thorough` finds all. */
 export interface Validators {

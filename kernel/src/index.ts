@@ -16,6 +16,7 @@ export { openDatabase, type Db } from './db/connect.js';
 export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
+export { isDatabaseOutage } from './db/outage.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export {
   BootError,

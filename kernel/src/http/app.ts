@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../caller.js';
-import { HttpError, fail, toEnvelope, toHttpError } from '../errors.js';
+import { HttpError, fail, isAnswerable, toEnvelope, toHttpError } from '../errors.js';
 import { toJsonBytes } from './answer.js';
 import { BodyShare } from './body.js';
 import { compileInput } from './input.js';
@@ -65,7 +65,7 @@ function answerErrors({ log, closing }: HttpParts): Koa.Middleware {
       await next();
     } catch (err) {
       const answer = toHttpError(err, request_id);
-      if (answer.code === 'internal' && !isClientGone(err))
+      if (answer.status >= 500 && !isAnswerable(err) && !isClientGone(err))
         log.error({ err, request_id }, 'a request failed');
       ctx.status = answer.status;
       ctx.set(answer.headers);

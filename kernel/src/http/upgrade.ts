@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { fail, toEnvelope, toHttpError } from '../errors.js';
+import { fail, isAnswerable, toEnvelope, toHttpError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { withLimit } from '../with-limit.js';
 import { admitOrigin } from './origin.js';
@@ -72,7 +72,7 @@ function endForToken(socket: WebSocket): void {
 export function answerRaw(socket: Duplex, err: unknown, log: Logger): void {
   const request_id = randomUUID();
   const answer = toHttpError(err, request_id);
-  if (answer.code === 'internal') log.error({ err, request_id }, 'an upgrade failed');
+  if (answer.status >= 500 && !isAnswerable(err)) log.error({ err, request_id }, 'an upgrade failed');
   const body = JSON.stringify(toEnvelope(answer));
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',

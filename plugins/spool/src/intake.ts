@@ -6,11 +6,10 @@ import {
   type SpoolFrame,
   type SpoolRecord,
 } from '@svc/contract';
-import { fail, HttpError, requireId, type Caller, type PluginContext } from '@svc/kernel';
+import { fail, HttpError, isDatabaseOutage, requireId, type Caller, type PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import type { Runs } from '@svc/plugin-runs';
-import { isDatabaseOutage } from './database-outage.js';
 import { parseRecord } from './parse-record.js';
 import type { RecordStore } from './record-store.js';
 import type { RefusalEvents } from './refusal-events.js';
@@ -114,7 +113,7 @@ export class SpoolIntake {
 
   /** null: it is to be tried again. */
   private giveUp(error: unknown, place: string): Refusal | null {
-    if (this.ctx.signal.aborted || isDatabaseOutage(error)) return null;
+    if (this.ctx.signal.aborted || error instanceof HttpError || isDatabaseOutage(error)) return null;
     const tries = (this.failing.get(place) ?? 0) + 1;
     if (this.failing.size >= MAX_FAILING) this.failing.clear();
     this.failing.set(place, tries);
