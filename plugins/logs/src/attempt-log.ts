@@ -8,10 +8,19 @@ import type { LogTailQuery } from './service.js';
 /** Lines handed out at once to who reads on. */
 const PAGE_LINES = 500;
 
-/** Where a reader goes on: the next line it wants, and a byte of the file that is not behind that. */
+/**
+ * Where a reader goes on: the next line it wants, and a byte of the file that is not behind that. The byte holds while `takenBack` is
+ * that of the log: once something was taken back, other records may stand there.
+ */
 export interface Cursor {
   readonly seq: number;
   readonly byte: number;
+  readonly takenBack: number;
+}
+
+/** Before the line of that seq, for a reader that has read nothing of the file. */
+export function cursorBefore(seq: number): Cursor {
+  return { seq, byte: 0, takenBack: 0 };
 }
 
 export interface Page {
@@ -38,6 +47,8 @@ export class AttemptLog {
   private kept = { state: EMPTY_STATE, sizeBytes: 0 };
   private isSynced = true;
   private takenBack = 0;
+  /** Behind the log there are still records in the file that were taken back. */
+  private isCutOwed = false;
   private readonly syncs = new InTurn(() => this.sync());
 
   private constructor(
@@ -54,6 +65,11 @@ export class AttemptLog {
 
   get isComplete(): boolean {
     return isComplete(this.state);
+  }
+
+  /** Where the log stands for certain: what its agent may give away. */
+  get keptState(): LogState {
+    return this.kept.state;
   }
 
   get memoryBytes(): number {
@@ -79,12 +95,15 @@ export class AttemptLog {
   }
 
   /**
-   * Compresses the file if the log is complete: nothing is written to it any more, so no append waits for it. One call at a time.
-   * Rejects when `signal` aborts first, and leaves the log as it was.
+   * Compresses the file if the log is complete and synced: from then on nothing is written to it or taken back, so no append waits for
+   * it. One call at a time. Rejects when it cannot be synced or `signal` aborts first, and leaves the log as it was.
    */
   async compress(signal?: AbortSignal): Promise<void> {
-    if (!this.isComplete || this.isCompressed || this.sizeBytes === 0) return;
-    await this.file.compress(this.sizeBytes, signal);
+    if (!this.isComplete || this.isCompressed) return;
+    await this.synced();
+    const { state, sizeBytes } = this.kept;
+    if (!isComplete(state) || sizeBytes === 0) return;
+    await this.file.compress(sizeBytes, signal);
     this.isCompressed = true;
     await this.file.removePlain();
   }
@@ -110,7 +129,7 @@ export class AttemptLog {
     if (first && cursor.seq >= first.seq) {
       const start = cursor.seq - first.seq;
       const lines = this.ring.lines.slice(start, start + PAGE_LINES);
-      return { lines, next: { seq: cursor.seq + lines.length, byte: cursor.byte } };
+      return { lines, next: { ...cursor, seq: cursor.seq + lines.length } };
     }
     return this.pageOfFile(cursor);
   }
@@ -146,6 +165,7 @@ export class AttemptLog {
   private async appendNow(frame: LogsFrame, at: number): Promise<readonly LogLine[]> {
     const record = toRecord(this.state, frame);
     if (!record) return [];
+    await this.cutIfOwed();
     this.sizeBytes = await this.file.append(record, this.sizeBytes);
     this.isSynced = false;
     this.state = record.after;
@@ -175,7 +195,15 @@ export class AttemptLog {
     this.isSynced = false;
     ({ state: this.state, sizeBytes: this.sizeBytes } = this.kept);
     this.ring.cutTo(this.state.next_seq);
-    await this.file.cutTo(this.sizeBytes).catch(() => undefined);
+    this.isCutOwed = true;
+    await this.cutIfOwed().catch(() => undefined);
+  }
+
+  /** Must come before the next record is written: behind a shorter one, old records would stand that look sound after a restart. */
+  private async cutIfOwed(): Promise<void> {
+    if (!this.isCutOwed) return;
+    await this.file.cutTo(this.sizeBytes);
+    this.isCutOwed = false;
   }
 
   private async recover(): Promise<void> {
@@ -228,19 +256,24 @@ export class AttemptLog {
     return found.slice(-query.tail);
   }
 
-  private async pageOfFile({ seq, byte }: Cursor): Promise<Page> {
+  private async pageOfFile(cursor: Cursor): Promise<Page> {
+    const { takenBack } = this;
+    const { seq } = cursor;
+    const byte = cursor.takenBack === takenBack ? cursor.byte : 0;
     const lines: LogLine[] = [];
-    let next: Cursor = { seq, byte };
+    let next: Cursor = { seq, byte, takenBack };
     for await (const { record, end } of this.file.forward(
       byte,
       this.isCompressed ? Infinity : this.sizeBytes,
     )) {
       for (const line of linesOf(record)) if (line.seq >= seq) lines.push(line);
-      next = { seq: Math.max(seq, record.after.next_seq), byte: end };
+      next = { seq: Math.max(seq, record.after.next_seq), byte: end, takenBack };
       if (lines.length >= PAGE_LINES) break;
     }
+    // The file changed under the reader, which may have met half a record.
+    if (takenBack !== this.takenBack) return this.page(cursor);
     // Only a file that somebody has taken away has nothing here: whoever reads on goes on behind it.
-    return lines.length > 0 ? { lines, next } : { lines, next: { seq: this.state.next_seq, byte } };
+    return lines.length > 0 ? { lines, next } : { lines, next: { ...next, seq: this.state.next_seq, byte } };
   }
 }
 

@@ -2,7 +2,7 @@ import type { LogLine, LogStream } from '@svc/contract';
 import type { PluginContext, SseStream } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import { AttemptEnd } from './attempt-end.js';
-import type { AttemptLog, Cursor, Page } from './attempt-log.js';
+import { cursorBefore, type AttemptLog, type Cursor, type Page } from './attempt-log.js';
 
 /** What is handed to the stream at once: it cuts a client that has more on its way than its share, but for a single line. */
 const LINES_ON_THE_WAY = 16;
@@ -56,10 +56,10 @@ export async function followLog(
 async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Promise<Cursor> {
   const resumed = toSeq(stream.lastEventId);
   const behind = log.state.next_seq;
-  if (resumed !== null) return { seq: resumed < behind ? resumed + 1 : 0, byte: 0 };
+  if (resumed !== null) return cursorBefore(resumed < behind ? resumed + 1 : 0);
   const lines = query.tail === 0 ? [] : await log.tail({ stream: query.stream, tail: query.tail });
   await send({ lines: lines.filter(({ seq }) => seq < behind) }, query, stream);
-  return { seq: behind, byte: 0 };
+  return cursorBefore(behind);
 }
 
 /** A few lines at a time, so that what is on its way to the client stays small. */

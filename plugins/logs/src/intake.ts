@@ -10,8 +10,9 @@ import type { PatientLogs } from './patient-logs.js';
 /** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
 const RETRY_MS = 1_000;
 const COMPLAIN_EVERY_MS = 60_000;
+const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Says where the log stands, or stood after that frame. */
+/** Says where the log stands for certain, or stood after that frame. */
 type Answer = (log: AttemptLog, state?: LogState) => void;
 
 /** Takes the log frames of agents. Each is answered by the mark from which its agent is to go on. */
@@ -33,28 +34,24 @@ export class LogIntake {
     if (!key) return this.ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
     const take = async (log: AttemptLog) => {
       if (!(await this.append(log, frame))) return this.later(() => answer(log));
-      const { state } = log;
       // Not waited for: frames that come meanwhile are written, and synced together.
-      void this.logs.with(key, () =>
-        this.answerSynced(
-          log,
-          () => answer(log, state),
-          () => answer(log),
-        ),
-      );
+      void this.logs.with(key, () => this.answerSynced(log, answer));
     };
     await this.logs.with(key, take, answer);
   }
 
   /** Must hold: what an agent is told that we have, it may give away. */
-  private async answerSynced(log: AttemptLog, answer: () => void, refuse: () => void): Promise<void> {
+  private async answerSynced(log: AttemptLog, answer: Answer): Promise<void> {
+    // Together: what is taken back between the two would be told to the agent.
+    const { state } = log;
+    const synced = log.synced();
     try {
-      await log.synced();
-      answer();
+      await synced;
+      answer(log, state);
       if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
     } catch (err) {
       this.complain(err, log);
-      this.later(refuse);
+      this.later(() => answer(log));
     }
   }
 
@@ -67,7 +64,7 @@ export class LogIntake {
       if (!key) continue;
       await this.logs.with(key, async (log) => {
         await log.synced().catch((err: unknown) => this.complain(err, log));
-        log_positions.push(toPosition(report, 'stdout', log), toPosition(report, 'stderr', log));
+        log_positions.push(...STREAMS.map((stream) => toPosition(report, stream, log.keptState)));
       });
     }
     return { log_positions };
@@ -109,9 +106,9 @@ export class LogIntake {
   /** Says the mark of the frame's stream, if the connection is still the one on which it came. */
   private answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): Answer {
     const connection = this.nodes.connectionOf(from.id);
-    return (log, state = log.state) => {
+    return (log, state = log.keptState) => {
       if (this.nodes.connectionOf(from.id) === connection)
-        this.ack(from, toPosition({ job_id, attempt }, stream, { state }));
+        this.ack(from, toPosition({ job_id, attempt }, stream, state));
     };
   }
 
@@ -139,6 +136,6 @@ function toKey({ job_id, attempt }: AttemptKey): AttemptKey {
   return { job_id, attempt };
 }
 
-function toPosition(key: AttemptKey, stream: LogStream, { state }: Pick<AttemptLog, 'state'>): LogPosition {
-  return { ...toKey(key), stream, offset: state.marks[stream], lines: state.lines[stream] };
+function toPosition(key: AttemptKey, stream: LogStream, { marks, lines }: LogState): LogPosition {
+  return { ...toKey(key), stream, offset: marks[stream], lines: lines[stream] };
 }

@@ -17,13 +17,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AttemptLog } from '../src/attempt-log.js';
+import { AttemptLog, cursorBefore } from '../src/attempt-log.js';
 import { Gate } from '../src/gate.js';
 import { LogFile } from '../src/log-file.js';
 import { RING_LINES } from '../src/log-ring.js';
 
 const JOB = 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ';
-const EMPTY_CURSOR = { seq: 0, byte: 0 };
 
 describe('log of an attempt', () => {
   let directory: string;
@@ -165,7 +164,7 @@ describe('log of an attempt', () => {
     await log.append({ ...frame('stdout', 51, 51), end: true }, 0);
     await log.append(end('stderr', 0), 0);
     await log.compress();
-    expect((await log.page(EMPTY_CURSOR)).lines).to.have.length(lines.length);
+    expect((await log.page(cursorBefore(0))).lines).to.have.length(lines.length);
     const open = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
     await until(() => open().every((file) => !file?.startsWith(directory)));
   });
@@ -232,7 +231,7 @@ function end(stream: LogStream, after: number): LogsFrame {
 
 async function readAll(log: AttemptLog, from = 0): Promise<LogLine[]> {
   const lines: LogLine[] = [];
-  for (let cursor = { ...EMPTY_CURSOR, seq: from }; ;) {
+  for (let cursor = cursorBefore(from); ;) {
     const page = await log.page(cursor);
     if (page.lines.length === 0) return lines;
     lines.push(...page.lines);
