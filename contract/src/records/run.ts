@@ -14,6 +14,9 @@ export const Tags = Type.Array(text(100, 1), {
 /** Any JSON object, stored as it is, NUL and halves of surrogate pairs in it too. */
 export const JsonObject = Type.Object({}, { additionalProperties: true });
 
+/** The server checks the bytes: a schema counts characters. */
+export const NOTES_BYTES = 16 * 1024;
+
 export const Run = strict(
   {
     id: Type.String(),

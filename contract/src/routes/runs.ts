@@ -1,10 +1,14 @@
 import { Type } from 'typebox';
-import { Timestamp, listOf, nullable, page, route, strict, text, PLAIN } from '../route.js';
+import { Timestamp, listOf, nullable, page, route, strict, PLAIN } from '../route.js';
 import { Name } from '../records/project.js';
-import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
+import { JsonObject, NOTES_BYTES, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const Notes = text(16 * 1024);
+const Notes = Type.String({
+  maxLength: NOTES_BYTES,
+  pattern: PLAIN,
+  description: 'Text of at most 16 KiB of UTF-8, without NUL.',
+});
 /** As `text`, and with a meaning to tell. */
 const search = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: PLAIN, description });

@@ -1,6 +1,7 @@
-import { newId, type Job, type Run, type RunStatus } from '@svc/contract';
+import { NOTES_BYTES, newId, type Job, type Run, type RunStatus } from '@svc/contract';
 import {
   fail,
+  failValidation,
   requireId,
   type AttemptPlan,
   type Caller,
@@ -20,6 +21,15 @@ import type { RunFields } from './run-row.js';
 import { findRun, findTarget, findWholeRun, updateRun } from './run-store.js';
 
 const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
+
+/** The schema bounds the characters: of UTF-8 each may take up to four bytes. */
+function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
+  const sizeBytes = Buffer.byteLength(notes);
+  if (sizeBytes > NOTES_BYTES) {
+    const message = `must be at most 16 KiB (${NOTES_BYTES} bytes of UTF-8), not ${sizeBytes} bytes; shorten them`;
+    failValidation({ path: 'notes', message });
+  }
+}
 
 /** What happens to runs: each change in one transaction, told to others after its commit. */
 export class RunBook {
@@ -54,6 +64,7 @@ export class RunBook {
     const forWrite = WRITE_FIELDS.filter((field) => field in fields);
     if (forWrite.length > 0 && caller.scope !== 'write')
       fail('forbidden', `changing ${forWrite.join(', ')} of a run needs a token of write scope`);
+    refuseLongNotes(fields);
     const masked = { ...fields, ...maskDocuments(fields) };
     await this.ctx.db.transaction((trx) => updateRun(trx, before.id, masked));
     const after = await this.require(before.id);

@@ -27,9 +27,9 @@ describe('PATCH /runs/{run_id}', () => {
       expect((await rig.patch(`/runs/${id}`, {})).body.name).to.equal('better');
     });
 
-    it('takes notes of 16 384 characters, and reads longer ones of earlier versions', async () => {
+    it('takes notes of 16 KiB of UTF-8, and reads longer ones of earlier versions', async () => {
       const { id } = await rig.createRun({});
-      const notes = 'ä'.repeat(16 * 1024);
+      const notes = 'ä'.repeat(8 * 1024);
       expect((await rig.patch(`/runs/${id}`, { notes })).body.notes).to.equal(notes);
       const old = 'x'.repeat(100_000);
       await rig.kernel.db('runs').where({ id }).update({ notes: old });
@@ -46,9 +46,13 @@ describe('PATCH /runs/{run_id}', () => {
       }
       expect((await rig.get(`/runs/${id}`)).body).to.deep.include({ name: 'kept', config: {} });
       expect((await rig.patch(`/runs/${id}`, { status: 'FAILED' })).status).to.equal(422);
-      for (const notes of [7, 'a\0b', 'ä'.repeat(16 * 1024 + 1)]) {
+      for (const notes of [7, 'a\0b', 'x'.repeat(16 * 1024 + 1), 'ä'.repeat(8 * 1024 + 1)]) {
         expect((await rig.patch(`/runs/${id}`, { notes })).status).to.equal(422);
       }
+      const { body } = await rig.patch(`/runs/${id}`, { notes: 'ä'.repeat(8 * 1024 + 1) });
+      expect(body.error.message).to.equal(
+        'notes: must be at most 16 KiB (16384 bytes of UTF-8), not 16386 bytes; shorten them',
+      );
     });
   });
 });
