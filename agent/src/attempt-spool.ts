@@ -133,7 +133,7 @@ export class AttemptSpool {
     const piece = await readPiece(this.#pathOf(file), file.mark, this.channel.buffer(), file.isWithinLine);
     if (piece.kind === 'lines') return this.#ship(file, piece.lines);
     if (piece.kind === 'too long') return this.#giveUpLine(file, piece.to);
-    if (piece.kind === 'more of it') {
+    if (piece.kind === 'rest of long line') {
       file.isWithinLine = !piece.isEnd;
       return this.#move(file, piece.to);
     }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 /** The processes that descend from one, as long as their parents live. Reads of no others, so it may be asked often. */
 export function familyOf(pid: number): Set<number> {
   const family = new Set([pid]);
-  // What is added is come to in its turn.
+  // The loop also visits what is added.
   for (const member of family) for (const child of childrenOf(member)) family.add(child);
   family.delete(pid);
   return family;

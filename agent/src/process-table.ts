@@ -81,7 +81,7 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
 export function listDescendants(ancestor: ProcessIdentity): ProcessIdentity[] {
   const all = listProcesses();
   const family = new Map(all.filter((stat) => isSame(stat, ancestor)).map((stat) => [stat.pid, stat]));
-  // What is added is come to in its turn.
+  // The loop also visits what is added.
   for (const pid of family.keys())
     for (const stat of all) if (stat.parent === pid) family.set(stat.pid, stat);
   family.delete(ancestor.pid);

@@ -26,7 +26,7 @@ import {
 import { explainStartFailure } from './start-failure.js';
 
 const RETRY_MS = 1000;
-/** So a shell ends whose last command was ended by SIGKILL. */
+/** Exit code of a shell whose last command was killed by SIGKILL. */
 const SHELL_KILLED = 128 + osConstants.signals.SIGKILL;
 const OPEN_FLAGS = fsConstants.O_WRONLY | fsConstants.O_CREAT | fsConstants.O_APPEND;
 

@@ -25,7 +25,7 @@ export type Piece =
   | { readonly kind: 'lines'; readonly lines: readonly SpoolLine[] }
   | { readonly kind: 'too long'; readonly to: number }
   /** What follows of a line that is too long. */
-  | { readonly kind: 'more of it'; readonly to: number; readonly isEnd: boolean }
+  | { readonly kind: 'rest of long line'; readonly to: number; readonly isEnd: boolean }
   /** The writer has said that nothing comes behind. */
   | { readonly kind: 'end' }
   /** No whole line: nothing at all, or the beginning of one. */
@@ -62,7 +62,7 @@ async function fill(file: FileHandle, from: number, buffer: Buffer): Promise<num
 function toMore(bytes: Buffer, from: number): Piece {
   const newline = bytes.indexOf(NEWLINE);
   const isEnd = newline >= 0;
-  return { kind: 'more of it', to: from + (isEnd ? newline + 1 : bytes.length), isEnd };
+  return { kind: 'rest of long line', to: from + (isEnd ? newline + 1 : bytes.length), isEnd };
 }
 
 function toPiece(bytes: Buffer, from: number, isFull: boolean): Piece {

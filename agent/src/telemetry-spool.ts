@@ -31,7 +31,7 @@ interface Growing {
 /**
  * Samples that wait on the disk for the server, in files of at most a frame each: a line with the names, then one with the time
  * and the values for each sample. When it is full the oldest are given up. A disk that takes nothing is said once, and costs
- * nothing but the samples. Synced is nothing: after a loss of power lines that are not whole are passed over.
+ * nothing but the samples. Nothing is synced: after a loss of power lines that are not whole are passed over.
  */
 export class TelemetrySpool {
   /** Sizes by number, oldest first; null until the directory is read. */

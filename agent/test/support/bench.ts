@@ -5,7 +5,7 @@ import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../..
 import { FakeServer, ScriptedRunner, TOKEN, until } from '../../testing/index.js';
 
 /**
- * Of a machine that may stand still for a while under its load. A hello waits for its answer as long as any test takes: were it given up
+ * Timeouts for a loaded machine that may stall. A hello waits for its answer as long as any test takes: were it given up
  * and tried again, each time after a longer back-off, an agent would come back ever later the slower the machine is.
  */
 const PATIENT = { greetingMs: 120_000, pingMs: 10_000, stableMs: 0 };

@@ -48,7 +48,7 @@ const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON
 const STATEMENTS_KEPT = 500;
 const keptBy = new WeakMap<object, Map<string, unknown>>();
 
-/** knex has every statement compiled anew, which takes as long as to run it. Here those of a connection are kept for knex alone. */
+/** knex has every statement compiled anew, which takes as long as to run it. Here they are cached for each connection, for statements that go through knex. */
 class SqliteClient extends BetterSqlite3Client {
   override async acquireRawConnection(): Promise<SqliteConnection> {
     const connection = await super.acquireRawConnection();

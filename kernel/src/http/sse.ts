@@ -7,7 +7,7 @@ import type { ServerParts } from './parts.js';
 import type { SseReply, SseStream } from './route.js';
 
 const HEARTBEAT_MS = 15_000;
-/** Between the end of a stream whose token is gone and the cut of a client that does not take that end. */
+/** After the end of a stream whose token is no longer valid: time until a client that does not close is disconnected. */
 const CUT_AFTER_MS = 1_000;
 
 /**

@@ -13,7 +13,7 @@ export class TokenWatch {
     private readonly everyMs: number,
   ) {}
 
-  /** Calls `end` when the token in that `Authorization` header is good no more; returns a function that stops watching. */
+  /** Calls `end` when the token in that `Authorization` header is no longer valid; returns a function that stops watching. */
   watch(authorization: string, end: () => void): () => void {
     const ends = this.#open.get(authorization) ?? new Set();
     this.#open.set(authorization, ends.add(end));

@@ -1,4 +1,4 @@
-/** WebSocket close codes that agents see. From 4000 on they are ours; 4004 is the kernel's, for a token that is good no more. */
+/** WebSocket close codes that agents see. From 4000 on they are ours; 4004 is the kernel's, for a token that is no longer valid. */
 export const CLOSE = {
   goingAway: 1001,
   protocolError: 1002,
