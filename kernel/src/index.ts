@@ -17,7 +17,7 @@ export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export { isDatabaseOutage } from './db/outage.js';
-export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
+export { LIST_BYTES, newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export {
   BootError,
   HttpError,

@@ -106,6 +106,24 @@ describe('an answer', () => {
     }
   });
 
+  it('writes a long array in many turns as well, wherever it stands', async () => {
+    const text = 'x'.repeat(16_000);
+    const body = {
+      lines: Array.from({ length: 1000 }, (_, seq) => ({ seq, text })),
+      odd: [undefined, null, [], [[]]],
+      none: [],
+    };
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns += 1;
+      timer = setImmediate(count);
+    });
+    const bytes = await toJsonBytes(body);
+    clearImmediate(timer);
+    expect(bytes.toString()).to.equal(JSON.stringify(body));
+    expect(turns).to.be.at.least(25);
+  });
+
   it('that is large is written in many turns of the event loop, so that who asks for little waits for one', async () => {
     const column = Array.from({ length: 10_000 }, (_, index) => 1_700_000_000_000 + index);
     const names = Array.from({ length: 200 }, (_, index) => [`name ${index}`, { ts: column }]);

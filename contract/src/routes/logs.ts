@@ -10,7 +10,8 @@ export const tailLogs = route({
   method: 'GET',
   path: '/jobs/{job_id}/logs',
   scope: 'read',
-  summary: 'The tail of the log of one attempt (the newest when left out).',
+  summary:
+    'The tail of the log of one attempt (the newest when left out). It is cut at 8 MiB, the newest lines stay (`truncated`).',
   query: strict({
     stream: Type.Optional(LogStream),
     tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000, default: 200 })),
@@ -21,7 +22,18 @@ export const tailLogs = route({
   }),
   answers: {
     200: strict(
-      { job_id: Type.String(), attempt: Type.Integer(), lines: Type.Array(LogLine), dropped: Type.Integer() },
+      {
+        job_id: Type.String(),
+        attempt: Type.Integer(),
+        lines: Type.Array(LogLine),
+        dropped: Type.Integer(),
+        truncated: Type.Optional(
+          Type.Literal(true, {
+            description:
+              'Older lines of the tail were left out, for at most 8 MiB are shown: see `download`.',
+          }),
+        ),
+      },
       { $id: 'LogTail' },
     ),
   },

@@ -5,6 +5,8 @@ import { nextTurn } from '../turns.js';
 const SLICE_CHARS = 256 * 1024;
 /** Objects are written entry by entry down to this level: what lies below is small in every answer. */
 const LEVELS = 3;
+/** Elements of an array that are written at once. */
+const ELEMENTS = 16;
 
 interface List {
   readonly items: readonly unknown[];
@@ -48,6 +50,7 @@ function endedBy(last: unknown, rest: object): object {
 }
 
 function* piecesOf(value: unknown, levels: number): Generator<string> {
+  if (levels > 0 && Array.isArray(value)) return void (yield* elementsOf(value));
   if (levels === 0 || !isPlain(value)) return void (yield JSON.stringify(value));
   let mark = '{';
   for (const [key, inner] of Object.entries(value)) {
@@ -57,6 +60,14 @@ function* piecesOf(value: unknown, levels: number): Generator<string> {
     mark = ',';
   }
   yield mark === '{' ? '{}' : '}';
+}
+
+function* elementsOf(array: readonly unknown[]): Generator<string> {
+  for (let first = 0; first < array.length; first += ELEMENTS) {
+    const few = JSON.stringify(array.slice(first, first + ELEMENTS)).slice(1, -1);
+    yield `${first === 0 ? '[' : ','}${few}`;
+  }
+  yield array.length === 0 ? '[]' : ']';
 }
 
 const isList = (body: unknown): body is List => isPlain(body) && Array.isArray(body['items']);

@@ -3,6 +3,7 @@ import { InTurn } from '@svc/kernel';
 import type { LogFile } from './log-file.js';
 import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogState } from './log-record.js';
 import { LogRing, RING_LINES } from './log-ring.js';
+import { NewestLines, tailBackward, tailForward, type FoundLines } from './log-tail.js';
 import type { LogTailQuery } from './service.js';
 
 /** Lines handed out at once to who reads on. */
@@ -114,12 +115,13 @@ export class AttemptLog {
     await this.writing;
   }
 
-  /** The newest lines that match, oldest first. */
-  async tail(query: LogTailQuery): Promise<LogLine[]> {
-    const inRing = this.ring.lines.filter(matcher(query));
+  /** The newest lines that match. */
+  async tail(query: LogTailQuery): Promise<FoundLines> {
+    const inRing = new NewestLines(query).addOlder(this.ring.lines);
     const ringHasAll = (this.ring.lines[0]?.seq ?? this.state.next_seq) === 0;
-    if (ringHasAll || inRing.length >= query.tail) return inRing.slice(-query.tail);
-    return this.isCompressed ? this.tailForward(query) : this.tailBackward(query);
+    if (ringHasAll || inRing.isFull) return inRing.found;
+    if (this.isCompressed) return tailForward(this.batches(), query);
+    return tailBackward(this.file.backward(this.sizeBytes), query);
   }
 
   /** Lines from the cursor on; none when there is no more yet. */
@@ -235,27 +237,6 @@ export class AttemptLog {
     return records;
   }
 
-  private async tailBackward(query: LogTailQuery): Promise<LogLine[]> {
-    const found: LogLine[][] = [];
-    let count = 0;
-    for await (const record of this.file.backward(this.sizeBytes)) {
-      const lines = linesOf(record).filter(matcher(query));
-      found.unshift(lines);
-      count += lines.length;
-      if (count >= query.tail) break;
-    }
-    return found.flat().slice(-query.tail);
-  }
-
-  private async tailForward(query: LogTailQuery): Promise<LogLine[]> {
-    let found: LogLine[] = [];
-    for await (const record of this.batches()) {
-      found.push(...linesOf(record).filter(matcher(query)));
-      if (found.length > 2 * query.tail) found = found.slice(-query.tail);
-    }
-    return found.slice(-query.tail);
-  }
-
   private async pageOfFile(cursor: Cursor): Promise<Page> {
     const { takenBack } = this;
     const { seq } = cursor;
@@ -275,9 +256,4 @@ export class AttemptLog {
     // Only a file that somebody has taken away has nothing here: whoever reads on goes on behind it.
     return lines.length > 0 ? { lines, next } : { lines, next: { ...next, seq: this.state.next_seq, byte } };
   }
-}
-
-function matcher({ stream, search }: LogTailQuery): (line: LogLine) => boolean {
-  return (line) =>
-    (!stream || line.stream === stream) && (search === undefined || line.text.includes(search));
 }

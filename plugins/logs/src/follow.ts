@@ -57,7 +57,7 @@ async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Pr
   const resumed = toSeq(stream.lastEventId);
   const behind = log.state.next_seq;
   if (resumed !== null) return cursorBefore(resumed < behind ? resumed + 1 : 0);
-  const lines = query.tail === 0 ? [] : await log.tail({ stream: query.stream, tail: query.tail });
+  const lines = query.tail === 0 ? [] : (await log.tail({ stream: query.stream, tail: query.tail })).lines;
   await send({ lines: lines.filter(({ seq }) => seq < behind) }, query, stream);
   return cursorBefore(behind);
 }

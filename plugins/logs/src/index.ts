@@ -27,7 +27,7 @@ export const logs = definePlugin({
     ctx.provide(logsRef, {
       tail: (jobId, attempt, query) =>
         store.with(jobId, attempt, async (log) => ({
-          lines: await log.tail(query),
+          ...(await log.tail(query)),
           dropped: log.state.dropped,
         })),
     });

@@ -18,10 +18,10 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, store: Log
 
   routes.add(contract.tailLogs, async ({ params, query: { attempt: wanted, tail = 200, ...query } }) => {
     const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
-    const found = await store.with(job_id, attempt, async (log) => {
-      const lines = await log.tail({ ...query, tail });
-      return { lines, dropped: log.state.dropped };
-    });
+    const found = await store.with(job_id, attempt, async (log) => ({
+      ...(await log.tail({ ...query, tail })),
+      dropped: log.state.dropped,
+    }));
     return ok({ job_id, attempt, ...found });
   });
   routes.add(

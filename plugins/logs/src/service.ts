@@ -1,8 +1,9 @@
-import type { LogLine, LogStream } from '@svc/contract';
+import type { LogStream } from '@svc/contract';
 import { serviceRef } from '@svc/kernel';
+import type { FoundLines } from './log-tail.js';
 
 export interface LogTailQuery {
-  /** At most so many lines, the newest ones. */
+  /** At most so many lines, the newest ones, and at most what an answer shows of a list in bytes. */
   readonly tail: number;
   readonly stream?: LogStream | undefined;
   /** Only lines that hold this text; the whole stored log is searched. */
@@ -10,8 +11,7 @@ export interface LogTailQuery {
 }
 
 /** `dropped` counts lines of the attempt that its agent had to give up. */
-export interface LogTail {
-  readonly lines: readonly LogLine[];
+export interface LogTail extends FoundLines {
   readonly dropped: number;
 }
 

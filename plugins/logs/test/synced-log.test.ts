@@ -43,7 +43,7 @@ describe('the sync of a log', () => {
     dropped: 0,
     end: false,
   });
-  const textsOf = async (one: AttemptLog) => (await one.tail({ tail: 100 })).map(({ text }) => text);
+  const textsOf = async (one: AttemptLog) => (await one.tail({ tail: 100 })).lines.map(({ text }) => text);
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const reload = () =>
     AttemptLog.load(JOB, 1, new LogFile(join(directory, JOB, 'attempt-1.ndjson'), new Gate(4)));

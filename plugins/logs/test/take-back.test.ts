@@ -110,7 +110,7 @@ describe('a log of which the end is taken back', () => {
     file.failsNextSync = true;
     const compressed = failure(log.compress());
     await until(() => file.fail);
-    file.fail();
+    file.fail!();
     expect(await compressed).to.equal('EIO');
     expect(existsSync(`${path}.gz`)).to.equal(false);
     expect(log.isComplete).to.equal(false);
