@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { MIB, Timestamp, nullable, strict } from './route.js';
 import { JobType, Labels } from './records/job.js';
 import { NodeMetricsAck, NodeMetricsFrame } from './node-metrics.js';
-import { LogStream } from './records/log.js';
+import { LogStream, MAX_LINE_BYTES } from './records/log.js';
 import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
 
 /**
@@ -100,6 +100,7 @@ export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptRe
 
 /**
  * `ts` is when the agent read the lines, or gave them up. `end`: the stream's file is complete and `to` is its last byte.
+ * A line of more than MAX_LINE_BYTES is split by the agent, so that none has more characters than that.
  */
 export const LogsFrame = strict({
   type: Type.Literal('logs'),
@@ -108,7 +109,7 @@ export const LogsFrame = strict({
   from: Type.Integer({ minimum: 0 }),
   to: Type.Integer({ minimum: 0 }),
   ts: Timestamp,
-  lines: Type.Array(Type.String()),
+  lines: Type.Array(Type.String({ maxLength: MAX_LINE_BYTES })),
   /** Lines between `from` and `to` that were given up because the spool was full. */
   dropped: Type.Integer({ minimum: 0 }),
   end: Type.Boolean(),

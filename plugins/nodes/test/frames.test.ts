@@ -1,3 +1,4 @@
+import { MAX_LINE_BYTES } from '@svc/contract';
 import { expect } from 'chai';
 import { MalformedFrame, ProtocolMismatch, parseFrame } from '../src/frames.js';
 import { FakeAgent } from './support/fake-agent.js';
@@ -43,6 +44,22 @@ describe('agent frames', () => {
     );
     expect(() => parseFrame(frame('['.repeat(70) + ']'.repeat(70)))).to.throw(MalformedFrame, /levels deep/);
     expect(() => parseFrame(frame(`[${'{},'.repeat(50_000)}{}]`))).to.throw(MalformedFrame, /values.a\[0\]/);
+  });
+
+  it('takes log lines of up to MAX_LINE_BYTES characters, into which an agent splits longer ones', () => {
+    const frame = (line: string) =>
+      JSON.stringify({
+        ...{ type: 'logs', job_id: 'j', attempt: 1, stream: 'stdout', from: 0, to: 1, ts: 1 },
+        ...{ lines: ['', line], dropped: 0, end: false },
+      });
+    for (const longest of ['x'.repeat(MAX_LINE_BYTES), '漢'.repeat(MAX_LINE_BYTES / 3)])
+      expect(parseFrame(frame(longest)))
+        .to.have.property('lines')
+        .deep.equal(['', longest]);
+    expect(() => parseFrame(frame('x'.repeat(MAX_LINE_BYTES + 1)))).to.throw(
+      MalformedFrame,
+      'logs frame: lines[1] must have at most 16384 characters',
+    );
   });
 
   it('refuses a hello with text that not every database can store', () => {

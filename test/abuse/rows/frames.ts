@@ -1,4 +1,4 @@
-import { MAX_FRAME_BYTES, newId, routes, type AttemptKey } from '@svc/contract';
+import { MAX_FRAME_BYTES, MAX_LINE_BYTES, newId, routes, type AttemptKey } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -40,14 +40,19 @@ const logs = (key: AttemptKey, lines: readonly string[], to: number) =>
 
 type Send = (lab: Lab) => Promise<void>;
 
-/** A frame of a job that runs; it is answered, or the connection is closed. */
-function frameOfJob(make: (key: AttemptKey) => string, answer: 'logs_ack' | 'spool_ack'): Send {
+/** A frame of a job that runs; it is answered, or the connection is closed: by one of these codes, where some are given. */
+function frameOfJob(
+  make: (key: AttemptKey) => string,
+  answer: 'logs_ack' | 'spool_ack',
+  codes?: readonly number[],
+): Send {
   return async (lab) => {
     const { agent, key } = await runOn(lab, 'sender');
     const frame = make(key);
     expect(Buffer.byteLength(frame)).to.be.at.most(MAX_FRAME_BYTES);
     agent.send(frame);
     await until(() => agent.closed ?? agent.count(answer) > 0, { timeoutMs: 60_000 });
+    if (codes) expect(codes).to.include(agent.closed?.code);
     agent.cut();
     await expectAgentsWork(lab);
   };
@@ -119,10 +124,23 @@ function fullHello(makeOf: (count: number) => object, sampleCount = 100_000): (a
 }
 
 export const FRAME_ROWS: readonly Row[] = [
+  row('16 MiB of log in lines of 16 KiB', '16 MiB a frame', async (lab) => {
+    const { agent, key } = await runOn(lab, 'sender');
+    const count = Math.floor((MAX_FRAME_BYTES - 400) / (MAX_LINE_BYTES + 3));
+    const to = count * (MAX_LINE_BYTES + 1);
+    agent.send(logs(key, Array<string>(count).fill('x'.repeat(MAX_LINE_BYTES)), to));
+    expect((await agent.take('logs_ack')).offset).to.equal(to);
+    agent.cut();
+    await expectAgentsWork(lab);
+  }),
   row(
     '16 MiB of log in one line',
-    '16 MiB a frame; lines are cut at 16 KiB',
-    frameOfJob((key) => logs(key, ['x'.repeat(MAX_FRAME_BYTES - 400)], MAX_FRAME_BYTES), 'logs_ack'),
+    'lines of 16 384 characters',
+    frameOfJob(
+      (key) => logs(key, ['x'.repeat(MAX_FRAME_BYTES - 400)], MAX_FRAME_BYTES),
+      'logs_ack',
+      MALFORMED,
+    ),
   ),
   row(
     '5 million empty log lines',
