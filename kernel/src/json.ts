@@ -23,7 +23,7 @@ const NINE = 0x39;
  * TypeError for what is not UTF-8.
  */
 export function parseJson(bytes: Uint8Array, maxParts = MAX_PARTS): unknown {
-  const { parts, deepAt } = measureJson(bytes);
+  const { parts, deepAt } = measureJson(bytes, maxParts);
   // Deeper ones would overflow the stack of whoever checks or writes them later.
   if (deepAt !== null)
     failValidation({
@@ -49,13 +49,12 @@ interface Measure {
   readonly deepAt: number | null;
 }
 
-/** In one pass that allocates nothing. */
-export function measureJson(bytes: Uint8Array): Measure {
+/** In one pass that allocates nothing, and that ends where it nests too deep or has more than `maxParts`. */
+export function measureJson(bytes: Uint8Array, maxParts = Infinity): Measure {
   let parts = 1;
   let digits = 0;
   let level = 0;
   let fieldAt = 0;
-  let deepAt: number | null = null;
   for (let at = 0; at < bytes.length; at += 1) {
     const char = bytes[at] as number;
     if (char >= ZERO && char <= NINE) {
@@ -65,16 +64,17 @@ export function measureJson(bytes: Uint8Array): Measure {
       at = endOfString(bytes, at + 1);
     } else if (char === COMMA || char === COLON) {
       parts += 1;
+      if (parts > maxParts) return { parts, deepAt: null };
     } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
       parts += 1;
       level += 1;
       // The outermost object is no level of a field.
-      if (level > MAX_DEPTH + 1) deepAt ??= fieldAt;
+      if (level > MAX_DEPTH + 1) return { parts, deepAt: fieldAt };
     } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
       level -= 1;
     }
   }
-  return { parts: parts + Math.floor(digits / DIGITS_OF_A_VALUE), deepAt };
+  return { parts: parts + Math.floor(digits / DIGITS_OF_A_VALUE), deepAt: null };
 }
 
 /** Where its quote is; `start` is behind the one that opens it. */

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Lines of the kernel that are code: neither blank, nor comment, nor import. */
-const KERNEL_BUDGET = 2_300;
+const KERNEL_BUDGET = 2_350;
 
 interface Import {
   readonly specifier: string;

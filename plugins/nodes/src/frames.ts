@@ -29,11 +29,12 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
 const NUL = '\\u0000';
 
 /** null for a frame type that this server does not know: the protocol says to ignore it. */
-export function parseFrame(text: string): AgentFrame | null {
-  const frame = parseObject(text);
+export function parseFrame(bytes: Buffer): AgentFrame | null {
+  const frame = parseObject(bytes);
   const { type } = frame;
   if (typeof type !== 'string') throw new MalformedFrame('a frame needs a "type"');
-  if (type === 'hello' && text.includes(NUL)) throw new MalformedFrame('hello frame: text must not hold NUL');
+  if (type === 'hello' && bytes.includes(NUL))
+    throw new MalformedFrame('hello frame: text must not hold NUL');
   if (type === 'hello' && frame['protocol'] !== AGENT_PROTOCOL) throw new ProtocolMismatch(frame['protocol']);
   const check = CHECKS.get(type);
   if (!check) return null;
@@ -43,10 +44,10 @@ export function parseFrame(text: string): AgentFrame | null {
   return frame as unknown as AgentFrame;
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(bytes: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parseJson(Buffer.from(text));
+    value = parseJson(bytes);
   } catch (error) {
     throw new MalformedFrame(error instanceof HttpError ? error.message : 'a frame must be JSON');
   }

@@ -98,7 +98,7 @@ export class Session implements Connection {
     this.lastSeenAt = this.clock.now();
     try {
       if (isBinary) throw new MalformedFrame('frames are text');
-      const frame = parseFrame((data as Buffer).toString());
+      const frame = parseFrame(data as Buffer);
       if (frame) this.#dispatch(frame, (data as Buffer).length);
     } catch (error) {
       this.#refuse(error);

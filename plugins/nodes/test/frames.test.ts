@@ -1,7 +1,9 @@
 import { MAX_LINE_BYTES } from '@svc/contract';
 import { expect } from 'chai';
-import { MalformedFrame, ProtocolMismatch, parseFrame } from '../src/frames.js';
+import { MalformedFrame, ProtocolMismatch, parseFrame as parseFrameBytes } from '../src/frames.js';
 import { FakeAgent } from './support/fake-agent.js';
+
+const parseFrame = (text: string) => parseFrameBytes(Buffer.from(text));
 
 describe('agent frames', () => {
   const hello = new FakeAgent({ url: '' }).toHello();
