@@ -2,7 +2,6 @@
 import { main } from './processes.mjs';
 import { setUp } from './setup.mjs';
 import { ENGINES, prepareEngines } from './test/engines.mjs';
-import { runChecks, runCrossingSuites, runUnitSuites } from './test/suites.mjs';
 import { summarize } from './test/summary.mjs';
 
 const UNIT_ENGINES = ['python3'];
@@ -12,6 +11,8 @@ const UNIT_ENV = { SVC_TEST_DATABASES: 'sqlite' };
 await main(async () => {
   const isUnitOnly = process.argv[2] === 'unit';
   await setUp();
+  // Not before: they need what the set-up installs.
+  const { runChecks, runCrossingSuites, runUnitSuites } = await import('./test/suites.mjs');
   const { env, missing } = await prepareEngines(isUnitOnly ? UNIT_ENGINES : ENGINES.map(({ name }) => name));
   const results = [];
   if (!isUnitOnly) results.push(...(await runChecks()));
