@@ -26,6 +26,8 @@ export interface LaunchOrder extends StartOrder {
 }
 
 export type LaunchReport =
+  /** From now on there may be a process. */
+  | { readonly starting: true }
   | { readonly started: ProcessIdentity }
   | { readonly failed: string }
   | { readonly exit: NonNullable<ProcessEnd> };
@@ -35,7 +37,12 @@ export class LaunchFailed extends Error {
   override readonly name = 'LaunchFailed';
 }
 
-/** Starts the command as the user, by way of a launcher. Throws LaunchFailed. `stdout` and `stderr`: open files. */
+/** The launcher was killed while it started the process, so nobody knows whether there is one. */
+export class LauncherKilled extends Error {
+  override readonly name = 'LauncherKilled';
+}
+
+/** Starts the command as the user, by way of a launcher. Throws LaunchFailed and LauncherKilled. `stdout` and `stderr`: open files. */
 export async function launchAs(order: LaunchOrder, stdout: number, stderr: number): Promise<Launched> {
   // What identifies the job's processes is their stdout and stderr: the launcher has the files under other numbers.
   const child = spawn(process.execPath, [...process.execArgv, locateLauncher()], {
@@ -54,12 +61,17 @@ export async function launchAs(order: LaunchOrder, stdout: number, stderr: numbe
     const { value, done } = await reports.next();
     return done ? null : (JSON.parse(value) as LaunchReport);
   };
+  const started = await untilStarted(next);
+  return { identity: started, ended: untilEnd(started, next) };
+}
+
+async function untilStarted(next: () => Promise<LaunchReport | null>): Promise<ProcessIdentity> {
   const first = await next();
-  if (first === null || !('started' in first))
-    throw new LaunchFailed(
-      first !== null && 'failed' in first ? first.failed : 'no process could be started',
-    );
-  return { identity: first.started, ended: untilEnd(first.started, next) };
+  const isStarting = first !== null && 'starting' in first;
+  const report = isStarting ? await next() : first;
+  if (report !== null && 'started' in report) return report.started;
+  if (report !== null && 'failed' in report) throw new LaunchFailed(report.failed);
+  throw isStarting ? new LauncherKilled() : new LaunchFailed('no process could be started');
 }
 
 /** The job may kill its launcher, for both are of one user: then its process is waited for, and nobody knows how it ended. */

@@ -36,6 +36,7 @@ function launch(): void {
     report({ failed: explainStartFailure(error as NodeJS.ErrnoException, { command, cwd }) });
   try {
     const stdio = ['ignore', STDOUT, STDERR] as const;
+    report({ starting: true });
     const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: [...stdio] });
     for (const fd of [STDOUT, STDERR]) closeSync(fd);
     const { pid } = child;

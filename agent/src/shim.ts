@@ -12,7 +12,7 @@ import { closeSync, constants as fsConstants, openSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import path from 'node:path';
 import { isMissing, writeAtomicSync, writeDurableSync } from './durable-file.js';
-import { launchAs, LaunchFailed, type Launched, type ProcessEnd } from './launch-as.js';
+import { launchAs, LaunchFailed, LauncherKilled, type Launched, type ProcessEnd } from './launch-as.js';
 import { createOomWitness } from './oom-witness.js';
 import { identify, readBootId, sweep, type AttemptSigns, type ProcessIdentity } from './process-table.js';
 import {
@@ -125,9 +125,13 @@ async function launch({ command, cwd, env }: ShimOrder, stdout: number, stderr: 
   return { identity: identify(pid) ?? { pid, start_ticks: 0 }, ended };
 }
 
+const LAUNCHER_KILLED = {
+  kind: 'lost',
+  reason: 'the process that started it was killed, so nobody knows how it ended',
+} as const;
+
 function toExit(end: ProcessEnd, isOom: boolean): Exit {
-  if (end === null)
-    return { kind: 'lost', reason: 'the process that started it was killed, so nobody knows how it ended' };
+  if (end === null) return LAUNCHER_KILLED;
   const { code, signal } = end;
   if (signal === null) return isOom ? { kind: 'oom', code } : { kind: 'exited', code: code ?? 0 };
   const number = -osConstants.signals[signal];
@@ -135,6 +139,7 @@ function toExit(end: ProcessEnd, isOom: boolean): Exit {
 }
 
 function toFailure(error: unknown, order: ShimOrder): Ended {
+  if (error instanceof LauncherKilled) return { ...LAUNCHER_KILLED, finished_at: Date.now() };
   const reason = error instanceof LaunchFailed ? error.message : explainStartFailure(error as Error, order);
   const message = `${reason}${order.user ? ` as ${order.user.name}` : ''} on ${order.host}`;
   return { kind: 'dispatch_failed', message, finished_at: Date.now() };
