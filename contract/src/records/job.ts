@@ -42,7 +42,12 @@ export const JobSubmit = strict(
     name: Type.Optional(Name),
     command: Type.Array(Text(131_072), { minItems: 1, maxItems: 1000 }),
     working_dir: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4096, pattern: '^/[^\\u0000\\ud800-\\udfff]*$' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        pattern: '^/[^\\u0000\\ud800-\\udfff]*$',
+        description: 'An absolute path on the host of the agent, such as /data/project.',
+      }),
     ),
     type: Type.Optional(JobType),
     runner: Type.Optional(text(64, 1)),
