@@ -74,8 +74,9 @@ export async function ensureReportedRun(
     ...{ id, attempt, status, finished_at: status === 'RUNNING' ? null : at },
   };
   await insertRun(trx, run);
-  const isOver = attempt !== job.attempt || isTerminal(job.status);
-  const told = isOver ? [await events.append(trx, finishedEvent(run), at)] : [];
+  // The end of the present attempt has been told by its job, though without this run, which nobody knew then.
+  const isGivenUp = attempt !== job.attempt;
+  const told = isGivenUp ? [await events.append(trx, leftBehindEvent(run), at)] : [];
   return { run, changes: [{ before: null, after: run }], events: told };
 }
 
