@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Deeds, Disturbance } from './deeds.js';
+import type { Program } from '../support/program.js';
 import { laneOf, type Fault } from './schedule.js';
 import type { AgentPlace, World } from './world.js';
 
@@ -42,7 +43,7 @@ async function carryOut(world: World, fault: Fault, deeds: Deeds): Promise<void>
     case 'restart-server':
       return disturb('away', null, () => restartServer(world, 'SIGTERM', fault.forMs));
     case 'pause-server':
-      return disturb('away', null, () => pause(world.server.pid, fault.forMs));
+      return disturb('away', null, () => pause(world, world.server, fault.forMs));
     case 'kill-agent':
     case 'restart-agent': {
       const signal = fault.kind === 'kill-agent' ? 'SIGKILL' : 'SIGTERM';
@@ -51,7 +52,7 @@ async function carryOut(world: World, fault: Fault, deeds: Deeds): Promise<void>
     }
     case 'pause-agent': {
       const { nodeId, program } = world.agents[fault.node]!;
-      return disturb('away', nodeId, () => pause(program.pid, fault.forMs));
+      return disturb('away', nodeId, () => pause(world, program, fault.forMs));
     }
     case 'cut': {
       const { nodeId, proxy } = world.agents[fault.node]!;
@@ -74,7 +75,7 @@ async function carryOut(world: World, fault: Fault, deeds: Deeds): Promise<void>
 }
 
 async function restartServer(world: World, signal: NodeJS.Signals, forMs: number): Promise<void> {
-  world.server.kill(signal);
+  world.signal(world.server, signal);
   await world.server.ended;
   await delay(forMs);
   await world.startServer();
@@ -87,16 +88,16 @@ async function restartAgent(
   forMs: number,
 ): Promise<void> {
   const { program } = world.agents[node]!;
-  program.kill(signal);
+  world.signal(program, signal);
   await program.ended;
   await delay(forMs);
   world.startAgent(node);
 }
 
-async function pause(pid: number, forMs: number): Promise<void> {
-  process.kill(pid, 'SIGSTOP');
+async function pause(world: World, program: Program, forMs: number): Promise<void> {
+  world.signal(program, 'SIGSTOP');
   await delay(forMs);
-  process.kill(pid, 'SIGCONT');
+  world.signal(program, 'SIGCONT');
 }
 
 async function fill(world: World, dir: string, forMs: number): Promise<void> {

@@ -44,6 +44,8 @@ export interface World {
   server: Server;
   startServer(): Promise<void>;
   startAgent(node: number): void;
+  /** Sends a signal to the server or an agent. A program that has already ended by itself is noted for `whole`. */
+  signal(program: Program, signal: NodeJS.Signals): void;
   /** Takes all the room that is left there; undone by `freeDisk`. */
   fillDisk(dir: string): void;
   freeDisk(dir: string): void;
@@ -79,6 +81,7 @@ export async function createWorld(): Promise<World> {
     agents.push({ stateDir, proxy, program: startAgentProgram(node, proxy.url), nodeId: '' });
   }
 
+  const endedEarlier: string[] = [];
   const world: World = {
     workplace,
     agents,
@@ -95,10 +98,14 @@ export async function createWorld(): Promise<World> {
       const agent = agents[node]!;
       agent.program = startAgentProgram(node, agent.proxy.url);
     },
+    signal(program, signal) {
+      if (program.isRunning) program.kill(signal);
+      else endedEarlier.push(toLastWords(program === world.server ? 'the server' : 'an agent', program));
+    },
     fillDisk,
     freeDisk: (dir) => rmSync(toBallast(dir), { force: true }),
     async whole() {
-      const ended: string[] = [];
+      const ended = endedEarlier.splice(0);
       const isWhole = async (): Promise<boolean> => {
         ended.push(...(await restartEnded(world)));
         return areConnected(world);
@@ -138,16 +145,18 @@ async function restartEnded(world: World): Promise<string[]> {
   const said: string[] = [];
   for (const [node, { program }] of world.agents.entries()) {
     if (program.isRunning) continue;
-    said.push(`agent ${node} ended by itself: ${program.stderr.trimEnd().split('\n').slice(-3).join(' | ')}`);
+    said.push(toLastWords(`agent ${node}`, program));
     world.startAgent(node);
   }
   if (!world.server.isRunning) {
-    said.push(
-      `the server ended by itself: ${world.server.stderr.trimEnd().split('\n').slice(-3).join(' | ')}`,
-    );
+    said.push(toLastWords('the server', world.server));
     await world.startServer();
   }
   return said;
+}
+
+function toLastWords(name: string, { stderr }: Program): string {
+  return `${name} ended by itself: ${stderr.trimEnd().split('\n').slice(-3).join(' | ')}`;
 }
 
 async function areConnected({ server, agents }: World): Promise<boolean> {
