@@ -6,6 +6,8 @@ import * as esbuild from 'esbuild';
 import { ROOT, filesBelow, fingerprintOfFiles, isStamped, stamp } from './fingerprint.mjs';
 import { Explained, isProgram, main, runNode, secondsSince } from './processes.mjs';
 
+const LIBRARIES = ['contract', 'validation', 'hooks', 'http', 'client', 'signals', 'sdk/typescript'];
+
 const NODE_OPTIONS = {
   platform: 'node',
   format: 'esm',
@@ -35,7 +37,7 @@ async function step(name, sources, label, work) {
 function modulePackages() {
   const plugins = readdirSync(path.join(ROOT, 'plugins'), { withFileTypes: true });
   const names = plugins.filter((entry) => entry.isDirectory()).map((entry) => `plugins/${entry.name}`);
-  return ['contract', 'kernel', 'agent', ...names];
+  return [...LIBRARIES, 'kernel', 'agent', ...names];
 }
 
 function distFolders(step) {

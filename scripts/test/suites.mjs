@@ -8,7 +8,10 @@ import { secondsSince } from '../processes.mjs';
 import { describeNode, freePort } from './node-stack.mjs';
 import { supervise } from './supervise.mjs';
 
-const UNIT_FOLDERS = ['contract', 'kernel', 'agent', 'cli', 'ui'];
+const UNIT_FOLDERS = [
+  ...['contract', 'validation', 'hooks', 'http', 'client', 'signals', 'sdk/typescript'],
+  ...['kernel', 'agent', 'cli', 'ui'],
+];
 /** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
 const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
 const MOST_PROCESSES = 4;
