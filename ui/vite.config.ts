@@ -11,5 +11,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
   },
-  server: { proxy: { '/api': 'http://127.0.0.1:8600' } },
+  server: { proxy: { '^/(api|extensions)': 'http://127.0.0.1:8600' } },
 });

@@ -2,9 +2,12 @@ import { Type } from 'typebox';
 import { definePlugin } from '@svc/kernel';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { Extensions, consoleRef } from './extensions.js';
 import { serveConsole } from './serve.js';
 
-/** Serves the built console at every path outside /api. */
+export { consoleRef, type ConsolePage, type ConsoleRunTab, type ConsoleService } from './extensions.js';
+
+/** Serves the built console at every path outside /api, with the pages that other plugins add to it. */
 const consolePlugin = definePlugin({
   name: 'console',
   options: Type.Object(
@@ -16,7 +19,9 @@ const consolePlugin = definePlugin({
     { additionalProperties: false },
   ),
   setup(ctx, { dir = defaultDir() }) {
-    ctx.hooks.routes.tap(ctx.name, (routes) => routes.fallback(serveConsole(dir)));
+    const extensions = new Extensions();
+    ctx.provide(consoleRef, extensions);
+    ctx.hooks.routes.tap(ctx.name, (routes) => routes.fallback(serveConsole(dir, extensions)));
   },
 });
 

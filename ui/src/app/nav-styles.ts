@@ -163,7 +163,9 @@ export const navStyles = css`
       background: var(--color-surface);
     }
     nav ul {
-      grid-template-columns: repeat(4, 1fr);
+      grid-auto-flow: column;
+      grid-auto-columns: minmax(4rem, 1fr);
+      overflow-x: auto;
     }
     nav a {
       flex-direction: column;

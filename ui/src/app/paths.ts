@@ -3,7 +3,8 @@ export const paths = {
   jobs: (query: Record<string, string | null> = {}) => withQuery('/jobs', query),
   job: (id: string) => `/jobs/${encodeURIComponent(id)}`,
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
-  run: (id: string) => `/runs/${encodeURIComponent(id)}`,
+  run: (id: string, query: Record<string, string | null> = {}) =>
+    withQuery(`/runs/${encodeURIComponent(id)}`, query),
   nodes: () => '/nodes',
   events: (query: Record<string, string | null> = {}) => withQuery('/events', query),
 };

@@ -1,17 +1,22 @@
 import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import { matchRoute, type Section } from './routes.js';
+import { loadFailure } from '../components/load-failure.js';
 import { navigate, paths } from './paths.js';
+import type { PageMatch, Registry } from './registry.js';
 
 /** Follows the address: loads the page's code, then renders it. Links are followed without a reload. */
 export class Router implements ReactiveController {
-  section: Section | null = null;
+  /** The page whose entry in the navigation is the current one. */
+  section: string | null = null;
   private page: TemplateResult | null = null;
   private key = '';
   private navigation = 0;
 
   constructor(
     private readonly host: ReactiveControllerHost,
+    private readonly registry: Registry,
+    /** Resolves once the pages of plugins are registered. */
+    private readonly registered: () => Promise<unknown>,
     private readonly onPage: (isNewPage: boolean) => void,
   ) {
     host.addController(this);
@@ -42,17 +47,16 @@ export class Router implements ReactiveController {
 
   private async show(path: string, query: URLSearchParams): Promise<void> {
     const navigation = ++this.navigation;
-    const match = matchRoute(path);
-    this.section = match?.route.section ?? null;
+    await this.registered();
+    const match = this.registry.match(path);
+    this.section = match && (match.page.under ?? match.page.name);
     this.host.requestUpdate();
-    const page = match
-      ? await loadPage(match.route.load, () => match.route.render(match.id, query))
-      : notFound();
+    const page = match ? await loadPage(match, query) : notFound();
     if (navigation !== this.navigation) return;
     const isNewPage = this.key !== path;
     this.key = path;
     this.page = html`${keyed(path, page)}`;
-    document.title = match ? `${match.route.title} · svc` : 'Not found · svc';
+    document.title = `${match?.page.title ?? 'Not found'} · svc`;
     this.host.requestUpdate();
     this.onPage(isNewPage);
   }
@@ -84,18 +88,12 @@ export class Router implements ReactiveController {
 }
 
 /** A page whose code does not arrive (a server upgraded meanwhile) says so rather than staying blank. */
-async function loadPage(load: () => Promise<unknown>, render: () => TemplateResult): Promise<TemplateResult> {
+async function loadPage({ page, params }: PageMatch, query: URLSearchParams): Promise<TemplateResult> {
   try {
-    await load();
-    return render();
+    await page.load();
+    return page.render({ params, query });
   } catch {
-    return html`<svc-notice
-      tone="danger"
-      headline="This page could not be loaded"
-      action="Reload"
-      @svc-action=${() => window.location.reload()}
-      >The console may have been updated, or the server does not answer.</svc-notice
-    >`;
+    return loadFailure();
   }
 }
 

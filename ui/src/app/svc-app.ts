@@ -2,13 +2,17 @@ import { provide } from '@lit/context';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, query, state } from 'lit/decorators.js';
 import '../components/svc-notice.js';
-import '../components/svc-toasts.js';
+import { toast } from '../components/svc-toasts.js';
 import { Api, ApiError, toApiError } from '../data/api.js';
 import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
 import { LiveFeed } from '../data/live-feed.js';
 import type { StreamState } from '../data/sse.js';
+import { PAGES, RUN_TABS } from '../pages/pages.js';
 import { baseStyles } from '../styles/shared.js';
-import { apiContext, feedContext, whoContext } from './contexts.js';
+import { apiContext, feedContext, registryContext, whoContext } from './contexts.js';
+import { Extensions } from './extensions.js';
+import { createPageContext } from './page-module.js';
+import { Registry } from './registry.js';
 import { Router } from './router.js';
 import { loadToken, storeToken, takeSignInCode } from './session.js';
 import './svc-nav.js';
@@ -27,6 +31,9 @@ export class SvcApp extends LitElement {
   @provide({ context: feedContext })
   readonly feed = new LiveFeed(this.api, (streamState) => (this.connection = streamState));
 
+  @provide({ context: registryContext })
+  readonly registry = new Registry(PAGES, RUN_TABS);
+
   @provide({ context: whoContext })
   @state()
   who: Whoami | null = null;
@@ -35,7 +42,13 @@ export class SvcApp extends LitElement {
   @state() private message = '';
   @state() private connection: StreamState = 'connecting';
   @query('main') private readonly main!: HTMLElement | null;
-  private readonly router = new Router(this, (isNewPage) => this.onPage(isNewPage));
+  private readonly extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
+  private readonly router = new Router(
+    this,
+    this.registry,
+    () => this.extensions.load(),
+    (isNewPage) => this.onPage(isNewPage),
+  );
 
   static override styles = [
     baseStyles,
@@ -97,6 +110,7 @@ export class SvcApp extends LitElement {
     return html`
       <div class="shell">
         <svc-nav
+          .pages=${this.registry.pages}
           .section=${this.router.section}
           .connection=${this.connection}
           .who=${this.who}
@@ -142,6 +156,8 @@ export class SvcApp extends LitElement {
     this.token = token;
     const who = await whoami(this.api);
     if (who.scope !== 'read' && who.scope !== 'write') throw this.refuseScope(who);
+    const problem = await this.extensions.load();
+    if (problem !== null) toast(problem, { isError: true });
     storeToken(token);
     this.who = who;
     this.message = '';

@@ -1,4 +1,4 @@
-import { LitElement, html } from 'lit';
+import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon, type IconName } from '../components/icons.js';
 import type { Whoami } from '../data/auth.js';
@@ -7,16 +7,9 @@ import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { brandMark } from './brand.js';
 import { paths } from './paths.js';
-import type { Section } from './routes.js';
+import type { Page } from './registry.js';
 import { currentTheme, setTheme, type Theme } from './theme.js';
 import { navStyles } from './nav-styles.js';
-
-const LINKS: readonly { section: Section; label: string; href: string }[] = [
-  { section: 'jobs', label: 'Jobs', href: paths.jobs() },
-  { section: 'runs', label: 'Runs', href: paths.runs() },
-  { section: 'nodes', label: 'Nodes', href: paths.nodes() },
-  { section: 'events', label: 'Events', href: paths.events() },
-];
 
 const THEMES: readonly { theme: Theme; label: string; icon: IconName }[] = [
   { theme: 'auto', label: 'Theme of the system', icon: 'theme' },
@@ -40,7 +33,9 @@ const CONNECTIONS: Readonly<Record<StreamState, { label: string; hint: string; t
 /** Navigation, connection, who is signed in, and the theme: a side bar on a desk, a top and a bottom bar on a phone. */
 @customElement('svc-nav')
 export class SvcNav extends LitElement {
-  @property({ attribute: false }) section: Section | null = null;
+  @property({ attribute: false }) pages: readonly Page[] = [];
+  /** The name of the page whose entry is the current one. */
+  @property({ attribute: false }) section: string | null = null;
   @property({ attribute: false }) connection: StreamState = 'connecting';
   @property({ attribute: false }) who: Whoami | null = null;
   @state() private theme = currentTheme();
@@ -55,18 +50,20 @@ export class SvcNav extends LitElement {
       <a class="brand" href=${paths.jobs()} aria-label="svc, to the jobs">${brandMark(24)}<span>svc</span></a>
       <nav aria-label="Main">
         <ul>
-          ${LINKS.map(
-            ({ section, label, href }) =>
-              html`<li>
-                <a href=${href} aria-current=${section === this.section ? 'page' : 'false'}
-                  >${icon(section)}${label}</a
-                >
-              </li>`,
-          )}
+          ${this.pages.map((page) => this.renderEntry(page))}
         </ul>
       </nav>
       <div class="foot">${this.renderConnection()} ${this.renderThemes()} ${this.renderWho()}</div>
     `;
+  }
+
+  private renderEntry({ name, path, navigation }: Page) {
+    if (!navigation) return nothing;
+    return html`<li>
+      <a href=${path} aria-current=${name === this.section ? 'page' : 'false'}
+        >${icon(navigation.icon)}<span class="truncate">${navigation.label}</span></a
+      >
+    </li>`;
   }
 
   private renderConnection() {

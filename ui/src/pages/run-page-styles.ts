@@ -29,47 +29,27 @@ export const runPageStyles = css`
   .reasons .icon {
     margin-right: var(--space-2);
   }
-  .overview {
-    display: grid;
-    grid-template-columns: minmax(16rem, 1fr) minmax(0, 1.8fr);
-    align-items: start;
-    gap: var(--space-4);
-    margin-bottom: var(--space-5);
+  .tabs {
+    display: flex;
+    gap: var(--space-1);
+    margin-bottom: var(--space-4);
+    border-bottom: 1px solid var(--color-line);
+    overflow-x: auto;
   }
-  .facts-panel {
-    display: grid;
-    gap: var(--space-4);
-    padding: var(--space-4);
-  }
-  .notes {
+  .tabs a {
+    padding: var(--space-2) var(--space-3);
+    border-bottom: 2px solid transparent;
     color: var(--color-text-2);
     font-size: var(--text-sm);
-    white-space: pre-line;
+    font-weight: var(--weight-medium);
+    white-space: nowrap;
   }
-  .none {
-    padding: var(--space-8) var(--space-4);
-    color: var(--color-text-2);
-    font-size: var(--text-sm);
-    text-align: center;
+  .tabs a:hover {
+    color: var(--color-text);
+    text-decoration: none;
   }
-  .details {
-    display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
-    align-items: start;
-    gap: var(--space-4);
-    margin-top: var(--space-5);
-  }
-  .wide,
-  .events {
-    grid-column: 1 / -1;
-  }
-  .all {
-    margin-left: auto;
-    font-size: var(--text-sm);
-  }
-  @media (max-width: 64rem) {
-    .overview {
-      grid-template-columns: minmax(0, 1fr);
-    }
+  .tabs a[aria-current='page'] {
+    border-bottom-color: var(--color-accent);
+    color: var(--color-accent);
   }
 `;

@@ -216,8 +216,7 @@ export const controlStyles = css`
   }
 `;
 
-/** A page's frame: head with title and actions, panels, definition lists. */
-export const pageStyles = css`
+const pageFrameStyles = css`
   :host {
     padding: var(--space-6) var(--space-8) var(--space-12);
     max-width: var(--page-max);
@@ -243,6 +242,15 @@ export const pageStyles = css`
     color: var(--color-text-2);
     font-size: var(--text-sm);
   }
+  @media (max-width: 56rem) {
+    :host {
+      padding: var(--space-4) var(--space-4) var(--space-8);
+    }
+  }
+`;
+
+/** Panels and definition lists, of a page or a part of it. */
+export const panelStyles = css`
   .panel {
     border: 1px solid var(--color-line);
     border-radius: var(--radius-lg);
@@ -275,9 +283,7 @@ export const pageStyles = css`
     text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
     text-underline-offset: 3px;
   }
-  @media (max-width: 56rem) {
-    :host {
-      padding: var(--space-4) var(--space-4) var(--space-8);
-    }
-  }
 `;
+
+/** A page: its frame with title and actions, and panels in it. */
+export const pageStyles = [pageFrameStyles, panelStyles];
