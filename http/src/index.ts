@@ -1,1 +1,10 @@
-export {};
+export { LIST_BYTES } from './answer.js';
+export type { Caller, IngestBinding } from './caller.js';
+export { idOf, requireId, type ExplainOutage } from './errors.js';
+export { createGate, type Gate } from './gate.js';
+export { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
+export type { HttpConfig } from './parts.js';
+export * from './route.js';
+export { RouteTable, type FrozenRoutes } from './routes.js';
+export { createHttpServer, toUrl, type Address, type HttpServer } from './server.js';
+export { giveWay, giveWayBriefly, nextTurn } from './turns.js';

@@ -1,10 +1,9 @@
 import type { Hook } from 'tapable';
-import { didYouMean } from './did-you-mean.js';
-import { failBoot, isAnswerable } from './errors.js';
+import { failBoot, isAnswerable, withLimit } from '@svc/hooks';
+import { didYouMean } from '@svc/validation';
 import { createDecisionHooks, createObservationHooks, createRegistrationHooks } from './hooks.js';
 import type { Fire, PublicHooks, RegistrationHooks } from './hooks.js';
 import type { Logger } from './logger.js';
-import { withLimit } from './with-limit.js';
 
 export interface GuardedHooks {
   readonly registration: RegistrationHooks;

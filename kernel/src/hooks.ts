@@ -6,11 +6,10 @@ import {
   AsyncSeriesWaterfallHook,
   SyncHook,
 } from 'tapable';
-import type { Caller } from './caller.js';
-import type { Collector } from './collector.js';
+import type { Collector } from '@svc/hooks';
+import type { Caller, RouteCollector } from '@svc/http';
+import type { IssueSink } from '@svc/validation';
 import type { Db } from './db/connect.js';
-import type { IssueSink } from './errors.js';
-import type { RouteCollector } from './http/route.js';
 import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
 
 /** Called once at boot, after every setup. A tap that throws stops the boot. */

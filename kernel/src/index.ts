@@ -1,6 +1,17 @@
-export type { Caller, IngestBinding } from './caller.js';
-export { systemClock, type Clock, type Timer } from './clock.js';
-export type { Collected, Collector } from './collector.js';
+export { BootError, serviceRef, systemClock } from '@svc/hooks';
+export type { Clock, Collected, Collector, ServiceRef, Timer } from '@svc/hooks';
+export * from '@svc/http';
+export {
+  HttpError,
+  Issues,
+  compileCheck,
+  fail,
+  failValidation,
+  parseJson,
+  refuse,
+  refuseLargeJson,
+} from '@svc/validation';
+export type { Check, IssueSink, Mistakes } from '@svc/validation';
 export {
   defineConfig,
   describeConfig,
@@ -17,27 +28,10 @@ export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export { isDatabaseOutage } from './db/outage.js';
-export { LIST_BYTES, newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
-export {
-  BootError,
-  HttpError,
-  Issues,
-  fail,
-  failValidation,
-  idOf,
-  refuse,
-  requireId,
-  type IssueSink,
-  type Mistakes,
-} from './errors.js';
+export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export type * from './hooks.js';
-export * from './http/route.js';
 export { InTurn } from './in-turn.js';
-export { parseJson } from './json.js';
-export { compileCheck, refuseLargeJson, type Check } from './validation.js';
 export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';
 export type * from './registrations.js';
-export { serviceRef, type ServiceRef } from './services.js';
-export { giveWay, giveWayBriefly, nextTurn } from './turns.js';

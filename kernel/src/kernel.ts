@@ -1,22 +1,35 @@
+import {
+  Collection,
+  PluginGraph,
+  Services,
+  bootStep,
+  checkOptions,
+  failBoot,
+  systemClock,
+  withLimit,
+  type Clock,
+  type ServiceRef,
+} from '@svc/hooks';
+import {
+  DEFAULT_LIMITS,
+  RouteTable,
+  createGate,
+  createHttpServer,
+  toUrl,
+  type Address,
+  type FrozenRoutes,
+  type HttpLimits,
+} from '@svc/http';
 import { setMaxListeners } from 'node:events';
-import { systemClock, type Clock } from './clock.js';
-import { Collection } from './collector.js';
 import type { ResolvedConfig } from './config/config.js';
 import { locateBootError } from './config/locate.js';
 import { openDatabase, type Db } from './db/connect.js';
 import { ensureDataDir, lockDataDir } from './db/data-dir.js';
 import { migrate, type Migration } from './db/migrate.js';
-import { failBoot, isAnswerable } from './errors.js';
+import { explainOutage } from './db/outage.js';
 import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
-import { createGate } from './http/gate.js';
-import { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js';
-import { collectRoutes, type FrozenRoutes } from './http/routes.js';
-import { createHttpServer, toUrl } from './http/server.js';
 import { createLogger, type Logger } from './logger.js';
-import type { Address, PluginContext, Registered } from './plugin.js';
-import { checkOptions, orderPlugins } from './plugin-order.js';
-import { Services, type ServiceRef } from './services.js';
-import { withLimit } from './with-limit.js';
+import type { PluginContext, Registered } from './plugin.js';
 
 export interface Kernel {
   /** Boots to the end. A boot that fails closes what it opened; its BootError says the fix. */
@@ -45,7 +58,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   setMaxListeners(0, closing.signal);
   const migrations: Record<string, Migration[]> = {};
   const steps = { ready: [] as Step[], listening: [] as Step<Address>[], close: [] as Step[] };
-  let services = new Services([]);
+  let services = new Services(new PluginGraph([]));
   let db: Db | undefined;
   let registered: Registered | undefined;
   let closeHttp = () => Promise.resolve();
@@ -53,11 +66,11 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   let closed: Promise<void> | undefined;
 
   async function boot(): Promise<Address> {
-    const plugins = orderPlugins(config.plugins);
-    const options = plugins.map(checkOptions);
-    const names = plugins.map(({ name }) => name);
-    const hooks = createGuardedHooks(names, log);
-    services = new Services(names);
+    const graph = new PluginGraph(config.plugins);
+    const { plugins } = graph;
+    const options = await Promise.all(plugins.map(checkOptions));
+    const hooks = createGuardedHooks(graph.names, log);
+    services = new Services(graph);
 
     const database = await openStorage();
     for (const [index, { name, setup }] of plugins.entries()) {
@@ -65,7 +78,13 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
       await run(name, 'setup', () => setup(contextOf(name, hooks), options[index] as never));
     }
     hooks.freeze();
-    const routes = collectRoutes((collector) => hooks.registration.routes.call(collector), hooks.registering);
+    const table = new RouteTable();
+    hooks.registration.routes.call({
+      add: (...route) => table.collectorOf(hooks.registering()).add(...route),
+      upgrade: (...route) => table.collectorOf(hooks.registering()).upgrade(...route),
+      fallback: (middleware) => table.collectorOf(hooks.registering()).fallback(middleware),
+    });
+    const routes = table.freeze();
     registered = collect(hooks, routes);
 
     await migrate(database, migrations);
@@ -73,7 +92,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     for (const step of steps.ready) await run(step.plugin, 'ready', step.run);
 
     const gate = createGate(hooks.fire.authenticate);
-    const around = { gate, config, log, clock, limits, closing: closing.signal };
+    const around = { gate, config, log, clock, limits, explainOutage, closing: closing.signal };
     const http = createHttpServer({ ...routes, ...around });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
@@ -108,8 +127,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
         return registered ?? notNow(plugin, 'ctx.registered');
       },
       provide: (ref, implementation) => services.provide(plugin, ref, implementation),
-      use: (ref) => services.use(plugin, ref),
-      has: (ref) => services.has(ref),
+      use: (ref) => services.use('kernel', ref),
+      has: (ref) => services.has('kernel', ref),
       migrations: (list) => void migrations[plugin]!.push(...list),
       ready: (run) => void steps.ready.push({ plugin, run }),
       listening: (run) => void steps.listening.push({ plugin, run }),
@@ -118,12 +137,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   }
 
   async function run(plugin: string, phase: string, work: () => unknown): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (isAnswerable(error)) throw error;
-      failBoot(`plugin "${plugin}" failed in ${phase}: ${String(error)}`, plugin, error);
-    }
+    await bootStep(plugin, phase, work);
     if (closing.signal.aborted) failBoot('the server was closed while it was starting');
   }
 

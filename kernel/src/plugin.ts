@@ -1,13 +1,19 @@
-import { Type, type Static, type TObject } from 'typebox';
-import type { Clock } from './clock.js';
-import type { Collected } from './collector.js';
+import {
+  toPluginFactory,
+  type Clock,
+  type Collected,
+  type Plugin as AnyPlugin,
+  type PluginDefinition,
+  type PluginFactory as AnyFactory,
+  type ServiceRef,
+} from '@svc/hooks';
+import type { Address, FrozenRoutes } from '@svc/http';
+import type { TObject } from 'typebox';
 import type { Db } from './db/connect.js';
 import type { Migration } from './db/migrate.js';
-import type { FrozenRoutes } from './http/routes.js';
 import type { Fire, PublicHooks } from './hooks.js';
 import type { Logger } from './logger.js';
 import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
-import type { ServiceRef } from './services.js';
 
 export interface PluginContext {
   readonly name: string;
@@ -24,7 +30,7 @@ export interface PluginContext {
   readonly registered: Registered;
   /** During setup alone. */
   provide<T>(ref: ServiceRef<T>, implementation: T): void;
-  /** During setup only from plugins in `requires` or `after`; later from any. Throws naming the plugin to add. */
+  /** From plugins in `requires` or `uses`. Throws naming the plugin to add. */
   use<T>(ref: ServiceRef<T>): T;
   has<T>(ref: ServiceRef<T>): boolean;
   migrations(list: readonly Migration[]): void;
@@ -34,13 +40,6 @@ export interface PluginContext {
   listening(run: (address: Address) => void | Promise<void>): void;
   /** Last in, first out, before the database closes. */
   onClose(dispose: () => void | Promise<void>): void;
-}
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-  /** `http://host:port`, as a client on this host can use it. */
-  readonly url: string;
 }
 
 /** The address is final from `listening` on: the port may be chosen by the system. */
@@ -57,38 +56,13 @@ export interface Registered {
   readonly semanticRules: Collected<SemanticRule>;
 }
 
-export interface PluginDefinition<Options extends TObject = TObject> {
-  /** Folder name = plugin name, kebab-case. */
-  readonly name: string;
-  /** Must be in the configuration, and is set up before. */
-  readonly requires?: readonly string[];
-  /** Set up before if it is there. */
-  readonly after?: readonly string[];
-  readonly options?: Options;
-  setup(ctx: PluginContext, options: Static<Options>): void | Promise<void>;
-}
-
 /** A plugin with the options that svc.config.ts gave it; the kernel checks them at boot. */
-export interface Plugin {
-  readonly name: string;
-  readonly requires: readonly string[];
-  readonly after: readonly string[];
-  readonly optionsSchema: TObject;
-  readonly options: Readonly<Record<string, unknown>>;
-  setup(ctx: PluginContext, options: never): void | Promise<void>;
-}
-
-export type PluginFactory<Options extends TObject = TObject> = (options?: Partial<Static<Options>>) => Plugin;
-
-const NO_OPTIONS = Type.Object({}, { additionalProperties: false });
+export type Plugin = AnyPlugin<PluginContext>;
+export type PluginFactory<Options extends TObject = TObject> = AnyFactory<PluginContext, Options>;
 
 /** `export const jobs = definePlugin({ name: 'jobs', setup(ctx) {...} })`, then `jobs()` in svc.config.ts. */
 export function definePlugin<Options extends TObject>(
-  definition: PluginDefinition<Options>,
+  definition: PluginDefinition<PluginContext, Options>,
 ): PluginFactory<Options> {
-  const { name, requires = [], after = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
-  const plugin = { name, requires, after, optionsSchema, setup };
-  const factory: PluginFactory<Options> = (options = {}) => ({ ...plugin, options });
-  // A configuration that lists the factory itself is told the line by this name.
-  return Object.defineProperty(factory, 'name', { value: name });
+  return toPluginFactory(definition);
 }

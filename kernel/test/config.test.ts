@@ -166,7 +166,8 @@ describe('configuration', () => {
 
     it('does so with plain Node and built packages too, and says the line that throws', () => {
       const built = join(directory, 'built');
-      buildInto(built, { kernel: resolve('kernel'), contract: resolve('contract') });
+      const names = ['contract', 'validation', 'hooks', 'http', 'kernel'];
+      buildInto(built, Object.fromEntries(names.map((name) => [name, resolve(name)])));
       const good = `import { BootError } from '@svc/kernel';
         export default { plugins: [{ name: 'x', setup() {}, options: { BootError } as object }] };`;
       writeFileSync(join(built, 'svc.config.ts'), good);

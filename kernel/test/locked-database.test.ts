@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, openDatabase, withRawSqlite, type Db } from '../src/index.js';
-import { toHttpError } from '../src/errors.js';
+import { explainOutage } from '../src/db/outage.js';
 import { failureOf, temporaryDirectory } from './support.js';
 
 /** As long as any waiting may hold up the process: SQLite's own waiting would for seconds. */
@@ -87,7 +87,7 @@ describe('a database that another connection has locked', () => {
       failureOf(() => db.transaction(async (trx) => void (await trx('t').insert({ n: 2 })))),
     ]);
     expect(performance.now() - startedMs).to.be.within(4_900, 8_000);
-    for (const failure of failures) expect(toHttpError(failure, 'r').code).to.equal('unavailable');
+    for (const failure of failures) expect(explainOutage(failure)).to.be.a('string');
     other.exec('ROLLBACK');
     await db('t').insert({ n: 3 });
     expect(await db('t').pluck('n')).to.deep.equal([3]);
@@ -116,11 +116,9 @@ describe('a full disk', () => {
     await db.schema.createTable('t', (table) => void table.text('x'));
     await db.raw('pragma max_page_count = 20');
     const write = () => db.transaction(async (trx) => void (await trx('t').insert({ x: 'x'.repeat(1e6) })));
-    const { code, message } = toHttpError(await failureOf(write), 'r');
-    expect({ code, message }).to.deep.equal({
-      code: 'unavailable',
-      message: "the server's disk is full; make room on it and try again",
-    });
+    expect(explainOutage(await failureOf(write))).to.equal(
+      "the server's disk is full; make room on it and try again",
+    );
     await db('t').insert({ x: 'fits' });
     expect(await db('t').pluck('x')).to.deep.equal(['fits']);
   });

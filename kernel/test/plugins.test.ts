@@ -10,7 +10,7 @@ const bootFailure = async (...plugins: Parameters<typeof quietKernel>[0]) =>
 describe('plugins', () => {
   describe('order', () => {
     async function orderOf(
-      ...plugins: { name: string; requires?: string[]; after?: string[] }[]
+      ...plugins: { name: string; requires?: string[]; uses?: string[] }[]
     ): Promise<string> {
       const seen: string[] = [];
       const kernel = quietKernel(
@@ -27,8 +27,8 @@ describe('plugins', () => {
 
     it('sets up what is required, and what comes before, first', async () => {
       const order = await orderOf(
-        { name: 'c', requires: ['b'], after: ['missing'] },
-        { name: 'b', after: ['a'] },
+        { name: 'c', requires: ['b'], uses: ['missing'] },
+        { name: 'b', uses: ['a'] },
         { name: 'a' },
       );
       expect(order).to.equal('a b c');
@@ -47,7 +47,7 @@ describe('plugins', () => {
     });
 
     it('names a circle', async () => {
-      const circle = [plugin('a', undefined, { requires: ['b'] }), plugin('b', undefined, { after: ['a'] })];
+      const circle = [plugin('a', undefined, { requires: ['b'] }), plugin('b', undefined, { uses: ['a'] })];
       expect(await bootFailure(...circle)).to.contain('a -> b -> a');
     });
   });
@@ -101,7 +101,7 @@ describe('plugins', () => {
     it('that nobody provides are refused, naming the plugin to add', async () => {
       const user = plugin('user', (ctx) => void ctx.use(greeter));
       expect(await bootFailure(user)).to.contain('add greeter() to plugins');
-      expect(await bootFailure(user, plugin('greeter'))).to.contain(`add 'greeter' to requires of "user"`);
+      expect(await bootFailure(user, plugin('greeter'))).to.contain('does not provide it yet');
     });
 
     it('are provided once', async () => {

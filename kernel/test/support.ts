@@ -1,3 +1,4 @@
+export { failureOf } from '@svc/hooks/testing';
 import type { Plugin, PluginContext } from '../src/index.js';
 import { createKernel, definePlugin, resolveConfig, type Config, type Kernel } from '../src/index.js';
 import { mkdtempSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 export function plugin(
   name: string,
   setup: (ctx: PluginContext) => void | Promise<void> = () => undefined,
-  order: { requires?: string[]; after?: string[] } = {},
+  order: { requires?: string[]; uses?: string[] } = {},
 ): Plugin {
   return definePlugin({ name, ...order, setup })();
 }
@@ -21,14 +22,4 @@ export function temporaryDirectory(): string {
 export function quietKernel(plugins: Plugin[], config: Partial<Config> = {}): Kernel {
   const quiet = { port: 0, logLevel: 'silent', dataDir: temporaryDirectory(), plugins, ...config } as const;
   return createKernel(resolveConfig(quiet, { env: {} }));
-}
-
-/** The error of something that must fail. */
-export async function failureOf(work: () => unknown): Promise<Error> {
-  try {
-    await work();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it should have failed');
 }

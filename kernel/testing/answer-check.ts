@@ -1,5 +1,5 @@
 import type { RouteSpec } from '@svc/contract';
-import { compileCheck } from '../src/validation.js';
+import { compileCheck } from '@svc/validation';
 
 export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;
 

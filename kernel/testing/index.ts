@@ -1,5 +1,5 @@
 export { eachDatabase, type TestDatabase } from './each-database.js';
-export { fakeClock, type FakeClock } from './fake-clock.js';
+export { failureOf, fakeClock, until, type FakeClock } from '@svc/hooks/testing';
 export { findPostgres, startPostgres, type PostgresCluster } from './postgres.js';
 export type { SseClient, SseEvent, SseOptions } from './sse-client.js';
 export { openSse } from './sse-client.js';
@@ -10,4 +10,3 @@ export {
   type TestKernelOptions,
   type TestRequest,
 } from './test-kernel.js';
-export { until } from './until.js';

@@ -1,9 +1,9 @@
+import { until } from '@svc/hooks/testing';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
-import { until } from './until.js';
 
 /** A throw-away PostgreSQL cluster of this process, on a socket in a temporary directory. */
 export interface PostgresCluster {

@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from '@svc/contract';
-import type { Caller, IngestBinding } from '../src/caller.js';
+import type { Caller, IngestBinding } from '@svc/http';
 import { definePlugin, type Plugin } from '../src/plugin.js';
 
 /** Knows the tokens `read`, `write`, `sdk`, `agent`, `ingest:<job_id>:<attempt>` and `ingest:<run_id>`. */

@@ -1,10 +1,10 @@
+import type { Clock } from '@svc/hooks';
+import type { HttpLimits } from '@svc/http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../src/clock.js';
 import { resolveConfig, type Config } from '../src/config/config.js';
 import { createKernel, type Kernel } from '../src/kernel.js';
-import type { HttpLimits } from '../src/http/limits.js';
 import { createLogger } from '../src/logger.js';
 import { definePlugin, type Plugin, type PluginContext } from '../src/plugin.js';
 import { createAnswerCheck } from './answer-check.js';
@@ -95,8 +95,8 @@ const temporaryDirectory = () => mkdtempSync(join(tmpdir(), 'svc-test-'));
 
 function createProbe(plugins: readonly Plugin[]) {
   let ctx: PluginContext | undefined;
-  const after = plugins.map(({ name }) => name);
-  const plugin = definePlugin({ name: 'test-probe', after, setup: (given) => void (ctx = given) })();
+  const uses = plugins.map(({ name }) => name);
+  const plugin = definePlugin({ name: 'test-probe', uses, setup: (given) => void (ctx = given) })();
   return { plugin, ctx: () => ctx! };
 }
 

@@ -1,11 +1,11 @@
+import { failBoot } from '@svc/hooks';
+import { compileCheck } from '@svc/validation';
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { withoutPassword } from '../db/connect.js';
-import { failBoot } from '../errors.js';
 import { LOG_LEVELS } from '../logger.js';
 import type { Plugin } from '../plugin.js';
-import { compileCheck } from '../validation.js';
 import { configFromEnvironment } from './environment.js';
 import type { ConfigSource } from './locate.js';
 

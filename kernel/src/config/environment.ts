@@ -1,4 +1,4 @@
-import { failBoot } from '../errors.js';
+import { failBoot } from '@svc/hooks';
 import type { Settings } from './config.js';
 
 type Parse = (value: string) => Settings;

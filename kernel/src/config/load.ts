@@ -1,7 +1,7 @@
+import { failBoot } from '@svc/hooks';
 import { createJiti } from 'jiti';
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { failBoot } from '../errors.js';
 import { resolveConfig, type Config, type ResolvedConfig, type ResolveOptions } from './config.js';
 import { locateBootError } from './locate.js';
 

@@ -1,5 +1,4 @@
-import { BootError } from '../errors.js';
-import { toFactoryName } from '../services.js';
+import { BootError, toFactoryName } from '@svc/hooks';
 
 export type ConfigSource = { readonly file: string; readonly text: string };
 

@@ -1,11 +1,11 @@
 /// <reference path="./knex-better-sqlite3.d.ts" />
+import { failBoot } from '@svc/hooks';
 import type { Database as SqliteConnection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
 import type { DatabaseConfig } from '../config/config.js';
-import { failBoot } from '../errors.js';
 import { isLocked, lendWhileWaiting, patiently } from './patience.js';
 
 /** A knex instance or a transaction. Repositories take it as a parameter. */

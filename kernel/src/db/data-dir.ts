@@ -1,7 +1,7 @@
+import { failBoot } from '@svc/hooks';
 import Database from 'better-sqlite3';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { failBoot } from '../errors.js';
 
 export type DataDirLock = { release(): void };
 

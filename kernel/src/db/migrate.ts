@@ -1,4 +1,4 @@
-import { failBoot } from '../errors.js';
+import { failBoot } from '@svc/hooks';
 import type { Db } from './connect.js';
 import { dialectOf } from './dialect.js';
 

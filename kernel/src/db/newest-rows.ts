@@ -1,11 +1,9 @@
-import type { Knex } from 'knex';
 import type { IdKind } from '@svc/contract';
-import { fail, requireId } from '../errors.js';
-import { nextTurn } from '../turns.js';
+import { LIST_BYTES, nextTurn, requireId } from '@svc/http';
+import { fail } from '@svc/validation';
+import type { Knex } from 'knex';
 import type { Db } from './connect.js';
 
-/** An answer shows so much of a list, and no more is read for it. */
-export const LIST_BYTES = 8 * 1024 * 1024;
 /** Rows are read so many at a time: what is read in vain once the list is full. */
 const PAGE_ROWS = 50;
 /** After so much, others get at the database. */
@@ -43,7 +41,7 @@ export interface ListQuery<Row> extends Page {
   readonly read?: (query: Knex.QueryBuilder) => PromiseLike<Row[]>;
 }
 
-/** The newest rows of a table by (created_at, id), as far as an answer can show them. Throws not_found when `before` is unknown. */
+/** The newest rows of a table by (created_at, id), as far as an answer can show them: no more is read. Throws not_found when `before` is unknown. */
 export async function newestRows<Row extends Place>(db: Db, list: ListQuery<Row>): Promise<Listed<Row>> {
   const {
     from,

@@ -16,8 +16,14 @@ export function isDatabaseOutage(error: unknown): boolean {
   return [POSTGRES, SQLITE, SYSTEM].some((pattern) => pattern.test(code));
 }
 
+/** For the client of a request that an outage has made fail; null for other errors. */
+export function explainOutage(error: unknown): string | null {
+  if (isDiskFull(error)) return "the server's disk is full; make room on it and try again";
+  return isDatabaseOutage(error) ? 'the database does not answer now; try again' : null;
+}
+
 /** True when no more can be written because the disk, or the user's share of it, is full. */
-export function isDiskFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/.test(code);
 }

@@ -1,0 +1,73 @@
+/** How the taps of a hook are called, and what its owner gets. See README.md. */
+export type HookKind = 'series' | 'waterfall' | 'firstAnswer' | 'gather' | 'observation';
+
+/**
+ * A hook of a plugin: its name is `<owner>.<what>`, as in `jobs.changed`. Identity is the name, so two copies of a module agree.
+ * `Returned` is what a tap returns, `Fired` what the owner gets.
+ */
+export interface HookRef<Args extends readonly unknown[], Returned, Fired> {
+  readonly name: string;
+  readonly kind: HookKind;
+  /** Carries the types; never set. */
+  readonly types?: { readonly args: Args; readonly returned: Returned; readonly fired: Fired };
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- hooks of every signature
+export type AnyRef = HookRef<any, unknown, unknown>;
+export type ArgsOf<Ref extends AnyRef> = NonNullable<Ref['types']>['args'];
+export type FiredOf<Ref extends AnyRef> = NonNullable<Ref['types']>['fired'];
+/** What taps a hook. */
+export type TapOf<Ref extends AnyRef> = (...args: ArgsOf<Ref>) => NonNullable<Ref['types']>['returned'];
+
+type Awaitable<T> = T | Promise<T>;
+type Maybe<T> = T | undefined;
+type HookName = `${string}.${string}`;
+
+/** Called one tap after another; a tap that throws makes the owner's call fail. */
+export type Decision<Args extends readonly unknown[]> = HookRef<Args, Awaitable<void>, void>;
+export type Waterfall<Args extends readonly [unknown, ...unknown[]]> = HookRef<
+  Args,
+  Awaitable<Args[0]>,
+  Args[0]
+>;
+export type FirstAnswer<Args extends readonly unknown[], Answer> = HookRef<
+  Args,
+  Awaitable<Maybe<Answer>>,
+  Maybe<Answer>
+>;
+export type Gather<Args extends readonly unknown[], Part> = HookRef<Args, Awaitable<Maybe<Part>>, Part[]>;
+/** Called all at once, each tap isolated: one that throws is reported and the others go on. */
+export type Observation<Args extends readonly unknown[]> = HookRef<Args, unknown, void>;
+
+/** May refuse by throwing, or by what it does to its arguments. */
+export const decision = <Args extends readonly unknown[]>(name: HookName): Decision<Args> => ({
+  name,
+  kind: 'series',
+});
+
+/** Each tap returns the first argument, changed or as it is; the next tap gets that. */
+decision.waterfall = <Args extends readonly [unknown, ...unknown[]]>(name: HookName): Waterfall<Args> => ({
+  name,
+  kind: 'waterfall',
+});
+
+/** The first tap that returns something answers; those behind it are not called. */
+decision.firstAnswer = <Args extends readonly unknown[], Answer>(
+  name: HookName,
+): FirstAnswer<Args, Answer> => ({ name, kind: 'firstAnswer' });
+
+/** The owner gets what the taps have returned, in their order; a tap that has nothing to add returns undefined. */
+decision.gather = <Args extends readonly unknown[], Part>(name: HookName): Gather<Args, Part> => ({
+  name,
+  kind: 'gather',
+});
+
+/** After the fact, as in `jobs.changed`: nobody can refuse it, and who fires it is not disturbed. */
+export const observation = <Args extends readonly unknown[]>(name: HookName): Observation<Args> => ({
+  name,
+  kind: 'observation',
+});
+
+export function ownerOf({ name }: { readonly name: string }): string {
+  return name.slice(0, name.lastIndexOf('.'));
+}

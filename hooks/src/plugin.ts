@@ -1,0 +1,62 @@
+import type { Static, TObject } from 'typebox';
+import { failBoot } from './boot-error.js';
+
+/** What both kinds of plugin, of the server and of the agent, are made of. `Ctx` is what `setup` gets. */
+export interface PluginDefinition<Ctx, Options extends TObject = TObject> {
+  /** Folder name = plugin name, kebab-case. */
+  readonly name: string;
+  /** Must be in the configuration, and are set up before. */
+  readonly requires?: readonly string[];
+  /** Set up before, where they are in the configuration. */
+  readonly uses?: readonly string[];
+  readonly options?: Options;
+  setup(ctx: Ctx, options: Static<Options>): void | Promise<void>;
+}
+
+/** A plugin with the options that its configuration gave it; they are checked at boot. */
+export interface Plugin<Ctx> {
+  readonly name: string;
+  readonly requires: readonly string[];
+  readonly uses: readonly string[];
+  readonly optionsSchema: TObject;
+  readonly options: Readonly<Record<string, unknown>>;
+  setup(ctx: Ctx, options: never): void | Promise<void>;
+}
+
+export type PluginFactory<Ctx, Options extends TObject = TObject> = (
+  options?: Partial<Static<Options>>,
+) => Plugin<Ctx>;
+
+const NO_OPTIONS = {
+  type: 'object',
+  properties: {},
+  required: [],
+  additionalProperties: false,
+} as unknown as TObject;
+
+export function toPluginFactory<Ctx, Options extends TObject>(
+  definition: PluginDefinition<Ctx, Options>,
+): PluginFactory<Ctx, Options> {
+  const { name, requires = [], uses = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
+  const plugin = { name, requires, uses, optionsSchema, setup };
+  const factory: PluginFactory<Ctx, Options> = (options = {}) => ({ ...plugin, options });
+  // A configuration that lists the factory itself is told the line by this name.
+  return Object.defineProperty(factory, 'name', { value: name });
+}
+
+/** The plugin's options with their defaults; refuses what its schema does not allow. */
+export async function checkOptions({
+  name,
+  optionsSchema,
+  options,
+}: Pick<Plugin<never>, 'name' | 'optionsSchema' | 'options'>): Promise<Record<string, unknown>> {
+  const complete = structuredClone(options);
+  // Loaded here: a program whose plugins have no options need not load a validator.
+  const isPlain = Object.keys(options).length + Object.keys(optionsSchema.properties).length === 0;
+  if (isPlain) return complete;
+  const { compileCheck } = await import('@svc/validation');
+  const [issue] = compileCheck({ ...optionsSchema, additionalProperties: false })(complete);
+  if (!issue) return complete;
+  const key = issue.path.split(/[.[]/)[0] ?? '';
+  return failBoot(`plugin "${name}", option ${issue.path}: ${issue.message}`, [key, name]);
+}

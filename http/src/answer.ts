@@ -1,0 +1,78 @@
+import { nextTurn } from './turns.js';
+
+/** An answer shows so much of a list. */
+export const LIST_BYTES = 8 * 1024 * 1024;
+/** So much is written in one turn. */
+const SLICE_CHARS = 256 * 1024;
+/** Objects are written entry by entry down to this level: what lies below is small in every answer. */
+const LEVELS = 3;
+/** Elements of an array that are written at once. */
+const ELEMENTS = 16;
+
+interface List {
+  readonly items: readonly unknown[];
+  readonly [key: string]: unknown;
+}
+
+/** The JSON text of an answer. Of a list so many items as fit are shown, at least one, and `truncated` says that there are more. */
+export async function toJsonBytes(body: unknown): Promise<Buffer> {
+  const slices: Buffer[] = [];
+  let slice = '';
+  for (const piece of isList(body) ? listPieces(body) : piecesOf(body, LEVELS)) {
+    slice += piece;
+    if (slice.length < SLICE_CHARS) continue;
+    slices.push(Buffer.from(slice));
+    slice = '';
+    await nextTurn();
+  }
+  return Buffer.concat([...slices, Buffer.from(slice)]);
+}
+
+function* listPieces({ items, ...rest }: List): Generator<string> {
+  let sizeBytes = 0;
+  let shown = 0;
+  yield '{"items":[';
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    sizeBytes += Buffer.byteLength(text);
+    if (shown > 0 && sizeBytes > LIST_BYTES) break;
+    yield shown === 0 ? text : `,${text}`;
+    shown += 1;
+  }
+  const others = shown < items.length ? { ...rest, ...endedBy(items[shown - 1], rest) } : rest;
+  const tail = [...piecesOf(others, 1)].join('').slice(1);
+  yield `]${tail === '}' ? '' : ','}${tail}`;
+}
+
+/** A list that is continued by time goes on behind the last item that is shown. */
+function endedBy(last: unknown, rest: object): object {
+  const next = 'next_before' in rest && { next_before: (last as { created_at: number }).created_at };
+  return { ...next, truncated: true };
+}
+
+function* piecesOf(value: unknown, levels: number): Generator<string> {
+  if (levels > 0 && Array.isArray(value)) return void (yield* elementsOf(value));
+  if (levels === 0 || !isPlain(value)) return void (yield JSON.stringify(value));
+  let mark = '{';
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner === undefined) continue;
+    yield `${mark}${JSON.stringify(key)}:`;
+    yield* piecesOf(inner, levels - 1);
+    mark = ',';
+  }
+  yield mark === '{' ? '{}' : '}';
+}
+
+function* elementsOf(array: readonly unknown[]): Generator<string> {
+  for (let first = 0; first < array.length; first += ELEMENTS) {
+    const few = JSON.stringify(array.slice(first, first + ELEMENTS)).slice(1, -1);
+    yield `${first === 0 ? '[' : ','}${few}`;
+  }
+  yield array.length === 0 ? '[]' : ']';
+}
+
+const isList = (body: unknown): body is List => isPlain(body) && Array.isArray(body['items']);
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

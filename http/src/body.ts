@@ -1,0 +1,67 @@
+import { MIB } from '@svc/contract';
+import type { IncomingMessage } from 'node:http';
+import { HttpError } from '@svc/validation';
+import { nextTurn } from './turns.js';
+
+/** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
+const MAX_HELD_BYTES = 256 * MIB;
+/** Larger ones are parsed and checked in a turn of their own each. */
+const LARGE_BYTES = 16 * 1024;
+
+let heldBytes = 0;
+
+/** What a request holds of the memory for bodies, from its first byte until it is answered. */
+export class BodyShare {
+  #bytes = 0;
+
+  /** Throws unavailable when all requests together hold too much. */
+  add(bytes: number): void {
+    if (heldBytes + bytes > MAX_HELD_BYTES) {
+      const message = 'the server holds too many large bodies now; send this one again in a moment';
+      throw new HttpError('unavailable', message, {}, { 'Retry-After': '1' });
+    }
+    heldBytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  release(): void {
+    heldBytes -= this.#bytes;
+    this.#bytes = 0;
+  }
+}
+
+/** Resolves when a body of that size may be parsed, or be checked. */
+export async function takeTurn(bytes: number): Promise<void> {
+  if (bytes > LARGE_BYTES) await nextTurn();
+}
+
+/** Counts while it arrives. What comes after a refusal is let go, so that the client can read the answer. */
+export function readBody(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] | null = [];
+    let sizeBytes = 0;
+    const refuse = (error: unknown) => {
+      chunks = null;
+      share.release();
+      reject(error as Error);
+    };
+    const tooLarge = () => new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`);
+    if (Number(request.headers['content-length']) > limitBytes) refuse(tooLarge());
+    request.on('data', (chunk: Buffer) => {
+      if (chunks === null) return;
+      sizeBytes += chunk.length;
+      try {
+        if (sizeBytes > limitBytes) throw tooLarge();
+        share.add(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks ?? [])));
+    request.on('timeout', () =>
+      refuse(new HttpError('unavailable', 'the body stopped coming; send it again')),
+    );
+    request.on('error', refuse);
+  });
+}

@@ -1,0 +1,33 @@
+import { toId, type ErrorEnvelope, type IdKind } from '@svc/contract';
+import { isAnswerable } from '@svc/hooks';
+import { HttpError, fail } from '@svc/validation';
+
+/** A sentence for the client when the database or the machine is at fault for an error, else null. */
+export type ExplainOutage = (error: unknown) => string | null;
+
+/** The canonical form of an identifier from a path; 404 when it is malformed. */
+export function requireId(kind: IdKind, input: string): string {
+  return toId(kind, input) ?? fail('not_found', `no ${kind} "${input}"`);
+}
+
+/** The canonical form of an identifier that a filter names, if it names one. `require` throws not_found. */
+export async function idOf(
+  given: string | undefined,
+  require: (id: string) => Promise<{ readonly id: string }>,
+): Promise<string | undefined> {
+  return given === undefined ? undefined : (await require(given)).id;
+}
+
+/** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
+export function toHttpError(error: unknown, request_id: string, explainOutage: ExplainOutage): HttpError {
+  if (isAnswerable(error) && error.name === 'HttpError') return error;
+  if ((error as Error | undefined)?.name === 'URIError')
+    return new HttpError('not_found', 'the path has a malformed percent-encoding');
+  const outage = explainOutage(error);
+  if (outage !== null) return new HttpError('unavailable', outage);
+  return new HttpError('internal', `the server failed; its log has more under ${request_id}`, { request_id });
+}
+
+export const toEnvelope = ({ code, message, details }: HttpError): ErrorEnvelope => ({
+  error: { code, message, details },
+});

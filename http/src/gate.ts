@@ -1,0 +1,34 @@
+import type { RouteScope } from '@svc/contract';
+import type { Caller } from './caller.js';
+import { HttpError, fail } from '@svc/validation';
+
+/** The caller of a request, or null where no token is asked for. Throws 401 and 403. */
+export type Gate = (authorization: string | undefined, scope: RouteScope) => Promise<Caller | null>;
+
+/** `authenticate` answers who holds a bearer token. */
+export function createGate(authenticate: (bearer: string) => Promise<Caller | undefined>): Gate {
+  return async (authorization = '', scope) => {
+    if (scope === 'none') return null;
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    if (bearer === undefined) throw unauthorized('send the header "Authorization: Bearer <token>"');
+    const caller = await authenticate(bearer);
+    if (!caller) throw unauthorized('the token is unknown, expired or revoked');
+    if (permits(caller, scope)) return caller;
+    const held = caller.ingest === null ? caller.scope : 'run ingest';
+    return fail('forbidden', `this needs a token of ${toNeed(scope)} scope; "${caller.name}" has ${held}`);
+  };
+}
+
+/** A write token does everything. A run ingest token is good only where a route asks for one. */
+function permits({ scope, ingest }: Caller, needed: RouteScope): boolean {
+  if (needed === 'any') return true;
+  if (ingest !== null) return needed === 'ingest';
+  return scope === 'write' || scope === (needed === 'ingest' ? 'sdk' : needed);
+}
+
+function toNeed(scope: RouteScope): string {
+  return scope === 'write' ? 'write' : `${scope === 'ingest' ? 'sdk' : scope} or write`;
+}
+
+const unauthorized = (message: string): HttpError =>
+  new HttpError('unauthorized', message, {}, { 'WWW-Authenticate': 'Bearer' });

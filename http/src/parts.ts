@@ -1,0 +1,36 @@
+import type { Clock } from '@svc/hooks';
+import type { Logger } from 'pino';
+import type { ExplainOutage } from './errors.js';
+import type { Gate } from './gate.js';
+import type { HttpLimits } from './limits.js';
+import type { OpenStreams } from './open-streams.js';
+import type { FrozenRoutes } from './routes.js';
+import type { TokenWatch } from './token-watch.js';
+
+export interface HttpConfig {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** `Host` names accepted besides loopback's. null: any, unless listening on loopback. */
+  readonly allowedHosts: readonly string[] | null;
+  /** Foreign origins that a browser may call from. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** What the HTTP side is made of. */
+export interface HttpParts extends FrozenRoutes {
+  readonly gate: Gate;
+  readonly config: HttpConfig;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly limits: HttpLimits;
+  readonly explainOutage: ExplainOutage;
+  /** Aborts when the server begins to close. */
+  readonly closing: AbortSignal;
+}
+
+/** What its answers and sockets share. */
+export interface ServerParts extends HttpParts {
+  readonly tokens: TokenWatch;
+  readonly streams: OpenStreams;
+}

@@ -1,0 +1,92 @@
+import { isAnswerable, withLimit } from '@svc/hooks';
+import { fail } from '@svc/validation';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { toEnvelope, toHttpError } from './errors.js';
+import { admitOrigin } from './origin.js';
+import type { HttpParts, ServerParts } from './parts.js';
+import { SocketCare } from './socket-care.js';
+
+const SETTINGS = { noServer: true, maxPayload: 16 * 1024 * 1024, perMessageDeflate: false };
+const GOING_AWAY = 1001;
+const INTERNAL_ERROR = 1011;
+/** Agents know it: the token of the socket was revoked or has expired. */
+const TOKEN_REFUSED = 4004;
+const CUT_AFTER_MS = 1_000;
+
+/** WebSocket endpoints. Whoever may not in gets an HTTP answer with the error envelope, not a socket. */
+export function serveUpgrades(server: Server, parts: ServerParts) {
+  const { upgrades, gate, config, log, tokens } = parts;
+  const sockets = new WebSocketServer(SETTINGS);
+  const care = new SocketCare(parts.limits, log);
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    admitOrigin(request, config);
+    const [path] = (request.url ?? '').split('?');
+    const route =
+      upgrades.find((known) => known.path === path) ?? fail('not_found', `no WebSocket at ${path}`);
+    const { authorization = '' } = request.headers;
+    const caller = await gate(authorization, route.scope);
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      webSocket.on('error', (err) => log.debug({ err, path }, 'a socket failed'));
+      care.add(webSocket);
+      if (caller)
+        webSocket.once(
+          'close',
+          tokens.watch(authorization, () => endForToken(webSocket)),
+        );
+      try {
+        route.open(webSocket, caller!, request);
+      } catch (err) {
+        log.error({ err, path }, 'a socket could not be served');
+        webSocket.close(INTERNAL_ERROR);
+      }
+    });
+  }
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    upgrade(request, socket, head).catch((error: unknown) => answerRaw(socket, error, parts));
+  });
+
+  return {
+    /** Says goodbye to every socket; cuts those that are still there after the grace. */
+    async close(graceMs: number): Promise<void> {
+      care.close();
+      for (const client of sockets.clients) client.close(GOING_AWAY, 'the server closes');
+      const gone = new Promise((resolve) => sockets.close(resolve));
+      const cut = () => sockets.clients.forEach((client) => client.terminate());
+      await Promise.all([withLimit(graceMs, () => gone).catch(cut), gone]);
+    },
+  };
+}
+
+function endForToken(socket: WebSocket): void {
+  socket.close(TOKEN_REFUSED, 'the token was revoked or has expired');
+  setTimeout(() => socket.terminate(), CUT_AFTER_MS).unref();
+}
+
+/** Writes an error envelope where there is no response object: refused upgrades, and requests that are no HTTP. */
+export function answerRaw(
+  socket: Duplex,
+  err: unknown,
+  { log, explainOutage }: Pick<HttpParts, 'log' | 'explainOutage'>,
+): void {
+  const request_id = randomUUID();
+  const answer = toHttpError(err, request_id, explainOutage);
+  if (answer.status >= 500 && !isAnswerable(err)) log.error({ err, request_id }, 'an upgrade failed');
+  const body = JSON.stringify(toEnvelope(answer));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': request_id,
+    Connection: 'close',
+    ...answer.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, ...lines, '', ''].join('\r\n');
+  // Not left half open: a peer that never ends its side would keep a closing server waiting.
+  if (socket.writable) socket.end(head + body, () => socket.destroy());
+}
