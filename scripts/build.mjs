@@ -116,8 +116,8 @@ async function buildCommandLine() {
     entryPoints: [
       { in: 'cli/src/main.ts', out: 'main' },
       { in: 'cli/src/agent-main.ts', out: 'agent-main' },
-      { in: 'agent/src/shim.ts', out: 'shim' },
-      { in: 'agent/src/launcher.ts', out: 'launcher' },
+      { in: 'agent/src/process/shim.ts', out: 'shim' },
+      { in: 'agent/src/process/launcher.ts', out: 'launcher' },
     ],
     outdir: 'cli/dist',
     absWorkingDir: ROOT,

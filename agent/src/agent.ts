@@ -2,24 +2,24 @@ import type { Hello, Labels, RunnerProbe, SlotSpec, SystemFacts, Welcome } from 
 import { setMaxListeners } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
-import { ensureDurableDir } from './durable-file.js';
-import { nvidiaSmi } from './gpu-nvidia.js';
-import { ensureIdentity, saveIdentitySync, type Identity } from './identity.js';
-import { findJobUser, openPassage, type JobUser } from './job-user.js';
-import { LogShipper } from './log-shipper.js';
-import { LogSpool } from './log-spool.js';
-import { createAgentLog, toReason, type AgentLog } from './log.js';
-import { OldAttempts } from './old-attempts.js';
-import { readBootId } from './process-table.js';
-import { systemClock, type RunnerAgent } from './runner.js';
-import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './session.js';
-import { virtualGpus, type GpuSource } from './slots.js';
-import { SpoolShipper } from './spool-shipper.js';
-import { lockStateDir, type StateDirLock } from './state-dir-lock.js';
-import { Supervisor } from './supervisor.js';
-import { Telemetry } from './telemetry.js';
-import { loadSystemFacts } from './system-facts.js';
-import { VERSION } from './version.js';
+import { findJobUser, openPassage } from './attempts/job-user.js';
+import { OldAttempts } from './attempts/old-attempts.js';
+import { Supervisor } from './attempts/supervisor.js';
+import { PROTOCOL, Session, SESSION_TIMING, type SessionTiming } from './connection/session.js';
+import { readBootId } from './core/boot-id.js';
+import { ensureDurableDir } from './core/durable-file.js';
+import { createAgentLog, toReason, type AgentLog } from './core/log.js';
+import { systemClock, type RunnerAgent, type JobUser } from './core/runner.js';
+import { VERSION } from './core/version.js';
+import { nvidiaSmi } from './host/gpu-nvidia.js';
+import { ensureIdentity, saveIdentitySync, type Identity } from './host/identity.js';
+import { virtualGpus, type GpuSource } from './host/slots.js';
+import { lockStateDir, type StateDirLock } from './host/state-dir-lock.js';
+import { loadSystemFacts } from './host/system-facts.js';
+import { Telemetry } from './host/telemetry.js';
+import { LogShipper } from './logs/log-shipper.js';
+import { LogSpool } from './logs/log-spool.js';
+import { SpoolShipper } from './spool/spool-shipper.js';
 
 const HELLO_PATIENCE_MS = 3000;
 
@@ -143,11 +143,11 @@ async function startLocked(
     ...{ nodeId: identity.node_id, nodeName: identity.name },
     send: (frame) => session.send(frame),
     isOnline: () => session.isOnline,
-    forgotten: (dir) => oldAttempts.forgotten(dir),
+    onReleased: (dir) => oldAttempts.released(dir),
   });
   const oldAttempts: OldAttempts = new OldAttempts({
     ...{ jobsDir: path.join(stateDir, 'jobs'), keepDays: options.keepAttemptsDays, clock, log },
-    isInCare: (key) => supervisor.isInCare(key),
+    isManaged: (key) => supervisor.isManaged(key),
   });
 
   const telemetry = new Telemetry({

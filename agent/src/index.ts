@@ -1,4 +1,4 @@
-export { keepHeapSmall } from './small-heap.js';
+export { keepHeapSmall } from './core/small-heap.js';
 export { startAgent, type Agent, type AgentOptions } from './agent.js';
 export {
   AGENT_LOG_LEVELS,
@@ -6,15 +6,14 @@ export {
   type AgentLog,
   type AgentLogLevel,
   type AgentLogOptions,
-} from './log.js';
-export * from './runner.js';
-export type { JobUser } from './job-user.js';
-export { StartError } from './start-error.js';
-export { virtualGpus, type GpuSource } from './slots.js';
-export { nvidiaSmi, parseGpuList } from './gpu-nvidia.js';
-export type { SessionTiming } from './session.js';
-export { VERSION } from './version.js';
+} from './core/log.js';
+export * from './core/runner.js';
+export { StartError } from './core/start-error.js';
+export { virtualGpus, type GpuSource } from './host/slots.js';
+export { nvidiaSmi, parseGpuList } from './host/gpu-nvidia.js';
+export type { SessionTiming } from './connection/session.js';
+export { VERSION } from './core/version.js';
 // For runners whose attempts are processes of this host.
-export { ShimPool } from './shim-pool.js';
-export { recoverUnderShim, startUnderShim, type ShimState } from './shimmed-run.js';
-export { sweepMarked, type ProcessEnvironment } from './process-table.js';
+export { ShimPool } from './process/shim-pool.js';
+export { recoverUnderShim, startUnderShim, type ShimState } from './process/shimmed-run.js';
+export { sweepMarked, type ProcessEnvironment } from './process/process-table.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SHIM_FLAGS } from '../src/shim-pool.js';
+import { SHIM_FLAGS } from '../src/process/shim-pool.js';
 
 let command: readonly string[] | null = null;
 
@@ -15,7 +15,7 @@ export function compiledShim(): readonly string[] {
 function compile(): string {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-shim-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
-  const toSource = (name: string) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
+  const toSource = (name: string) => fileURLToPath(new URL(`../src/process/${name}.ts`, import.meta.url));
   buildSync({
     entryPoints: ['shim', 'launcher'].map(toSource),
     outdir: dir,

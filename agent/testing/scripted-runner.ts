@@ -1,5 +1,5 @@
 import type { Exit } from '@svc/contract';
-import type { Run, RunContext, RunnerAgent, Saved } from '../src/runner.js';
+import type { Run, RunContext, RunnerAgent, Saved } from '../src/core/runner.js';
 
 /** What a job of the scripted runner does: it is the plan. */
 export interface Script {

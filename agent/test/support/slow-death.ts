@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { identify, type ProcessIdentity } from '../../src/process-table.js';
+import { identify, type ProcessIdentity } from '../../src/process/process-table.js';
 
 /** Prints a line when its second thread runs. */
 const MORTAL = [

@@ -105,7 +105,7 @@ describe('process runner: agents come and go, jobs stay', () => {
     expect(host.server.logs.lines(key)).to.deep.equal(['started', 'last words']);
   });
 
-  it('clears out after a job that ended in its absence', async () => {
+  it('kills the leftovers of a job that ended in its absence', async () => {
     await host.startAgent();
     const key = host.sh(`setsid sleep 300 & echo $!; ${waitUntil(enough())}`);
     await until(() => host.server.logs.lines(key).length === 1, 'the pid');
@@ -214,7 +214,7 @@ describe('process runner: agents come and go, jobs stay', () => {
     });
   });
 
-  it("kills processes of its own that are in no one's care", async () => {
+  it('kills processes of its own that nobody manages', async () => {
     await host.startAgent();
     const key = host.run(['sleep', '300']);
     const { pid } = await host.server.running(key);

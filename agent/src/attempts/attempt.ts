@@ -1,0 +1,283 @@
+import type { AgentFrame, AttemptKey, AttemptReport, Exit } from '@svc/contract';
+import { unlessMissing, writeAtomic, writeDurable } from '../core/durable-file.js';
+import { toReason, type AgentLog } from '../core/log.js';
+import { retry } from '../core/retry.js';
+import type { RunPaths } from '../core/run-paths.js';
+import type { Clock, Run } from '../core/runner.js';
+import { within } from '../core/within.js';
+import type { AttemptLogs } from '../logs/log-shipper.js';
+import { withoutTime, type Ended } from '../process/shim-protocol.js';
+import type { AttemptSpool } from '../spool/attempt-spool.js';
+import { findResultFlaw } from './eval-result.js';
+import { findOomInLog } from './oom-in-log.js';
+import { loadEnd, saveReleased, type Runtime, type SavedPlan } from './run-dir.js';
+
+/** So long the report of an end waits for the last of the log to be on its way. */
+const LOG_FLUSH_MS = 2000;
+
+/** What an attempt needs of the agent around it. */
+export interface AttemptHost {
+  readonly nodeId: string;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: AgentLog;
+  /** Aborts when the agent closes. */
+  readonly signal: AbortSignal;
+  /** Dropped without a connection: the next hello says it all. */
+  send(frame: AgentFrame): void;
+  isOnline(): boolean;
+  /** The attempt is managed no more. */
+  release(attempt: Attempt): void;
+  /** The directory of an attempt is marked as released. */
+  onReleased(dir: string): void;
+  /** A write to the state directory: the agent does not let go of the directory before it is done. */
+  writing(write: Promise<void>): void;
+}
+
+/** One attempt that this agent manages, from its acceptance until the server has its end, its log and what was spooled. */
+export class Attempt {
+  #plan: SavedPlan;
+  readonly #logs: AttemptLogs;
+  readonly #spool: AttemptSpool;
+  readonly #host: AttemptHost;
+
+  /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
+  readonly startAuthorized: Promise<boolean>;
+  /** Resolves when it is managed no more. */
+  readonly released: Promise<void>;
+  readonly #ended: Promise<void>;
+  /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
+  #settled: Promise<void>;
+  #resolveSettled = () => {};
+  #resolveEnded = () => {};
+  #resolveStartAuthorized: (isWanted: boolean) => void = () => {};
+  #resolveReleased = () => {};
+  #isStartAuthorized = false;
+  #run: Run | null = null;
+  #end: Ended | null = null;
+  #accepted = false;
+  #stopGraceMs: number | null = null;
+  #forgetting = false;
+
+  constructor(
+    readonly key: AttemptKey,
+    readonly paths: RunPaths,
+    plan: SavedPlan,
+    logs: AttemptLogs,
+    spool: AttemptSpool,
+    host: AttemptHost,
+  ) {
+    this.#plan = plan;
+    this.#logs = logs;
+    this.#spool = spool;
+    this.#host = host;
+    this.#settled = this.#unsettled();
+    this.startAuthorized = new Promise((resolve) => (this.#resolveStartAuthorized = resolve));
+    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    this.released = new Promise((resolve) => (this.#resolveReleased = resolve));
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  /** The server has said that it has nothing more to do with it. */
+  get isForgetting(): boolean {
+    return this.#forgetting;
+  }
+
+  get settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  /** Its directory is durable, with that plan: from here on it is ours, and waits for `start`. */
+  accept(plan: SavedPlan): void {
+    this.#plan = plan;
+    this.#accepted = true;
+    this.#host.send({ type: 'accepted', ...this.key });
+    if (!this.#isStartAuthorized) this.#resolveSettled();
+  }
+
+  /** The server wants it started here. */
+  authorizeStart(): void {
+    if (this.#isStartAuthorized) return;
+    this.#isStartAuthorized = true;
+    if (this.#accepted) this.#settled = this.#unsettled();
+    this.#resolveStartAuthorized(true);
+  }
+
+  /** The server asked for it again: says once more how far it is. */
+  repeat(): void {
+    const isStarting = this.#run === null && this.#end === null;
+    if (!isStarting) this.#sendReport();
+    else if (this.#accepted) this.#host.send({ type: 'accepted', ...this.key });
+  }
+
+  /** What the server is told of it. One that is being started is running, without a pid. */
+  report(): AttemptReport {
+    const run = this.#run;
+    return {
+      ...this.key,
+      state: this.#end !== null ? 'ended' : this.#isStartAuthorized ? 'running' : 'accepted',
+      pid: run?.pid ?? null,
+      started_at: run?.startedAt ?? null,
+      exit: this.#end === null ? null : withoutTime(this.#end),
+      finished_at: this.#end?.finished_at ?? null,
+    };
+  }
+
+  /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
+  async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
+    this.#isStartAuthorized = true;
+    this.#logs.watch(this.paths.dir);
+    try {
+      this.#run = await launch;
+    } catch (error) {
+      // An agent that closes says nothing of what it did not carry through: the next one finds out.
+      return this.#host.signal.aborted ? undefined : this.end(onFailure(toReason(error)));
+    }
+    this.#resolveSettled();
+    this.#sendReport();
+    this.#host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
+    const runtimeSaved = this.#saveRuntime(this.#run);
+    this.#host.writing(runtimeSaved);
+    if (this.#stopGraceMs !== null) this.#stopRun(this.#run, this.#stopGraceMs);
+    const exit = await this.#run.exit;
+    await runtimeSaved;
+    await this.end(exit);
+  }
+
+  /** Records how it ended, lets the log go first, and reports. What the runner left in exit.json stands. */
+  async end(exit: Exit): Promise<void> {
+    const finished_at = this.#host.clock.now();
+    const saved = await this.#patiently('cannot read how the attempt ended', () => loadEnd(this.paths));
+    const ended = await this.#judge(saved ?? (await this.#saveEnd({ ...exit, finished_at })));
+    this.#logs.finalize();
+    if (this.#host.isOnline()) await within(this.#logs.sent, LOG_FLUSH_MS);
+    this.#settleEnd(ended);
+    this.#sendReport();
+    this.#host.log.info('attempt ended', { ...this.key, ...withoutTime(ended) });
+  }
+
+  /** As it was found on the disk. */
+  async restoreEnd(ended: Ended): Promise<void> {
+    this.#settleEnd(await this.#judge(ended));
+  }
+
+  #settleEnd(ended: Ended): void {
+    this.#end = ended;
+    this.#logs.finalize();
+    this.#spool.finalize();
+    this.#resolveSettled();
+    this.#resolveEnded();
+  }
+
+  stop(graceMs: number = this.#plan.kill_grace_ms): void {
+    this.#stopGraceMs = Math.min(graceMs, this.#stopGraceMs ?? Infinity);
+    this.#resolveStartAuthorized(false);
+    if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
+  }
+
+  /** The server has its end, or wants nothing of it: once it has ended and its log and spool are delivered, it is released. */
+  forget(): void {
+    if (!this.hasEnded) this.stop();
+    if (this.#forgetting) return;
+    this.#forgetting = true;
+    void this.#forget().catch(() => {});
+  }
+
+  #unsettled(): Promise<void> {
+    return new Promise((resolve) => (this.#resolveSettled = resolve));
+  }
+
+  #sendReport(): void {
+    this.#host.send({ type: 'attempt', ...this.report() });
+  }
+
+  async #forget(): Promise<void> {
+    await this.#ended;
+    // However long: a server whose disk is full acknowledges nothing, and takes it all once there is room.
+    await this.#logs.shipped;
+    await this.#spool.delivered;
+    if (this.#host.signal.aborted) return;
+    await this.#patiently('cannot mark the attempt as released', () => this.#saveReleased());
+    this.#logs.close();
+    this.#spool.close();
+    this.#host.release(this);
+    this.#host.onReleased(this.paths.dir);
+    this.#resolveReleased();
+  }
+
+  /** Must hold: it is still managed, or the mark could come into the directory of a later life of the attempt. */
+  async #saveReleased(): Promise<void> {
+    const write = saveReleased(this.paths, this.#host.clock.now());
+    this.#host.writing(write.catch(() => {}));
+    // What could not be prepared, or was removed, has no directory to mark.
+    await write.catch(unlessMissing);
+  }
+
+  #stopRun(run: Run, graceMs: number): void {
+    void run.stop(graceMs).catch((error: unknown) => this.#complain('cannot stop the attempt', error));
+  }
+
+  /** What its exit does not tell: whether an evaluation left its result, and whether a failure was for want of memory. */
+  async #judge(ended: Ended): Promise<Ended> {
+    const isExit = ended.kind === 'exited' || ended.kind === 'signaled';
+    if (!isExit) return ended;
+    return ended.code === 0 ? this.#checkResult(ended) : this.#checkMemory(ended);
+  }
+
+  /** One that was told to stop ended for that. */
+  async #checkMemory(ended: Extract<Ended, { code: number }>): Promise<Ended> {
+    if (this.#stopGraceMs !== null) return ended;
+    const evidence = await findOomInLog(this.paths).catch((error: unknown) =>
+      this.#complain('cannot read the end of the log', error),
+    );
+    if (!evidence) return ended;
+    return this.#saveEnd({ kind: 'oom', code: ended.code, evidence, finished_at: ended.finished_at });
+  }
+
+  /** An evaluation that exits with 0 has succeeded only with a valid result. */
+  async #checkResult(ended: Ended): Promise<Ended> {
+    const { result } = this.#plan;
+    if (!result) return ended;
+    const flaw = await findResultFlaw(result);
+    if (flaw === null) return ended;
+    const message = `${flaw} (${this.#host.nodeName})`;
+    return this.#saveEnd({ kind: 'result_invalid', message, finished_at: ended.finished_at });
+  }
+
+  async #saveEnd(ended: Ended): Promise<Ended> {
+    try {
+      await writeDurable(this.paths.exit, ended);
+    } catch (error) {
+      this.#complain('cannot write how the attempt ended', error);
+    }
+    return ended;
+  }
+
+  async #saveRuntime(run: Run): Promise<void> {
+    const { job_id, attempt, run_id, runner, working_dir, gpu_indices } = this.#plan;
+    const { command = null } = this.#plan.plan as { command?: readonly string[] | null };
+    const { nodeId: node_id, nodeName: node } = this.#host;
+    const runtime: Runtime = {
+      ...{ job_id, attempt, run_id, node_id, node, runner },
+      ...{ pid: run.pid, command, working_dir, gpu_indices, started_at: run.startedAt },
+    };
+    await writeAtomic(this.paths.runtime, runtime).catch((error: unknown) =>
+      this.#complain('cannot write runtime.json', error),
+    );
+  }
+
+  /** For what must be known or done, whatever the disk is like at the moment. */
+  #patiently<T>(message: string, task: () => Promise<T>): Promise<T> {
+    return retry(task, {
+      isWanted: () => !this.#host.signal.aborted,
+      onFailure: (error) => this.#complain(message, error),
+    });
+  }
+
+  #complain(message: string, error: unknown): void {
+    this.#host.log.error(message, { ...this.key, reason: toReason(error) });
+  }
+}

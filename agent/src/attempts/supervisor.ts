@@ -1,0 +1,249 @@
+import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, Welcome } from '@svc/contract';
+import path from 'node:path';
+import { writeAtomic } from '../core/durable-file.js';
+import { toReason } from '../core/log.js';
+import { toRunPaths, type RunPaths } from '../core/run-paths.js';
+import { attemptKey, type RecoverContext, type RunnerAgent, type JobUser } from '../core/runner.js';
+import { within } from '../core/within.js';
+import type { LogShipper } from '../logs/log-shipper.js';
+import type { SpoolShipper } from '../spool/spool-shipper.js';
+import { Attempt, type AttemptHost } from './attempt.js';
+import { expectResult, toResultEnv } from './eval-result.js';
+import { giveRunDir } from './job-user.js';
+import { toProcessEnv } from './process-env.js';
+import {
+  createRunDir,
+  loadAttempts,
+  removeIfUntouched,
+  toUnknownPlan,
+  type FoundAttempt,
+  type SavedPlan,
+  type SavedState,
+} from './run-dir.js';
+
+type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
+
+/** A runner that cannot tell by then whether a process lives does not hold up the others. */
+const RECOVERY_MS = 5000;
+
+export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing'> {
+  readonly stateDir: string;
+  readonly bootId: string;
+  readonly serverUrl: string;
+  readonly token: string;
+  /** As whom jobs run; null: as the agent does. */
+  readonly jobUser: JobUser | null;
+  readonly runners: readonly RunnerAgent[];
+  readonly logs: LogShipper;
+  readonly spools: SpoolShipper;
+}
+
+/** Manages every attempt of this node: carries out what the server asks, and tells it what became of them. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #runners: ReadonlyMap<string, RunnerAgent>;
+  readonly #jobsDir: string;
+  readonly #host: AttemptHost;
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#runners = new Map(options.runners.map((runner) => [runner.name, runner]));
+    this.#jobsDir = path.join(options.stateDir, 'jobs');
+    this.#host = {
+      ...options,
+      release: (attempt) => void this.#attempts.delete(attemptKey(attempt.key)),
+      writing: (write) => this.#track(write),
+    };
+  }
+
+  /** Takes up again what an agent before this one left on the disk, and kills what nobody manages. */
+  async recover(): Promise<void> {
+    for (const found of await loadAttempts(this.#jobsDir)) await this.#takeUp(found);
+    await this.settle(RECOVERY_MS);
+    const running = [...this.#attempts.values()].filter((attempt) => !attempt.hasEnded);
+    const keep = new Set(running.map((attempt) => attemptKey(attempt.key)));
+    for (const runner of this.#runners.values()) await runner.reap(keep, this.#options.nodeId);
+  }
+
+  /** Waits until no attempt is on its way to the disk or being started, at most so long. */
+  async settle(timeoutMs: number): Promise<void> {
+    await within(Promise.all([...this.#attempts.values()].map((attempt) => attempt.settled)), timeoutMs);
+  }
+
+  isManaged(key: AttemptKey): boolean {
+    return this.#attempts.has(attemptKey(key));
+  }
+
+  reports(): AttemptReport[] {
+    return [...this.#attempts.values()].map((attempt) => attempt.report());
+  }
+
+  /** The server's word on each attempt that hello named. */
+  welcome({ verdicts, log_positions }: Welcome): void {
+    this.#options.logs.resume(log_positions);
+    this.#options.spools.resume();
+    for (const { verdict, ...key } of verdicts) {
+      const attempt = this.#attempts.get(attemptKey(key));
+      if (verdict === 'keep') attempt?.authorizeStart();
+      if (verdict === 'forget') attempt?.forget();
+      if (verdict === 'stop') attempt?.stop();
+    }
+  }
+
+  carryOut(frame: ServerFrame): void {
+    if (frame.type === 'logs_ack') this.#options.logs.ack(frame);
+    if (frame.type === 'spool_ack') this.#options.spools.ack(frame);
+    if (frame.type === 'dispatch') this.#dispatch(frame);
+    if (frame.type === 'start') this.#attempts.get(attemptKey(frame))?.authorizeStart();
+    if (frame.type === 'stop') this.#stop(frame, frame.grace_ms);
+    if (frame.type === 'forget') this.#attempts.get(attemptKey(frame))?.forget();
+  }
+
+  /** Resolves when nothing of ours is on its way to the disk. Nothing is started any more: the agent closes. */
+  async close(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+
+  #track(write: Promise<void>): void {
+    this.#writes.add(write);
+    void write.finally(() => this.#writes.delete(write));
+  }
+
+  #dispatch(frame: Dispatch): void {
+    const key = { job_id: frame.job_id, attempt: frame.attempt };
+    const known = this.#attempts.get(attemptKey(key));
+    if (known?.isForgetting) return this.#dispatchAfter(known, frame);
+    if (known !== undefined) return known.repeat();
+    const paths = toRunPaths(this.#jobsDir, key);
+    const plan = toSavedPlan(frame, paths, this.#options.clock.now());
+    const attempt = this.#add(key, paths, plan);
+    void this.#begin(frame, attempt, plan).catch((error: unknown) => this.#complain(key, error));
+  }
+
+  /** A new life of an attempt that was stopped before it had started: the server has sent it here once more. */
+  #dispatchAfter(known: Attempt, frame: Dispatch): void {
+    void known.released.then(() => {
+      if (!this.#options.signal.aborted) this.#dispatch(frame);
+    });
+  }
+
+  #add(key: AttemptKey, paths: RunPaths, plan: SavedPlan): Attempt {
+    const { logs, spools } = this.#options;
+    const attempt = new Attempt(key, paths, plan, logs.add(key, paths), spools.add(key, paths), this.#host);
+    this.#attempts.set(attemptKey(key), attempt);
+    return attempt;
+  }
+
+  async #begin(frame: Dispatch, attempt: Attempt, draft: SavedPlan): Promise<void> {
+    const plan = { ...draft, result: await expectResult(frame, draft.working_dir, attempt.paths.result) };
+    const { jobUser } = this.#options;
+    const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
+    try {
+      await createRunDir(attempt.paths, plan);
+      if (jobUser !== null) await giveRunDir(attempt.paths, plan, jobUser);
+    } catch (error) {
+      return attempt.end(
+        refuse(`${attempt.paths.dir} cannot be made on ${this.#options.nodeName}: ${toReason(error)}`),
+      );
+    }
+    if (this.#options.signal.aborted) return;
+    attempt.accept(plan);
+    const runner = this.#runners.get(plan.runner);
+    if (runner === undefined) {
+      return attempt.end(
+        refuse(`runner ${plan.runner} is not part of the agent on ${this.#options.nodeName}`),
+      );
+    }
+    if (!(await attempt.startAuthorized)) {
+      const reason = `it was stopped on ${this.#options.nodeName} before it was started`;
+      return attempt.end({ kind: 'lost', reason });
+    }
+    if (this.#options.signal.aborted) return;
+    const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
+    const ctx = {
+      ...this.#toContext(runner, attempt),
+      env: this.#toEnv(frame, plan, attempt.paths),
+      workingDir,
+      gpuIndices,
+      user: jobUser,
+    };
+    await attempt.follow(runner.start(plan.plan, ctx), refuse);
+  }
+
+  async #takeUp({ key, paths, plan, state, ended }: FoundAttempt): Promise<void> {
+    if (state === null && ended === null && (await removeIfUntouched(paths))) return;
+    if (plan === null) this.#options.log.warn('the plan of an attempt cannot be read', { file: paths.plan });
+    const attempt = this.#add(key, paths, plan ?? toUnknownPlan(key, paths));
+    if (ended !== null) return attempt.restoreEnd(ended);
+    void attempt
+      .follow(this.#recoverRun(attempt, state), (reason) => ({ kind: 'lost', reason }))
+      .catch((error: unknown) => this.#complain(key, error));
+  }
+
+  async #recoverRun(attempt: Attempt, saved: SavedState | null) {
+    if (saved === null) throw new Error('what was noted of it cannot be read, as after a loss of power');
+    if (saved.boot_id !== this.#options.bootId) throw new Error('host rebooted');
+    const runner = this.#runners.get(saved.runner);
+    if (runner === undefined) throw new Error(`runner ${saved.runner} is no longer part of the agent`);
+    const { state_version: version, state } = saved;
+    const run = await runner.recover({ version, state }, this.#toContext(runner, attempt));
+    if (run === null) throw new Error('it is gone, and nobody knows how it ended');
+    return run;
+  }
+
+  #toContext(runner: RunnerAgent, { key, paths }: Attempt): RecoverContext<unknown> {
+    const { nodeId, nodeName, bootId: boot_id, signal, log, clock } = this.#options;
+    const { dir, stdout: stdoutPath, stderr: stderrPath } = paths;
+    const save = (state: unknown) => {
+      const saved: SavedState = { runner: runner.name, state_version: runner.stateVersion, boot_id, state };
+      return writeAtomic(paths.state, saved);
+    };
+    return { ...key, nodeId, nodeName, dir, stdoutPath, stderrPath, signal, log, clock, save };
+  }
+
+  #toEnv(frame: Dispatch, plan: SavedPlan, { spool: spoolDir }: RunPaths): Record<string, string> {
+    const { token: agentToken, serverUrl, nodeId, jobUser } = this.#options;
+    const { job_id: jobId, attempt, run_id: runId, gpu_indices: gpuIndices } = frame;
+    const { working_dir: workingDir, result } = plan;
+    const inherited = process.env;
+    return toProcessEnv({
+      inherited,
+      given: toResultEnv(frame.env, result),
+      agentToken,
+      user: jobUser,
+      serverUrl,
+      nodeId,
+      jobId,
+      attempt,
+      runId,
+      gpuIndices,
+      workingDir,
+      spoolDir,
+    });
+  }
+
+  #stop({ job_id, attempt }: AttemptKey, graceMs: number): void {
+    const known = this.#attempts.get(attemptKey({ job_id, attempt }));
+    if (known !== undefined) return known.hasEnded ? known.repeat() : known.stop(graceMs);
+    const exit: Exit = { kind: 'lost', reason: `node ${this.#options.nodeName} has no such attempt` };
+    const nothing = { pid: null, started_at: null, finished_at: this.#options.clock.now() };
+    this.#options.send({ type: 'attempt', job_id, attempt, state: 'ended', exit, ...nothing });
+  }
+
+  #complain(key: AttemptKey, error: unknown): void {
+    this.#options.log.error('an attempt cannot be managed', { ...key, reason: toReason(error) });
+  }
+}
+
+function toSavedPlan(frame: Dispatch, paths: RunPaths, acceptedAt: number): SavedPlan {
+  const { job_id, attempt, run_id, name, runner, plan, gpu_indices, kill_grace_ms } = frame;
+  const working_dir = frame.working_dir ?? paths.work;
+  const env_names = Object.keys(frame.env).sort();
+  return {
+    ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, gpu_indices, kill_grace_ms },
+    result: null,
+    accepted_at: acceptedAt,
+  };
+}

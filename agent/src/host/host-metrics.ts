@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+
+export type Measured = Record<string, number>;
+
+interface Counters {
+  readonly at: number;
+  readonly busyTicks: number;
+  readonly totalTicks: number;
+  readonly rxBytes: number;
+  readonly txBytes: number;
+}
+
+/** Measures this host: processor, memory, network, and the disk that holds `dir`. Rates are those since the measurement before. */
+export class HostMeter {
+  readonly #dir: string;
+  #before: Counters | null = null;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+  /** What cannot be read is left out; rates are missing the first time. */
+  async measure(): Promise<Measured> {
+    return { ...this.#rates(), ...toMemory(read('/proc/meminfo')), ...(await measureDisk(this.#dir)) };
+  }
+
+  #rates(): Measured {
+    const now = { at: performance.now(), ...toCpu(read('/proc/stat')), ...toNetwork(read('/proc/net/dev')) };
+    const before = this.#before;
+    this.#before = now;
+    if (before === null || now.at === before.at) return {};
+    const seconds = (now.at - before.at) / 1000;
+    const ticks = now.totalTicks - before.totalTicks;
+    return {
+      ...(ticks > 0 && { 'cpu.util': round((100 * (now.busyTicks - before.busyTicks)) / ticks, 1) }),
+      'net.rx_bps': Math.max(0, Math.round((8 * (now.rxBytes - before.rxBytes)) / seconds)),
+      'net.tx_bps': Math.max(0, Math.round((8 * (now.txBytes - before.txBytes)) / seconds)),
+    };
+  }
+}
+
+/** `cpu  user nice system idle iowait irq softirq steal …` */
+export function toCpu(stat: string): Pick<Counters, 'busyTicks' | 'totalTicks'> {
+  const ticks = (/^cpu\s+(.+)$/m.exec(stat)?.[1] ?? '').split(/\s+/).slice(0, 8).map(Number);
+  const totalTicks = ticks.reduce((sum, part) => sum + part, 0);
+  const [, , , idle = 0, iowait = 0] = ticks;
+  return { totalTicks, busyTicks: totalTicks - idle - iowait };
+}
+
+/** Bytes in and out of every interface but loopback. */
+export function toNetwork(dev: string): Pick<Counters, 'rxBytes' | 'txBytes'> {
+  let rxBytes = 0;
+  let txBytes = 0;
+  for (const [, name, figures = ''] of dev.matchAll(/^\s*([^:\s]+):\s*(.+)$/gm)) {
+    if (name === 'lo') continue;
+    const columns = figures.split(/\s+/).map(Number);
+    rxBytes += columns[0] ?? 0;
+    txBytes += columns[8] ?? 0;
+  }
+  return { rxBytes, txBytes };
+}
+
+/** What programs could still get counts as free, caches included. */
+export function toMemory(meminfo: string): Measured {
+  const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1]);
+  const total = kib('MemTotal');
+  const available = kib('MemAvailable');
+  if (Number.isNaN(total) || Number.isNaN(available)) return {};
+  return { 'ram.used_mb': Math.round((total - available) / 1024), 'ram.total_mb': Math.round(total / 1024) };
+}
+
+async function measureDisk(dir: string): Promise<Measured> {
+  try {
+    const { blocks, bavail, bfree, bsize } = await statfs(dir);
+    return {
+      'disk.used_gb': toGb((blocks - bfree) * bsize),
+      'disk.free_gb': toGb(bavail * bsize),
+      'disk.total_gb': toGb(blocks * bsize),
+    };
+  } catch {
+    return {};
+  }
+}
+
+const toGb = (bytes: number) => round(bytes / 1e9, 2);
+
+function round(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

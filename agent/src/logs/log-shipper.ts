@@ -1,0 +1,247 @@
+import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
+import { watch, type FSWatcher } from 'node:fs';
+import { writeDurable } from '../core/durable-file.js';
+import { toReason, type AgentLog } from '../core/log.js';
+import { Pace } from '../core/pace.js';
+import { retry } from '../core/retry.js';
+import { attemptKey, type Clock } from '../core/runner.js';
+import { ensureLogHeads, saveLogHeads, type LogHead, type DurableWriter } from './log-head.js';
+import { LogStream, type LogChannel, type Mark } from './log-stream.js';
+
+const READ_BYTES = 256 * 1024;
+const POLL_MS = 500;
+const POLL_UNWATCHED_MS = 40;
+const REPLAY_BYTES_PER_S = 32 * 1024 * 1024;
+const AT_START: Mark = { offset: 0, lines: 0 };
+const STREAMS = ['stdout', 'stderr'] as const;
+
+/** The socket as logs see it. */
+export interface LogSocket {
+  send(frame: LogsFrame): void;
+  /** Resolves when the socket has room for a frame, or is gone. */
+  room(): Promise<void>;
+}
+
+/** The directory of an attempt, and the files in it that its process appends to. */
+export type LogPaths = Readonly<Record<'dir' | StreamName, string>>;
+
+/** Ships the output of every managed attempt, one read at a time, so that memory stays bounded. */
+export class LogShipper {
+  readonly #channel: LogChannel;
+  readonly #attempts = new Map<string, AttemptLogs>();
+  #released: AttemptLogs[] = [];
+  #online = false;
+
+  /** What was written without a connection is sent at `replayBytesPerS` at most, all attempts together. */
+  constructor(socket: LogSocket, clock: Clock, log: AgentLog, replayBytesPerS = REPLAY_BYTES_PER_S) {
+    this.#channel = {
+      send: (frame) => socket.send(frame),
+      inTurn: createTurns(() => socket.room()),
+      replayPace: new Pace(replayBytesPerS),
+      clock,
+      log,
+    };
+  }
+
+  /** The logs of every managed attempt, those taken up first first. */
+  get managed(): readonly AttemptLogs[] {
+    return [...this.#attempts.values()];
+  }
+
+  /** Those that were released since the last call. */
+  takeReleased(): readonly AttemptLogs[] {
+    const released = this.#released;
+    this.#released = [];
+    return released;
+  }
+
+  add(key: AttemptKey, paths: LogPaths): AttemptLogs {
+    const logs = new AttemptLogs(key, paths, this.#channel, () => {
+      this.#attempts.delete(attemptKey(key));
+      this.#released.push(logs);
+    });
+    this.#attempts.set(attemptKey(key), logs);
+    if (this.#online) logs.resume([]);
+    return logs;
+  }
+
+  /** A connection stands; `positions` are the server's marks, 0 where none is given. */
+  resume(positions: readonly LogPosition[]): void {
+    this.#online = true;
+    const byAttempt = new Map<string, LogPosition[]>();
+    for (const position of positions) {
+      const key = attemptKey(position);
+      byAttempt.set(key, [...(byAttempt.get(key) ?? []), position]);
+    }
+    for (const [key, logs] of this.#attempts) logs.resume(byAttempt.get(key) ?? []);
+  }
+
+  pause(): void {
+    this.#online = false;
+    for (const logs of this.#attempts.values()) logs.pause();
+  }
+
+  ack(position: LogPosition): void {
+    this.#attempts.get(attemptKey(position))?.ack(position);
+  }
+
+  close(): void {
+    for (const logs of this.#attempts.values()) logs.close();
+  }
+}
+
+/** Both streams of one attempt. */
+export class AttemptLogs {
+  readonly #paths: LogPaths;
+  readonly #channel: LogChannel;
+  readonly #onClose: () => void;
+  readonly #streams: Readonly<Record<StreamName, LogStream>>;
+  /** The last change of the cuts. */
+  #cutting: Promise<unknown> = Promise.resolve();
+  #isBeginning = false;
+  #hasBegun = false;
+  #watcher: FSWatcher | null = null;
+  #poll: NodeJS.Timeout | null = null;
+
+  constructor(key: AttemptKey, paths: LogPaths, channel: LogChannel, onClose: () => void) {
+    this.#paths = paths;
+    this.#channel = channel;
+    this.#onClose = onClose;
+    const toStream = (name: StreamName) =>
+      new LogStream(key, name, paths[name], channel, (...change) => this.cut(name, ...change));
+    this.#streams = { stdout: toStream('stdout'), stderr: toStream('stderr') };
+  }
+
+  get dir(): string {
+    return this.#paths.dir;
+  }
+
+  /** The files, once they are there, are this attempt's own. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get streams(): Readonly<Record<StreamName, LogStream>> {
+    return this.#streams;
+  }
+
+  /**
+   * Moves a cut, one at a time: it is on the disk before the stream goes by it. Resolves with the one before and the new one;
+   * null when nothing has changed.
+   */
+  cut(
+    name: StreamName,
+    toCut: (before: LogHead) => LogHead | Promise<LogHead>,
+    disk: DurableWriter = { writeDurable },
+  ): Promise<readonly [before: LogHead, made: LogHead] | null> {
+    const cutting = this.#cutting.then(async () => {
+      const stream = this.#streams[name];
+      const before = stream.cut;
+      const made = await toCut(before);
+      if (made.to === before.to || stream.isClosed) return null;
+      const { stdout, stderr } = this.#streams;
+      await saveLogHeads(this.dir, { stdout: stdout.cut, stderr: stderr.cut, [name]: made }, disk);
+      stream.raiseCut(made);
+      return [before, made] as const;
+    });
+    this.#cutting = cutting.catch(() => {});
+    return cutting;
+  }
+
+  /** Ships what is written from now on at once. The directory must be there. */
+  watch(dir: string): void {
+    this.#begin();
+    this.#watcher = this.#openWatch(dir);
+    this.#poll = setInterval(
+      () => this.#wakeAll(),
+      this.#watcher === null ? POLL_UNWATCHED_MS : POLL_MS,
+    ).unref();
+  }
+
+  /** Resolves when all of the log was sent once. */
+  get sent(): Promise<unknown> {
+    return Promise.all(STREAMS.map((name) => this.#streams[name].sent));
+  }
+
+  /** Resolves when the server has acknowledged all of the log. */
+  get shipped(): Promise<unknown> {
+    return Promise.all(STREAMS.map((name) => this.#streams[name].shipped));
+  }
+
+  resume(positions: readonly LogPosition[]): void {
+    for (const name of STREAMS) {
+      this.#streams[name].resume(positions.find(({ stream }) => stream === name) ?? AT_START);
+    }
+  }
+
+  pause(): void {
+    for (const name of STREAMS) this.#streams[name].pause();
+  }
+
+  ack(position: LogPosition): void {
+    this.#streams[position.stream].ack(position);
+  }
+
+  /** Nobody writes to the files any more. */
+  finalize(): void {
+    this.#stopWatching();
+    this.#begin();
+    for (const name of STREAMS) this.#streams[name].finalize();
+  }
+
+  close(): void {
+    this.#stopWatching();
+    for (const name of STREAMS) this.#streams[name].close();
+    this.#onClose();
+  }
+
+  /** Must hold: nothing is read before the directory is this attempt's own, and before it is known what was cut off. */
+  #begin(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
+    const cuts = retry(() => ensureLogHeads(this.dir), {
+      isWanted: () => !this.#streams.stdout.isClosed,
+      onFailure: (error) =>
+        this.#channel.log.error('a log cannot be shipped yet', { dir: this.dir, reason: toReason(error) }),
+    });
+    void cuts.then(
+      (known) => {
+        this.#hasBegun = true;
+        for (const name of STREAMS) this.#streams[name].begin(known[name]);
+      },
+      () => {},
+    );
+  }
+
+  /** null when the system has no watch left: then polling alone must be quick enough. */
+  #openWatch(dir: string): FSWatcher | null {
+    try {
+      const watcher = watch(dir, { persistent: false }, (_, name) => {
+        if (name === 'stdout' || name === 'stderr') this.#streams[name].wake();
+      });
+      return watcher.on('error', () => watcher.close());
+    } catch {
+      return null;
+    }
+  }
+
+  #wakeAll(): void {
+    for (const name of STREAMS) this.#streams[name].wake();
+  }
+
+  #stopWatching(): void {
+    this.#watcher?.close();
+    if (this.#poll !== null) clearInterval(this.#poll);
+  }
+}
+
+/** One task at a time, first come first served, each when there is room, all with the same buffer. */
+function createTurns(room: () => Promise<void>): LogChannel['inTurn'] {
+  let buffer: Buffer | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const turn = last.then(room).then(() => task((buffer ??= Buffer.allocUnsafeSlow(READ_BYTES))));
+    last = turn.catch(() => {});
+    return turn;
+  };
+}

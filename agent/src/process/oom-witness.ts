@@ -1,0 +1,242 @@
+/**
+ * Whether the kernel's out-of-memory killer killed a process, or one that descends from it: that is a SIGKILL like any other to those
+ * who wait for it, and a shell whose child was killed so just ends with 137. Only what is proven for the very process counts; where
+ * nothing can be known, nothing is said. A descendant is known from the last look on: one that lived shorter is not.
+ */
+import { closeSync, constants, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { familyOf } from './process-family.js';
+
+/** The pids in the kernel's messages are those of this namespace, whose inode never changes. */
+const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
+const MAX_RECORD_BYTES = 8192;
+const KILLED =
+  /^(?:Memory cgroup out of memory|Out of memory)[^:]*: Killed process (\d+)\b|^oom-kill:.*,pid=(\d+),/;
+const LOOK_MS = 1000;
+
+export interface OomWitness {
+  /** Before a process is started: whom the kernel killed until then was another of the same pid. */
+  prepare(): void;
+  watch(pid: number): OomWatch;
+}
+
+/** Asked right after the process has been reaped. */
+export interface OomWatch {
+  wasKilled(): boolean;
+  /** Whether a descendant was, at any time. */
+  wasDescendantKilled(): boolean;
+  close(): void;
+}
+
+/** The kernel's own messages name the pid. Where they cannot be read, the memory cgroup of the process may prove it. */
+export function createOomWitness(): OomWitness {
+  const messages = KernelMessages.open();
+  if (messages === null) return { prepare: () => {}, watch: (pid) => new CgroupWatch(pid) };
+  return {
+    prepare: () => void messages.readKilled(),
+    watch: (pid) => new KernelWatch(pid, messages),
+  };
+}
+
+/** `/dev/kmsg`, read on from where it was left. */
+export class KernelMessages {
+  readonly #fd: number;
+  readonly #record = Buffer.alloc(MAX_RECORD_BYTES);
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+  }
+  /** null when it may not be read, or speaks of other pids than ours. */
+  static open(): KernelMessages | null {
+    try {
+      if (readlinkSync('/proc/self/ns/pid') !== INITIAL_PID_NAMESPACE) return null;
+      return new KernelMessages(openSync('/dev/kmsg', constants.O_RDONLY | constants.O_NONBLOCK));
+    } catch {
+      return null;
+    }
+  }
+
+  /** The processes that the kernel says it killed for want of memory, since this was last asked. */
+  readKilled(): Set<number> {
+    const pids = new Set<number>();
+    for (let text = this.#read(); text !== null; text = this.#read()) {
+      const pid = toKilledPid(text);
+      if (pid !== null) pids.add(pid);
+    }
+    return pids;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** null: there is no more for now. A record that was overwritten before it was read is an empty one. */
+  #read(): string | null {
+    try {
+      const sizeBytes = readSync(this.#fd, this.#record, 0, MAX_RECORD_BYTES, null);
+      return sizeBytes === 0 ? null : this.#record.toString('utf8', 0, sizeBytes);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPIPE' ? '' : null;
+    }
+  }
+}
+
+/** `priority,sequence,microseconds,flags;message`. Must hold: what programs wrote there (facility above 0) proves nothing. */
+export function toKilledPid(record: string): number | null {
+  const end = record.indexOf(';');
+  const priority = Number.parseInt(record, 10);
+  if (end < 0 || !(priority < 8)) return null;
+  const found = KILLED.exec(record.slice(end + 1));
+  return found === null ? null : Number(found[1] ?? found[2]);
+}
+
+/** By the kernel's messages: they name whom it killed since the last look, when his pid was known to be of the family. */
+export class KernelWatch implements OomWatch {
+  readonly #pid: number;
+  readonly #messages: Pick<KernelMessages, 'readKilled'>;
+  #family: ReadonlySet<number> = new Set();
+  #isKilled = false;
+  #isDescendantKilled = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number, messages: Pick<KernelMessages, 'readKilled'>) {
+    this.#pid = pid;
+    this.#messages = messages;
+    this.look();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  look(): void {
+    this.#hear();
+    this.#family = familyOf(this.#pid);
+  }
+
+  wasKilled(): boolean {
+    this.#hear();
+    return this.#isKilled;
+  }
+
+  wasDescendantKilled(): boolean {
+    this.#hear();
+    return this.#isDescendantKilled;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #hear(): void {
+    for (const pid of this.#messages.readKilled()) {
+      if (pid === this.#pid) this.#isKilled = true;
+      if (this.#family.has(pid)) this.#isDescendantKilled = true;
+    }
+  }
+}
+
+interface Accounting {
+  readonly dir: string;
+  readonly killed: number;
+  readonly pids: ReadonlySet<number>;
+}
+
+/**
+ * The memory cgroup counts whom the kernel killed, without a name. It is proven for our process when the count has risen since a
+ * moment ago, and of those that were in the cgroup then our process alone is gone; for a descendant, when none but the family is.
+ */
+export class CgroupWatch implements OomWatch {
+  readonly #pid: number;
+  #last: Accounting | null = null;
+  #family: ReadonlySet<number> = new Set();
+  #isDescendantKilled = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.look();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  look(): void {
+    this.#hear();
+    const dir = findMemoryCgroup(this.#pid);
+    this.#last = dir === null ? null : readAccounting(dir);
+    this.#family = familyOf(this.#pid);
+  }
+
+  wasKilled(): boolean {
+    const gone = this.#goneByKill();
+    return gone.length === 1 && gone[0] === this.#pid;
+  }
+
+  wasDescendantKilled(): boolean {
+    this.#hear();
+    return this.#isDescendantKilled;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #hear(): void {
+    const gone = this.#goneByKill();
+    const hasDescendant = gone.some((pid) => this.#family.has(pid));
+    if (hasDescendant && gone.every((pid) => pid === this.#pid || this.#family.has(pid)))
+      this.#isDescendantKilled = true;
+  }
+
+  /** Who of the cgroup is gone since the last look, if the kernel killed any of them. */
+  #goneByKill(): number[] {
+    const before = this.#last;
+    const now = before && readAccounting(before.dir);
+    if (before === null || now === null || now.killed <= before.killed) return [];
+    return [...before.pids].filter((pid) => !now.pids.has(pid));
+  }
+}
+
+/** The directory of the process's memory cgroup, of version 1 or 2, as it is mounted here. */
+function findMemoryCgroup(pid: number): string | null {
+  const entries = readLines(`/proc/${pid}/cgroup`).map((line) => /^\d+:([^:]*):(.*)$/.exec(line) ?? []);
+  for (const [type, controller] of [
+    ['cgroup', 'memory'],
+    ['cgroup2', ''],
+  ] as const) {
+    const place = entries.find(([, controllers]) => controllers?.split(',').includes(controller))?.[2];
+    const dir = place === undefined ? null : locate(place, type, controller);
+    if (dir !== null) return dir;
+  }
+  return null;
+}
+
+/** `… root mount-point options … - type source options` */
+function locate(place: string, type: string, controller: string): string | null {
+  for (const line of readLines('/proc/self/mountinfo')) {
+    const [mounted = '', system = ''] = line.split(' - ');
+    const [, , , root = '', mountPoint = ''] = mounted.split(' ');
+    const [mountedType, , options = ''] = system.split(' ');
+    const has = controller === '' || options.split(',').includes(controller);
+    const below = path.posix.relative(root, place);
+    if (mountedType === type && has && !below.startsWith('..')) return path.join(mountPoint, below);
+  }
+  return null;
+}
+
+function readAccounting(dir: string): Accounting | null {
+  const counts = [
+    ...readLines(path.join(dir, 'memory.events')),
+    ...readLines(path.join(dir, 'memory.oom_control')),
+  ];
+  const killed = counts
+    .map((line) => /^oom_kill (\d+)$/.exec(line)?.[1])
+    .find((count) => count !== undefined);
+  const pids = new Set(readLines(path.join(dir, 'cgroup.procs')).map(Number));
+  return killed === undefined ? null : { dir, killed: Number(killed), pids };
+}
+
+/** Empty when it cannot be read. */
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n');
+  } catch {
+    return [];
+  }
+}

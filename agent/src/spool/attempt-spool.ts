@@ -1,0 +1,250 @@
+import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
+import { unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { toBackoffMs } from '../core/backoff.js';
+import { isMissing, listNames, loadJson, writeDurable } from '../core/durable-file.js';
+import { toReason, type AgentLog } from '../core/log.js';
+import type { RunPaths } from '../core/run-paths.js';
+import { RefusedRecords, type Refusal } from './refused-records.js';
+import { readPiece, type SpoolLine } from './spool-file.js';
+
+const SPOOL_FILE = /^[\w.-]{1,240}\.jsonl$/;
+/** Nothing of a training's: left alone, and not waited for. */
+const NOT_OURS = new Set(['ELOOP', 'EACCES', 'EPERM', 'ENXIO']);
+const MARKS_SAVED_EVERY_MS = 1000;
+
+/** What the spools of all attempts share. */
+export interface SpoolChannel {
+  /** Sends at a bearable rate, one frame at a time. null: the connection was lost before the answer. */
+  ship(frame: SpoolFrame, sizeBytes: number): Promise<SpoolAck | null>;
+  /** One for all, at most MAX_LINE_BYTES of a file. */
+  buffer(): Buffer;
+  readonly log: AgentLog;
+}
+
+/** It could not be read, or not be stored: not before this time again, as `performance.now` tells it. */
+interface Trouble {
+  failures: number;
+  notBefore: number;
+}
+
+interface SpoolFile extends Trouble {
+  readonly name: string;
+  /** Every line before it is delivered or refused. */
+  mark: number;
+  /** The mark stands in a line that is too long to be a record: what follows of it is passed over. */
+  isWithinLine: boolean;
+}
+
+type Step = 'moved' | 'waits' | 'ignored';
+
+/** What the processes of one attempt left in its spool directory, until all of it is delivered. */
+export class AttemptSpool {
+  readonly #key: AttemptKey;
+  readonly #paths: Pick<RunPaths, 'spool' | 'spoolMarks' | 'refused'>;
+  readonly #channel: SpoolChannel;
+  readonly #onChange: (spool: AttemptSpool) => void;
+
+  /** Resolves when the attempt is over and nothing is left to deliver, or when it is closed. */
+  readonly delivered: Promise<void>;
+  #resolveDelivered = () => {};
+  #final = false;
+  #closed = false;
+  #files: Map<string, SpoolFile> | null = null;
+  readonly #trouble: Trouble = { failures: 0, notBefore: 0 };
+  readonly #ignored = new Set<string>();
+  readonly #refused: RefusedRecords;
+  #marksSavedAt = -Infinity;
+  #marksMoved = false;
+
+  constructor(
+    key: AttemptKey,
+    paths: Pick<RunPaths, 'spool' | 'spoolMarks' | 'refused'>,
+    channel: SpoolChannel,
+    onChange: (spool: AttemptSpool) => void,
+  ) {
+    this.#key = key;
+    this.#paths = paths;
+    this.#channel = channel;
+    this.#onChange = onChange;
+    this.#refused = new RefusedRecords(key, paths.refused, channel.log);
+    this.delivered = new Promise((resolve) => (this.#resolveDelivered = resolve));
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Nobody writes to the directory any more. */
+  finalize(): void {
+    this.#final = true;
+    this.#onChange(this);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#resolveDelivered();
+    this.#onChange(this);
+  }
+
+  /** Delivers at most one frame of each file. True when something was delivered, so that there may be more. */
+  async step(): Promise<boolean> {
+    const isFinal = this.#final;
+    const files = await this.#list();
+    if (files === null) return false;
+    const steps: Step[] = [];
+    for (const file of files) {
+      if (!this.#closed) steps.push(await this.#advance(file, isFinal));
+    }
+    await this.#saveMarks();
+    if (isFinal && !steps.some((step) => step !== 'ignored')) this.#resolveDelivered();
+    return steps.includes('moved');
+  }
+
+  /** null: what is there cannot be known now. */
+  async #list(): Promise<SpoolFile[] | null> {
+    const names = (await this.#readDir())?.filter(
+      (name) => SPOOL_FILE.test(name) && !this.#ignored.has(name),
+    );
+    if (names === undefined) return null;
+    if (names.length === 0) return [];
+    const files = (this.#files ??= await this.#loadMarks());
+    return names.map((name) => {
+      const file = files.get(name) ?? newFile(name, 0);
+      files.set(name, file);
+      return file;
+    });
+  }
+
+  async #readDir(): Promise<string[] | null> {
+    if (performance.now() < this.#trouble.notBefore) return null;
+    try {
+      const names = await listNames(this.#paths.spool);
+      this.#trouble.failures = 0;
+      return names.sort();
+    } catch (error) {
+      this.#complain('the spool directory cannot be read', error);
+      this.#putOff(this.#trouble);
+      return null;
+    }
+  }
+
+  async #advance(file: SpoolFile, isFinal: boolean): Promise<Step> {
+    if (performance.now() < file.notBefore) return 'waits';
+    try {
+      return await this.#deliver(file, isFinal);
+    } catch (error) {
+      return this.#leave(file, error);
+    }
+  }
+
+  async #deliver(file: SpoolFile, isFinal: boolean): Promise<Step> {
+    const piece = await readPiece(this.#pathOf(file), file.mark, this.#channel.buffer(), file.isWithinLine);
+    if (piece.kind === 'lines') return this.#ship(file, piece.lines);
+    if (piece.kind === 'too long') return this.#giveUpLine(file, piece.to);
+    if (piece.kind === 'rest of long line') {
+      file.isWithinLine = !piece.isEnd;
+      return this.#move(file, piece.to);
+    }
+    if (piece.kind === 'rest' && !isFinal) return 'waits';
+    if (piece.kind === 'rest' && piece.sizeBytes > 0) this.#tellTorn(file, piece.sizeBytes);
+    await unlink(this.#pathOf(file));
+    this.#files?.delete(file.name);
+    this.#refused.close(file.name);
+    return 'moved';
+  }
+
+  /** The server is sent an empty line in its place, so that it tells of it as of every other that it refuses. */
+  async #giveUpLine(file: SpoolFile, to: number): Promise<Step> {
+    const step = await this.#ship(file, [{ to, text: '' }]);
+    file.isWithinLine = step === 'moved';
+    return step;
+  }
+
+  async #ship(file: SpoolFile, lines: readonly SpoolLine[]): Promise<Step> {
+    const { job_id, attempt } = this.#key;
+    const last = (lines.at(-1) as SpoolLine).to;
+    const { name, mark: from } = file;
+    const frame: SpoolFrame = { type: 'spool', job_id, attempt, file: name, from, lines: [...lines] };
+    const ack = await this.#channel.ship(frame, last - from);
+    if (ack === null) return 'waits';
+    // Must hold: they are kept before the mark moves past them.
+    await this.#refused.keep(name, toRefusals(lines, ack));
+    const hasMoved = ack.offset > from && lines.some(({ to }) => to === ack.offset);
+    if (ack.offset === last) file.failures = 0;
+    else this.#putOff(file);
+    return hasMoved ? this.#move(file, ack.offset) : 'waits';
+  }
+
+  #move(file: SpoolFile, to: number): Step {
+    file.mark = to;
+    this.#marksMoved = true;
+    return 'moved';
+  }
+
+  #putOff(trouble: Trouble): void {
+    trouble.failures += 1;
+    trouble.notBefore = performance.now() + toBackoffMs(trouble.failures, Math.random());
+  }
+
+  /** What a process that was killed while it wrote has left. */
+  #tellTorn(file: SpoolFile, sizeBytes: number): void {
+    this.#channel.log.warn('the torn last line of a spool file is discarded', {
+      ...this.#key,
+      file: file.name,
+      size_bytes: sizeBytes,
+    });
+  }
+
+  #leave(file: SpoolFile, error: unknown): Step {
+    if (isMissing(error)) {
+      this.#files?.delete(file.name);
+      return 'ignored';
+    }
+    this.#complain(`${file.name} cannot be read`, error);
+    if (error instanceof TypeError || NOT_OURS.has((error as NodeJS.ErrnoException).code ?? '')) {
+      this.#ignored.add(file.name);
+      return 'ignored';
+    }
+    this.#putOff(file);
+    return 'waits';
+  }
+
+  async #loadMarks(): Promise<Map<string, SpoolFile>> {
+    const marks = (await loadJson<Record<string, number>>(this.#paths.spoolMarks)) ?? {};
+    return new Map(Object.entries(marks).map(([name, mark]) => [name, newFile(name, mark)]));
+  }
+
+  /** An older mark costs a repetition, so once a second is enough. */
+  async #saveMarks(): Promise<void> {
+    const now = performance.now();
+    if (!this.#marksMoved || now - this.#marksSavedAt < MARKS_SAVED_EVERY_MS) return;
+    this.#marksMoved = false;
+    this.#marksSavedAt = now;
+    const files = [...(this.#files ?? new Map<string, SpoolFile>()).values()];
+    const marks = Object.fromEntries(files.map(({ name, mark }) => [name, mark]));
+    await writeDurable(this.#paths.spoolMarks, marks).catch((error: unknown) =>
+      this.#complain('cannot note how far the spool is delivered', error),
+    );
+  }
+
+  #pathOf({ name }: SpoolFile): string {
+    return path.join(this.#paths.spool, name);
+  }
+
+  #complain(message: string, error: unknown): void {
+    this.#channel.log.warn(message, { ...this.#key, reason: toReason(error) });
+  }
+}
+
+function newFile(name: string, mark: number): SpoolFile {
+  return { name, mark, isWithinLine: false, failures: 0, notBefore: 0 };
+}
+
+function toRefusals(lines: readonly SpoolLine[], { refused }: SpoolAck): Refusal[] {
+  const reasons = new Map(refused.map(({ to, reason }) => [to, reason]));
+  return lines.flatMap((line) => {
+    const reason = reasons.get(line.to);
+    return reason === undefined ? [] : [{ ...line, reason }];
+  });
+}

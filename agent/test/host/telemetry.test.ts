@@ -1,0 +1,358 @@
+import type { AgentFrame, NodeMetricsFrame } from '@svc/contract';
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { queryObjects } from 'node:v8';
+import { createAgentLog } from '../../src/core/log.js';
+import { NvidiaMeter, parseGpuLine, parseProcesses } from '../../src/host/gpu-meter.js';
+import { HostMeter, toCpu, toMemory, toNetwork } from '../../src/host/host-metrics.js';
+import { Telemetry } from '../../src/host/telemetry.js';
+import { until } from '../../testing/index.js';
+import { Bench } from '../support/bench.js';
+
+describe('agent: metrics of the host', () => {
+  it('are those of this host, by the names of the contract', async () => {
+    const meter = new HostMeter(os.tmpdir());
+    await meter.measure();
+    const names = ['cpu.util', 'disk.free_gb', 'disk.total_gb', 'disk.used_gb'];
+    const more = ['net.rx_bps', 'net.tx_bps', 'ram.total_mb', 'ram.used_mb'];
+    const measured = await until(async () => {
+      const now = await meter.measure();
+      return 'cpu.util' in now ? now : undefined;
+    }, 'a tick of the processor');
+    expect(Object.keys(measured).sort()).to.deep.equal([...names, ...more]);
+    expect(measured['cpu.util']).to.be.within(0, 100);
+    expect(measured['ram.total_mb']).to.equal(Math.round(os.totalmem() / 2 ** 20));
+    expect(measured['ram.used_mb']).to.be.within(1, os.totalmem() / 2 ** 20);
+  });
+
+  it('reads the counters of the kernel', () => {
+    expect(toCpu('cpu  100 5 30 800 50 1 2 3 4 5\ncpu0 1 2 3 4\n')).to.deep.equal({
+      totalTicks: 991,
+      busyTicks: 141,
+    });
+    const dev =
+      'Inter-|   Receive  |  Transmit\n face |bytes packets\n    lo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n' +
+      '  eth0: 1000 1 0 0 0 0 0 0 2000 1 0 0 0 0 0 0\n  ib0:5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n';
+    expect(toNetwork(dev)).to.deep.equal({ rxBytes: 1005, txBytes: 2007 });
+    expect(toMemory('MemTotal:  4096 kB\nMemFree: 1 kB\nMemAvailable:  1024 kB\n')).to.deep.equal({
+      'ram.used_mb': 3,
+      'ram.total_mb': 4,
+    });
+    expect(toMemory('')).to.deep.equal({});
+  });
+});
+
+describe('agent: metrics of the GPUs', () => {
+  it('are read from the lines of nvidia-smi; what a device does not have is left out', () => {
+    expect(parseGpuLine('1, 98, 70123, 81559, 63, 412.55, 1980, 2619')).to.deep.equal({
+      index: '1',
+      measured: {
+        'gpu.1.util': 98,
+        'gpu.1.mem_used_mb': 70123,
+        'gpu.1.mem_total_mb': 81559,
+        'gpu.1.temp_c': 63,
+        'gpu.1.power_w': 412.55,
+        'gpu.1.sm_clock_mhz': 1980,
+        'gpu.1.mem_clock_mhz': 2619,
+      },
+    });
+    const partial = parseGpuLine('0, [N/A], 10, 20, [Unknown Error], , 1, 2')?.measured;
+    expect(Object.keys(partial ?? {})).to.deep.equal([
+      'gpu.0.mem_used_mb',
+      'gpu.0.mem_total_mb',
+      'gpu.0.sm_clock_mhz',
+      'gpu.0.mem_clock_mhz',
+    ]);
+    expect(parseGpuLine('Unable to determine the device handle')).to.equal(null);
+  });
+
+  it('name the processes with their GPU, memory and job', () => {
+    const gpus = '0, GPU-aa\n1, GPU-bb\n';
+    const processes =
+      'GPU-bb, 4242, 512, /usr/bin/python3, with a comma\nGPU-zz, 1, 1, x\nGPU-aa, 7, [N/A], y\n';
+    const toJob = (pid: number) => (pid === 4242 ? 'job_1' : null);
+    expect(parseProcesses(gpus, processes, toJob)).to.deep.equal([
+      { gpu: 1, pid: 4242, name: '/usr/bin/python3, with a comma', mem_mb: 512, job_id: 'job_1' },
+      { gpu: 0, pid: 7, name: 'y', mem_mb: 0, job_id: null },
+    ]);
+  });
+
+  it('come from one program that goes on printing, and end with it', async () => {
+    const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-smi-'));
+    const program = path.join(dir, 'nvidia-smi');
+    writeFileSync(program, '#!/bin/sh\necho "0, 50, 1, 2, 3, 4, 5, 6"\nexec sleep 60\n');
+    chmodSync(program, 0o755);
+    const meter = new NvidiaMeter(createAgentLog({ level: 'error' }), program);
+    meter.start();
+    await until(() => meter.latest()['gpu.0.util'] === 50, 'the figures');
+    meter.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  it('are tried again for as long as it takes, and nothing is kept of the tries', async () => {
+    let tries = 0;
+    const log = createAgentLog({ write: () => (tries += 1) });
+    const Timer = setTimeout(() => {}).constructor;
+    const timers = () => queryObjects(Timer, { format: 'count' });
+    const meter = new NvidiaMeter(log, '/nowhere/nvidia-smi', 1);
+    meter.start();
+    await until(() => tries > 5, 'a few tries');
+    const before = timers();
+    await until(() => tries > 50, 'many tries');
+    expect(timers() - before).to.be.below(20);
+    meter.close();
+  });
+});
+
+describe('agent: telemetry', () => {
+  let stateDir: string;
+  let frames: NodeMetricsFrame[];
+  let logged: string[];
+  let isOnline: boolean;
+  let telemetry: Telemetry;
+  let opened: Telemetry[];
+  beforeEach(() => {
+    stateDir = mkdtempSync(path.join(os.tmpdir(), 'svc-telemetry-'));
+    frames = [];
+    logged = [];
+    opened = [];
+    isOnline = true;
+    telemetry = open();
+  });
+  afterEach(async () => {
+    for (const each of opened) await each.close();
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
+  /** As after a start of the agent on the same state directory. */
+  function open(spoolMaxBytes?: number): Telemetry {
+    const next = new Telemetry({
+      ...{ stateDir, gpus: null, ...(spoolMaxBytes !== undefined && { spoolMaxBytes }) },
+      log: createAgentLog({ write: (line) => logged.push(line) }),
+      send: (frame: AgentFrame) => void frames.push(frame as NodeMetricsFrame),
+      isOnline: () => isOnline,
+    });
+    opened.push(next);
+    return next;
+  }
+  async function measure(count: number): Promise<void> {
+    for (let index = 0; index < count; index++) await telemetry.measure();
+  }
+  const spoolDir = () => path.join(stateDir, 'telemetry');
+  const spooled = () => (existsSync(spoolDir()) ? readdirSync(spoolDir()) : []);
+  const late = () => frames.filter((frame) => frame.late === true);
+  const live = () => frames.filter((frame) => frame.late === undefined);
+  const times = (from: readonly NodeMetricsFrame[]) => from.flatMap(({ ts }) => ts);
+  /** Takes everything from the disk, as a server that stores it. */
+  async function replayAll(): Promise<void> {
+    for (let count = -1; count < late().length;) {
+      count = late().length;
+      await telemetry.replay();
+      const last = late().at(-1);
+      if (last) await telemetry.stored({ ts: last.ts.at(-1)!, late: true });
+    }
+  }
+
+  it('sends what is not stored again on a new connection', async () => {
+    await measure(3);
+    await telemetry.upload();
+    const { ts } = frames[0]!;
+    expect(ts).to.have.length(3);
+    expect([...ts].sort((a, b) => a - b)).to.deep.equal(ts);
+    await telemetry.upload();
+    expect(frames).to.have.length(1);
+    await telemetry.stored({ ts: ts[0]! });
+    telemetry.welcomed();
+    await telemetry.upload();
+    expect(frames[1]?.ts).to.deep.equal(ts.slice(1));
+    expect(spooled()).to.deep.equal([]);
+  });
+
+  it('has what was measured without the server on the disk, survives the agent, and is late then', async () => {
+    isOnline = false;
+    await measure(350);
+    await telemetry.upload();
+    await measure(2);
+    await telemetry.upload();
+    expect(spooled()).to.have.length(2);
+    // Not closed: the agent was killed.
+    telemetry = open();
+    isOnline = true;
+    await measure(1);
+    await telemetry.upload();
+    await replayAll();
+    expect(late().map(({ ts }) => ts.length)).to.deep.equal([300, 52]);
+    expect(times(live())).to.have.length(1);
+    expect(times(late()), 'each once, with its own time').to.deep.equal(
+      [...new Set(times(late()))].sort((a, b) => a - b),
+    );
+    expect(late()[0]!.values['ram.total_mb']).to.deep.equal(
+      Array(300).fill(Math.round(os.totalmem() / 2 ** 20)),
+    );
+    expect(spooled()).to.deep.equal([]);
+  });
+
+  it('leaves what the server has not stored to the next agent when it is closed', async () => {
+    await measure(3);
+    await telemetry.upload();
+    await telemetry.stored({ ts: frames[0]!.ts[0]! });
+    await telemetry.close();
+    telemetry = open();
+    await replayAll();
+    expect(times(late())).to.deep.equal(frames[0]!.ts.slice(1));
+  });
+
+  it('sends new samples at once while the backlog goes frame by frame', async () => {
+    isOnline = false;
+    await measure(301);
+    await telemetry.upload();
+    isOnline = true;
+    await telemetry.replay();
+    await telemetry.replay();
+    expect(late(), 'one frame until it is confirmed').to.have.length(1);
+    await measure(1);
+    await telemetry.upload();
+    expect(live()).to.have.length(1);
+    telemetry.welcomed();
+    await telemetry.replay();
+    expect(late()[1], 'again on a new connection').to.deep.equal(late()[0]);
+  });
+
+  it('goes to the disk too when a server that is there stores nothing for long', async () => {
+    for (let round = 0; round < 4; round++) {
+      await measure(150);
+      await telemetry.upload();
+    }
+    expect(times(live())).to.have.length(600);
+    expect(spooled()).to.have.length(1);
+    await telemetry.replay();
+    expect(times(late())).to.deep.equal(times(live()).slice(0, 150));
+  });
+
+  it('gives the oldest up when its place on the disk is full, and says so once', async () => {
+    isOnline = false;
+    telemetry = open(64 * 1024);
+    for (let round = 0; round < 6; round++) {
+      await measure(300);
+      await telemetry.upload();
+    }
+    const sizeBytes = spooled().reduce((sum, name) => sum + statSync(path.join(spoolDir(), name)).size, 0);
+    expect(sizeBytes).to.be.within(32 * 1024, 64 * 1024);
+    expect(logged.join()).to.match(/the spool of node metrics is full: its oldest are given up/);
+    expect(logged).to.have.length(1);
+    const newest = Date.now();
+    isOnline = true;
+    await replayAll();
+    expect(newest - times(late()).at(-1)!, 'the newest are there').to.be.below(10_000);
+  });
+
+  it('does without the disk when that takes nothing: an hour stays in memory, and the disk is tried again', async () => {
+    writeFileSync(spoolDir(), 'in the way');
+    isOnline = false;
+    for (let round = 0; round < 7; round++) {
+      await measure(300);
+      await telemetry.upload();
+    }
+    expect(logged.filter((line) => line.includes('cannot be spooled'))).to.have.length(1);
+    isOnline = true;
+    for (let round = 0; round < 7; round++) await telemetry.upload();
+    expect(times(live())).to.have.length(1800);
+    rmSync(spoolDir());
+    isOnline = false;
+    await telemetry.upload();
+    expect(spooled()).to.have.length(6);
+  });
+
+  it('passes over what a loss of power has left of a file', async () => {
+    isOnline = false;
+    await measure(4);
+    await telemetry.upload();
+    const [name] = spooled();
+    const file = path.join(spoolDir(), name!);
+    const [head, first, second, third] = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, [head, first, '\0'.repeat(second!.length), third, '[1,2'].join('\n'));
+    writeFileSync(path.join(spoolDir(), '0000000000.jsonl'), '');
+    telemetry = open();
+    isOnline = true;
+    await replayAll();
+    expect(times(late())).to.have.length(2);
+    expect(spooled()).to.deep.equal([]);
+  });
+
+  it('never takes the number of a file that cannot be read', async () => {
+    isOnline = false;
+    await measure(2);
+    await telemetry.upload();
+    const [name] = spooled();
+    rmSync(path.join(spoolDir(), name!));
+    mkdirSync(path.join(spoolDir(), name!));
+    isOnline = true;
+    await replayAll();
+    isOnline = false;
+    await measure(2);
+    await telemetry.upload();
+    expect(spooled().filter((other) => other !== name)).to.have.length(1);
+  });
+
+  it('leaves nothing twice of what a full disk took a part of', async function () {
+    const mountPoint = path.join(stateDir, 'telemetry');
+    mkdirSync(mountPoint);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mountPoint]).status !== 0)
+      return this.skip();
+    try {
+      isOnline = false;
+      for (let round = 0; round < 5; round++) {
+        await measure(300);
+        await telemetry.upload();
+      }
+      expect(logged.join()).to.include('ENOSPC');
+      isOnline = true;
+      for (let round = 0; round < 7; round++) await telemetry.upload();
+      await replayAll();
+      const all = times(frames);
+      expect(all.length - new Set(all).size, 'sent as both').to.equal(0);
+      expect(all).to.have.length(1500);
+    } finally {
+      spawnSync('umount', ['--lazy', mountPoint]);
+    }
+  });
+});
+
+describe('agent: telemetry of an agent that is away', () => {
+  it('is on the disk, is taken up by the next agent, and is gone from there once the server has it', async function () {
+    this.timeout(90_000);
+    const bench = await Bench.create();
+    const spooled = () => {
+      const dir = path.join(bench.stateDir, 'telemetry');
+      return existsSync(dir) ? readdirSync(dir) : [];
+    };
+    await bench.connect();
+    await bench.goAway();
+    await until(() => spooled().length > 0, 'samples on the disk');
+    await bench.closeAgents();
+    const left = spooled().length;
+    const { server } = bench;
+    server.silent = false;
+    await bench.connect();
+    for (let index = 0; index < left; index++) {
+      const late = () => server.all('node_metrics').filter((frame) => frame.late === true)[index];
+      const { ts } = await until(late, 'a late frame');
+      server.send({ type: 'node_metrics_ack', ts: ts.at(-1) as number, late: true });
+    }
+    await until(() => spooled().length === 0, 'room');
+    await bench.close();
+  });
+});
