@@ -31,13 +31,20 @@ export async function toJsonBytes(body: unknown): Promise<Buffer> {
 function* listPieces({ items, ...rest }: List): Generator<string> {
   let sizeBytes = 0;
   let shown = 0;
+  let count = ELEMENTS;
   yield '{"items":[';
-  for (const item of items) {
-    const text = JSON.stringify(item);
+  while (shown < items.length) {
+    const few = items.slice(shown, shown + count);
+    const text = JSON.stringify(few).slice(1, -1);
     sizeBytes += Buffer.byteLength(text);
-    if (shown > 0 && sizeBytes > LIST_BYTES) break;
+    if (sizeBytes > LIST_BYTES && shown + count > 1) {
+      if (count === 1) break;
+      sizeBytes -= Buffer.byteLength(text);
+      count = 1;
+      continue;
+    }
     yield shown === 0 ? text : `,${text}`;
-    shown += 1;
+    shown += few.length;
   }
   const others = shown < items.length ? { ...rest, ...endedBy(items[shown - 1], rest) } : rest;
   const tail = [...piecesOf(others, 1)].join('').slice(1);

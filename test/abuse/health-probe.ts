@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Server } from '../support/workplace.js';
 
 export interface Measured {
   readonly longestWaitMs: number;
@@ -16,8 +17,11 @@ export class HealthProbe {
   /** The budget on this machine: what it takes an idle server to answer under as much load is added, at most once over. */
   budgetMs = BUDGET_MS;
 
-  constructor(url: string) {
-    this.#worker = new Worker(new URL('./probe.mjs', import.meta.url), { workerData: { url }, execArgv: [] });
+  constructor({ url, pid }: Server) {
+    this.#worker = new Worker(new URL('./probe.mjs', import.meta.url), {
+      workerData: { url, pid },
+      execArgv: [],
+    });
   }
 
   async beside<T>(work: () => Promise<T>): Promise<Measured & { readonly result: T }> {

@@ -26,7 +26,7 @@ export async function openLab(prepare: (workplace: Workplace) => void = () => un
   prepare(workplace);
   const server = await workplace.startServer({ env: { SVC_LOG_LEVEL: 'warn' } });
   const sender = new Sender(server.url);
-  const probe = new HealthProbe(server.url);
+  const probe = new HealthProbe(server);
   const tokens = await makeTokens(server);
   const ids = await makeRecords(server);
   const agents: FakeAgent[] = [];

@@ -4,8 +4,8 @@ import { fail } from '@svc/validation';
 import type { Knex } from 'knex';
 import type { Db } from './connect.js';
 
-/** Rows are read so many at a time: what is read in vain once the list is full. */
-const PAGE_ROWS = 50;
+/** Rows are read so many at a time, and twice as many each time while they are small: what is read in vain once the list is full. */
+const PAGE_ROWS = 100;
 /** After so much, others get at the database. */
 const TURN_CHARS = 256 * 1024;
 
@@ -53,9 +53,10 @@ export async function newestRows<Row extends Place>(db: Db, list: ListQuery<Row>
   const items: Row[] = [];
   let sizeChars = 0;
   let turnChars = 0;
+  let pageRows = PAGE_ROWS;
   let behind = before === undefined ? undefined : await placeOf(db, from, before);
   while (items.length < limit) {
-    const wanted = Math.min(PAGE_ROWS, limit - items.length);
+    const wanted = Math.min(pageRows, limit - items.length);
     const query = db(from).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
     if (behind) query.modify(olderThan, behind);
     const rows = await read(query);
@@ -66,8 +67,10 @@ export async function newestRows<Row extends Place>(db: Db, list: ListQuery<Row>
     }
     if (rows.length < wanted) break;
     behind = rows.at(-1);
+    pageRows *= 2;
     if (sizeChars - turnChars < TURN_CHARS) continue;
     turnChars = sizeChars;
+    pageRows = PAGE_ROWS;
     await nextTurn();
   }
   return { items };
