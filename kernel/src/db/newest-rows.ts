@@ -7,7 +7,7 @@ import type { Db } from './connect.js';
 /** An answer shows so much of a list, and no more is read for it. */
 export const LIST_BYTES = 8 * 1024 * 1024;
 /** Rows are read so many at a time, and twice as many each time while they are small: what is read in vain once the list is full. */
-const PAGE_ROWS = 100;
+const PAGE_ROWS = 128;
 /** After so much, others get at the database. */
 const TURN_CHARS = 256 * 1024;
 
