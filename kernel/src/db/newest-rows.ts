@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Db } from './connect.js';
 
 /** Rows are read so many at a time, and twice as many each time while they are small: what is read in vain once the list is full. */
-const PAGE_ROWS = 100;
+const PAGE_ROWS = 128;
 /** After so much, others get at the database. */
 const TURN_CHARS = 256 * 1024;
 
