@@ -51,7 +51,7 @@ describe('the pages of runs', function () {
   });
 
   const shown = () => page.locator('a.name').allInnerTexts();
-  /** A list that is being loaded anew may be empty for a moment. */
+  /** Until the runs of a new filter are here, those of the old one stay. */
   const untilShown = (names: readonly string[]) =>
     until(async () => (await shown()).join() === names.join(), { timeoutMs: 10_000 });
 

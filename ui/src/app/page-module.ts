@@ -5,7 +5,7 @@ import { Loader } from '../controllers/loader.js';
 import type { Api, Query } from '../data/api.js';
 import type { EventRecord } from '../data/event-list.js';
 import type { LiveFeed } from '../data/live-feed.js';
-import { filterStyles } from '../styles/filter-styles.js';
+import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tableStyles } from '../styles/table-styles.js';
 import { navigate, paths } from './paths.js';
@@ -53,6 +53,6 @@ export function createPageContext(api: Api, feed: LiveFeed): PageContext {
     paths,
     navigate,
     toast,
-    styles: [baseStyles, controlStyles, pageStyles, filterStyles, tableStyles],
+    styles: [baseStyles, controlStyles, pageStyles, chipStyles, tableStyles],
   };
 }

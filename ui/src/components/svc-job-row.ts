@@ -4,7 +4,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { paths } from '../app/paths.js';
 import { shortId } from '../format.js';
 import { baseStyles } from '../styles/shared.js';
-import { tableStyles } from '../styles/table-styles.js';
+import { rowStyles } from '../styles/table-styles.js';
 import { describeOutcome, describeResources } from './job-words.js';
 import './svc-job-actions.js';
 import './svc-status.js';
@@ -18,18 +18,8 @@ export class SvcJobRow extends LitElement {
 
   static override styles = [
     baseStyles,
-    tableStyles,
+    rowStyles,
     css`
-      :host {
-        display: block;
-        border-top: 1px solid var(--color-line);
-      }
-      :host(:first-of-type) {
-        border-top: 0;
-      }
-      .row {
-        border: 0;
-      }
       .title {
         display: flex;
         align-items: baseline;

@@ -56,10 +56,13 @@ export class Loader<T> implements ReactiveController {
     else this.schedule(COALESCE_MS);
   }
 
-  /** Loads at once, giving up a request under way; `clear` also forgets the value, for another question. */
+  /** Loads at once, giving up a request under way; `clear` also forgets value and error, for another question. */
   reload({ clear = false } = {}): void {
     this.stop();
-    if (clear) this.value = undefined;
+    if (clear) {
+      this.value = undefined;
+      this.error = null;
+    }
     void this.run();
   }
 

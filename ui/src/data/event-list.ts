@@ -9,7 +9,6 @@ export type EventFilter = {
   node_id?: string | null;
 };
 
-const MAX_EVENTS = 1000;
 const SEVERITIES: readonly string[] = ['info', 'warning', 'critical'];
 
 /** The filter in a page's address. */
@@ -27,12 +26,4 @@ export function isWanted(event: EventRecord, filter: EventFilter): boolean {
   return (Object.keys(filter) as (keyof EventFilter)[]).every(
     (key) => !filter[key] || event[key] === filter[key],
   );
-}
-
-/** Both lists as one, newest first, each event once, bounded. */
-export function withNewest(held: readonly EventRecord[], fresh: readonly EventRecord[]): EventRecord[] {
-  const byId = new Map([...held, ...fresh].map((event) => [event.id, event]));
-  return [...byId.values()]
-    .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1))
-    .slice(0, MAX_EVENTS);
 }

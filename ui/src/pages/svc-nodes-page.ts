@@ -37,10 +37,6 @@ export class SvcNodesPage extends LitElement {
         gap: var(--space-4);
         align-items: start;
       }
-      .summary {
-        color: var(--color-text-2);
-        font-size: var(--text-sm);
-      }
     `,
   ];
 

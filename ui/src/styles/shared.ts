@@ -229,6 +229,10 @@ const pageFrameStyles = css`
     min-height: 2.25rem;
     margin-bottom: var(--space-4);
   }
+  .page-head .summary {
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+  }
   .page-head .actions {
     display: flex;
     gap: var(--space-2);

@@ -65,10 +65,25 @@ export const tableStyles = css`
       display: none;
     }
   }
-  .more {
-    display: flex;
-    justify-content: center;
-    padding: var(--space-3);
-    border-top: 1px solid var(--color-line);
-  }
 `;
+
+/** A row that is an element of its own, in a table. */
+export const rowStyles = [
+  tableStyles,
+  css`
+    :host {
+      display: block;
+      border-top: 1px solid var(--color-line);
+    }
+    :host(:first-of-type) {
+      border-top: 0;
+    }
+    .row {
+      border: 0;
+      border-radius: 0;
+    }
+    :host(:last-of-type) .row {
+      border-radius: 0 0 var(--radius-lg) var(--radius-lg);
+    }
+  `,
+];

@@ -1,0 +1,70 @@
+import { LitElement, css, html } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { formatCount } from '../format.js';
+import { chipStyles } from '../styles/filter-styles.js';
+import { baseStyles } from '../styles/shared.js';
+
+export interface FilterChoice {
+  /** null: everything. */
+  readonly value: string | null;
+  readonly label: string;
+  /** How many there are; undefined while that is unknown. */
+  readonly count?: number | undefined;
+}
+
+/** Choices of which one is on, and in the slot further filters. Fires `svc-filter` with the value that was chosen. */
+@customElement('svc-filters')
+export class SvcFilters extends LitElement {
+  @property() label = 'Filter';
+  @property({ attribute: false }) choices: readonly FilterChoice[] = [];
+  @property({ attribute: false }) value: string | null = null;
+
+  static override styles = [
+    baseStyles,
+    chipStyles,
+    css`
+      div {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--space-1);
+        margin-bottom: var(--space-3);
+      }
+      @media (max-width: 56rem) {
+        div {
+          flex-wrap: nowrap;
+          margin-inline: calc(-1 * var(--space-4));
+          padding: 2px var(--space-4);
+          overflow-x: auto;
+          scrollbar-width: none;
+        }
+        div > *,
+        ::slotted(*) {
+          flex: none;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    return html`<div role="group" aria-label=${this.label}>
+      ${this.choices.map((choice) => this.renderChoice(choice))}<slot></slot>
+    </div>`;
+  }
+
+  private renderChoice({ value, label, count }: FilterChoice) {
+    return html`<button
+      class="chip"
+      aria-pressed=${value === this.value ? 'true' : 'false'}
+      @click=${() => this.dispatchEvent(new CustomEvent('svc-filter', { detail: value }))}
+    >
+      ${label}${count === undefined ? '' : html`<span class="count">${formatCount(count)}</span>`}
+    </button>`;
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-filters': SvcFilters;
+  }
+}

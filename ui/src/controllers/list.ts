@@ -1,0 +1,169 @@
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { toApiError, type ApiError } from '../data/api.js';
+import type { ListPage } from '../data/lists.js';
+import {
+  EMPTY_LIST,
+  withFirstPage,
+  withItem,
+  withNew,
+  withNextPage,
+  withWaiting,
+  type ListItem,
+  type ListState,
+} from './list-state.js';
+import { Loader } from './loader.js';
+
+export interface ListOptions<T> {
+  /** The page behind the last item that is held, or the first one. */
+  read(last: T | null, signal: AbortSignal): Promise<ListPage<T>>;
+  /** One item as it is now; null when it no longer belongs to the list. */
+  readItem?(id: string): Promise<T | null>;
+  /** Whatever `read` depends on: another filter is another question. */
+  question(): string;
+  everyMs: number;
+  /** New items wait, so that what is read now does not move away. */
+  isHolding?(): boolean;
+}
+
+/** `filtering`: the items of another question are still there, and those of this one are on their way. */
+export type ListPhase = 'loading' | 'filtering' | 'ready' | 'failed';
+
+/** What `svc-list` draws, and what can be asked of the list there. */
+export interface ListView<T> extends ListState<T> {
+  readonly phase: ListPhase;
+  /** Why the list could not be loaded, or not be refreshed. */
+  readonly error: ApiError | null;
+  readonly isLoadingMore: boolean;
+  /** Loads the newest page again, at once. */
+  retry(): void;
+  /** Loads the page behind the last item; throws what went wrong. */
+  loadMore(): Promise<void>;
+  /** Puts on top what was held back. */
+  showWaiting(): void;
+}
+
+const MOST_ITEMS = 1000;
+
+/** A list of the server that stays fresh: filters, pages, live changes. Items of an old filter stay until the new ones are there. */
+export class ListController<T extends ListItem> implements ReactiveController {
+  #state: ListState<T> = EMPTY_LIST;
+  #isLoadingMore = false;
+  readonly #host: ReactiveControllerHost;
+  readonly #options: ListOptions<T>;
+  readonly #loader: Loader<ListPage<T>>;
+  /** The question that #state answers; null before the first answer. */
+  #answered: string | null = null;
+  #asked: string | null = null;
+  /** So many of the items are of the newest page. */
+  #newest = 0;
+  #more = new AbortController();
+
+  constructor(host: ReactiveControllerHost, options: ListOptions<T>) {
+    this.#host = host;
+    this.#options = options;
+    this.#loader = new Loader(host, {
+      load: (signal) => this.#readFirst(signal),
+      everyMs: options.everyMs,
+    });
+    host.addController(this);
+  }
+
+  /** As it is now: another object whenever it is asked for, so that an element which gets it draws again. */
+  get view(): ListView<T> {
+    return {
+      ...this.#state,
+      phase: this.#phase,
+      error: this.#loader.error,
+      isLoadingMore: this.#isLoadingMore,
+      retry: () => this.#loader.reload(),
+      loadMore: () => this.#loadMore(),
+      showWaiting: () => this.showWaiting(),
+    };
+  }
+
+  hostUpdate(): void {
+    const question = this.#options.question();
+    if (question === this.#asked) return;
+    const isFirst = this.#asked === null;
+    this.#asked = question;
+    this.#more.abort();
+    this.#isLoadingMore = false;
+    if (!isFirst) this.#loader.reload({ clear: true });
+  }
+
+  hostDisconnected(): void {
+    this.#more.abort();
+  }
+
+  /** Loads the newest page again, soon. */
+  refresh(): void {
+    this.#loader.refresh();
+  }
+
+  /** As `refresh`, and reads those of the items again that are behind the newest page. */
+  refreshItems(ids: ReadonlySet<string>): void {
+    this.refresh();
+    const older = this.#state.items.slice(this.#newest).filter(({ id }) => ids.has(id));
+    for (const { id } of older) void this.#refreshItem(id);
+  }
+
+  /** Puts items on top that have just been made. */
+  add(items: readonly T[]): void {
+    if (this.#phase !== 'ready') return this.refresh();
+    this.#set(withNew(this.#state, items, this.#isHolding, MOST_ITEMS));
+  }
+
+  /** Puts on top what was held back. */
+  showWaiting(): void {
+    if (this.#state.waiting.length > 0) this.#set(withWaiting(this.#state, MOST_ITEMS));
+  }
+
+  get #phase(): ListPhase {
+    if (this.#answered === this.#asked && this.#answered !== null) return 'ready';
+    if (this.#loader.error) return 'failed';
+    return this.#answered === null ? 'loading' : 'filtering';
+  }
+
+  async #loadMore(): Promise<void> {
+    const more = (this.#more = new AbortController());
+    this.#isLoadingMore = true;
+    this.#host.requestUpdate();
+    try {
+      const page = await this.#options.read(this.#state.items.at(-1) ?? null, more.signal);
+      if (!more.signal.aborted) this.#state = withNextPage(this.#state, page);
+    } catch (error) {
+      if (!more.signal.aborted) throw toApiError(error);
+    } finally {
+      if (!more.signal.aborted) this.#isLoadingMore = false;
+      this.#host.requestUpdate();
+    }
+  }
+
+  get #isHolding(): boolean {
+    return this.#state.items.length > 0 && (this.#options.isHolding?.() ?? false);
+  }
+
+  async #readFirst(signal: AbortSignal): Promise<ListPage<T>> {
+    const question = this.#options.question();
+    const page = await this.#options.read(null, signal);
+    if (signal.aborted) return page;
+    const isAnother = question !== this.#answered;
+    this.#state = isAnother
+      ? withFirstPage<T>(EMPTY_LIST, page)
+      : withFirstPage(this.#state, page, this.#isHolding);
+    this.#answered = question;
+    this.#newest = page.items.length;
+    return page;
+  }
+
+  async #refreshItem(id: string): Promise<void> {
+    const question = this.#asked;
+    const item = await this.#options.readItem?.(id).catch(() => undefined);
+    if (item !== undefined && question === this.#answered) this.#set(withItem(this.#state, id, item));
+  }
+
+  #set(state: ListState<T>): void {
+    this.#state = state;
+    this.#host.requestUpdate();
+  }
+}
