@@ -61,6 +61,11 @@ export function isRunning(process: ProcessIdentity): boolean {
   return stat !== null && isSame(stat, process) && !isDead(stat);
 }
 
+/** Whether a signal has stopped it. */
+export function isStopped(pid: number): boolean {
+  return readStat(pid)?.state === 'T';
+}
+
 /** The boot of this host: a process seen in another boot is gone. */
 export function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -135,6 +135,56 @@ describe('jobs as another user', function () {
     expect(await ended(host.sh('exit 3')), 'the next one').to.deep.equal({ kind: 'exited', code: 3 });
   });
 
+  it('that stop their launcher end as they do all the same', async () => {
+    expect(await ended(host.sh('kill -STOP $PPID; exit 3'))).to.deep.equal({ kind: 'exited', code: 3 });
+    const stopped = host.sh('kill -STOP $PPID; echo ready; sleep 600');
+    await host.server.running(stopped);
+    await until(() => output(stopped) === 'ready\n', 'the job');
+    host.server.send({ type: 'stop', ...stopped, grace_ms: 100 });
+    expect(await ended(stopped)).to.deep.include({ kind: 'signaled' });
+  });
+
+  it('that stop their launcher again and again end, and leave nothing', async () => {
+    const key = host.sh(
+      'L=$PPID; setsid sh -c "echo \\$\\$ $L; while :; do kill -STOP $L; done" & sleep 0.5; kill -STOP $L; exit 3',
+    );
+    expect(await ended(key))
+      .to.have.property('kind')
+      .that.is.oneOf(['exited', 'lost']);
+    for (const pid of output(key).trim().split(' '))
+      await until(async () => !(await isAlive(Number(pid))), `the end of process ${pid}`);
+  });
+
+  it('cannot speak in the name of their launcher by way of its debugger', async () => {
+    const forged = JSON.stringify({ exit: { code: 0, signal: null } });
+    const expression = `require('fs').writeSync(3, ${JSON.stringify(`${forged}\n`)})`;
+    const evaluate = JSON.stringify({
+      ...{ id: 1, method: 'Runtime.evaluate', params: { expression, includeCommandLineAPI: true } },
+    });
+    const upgrade = [
+      ...['GET PATH HTTP/1.1', 'Host: 127.0.0.1', 'Upgrade: websocket', 'Connection: Upgrade'],
+      ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==', '', ''],
+    ].join('\r\n');
+    const script = `
+      const pause = require('node:timers/promises').setTimeout;
+      const text = Buffer.from(${JSON.stringify(evaluate)});
+      const frame = Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]), text]);
+      (async () => {
+        process.kill(process.ppid, 'SIGUSR1');
+        await pause(1000);
+        const list = await fetch('http://127.0.0.1:9229/json/list').then((answer) => answer.json()).catch(() => []);
+        for (const { webSocketDebuggerUrl } of list) {
+          const socket = require('node:net').connect(9229, '127.0.0.1');
+          socket.on('error', () => {}).once('data', () => socket.write(frame));
+          socket.write(${JSON.stringify(upgrade)}.replace('PATH', new URL(webSocketDebuggerUrl).pathname));
+        }
+        await pause(1000);
+        process.exit(5);
+      })();`;
+    const key = host.run([process.execPath, '-e', script]);
+    expect(await ended(key), output(key)).to.deep.equal({ kind: 'exited', code: 5 });
+  });
+
   it('that cannot be started say why, as that user sees it', async () => {
     const closed = mkdtempSync(path.join(os.tmpdir(), 'svc-closed-'));
     try {
