@@ -3,7 +3,16 @@ import { TOKEN, until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Host, isAlive } from './support/host.js';
@@ -41,6 +50,11 @@ describe('jobs as another user', function () {
   afterEach(() => host.close());
 
   const output = (key: AttemptKey) => readFileSync(host.file(key, 'stdout'), 'utf8');
+
+  const spooledBy = ({ job_id }: AttemptKey) =>
+    host.server
+      .all('spool')
+      .flatMap((frame) => (frame.job_id === job_id ? frame.lines.map(({ text }) => text) : []));
 
   async function ended(key: AttemptKey) {
     return (await host.server.ended(key)).exit;
@@ -107,6 +121,39 @@ describe('jobs as another user', function () {
     expect(await ended(good)).to.deep.equal({ kind: 'exited', code: 0 });
     const none = host.run(['true'], { job_type: 'EVALUATE' });
     expect(await ended(none)).to.deep.include({ kind: 'result_invalid' });
+  });
+
+  it('cannot have the agent read a file for them that they may not read', async () => {
+    const secret = host.file({ job_id: '..', attempt: 0 }, '../secret');
+    const writeSecret = () =>
+      writeFileSync(secret, `${JSON.stringify({ metrics: { acc: 1 }, runtime_s: 2 })}\n`, { mode: 0o600 });
+    writeSecret();
+    const spooling = host.sh(
+      'while [ ! -e go ]; do sleep 0.05; done; echo "{}" > "$SVC_SPOOL_DIR/mine.jsonl"; exit 0',
+    );
+    await host.server.running(spooling);
+    // The job may make such a link itself where the system has fs.protected_hardlinks=0.
+    linkSync(secret, host.file(spooling, 'spool/link.jsonl'));
+    writeFileSync(host.file(spooling, 'work/go'), '');
+    await ended(spooling);
+    await until(() => spooledBy(spooling).length > 0, 'what the job spooled');
+    await until(() => existsSync(host.file(spooling, 'forgotten.json')), 'the whole of the attempt');
+    expect(spooledBy(spooling)).to.deep.equal(['{}']);
+
+    const named = host.run(['sleep', '0.5'], { job_type: 'EVALUATE', env: { SVC_EVAL_OUTPUT: secret } });
+    const linked = host.sh(`ln -sf ${secret} "$PWD/result.json"; sleep 0.5`, {
+      job_type: 'EVALUATE',
+      env: { SVC_EVAL_OUTPUT: 'result.json' },
+    });
+    await Promise.all([named, linked].map((key) => host.server.running(key)));
+    writeSecret();
+    for (const [key, file] of [
+      [named, secret],
+      [linked, host.file(linked, 'work/result.json')],
+    ] as const) {
+      const message = `${file} belongs to another user than the job's (node-1)`;
+      expect(await ended(key)).to.deep.equal({ kind: 'result_invalid', message });
+    }
   });
 
   it('are stopped with all that they left behind, also what ignores SIGTERM in a session of its own', async () => {
