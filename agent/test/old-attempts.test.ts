@@ -134,7 +134,8 @@ describe('agent: old attempts', () => {
           ...{ uid: OTHER_UID, gid: OTHER_UID, stdio: 'ignore' },
         },
       );
-      await until(() => lstatSync(path.join(spool, 'd'), { throwIfNoEntry: false })?.isSymbolicLink());
+      const isLink = () => lstatSync(path.join(spool, 'd'), { throwIfNoEntry: false })?.isSymbolicLink();
+      await until(isLink, 'a link in the place of the directory');
       const fault = await look(0).then((old) => old.close(), String);
       swapper.kill('SIGKILL');
       await once(swapper, 'exit');

@@ -73,7 +73,7 @@ function readRow(input: string, limit: string, path: (run_id: string) => string,
 function wideRow(runs: number): Row {
   return {
     input: `write: 10 000 metrics in one batch, new and known, ${runs === 1 ? 'to a run' : `to ${runs} runs at once`}`,
-    who: 'sdk, write',
+    who: 'run ingest, sdk, write',
     limit: '10 000 points a batch, 10 000 metrics a run',
     others: 'nothing',
     async send({ server: { client } }) {
@@ -96,7 +96,7 @@ function wideRow(runs: number): Row {
 export const READ_ROWS: readonly Row[] = [
   {
     input: 'write: 1 000 events, runs and checkpoints of 60 KiB each, and 100 000 points',
-    who: 'sdk, write',
+    who: 'run ingest, sdk, write',
     limit: 'that of each route',
     others: 'nothing',
     timeoutMs: 240_000,
