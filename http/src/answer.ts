@@ -8,6 +8,8 @@ const SLICE_CHARS = 256 * 1024;
 const LEVELS = 3;
 /** Elements of an array that are written at once. */
 const ELEMENTS = 16;
+/** Items of a list, of which all together are bounded, that are written at once. */
+const ITEMS = 32;
 
 interface List {
   readonly items: readonly unknown[];
@@ -31,7 +33,7 @@ export async function toJsonBytes(body: unknown): Promise<Buffer> {
 function* listPieces({ items, ...rest }: List): Generator<string> {
   let sizeBytes = 0;
   let shown = 0;
-  let count = ELEMENTS;
+  let count = ITEMS;
   yield '{"items":[';
   while (shown < items.length) {
     const few = items.slice(shown, shown + count);

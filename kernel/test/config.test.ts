@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { inspect } from 'node:util';
 import {
   BootError,
   createKernel,
@@ -202,6 +203,19 @@ describe('configuration', () => {
       expect(await failureWith('export default {\n  plugins: [,\n  port: }\n};')).to.match(
         /^svc\.config\.ts:3(:\d+)?: \w/,
       );
+    });
+
+    it('that fails shows no password that is in it, however the error is printed', async () => {
+      const url = 'postgres://svc:hunter2@db';
+      for (const text of [
+        `export default { plugins: [], database: { url: '${url}' oops } };`,
+        `export default { plugins: [], database: { url: ${url} } };`,
+        `export default { plugins: [], database: { url: new URL('${url}:port').href } };`,
+      ]) {
+        const error = await failureOf(() => loadConfig(write(text)));
+        expect(error.message).to.match(/\.config\.ts:1(:\d+)?: \w/);
+        expect(inspect(error)).to.not.contain('hunter2');
+      }
     });
 
     it('with an unknown key points at its line', async () => {

@@ -241,7 +241,7 @@ export class Attempt {
   async #checkResult(ended: Ended): Promise<Ended> {
     const { result } = this.#plan;
     if (!result) return ended;
-    const flaw = await findResultFlaw(result);
+    const flaw = await findResultFlaw(result, this.paths.spool);
     if (flaw === null) return ended;
     const message = `${flaw} (${this.#host.nodeName})`;
     return this.#saveEnd({ kind: 'result_invalid', message, finished_at: ended.finished_at });

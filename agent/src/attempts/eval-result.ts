@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../core/durable-file.js';
+import { isOfAnother } from '../core/file-owner.js';
 import { toReason } from '../core/log.js';
 
 type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
@@ -40,14 +41,17 @@ export function toResultEnv(
   return result === null ? env : { ...env, [VARIABLE]: result.path };
 }
 
-/** Why what lies there now is no valid result; null when it is one: `{metrics: {name: number}, runtime_s: number}`. */
-export async function findResultFlaw(expected: ExpectedResult): Promise<string | null> {
+/**
+ * Why what lies there now is no valid result; null when it is one: `{metrics: {name: number}, runtime_s: number}`. `jobsOwn`: a
+ * directory of the job's user.
+ */
+export async function findResultFlaw(expected: ExpectedResult, jobsOwn: string): Promise<string | null> {
   const file = expected.path;
   try {
     // Without blocking: what lies there may be a pipe that nobody writes to.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return await findFileFlaw(handle, expected);
+      return await findFileFlaw(handle, expected, jobsOwn);
     } finally {
       await handle.close();
     }
@@ -59,8 +63,10 @@ export async function findResultFlaw(expected: ExpectedResult): Promise<string |
 async function findFileFlaw(
   handle: FileHandle,
   { path: file, before }: ExpectedResult,
+  jobsOwn: string,
 ): Promise<string | null> {
   const facts = await handle.stat();
+  if (await isOfAnother(facts, jobsOwn)) return `${file} belongs to another user than the job's`;
   if (!facts.isFile()) return `${file} is not a file`;
   if (facts.size > MAX_BYTES) return `${file} is larger than 1 MiB`;
   if (toStamp(facts) === before) return `${file} is from before the evaluation and was not written by it`;

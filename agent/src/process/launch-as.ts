@@ -1,14 +1,17 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { JobUser } from '../core/runner.js';
-import { isRunning, type ProcessIdentity } from './process-table.js';
+import { isRunning, isStopped, type ProcessIdentity } from './process-table.js';
 import type { StartOrder } from './start-failure.js';
 
 const LOOK_MS = 200;
+const STOPPED_LOOK_MS = 1000;
+/** A launcher that is found stopped more often than this, one look after the other, is killed. */
+const MAX_STOPS = 5;
 
 /** How a process ended, as Node tells it; null: nobody knows. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null } | null;
@@ -56,13 +59,28 @@ export async function launchAs(order: LaunchOrder, stdout: number, stderr: numbe
   stdin.on('error', () => undefined);
   const { user, command, cwd, env } = order;
   stdin.end(JSON.stringify({ user, command, cwd, env } satisfies LaunchOrder));
+  keepGoing(child);
   const reports = createInterface({ input: child.stdio[3] as Readable })[Symbol.asyncIterator]();
   const next = async (): Promise<LaunchReport | null> => {
     const { value, done } = await reports.next();
     return done ? null : (JSON.parse(value) as LaunchReport);
   };
   const started = await untilStarted(next);
-  return { identity: started, ended: untilEnd(started, next) };
+  // It may be stopped again after its last report, and has nothing left to do.
+  const ended = untilEnd(started, next).finally(() => child.kill('SIGKILL'));
+  return { identity: started, ended };
+}
+
+/** The job may stop its launcher, for both are of one user. It is made to go on, or killed when it is stopped again and again. */
+function keepGoing(launcher: ChildProcess): void {
+  const { pid } = launcher;
+  if (pid === undefined) return;
+  let stops = 0;
+  const timer = setInterval(() => {
+    stops = isStopped(pid) ? stops + 1 : 0;
+    if (stops > 0) launcher.kill(stops > MAX_STOPS ? 'SIGKILL' : 'SIGCONT');
+  }, STOPPED_LOOK_MS).unref();
+  launcher.once('exit', () => clearInterval(timer));
 }
 
 async function untilStarted(next: () => Promise<LaunchReport | null>): Promise<ProcessIdentity> {

@@ -14,7 +14,8 @@ const REPORTS = 3;
 const STDOUT = 4;
 const STDERR = 5;
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+// SIGUSR1 would open Node's debugger to the job, which could then report in the launcher's name.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.on(signal, () => {});
 
 const { user, command, cwd, env } = JSON.parse(readFileSync(0, 'utf8')) as LaunchOrder;
 become(user);

@@ -61,6 +61,11 @@ export function isRunning(process: ProcessIdentity): boolean {
   return stat !== null && isSame(stat, process) && !isDead(stat);
 }
 
+/** Whether a signal has stopped it. */
+export function isStopped(pid: number): boolean {
+  return readStat(pid)?.state === 'T';
+}
+
 /** Sends the signal to the process group that `leader` leads; a group without processes is no error. */
 export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): void {
   if (isGroupAlive(leader)) send(-leader.pid, signal);

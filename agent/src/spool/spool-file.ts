@@ -1,6 +1,8 @@
 import type { SPOOL_END } from '@svc/contract';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isOfAnother } from '../core/file-owner.js';
 
 const END: typeof SPOOL_END = '{"kind":"end"}';
 
@@ -11,7 +13,7 @@ const FRAME_BYTES = 256 * 1024;
 /** Of the shortest lines it has no more than the server reads at once. */
 const MAX_FRAME_LINES = 5000;
 const NEWLINE = 10;
-/** Must hold: a link is not followed, and a pipe not waited for. A training decides what lies in its spool directory. */
+/** Must hold: a symbolic link is not followed, and a pipe not waited for. A training decides what lies in its spool directory. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A whole line. `to`: the offset behind it and its newline. */
@@ -31,7 +33,7 @@ export type Piece =
   /** No whole line: nothing at all, or the beginning of one. */
   | { readonly kind: 'rest'; readonly sizeBytes: number };
 
-/** Reads at most `buffer` of the file from the offset on, which may be within a line that is too long. Throws what `open` and `read` throw, and TypeError for what is no file. */
+/** Reads at most `buffer` of the file from the offset on, which may be within a line that is too long. Throws what `open` and `read` throw, and TypeError for what is no file of the job's. */
 export async function readPiece(
   path: string,
   from: number,
@@ -40,7 +42,10 @@ export async function readPiece(
 ): Promise<Piece> {
   const file = await open(path, READ_ONLY);
   try {
-    if (!(await file.stat()).isFile()) throw new TypeError(`${path} is not a file`);
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new TypeError(`${path} is not a file`);
+    if (await isOfAnother(facts, dirname(path)))
+      throw new TypeError(`${path} belongs to another user than the job's`);
     const bytesRead = await fill(file, from, buffer);
     const bytes = buffer.subarray(0, bytesRead);
     if (isWithinLine && bytesRead > 0) return toMore(bytes, from);

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, lstatSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { OldAttempts } from '../../src/attempts/old-attempts.js';
+import { until } from '../../testing/index.js';
 
+/** Of nobody on this host. */
+const OTHER_UID = 54_321;
 const DAY_MS = 24 * 60 * 60_000;
 const NOW = Date.UTC(2026, 10, 20);
 const STATE = ['plan.json', 'state.json', 'exit.json', 'stdout', 'stderr', 'forgotten.json'];
@@ -100,6 +105,44 @@ describe('agent: old attempts', () => {
     await (await look(0)).close();
     expect(await readdir(path.join(outside, 'attempt-1'))).to.have.length(STATE.length + 1);
     expect(await readdir(dir)).to.have.members(['forgotten.json', 'work']);
+  });
+
+  it('lead nowhere else, also while another user changes directories into links', async function () {
+    // Only root removes what another user may change.
+    if (process.getuid?.() !== 0) return this.skip();
+    this.timeout(60_000);
+    const outside = path.join(root, 'outside');
+    await mkdir(outside);
+    for (const dir of [root, jobsDir]) await chmod(dir, 0o711);
+    const swap = `
+      const fs = require('node:fs');
+      const tries = [() => fs.renameSync('d', 'kept'), () => fs.symlinkSync(process.argv[1], 'd'),
+        () => fs.unlinkSync('d'), () => fs.renameSync('kept', 'd')];
+      for (let at = 0; ; at++) try { tries[at % 4]() } catch {}`;
+    for (let round = 0; round < 10; round++) {
+      for (let file = 0; file < 200; file++) await writeFile(path.join(outside, `f${file}`), '');
+      const dir = await attempt('job', 30);
+      const spool = path.join(dir, 'spool');
+      await mkdir(path.join(spool, 'd'));
+      for (let file = 0; file < 200; file++) await writeFile(path.join(spool, 'd', `f${file}`), '');
+      for (const taken of [spool, path.join(spool, 'd')]) await chown(taken, OTHER_UID, OTHER_UID);
+      for (const passed of [path.dirname(dir), dir]) await chmod(passed, 0o711);
+      const swapper = spawn(
+        'sh',
+        ['-c', 'cd "$0"; exec "$@"', spool, process.execPath, '-e', swap, outside],
+        {
+          ...{ uid: OTHER_UID, gid: OTHER_UID, stdio: 'ignore' },
+        },
+      );
+      const isLink = () => lstatSync(path.join(spool, 'd'), { throwIfNoEntry: false })?.isSymbolicLink();
+      await until(isLink, 'a link in the place of the directory');
+      const fault = await look(0).then((old) => old.close(), String);
+      swapper.kill('SIGKILL');
+      await once(swapper, 'exit');
+      expect(await readdir(outside), `round ${round}`).to.have.length(200);
+      expect(fault).to.equal(undefined);
+      expect(await readdir(jobsDir)).to.deep.equal([]);
+    }
   });
 
   it('leave alone what is no attempt, and clear what an earlier life or a killed agent left', async () => {

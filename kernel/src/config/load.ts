@@ -34,10 +34,11 @@ async function importDefault(path: string, shown: string): Promise<Partial<Confi
   try {
     return await jiti.import(path, { default: true });
   } catch (error) {
-    const { message, stack } = error as Error;
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
     const [, after = ''] = `${message}\n${stack}`.split(path);
     const position = /^(:\d+)+/.exec(after)?.[0] ?? '';
     const [reason = ''] = message.replace(/^ParseError:\s*/, '').split('\n');
-    return failBoot(`${shown}${position}: ${reason.trim()}`, undefined, error);
+    // Without the cause: Node shows it with what the file gave, which may be the address of the database with its password.
+    return failBoot(`${shown}${position}: ${reason.trim()}`);
   }
 }

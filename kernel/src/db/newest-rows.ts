@@ -60,8 +60,9 @@ export async function newestRows<Row extends Place>(db: Db, list: ListQuery<Row>
     const query = db(from).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
     if (behind) query.modify(olderThan, behind);
     const rows = await read(query);
+    const columns = Object.keys(rows[0] ?? {}) as (keyof Row)[];
     for (const row of rows) {
-      sizeChars += weigh(row);
+      sizeChars += weigh(row, columns);
       if (sizeChars > LIST_BYTES && items.length > 0) return { items, truncated: true };
       items.push(row);
     }
@@ -93,8 +94,11 @@ async function placeOf(db: Db, from: string, id: string): Promise<Place> {
   return (place as Place | undefined) ?? fail('not_found', `before: there is no "${id}"`);
 }
 
-function weigh(row: object): number {
+function weigh<Row>(row: Row, columns: readonly (keyof Row)[]): number {
   let chars = 0;
-  for (const value of Object.values(row)) if (typeof value === 'string') chars += value.length;
+  for (const column of columns) {
+    const value = row[column];
+    if (typeof value === 'string') chars += value.length;
+  }
   return chars;
 }

@@ -33,15 +33,20 @@ eachDatabase((database) => {
       expect(body.metadata).to.deep.include({ loss: 0.5 });
     });
 
-    it('is of a job whose id it knows the name, the project and the experiment alone', async () => {
+    it('is of a job whose id it knows the name, the project, the experiment and the present attempt alone', async () => {
       const job = await rig.submit({ name: 'secret-job', env: { A: 'b' } });
       const { body } = await rig.post('/runs', { job_id: job.id }, rig.tokens.sdk);
-      expect(body).to.deep.include({
-        name: 'secret-job',
-        project_id: job.project_id,
-        config: {},
-        environment: {},
-      });
+      const ofJob = { job_id: job.id, attempt: job.attempt };
+      expect(body).to.deep.include({ name: 'secret-job', project_id: job.project_id, ...ofJob });
+      const { body: other } = await rig.post('/runs', {}, rig.tokens.sdk);
+      expect(Object.keys(body)).to.have.members(Object.keys(other));
+      const differ = Object.keys(body).filter(
+        (key) => JSON.stringify(body[key]) !== JSON.stringify(other[key]),
+      );
+      const own = ['id', 'ingest_token', 'created_at', 'started_at'];
+      expect([...own, 'name', 'project_id', 'experiment_id', ...Object.keys(ofJob)]).to.include.members(
+        differ,
+      );
     });
 
     it('is nothing that it asks for, and of a run ingest token nothing of other runs', async () => {

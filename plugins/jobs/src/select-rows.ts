@@ -1,3 +1,4 @@
+import type { Database as SqliteConnection } from 'better-sqlite3';
 import { dialectOf, withRawSqlite, type Db } from '@svc/kernel';
 
 type Query<Row> = PromiseLike<Row[]> & {
@@ -11,22 +12,34 @@ type Query<Row> = PromiseLike<Row[]> & {
 export async function selectRows<Row extends object>(db: Db, query: Query<Row>): Promise<Row[]> {
   if (dialectOf(db) !== 'sqlite') return query;
   const { sql, bindings } = query.toSQL().toNative();
-  return withRawSqlite(db, (sqlite) => {
-    const names = sqlite
-      .prepare(sql)
-      .columns()
-      .map(({ name }) => name);
-    const row = names.map((name) => `"${name}"`).join();
-    const texts = sqlite
-      .prepare(`select json_array(${row}) from (${sql})`)
-      .pluck()
-      .all(...bindings);
-    // JSON.parse makes an object whose fields stay quick to read, a loop of assignments does not.
-    const empty = JSON.parse(`{${names.map((name) => `"${name}":null`).join()}}`) as object;
-    return (JSON.parse(`[${texts.join()}]`) as unknown[][]).map(
-      (values) => fill({ ...empty }, names, values) as Row,
-    );
-  });
+  return withRawSqlite(db, (sqlite) => readerOf(sqlite, sql)(bindings) as Row[]);
+}
+
+type Reader = (bindings: readonly unknown[]) => object[];
+
+/** Compiled once for each connection: the queries differ in which filters they have alone. */
+const readers = new WeakMap<SqliteConnection, Map<string, Reader>>();
+
+function readerOf(sqlite: SqliteConnection, sql: string): Reader {
+  const known = readers.get(sqlite) ?? new Map<string, Reader>();
+  readers.set(sqlite, known);
+  const reader = known.get(sql) ?? compileReader(sqlite, sql);
+  known.set(sql, reader);
+  return reader;
+}
+
+function compileReader(sqlite: SqliteConnection, sql: string): Reader {
+  const columns = sqlite.prepare(sql).columns();
+  const names = columns.map(({ name }) => name);
+  const row = names.map((name) => `"${name}"`).join();
+  const statement = sqlite.prepare(`select json_array(${row}) from (${sql})`).pluck();
+  // JSON.parse makes an object whose fields stay quick to read, a loop of assignments does not.
+  const empty = JSON.parse(`{${names.map((name) => `"${name}":null`).join()}}`) as object;
+  return (bindings) => {
+    const texts = statement.all(...bindings);
+    const rows = JSON.parse(`[${texts.join()}]`) as unknown[][];
+    return rows.map((values) => fill({ ...empty }, names, values));
+  };
 }
 
 function fill(row: Record<string, unknown>, names: readonly string[], values: readonly unknown[]): object {

@@ -3,7 +3,16 @@ import { TOKEN, until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Host, isAlive } from './support/host.js';
@@ -41,6 +50,11 @@ describe('jobs as another user', function () {
   afterEach(() => host.close());
 
   const output = (key: AttemptKey) => readFileSync(host.file(key, 'stdout'), 'utf8');
+
+  const spooledBy = ({ job_id }: AttemptKey) =>
+    host.server
+      .all('spool')
+      .flatMap((frame) => (frame.job_id === job_id ? frame.lines.map(({ text }) => text) : []));
 
   async function ended(key: AttemptKey) {
     return (await host.server.ended(key)).exit;
@@ -109,6 +123,39 @@ describe('jobs as another user', function () {
     expect(await ended(none)).to.deep.include({ kind: 'result_invalid' });
   });
 
+  it('cannot have the agent read a file for them that they may not read', async () => {
+    const secret = host.file({ job_id: '..', attempt: 0 }, '../secret');
+    const writeSecret = () =>
+      writeFileSync(secret, `${JSON.stringify({ metrics: { acc: 1 }, runtime_s: 2 })}\n`, { mode: 0o600 });
+    writeSecret();
+    const spooling = host.sh(
+      'while [ ! -e go ]; do sleep 0.05; done; echo "{}" > "$SVC_SPOOL_DIR/mine.jsonl"; exit 0',
+    );
+    await host.server.running(spooling);
+    // The job may make such a link itself where the system has fs.protected_hardlinks=0.
+    linkSync(secret, host.file(spooling, 'spool/link.jsonl'));
+    writeFileSync(host.file(spooling, 'work/go'), '');
+    await ended(spooling);
+    await until(() => spooledBy(spooling).length > 0, 'what the job spooled');
+    await until(() => existsSync(host.file(spooling, 'forgotten.json')), 'the whole of the attempt');
+    expect(spooledBy(spooling)).to.deep.equal(['{}']);
+
+    const named = host.run(['sleep', '0.5'], { job_type: 'EVALUATE', env: { SVC_EVAL_OUTPUT: secret } });
+    const linked = host.sh(`ln -sf ${secret} "$PWD/result.json"; sleep 0.5`, {
+      job_type: 'EVALUATE',
+      env: { SVC_EVAL_OUTPUT: 'result.json' },
+    });
+    await Promise.all([named, linked].map((key) => host.server.running(key)));
+    writeSecret();
+    for (const [key, file] of [
+      [named, secret],
+      [linked, host.file(linked, 'work/result.json')],
+    ] as const) {
+      const message = `${file} belongs to another user than the job's (node-1)`;
+      expect(await ended(key)).to.deep.equal({ kind: 'result_invalid', message });
+    }
+  });
+
   it('are stopped with all that they left behind, also what ignores SIGTERM in a session of its own', async () => {
     const key = host.sh('setsid sh -c \'trap "" TERM; echo $$; while :; do sleep 1; done\' & sleep 600');
     await host.server.running(key);
@@ -133,6 +180,56 @@ describe('jobs as another user', function () {
     expect(await ended(key)).to.deep.include({ kind: 'lost' });
     expect(await isAlive(Number(output(key).trim()))).to.equal(false);
     expect(await ended(host.sh('exit 3')), 'the next one').to.deep.equal({ kind: 'exited', code: 3 });
+  });
+
+  it('that stop their launcher end as they do all the same', async () => {
+    expect(await ended(host.sh('kill -STOP $PPID; exit 3'))).to.deep.equal({ kind: 'exited', code: 3 });
+    const stopped = host.sh('kill -STOP $PPID; echo ready; sleep 600');
+    await host.server.running(stopped);
+    await until(() => output(stopped) === 'ready\n', 'the job');
+    host.server.send({ type: 'stop', ...stopped, grace_ms: 100 });
+    expect(await ended(stopped)).to.deep.include({ kind: 'signaled' });
+  });
+
+  it('that stop their launcher again and again end, and leave nothing', async () => {
+    const key = host.sh(
+      'L=$PPID; setsid sh -c "echo \\$\\$ $L; while :; do kill -STOP $L; done" & sleep 0.5; kill -STOP $L; exit 3',
+    );
+    expect(await ended(key))
+      .to.have.property('kind')
+      .that.is.oneOf(['exited', 'lost']);
+    for (const pid of output(key).trim().split(' '))
+      await until(async () => !(await isAlive(Number(pid))), `the end of process ${pid}`);
+  });
+
+  it('cannot speak in the name of their launcher by way of its debugger', async () => {
+    const forged = JSON.stringify({ exit: { code: 0, signal: null } });
+    const expression = `require('fs').writeSync(3, ${JSON.stringify(`${forged}\n`)})`;
+    const evaluate = JSON.stringify({
+      ...{ id: 1, method: 'Runtime.evaluate', params: { expression, includeCommandLineAPI: true } },
+    });
+    const upgrade = [
+      ...['GET PATH HTTP/1.1', 'Host: 127.0.0.1', 'Upgrade: websocket', 'Connection: Upgrade'],
+      ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==', '', ''],
+    ].join('\r\n');
+    const script = `
+      const pause = require('node:timers/promises').setTimeout;
+      const text = Buffer.from(${JSON.stringify(evaluate)});
+      const frame = Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]), text]);
+      (async () => {
+        process.kill(process.ppid, 'SIGUSR1');
+        await pause(1000);
+        const list = await fetch('http://127.0.0.1:9229/json/list').then((answer) => answer.json()).catch(() => []);
+        for (const { webSocketDebuggerUrl } of list) {
+          const socket = require('node:net').connect(9229, '127.0.0.1');
+          socket.on('error', () => {}).once('data', () => socket.write(frame));
+          socket.write(${JSON.stringify(upgrade)}.replace('PATH', new URL(webSocketDebuggerUrl).pathname));
+        }
+        await pause(1000);
+        process.exit(5);
+      })();`;
+    const key = host.run([process.execPath, '-e', script]);
+    expect(await ended(key), output(key)).to.deep.equal({ kind: 'exited', code: 5 });
   });
 
   it('that cannot be started say why, as that user sees it', async () => {

@@ -33,8 +33,10 @@ function script(input: string, limit: string, text: string): Row {
   };
 }
 
-const spool = (input: string, line: string): Row =>
-  script(`a spool file with ${input}`, 'the limit of a line', `${line} > "$SVC_SPOOL_DIR/poison.jsonl"`);
+const LONG_LINE = 'lines of 1 MiB';
+const NO_RECORD = 'none: what is no record is refused';
+const spool = (input: string, limit: string, line: string): Row =>
+  script(`a spool file with ${input}`, limit, `${line} > "$SVC_SPOOL_DIR/poison.jsonl"`);
 
 export const FILE_ROWS: readonly Row[] = [
   script('50 MB of log in one line', 'lines are cut at 16 KiB', 'head -c 50000000 /dev/zero | tr "\\0" x'),
@@ -46,8 +48,8 @@ export const FILE_ROWS: readonly Row[] = [
   ),
   script('20 MB of NUL', 'lines are cut at 16 KiB', 'head -c 20000000 /dev/zero'),
   script('20 MB of random bytes', 'lines are cut at 16 KiB', 'head -c 20000000 /dev/urandom'),
-  spool('50 MB and no line break', 'head -c 50000000 /dev/zero | tr "\\0" x'),
-  spool('a line of 10 MB, nested', '{ head -c 10000000 /dev/zero | tr "\\0" "["; echo; }'),
-  spool('NUL bytes', '{ head -c 100000 /dev/zero; echo; }'),
-  spool('100 000 lines that are no records', 'yes "{}" | head -n 100000'),
+  spool('50 MB and no line break', LONG_LINE, 'head -c 50000000 /dev/zero | tr "\\0" x'),
+  spool('a line of 10 MB, nested', LONG_LINE, '{ head -c 10000000 /dev/zero | tr "\\0" "["; echo; }'),
+  spool('NUL bytes', NO_RECORD, '{ head -c 100000 /dev/zero; echo; }'),
+  spool('100 000 lines that are no records', NO_RECORD, 'yes "{}" | head -n 100000'),
 ];

@@ -144,12 +144,12 @@ export const FRAME_ROWS: readonly Row[] = [
   ),
   row(
     '5 million empty log lines',
-    '16 MiB a frame',
+    '200 000 values',
     frameOfJob((key) => logs(key, Array<string>(5_000_000).fill(''), 5_000_000), 'logs_ack'),
   ),
   row(
     '100 000 spool lines that are no records',
-    '16 MiB a frame',
+    '200 000 values',
     frameOfJob((key) => {
       const lines = Array.from({ length: 100_000 }, (_, at) => ({ to: 2 * at + 2, text: '[' }));
       return JSON.stringify({ type: 'spool', ...key, file: 'a.jsonl', from: 0, lines });
@@ -191,7 +191,7 @@ export const FRAME_ROWS: readonly Row[] = [
     '4 MiB before hello',
     closedFor(() => '['.repeat(15 * 1024 * 1024), TOO_LARGE),
   ),
-  row('no JSON, 15 MiB, after a good hello', '16 MiB', async (lab) => {
+  row('no JSON, 15 MiB, after a good hello', '64 levels', async (lab) => {
     const agent = lab.agent('talker');
     await agent.connect();
     agent.send('['.repeat(15 * 1024 * 1024));
@@ -270,7 +270,7 @@ export const FRAME_ROWS: readonly Row[] = [
   }),
   row(
     '10 000 small ones at once',
-    'what is in work: 32 MiB',
+    'what is in work: 32 MiB; not reached',
     flood((socket) => {
       for (let at = 0; at < 10_000; at++) socket.send(`{"type":"heartbeat","ts":${at}}`);
     }),
@@ -284,7 +284,7 @@ export const FRAME_ROWS: readonly Row[] = [
   ),
   row(
     'one in 10 000 fragments',
-    '16 MiB',
+    '16 MiB; not reached',
     flood((socket) => {
       socket.send('{"type":"heartbeat","ts":1}', { fin: false });
       for (let at = 0; at < 10_000; at++) socket.send(' ', { fin: at === 9_999 });
