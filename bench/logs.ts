@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { routes } from '@svc/contract';
-import type { Client } from '../cli/src/api/client.js';
+import type { Client } from '@svc/client';
 import { followLogs } from '../cli/src/commands/logs.js';
 import { createWorkplace, submit, untilJob } from '../test/support/workplace.js';
 import { MemoryWatch } from './support/memory.js';

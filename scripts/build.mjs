@@ -62,7 +62,7 @@ function uiSources() {
   const own = ['src', 'public'].flatMap((folder) => filesBelow(`ui/${folder}`));
   return [
     ...own,
-    ...filesBelow('contract/src', isModule),
+    ...['contract/src', 'client/src'].flatMap((folder) => filesBelow(folder, isModule)),
     'ui/index.html',
     'ui/vite.config.ts',
     'ui/package.json',

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { routes } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
-import { createClient, type Client } from '../../cli/src/api/client.js';
+import { createClient, type Client } from '@svc/client';
 import { ROOT } from '../../test/support/program.js';
 
 export interface BenchServer {

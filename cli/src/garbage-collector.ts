@@ -1,6 +1,6 @@
 import { routes, type GarbageReport } from '@svc/contract';
 import type { GarbageOrder } from '@svc/plugin-retention';
-import { createClient } from './api/client.js';
+import { createClient } from '@svc/client';
 import type { DataDirOptions } from './data-dir.js';
 import { isServerMeant, loadConnection, type ConnectionOptions } from './settings.js';
 

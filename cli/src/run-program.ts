@@ -1,5 +1,7 @@
+import { ApiError } from '@svc/client';
 import { Command, CommanderError } from 'commander';
 import { Failure, UsageError } from './failure.js';
+import { toSentence as toApiSentence } from './output/api-error.js';
 import { createPaint } from './output/style.js';
 import { VERSION } from './version.js';
 
@@ -46,6 +48,7 @@ function report(error: unknown): number {
 /** What is meant for people is one line; anything else is a defect and keeps its stack. */
 function toSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof ApiError) return toApiSentence(error);
   const isMeant = error instanceof Failure || error instanceof UsageError;
   return isMeant || MEANT_OF_KERNEL.includes(error.name) ? error.message : (error.stack ?? error.message);
 }

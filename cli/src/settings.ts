@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Connection } from './api/client.js';
+import type { Connection } from '@svc/client';
 import { Failure, UsageError } from './failure.js';
 import { loadRunningServer } from './running-server.js';
 

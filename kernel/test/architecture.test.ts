@@ -127,6 +127,11 @@ describe('architecture', () => {
     ).to.deep.equal([]);
   });
 
+  it('keeps schemas and all that a browser lacks out of client and console', () => {
+    const inBrowsers = sources.filter(({ folder }) => folder === 'client' || folder === 'ui');
+    expect(reachedFrom(inBrowsers, /^@svc\/contract$|^typebox|^node:/)).to.deep.equal([]);
+  });
+
   it('has one importer of the stream class with its defects', () => {
     const importers = sources.filter(({ imports }) =>
       imports.some(({ specifier }) => specifier.startsWith('koa-sse-stream')),

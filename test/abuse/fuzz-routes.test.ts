@@ -1,7 +1,7 @@
 import { SCOPES, newId, routes, type RouteSpec } from '@svc/contract';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toPath } from '../../cli/src/api/client.js';
+import { toPath } from '@svc/client';
 import { ALL_ROUTES } from './contract-routes.js';
 import { SEED } from './fuzz-seed.js';
 import { openLab, type Lab } from './lab.js';

@@ -2,7 +2,7 @@ import { isTerminal, routes, type Job } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createClient, type Client } from '../../cli/src/api/client.js';
+import { createClient, type Client } from '@svc/client';
 import { loadToken } from '../../cli/src/settings.js';
 import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';

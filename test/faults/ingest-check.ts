@@ -1,5 +1,5 @@
 import { routes, type MetricPoint } from '@svc/contract';
-import type { Client } from '../../cli/src/api/client.js';
+import type { Client } from '@svc/client';
 import { pointOf, type RunLedger } from './ingest-clients.js';
 
 /** What of the promises the stored points of a run break; `undecided`: batches that were sent and never answered. */

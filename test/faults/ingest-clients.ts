@@ -1,6 +1,5 @@
 import { routes, type MetricPoint } from '@svc/contract';
-import { ApiError } from '../../cli/src/api/api-error.js';
-import type { Client } from '../../cli/src/api/client.js';
+import { ApiError, type Client } from '@svc/client';
 import type { Random } from './random.js';
 
 const METRICS = 7;
@@ -80,7 +79,8 @@ export class IngestClient {
       this.take(batch, accepted, duplicates);
       return true;
     } catch (error) {
-      if (error instanceof ApiError) this.breaches.push(`a batch was refused: ${error.message}`);
+      if (error instanceof ApiError && error.status >= 400)
+        this.breaches.push(`a batch was refused: ${error.message}`);
       return false;
     }
   }

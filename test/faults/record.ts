@@ -1,5 +1,5 @@
 import { routes, type EventRecord, type Job, type LogStream, type NodeRecord, type Run } from '@svc/contract';
-import type { Client } from '../../cli/src/api/client.js';
+import type { Client } from '@svc/client';
 import { listMarked } from '../support/processes.js';
 import type { Submitted } from './submissions.js';
 

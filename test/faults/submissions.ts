@@ -1,7 +1,6 @@
-import { routes, type Job } from '@svc/contract';
+import { routes } from '@svc/contract';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError } from '../../cli/src/api/api-error.js';
-import type { Client } from '../../cli/src/api/client.js';
+import { ApiError, type Client } from '@svc/client';
 import { toSubmit, type PlannedJob } from './workload.js';
 import type { World } from './world.js';
 
@@ -40,10 +39,9 @@ async function carryOutJob(
   const headers = { 'idempotency-key': `${label}-${plan.name}` };
   const body = toSubmit(plan, python, journal);
   await at(plan.submitAtMs);
-  const { id } = await insist(world, async (client, signal) => {
-    const answer = await client.open(routes.submitJob, { body, headers, signal });
-    return (await answer.json()) as Job;
-  });
+  const { id } = await insist(world, (client, signal) =>
+    client.call(routes.submitJob, { body, headers, signal }),
+  );
   if (plan.cancelAtMs === null) return { plan, id, cancel: null };
   await at(plan.cancelAtMs);
   const cancel = await insist(world, async (client, signal) => {
@@ -68,7 +66,7 @@ export async function insist<T>(
     try {
       return await ask(world.server.client, AbortSignal.timeout(TRY_MS));
     } catch (error) {
-      const isFinal = error instanceof ApiError && error.status < 500;
+      const isFinal = error instanceof ApiError && error.isFinal;
       if (isFinal || Date.now() > giveUpAt) throw error;
       await delay(PAUSE_MS);
     }

@@ -3,7 +3,7 @@ import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createClient } from '../../cli/src/api/client.js';
+import { createClient } from '@svc/client';
 import { ROOT, startProgram, type Program } from '../support/program.js';
 import {
   createWorkplace,

@@ -9,7 +9,7 @@ import {
   type Scope,
 } from '@svc/contract';
 import { expect } from 'chai';
-import { toPath } from '../../cli/src/api/client.js';
+import { toPath } from '@svc/client';
 import { faultsOf, queryFaultsOf } from '../support/faults.js';
 import { readState } from '../support/state.js';
 import { createWorkplace, submit, type Server, type Workplace } from '../support/workplace.js';

@@ -4,7 +4,7 @@ import { routes, type GarbageReport, type Job, type LogLine, type Run } from '@s
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { parquetReadObjects } from 'hyparquet';
-import type { Client } from '../../cli/src/api/client.js';
+import type { Client } from '@svc/client';
 import { findMarked } from '../support/processes.js';
 import type { Program } from '../support/program.js';
 import { readState } from '../support/state.js';

@@ -9,7 +9,7 @@ import { retention } from '@svc/plugin-retention';
 import { service } from '@svc/plugin-service';
 import { spool } from '@svc/plugin-spool';
 import { expect } from 'chai';
-import { toPath } from '../../cli/src/api/client.js';
+import { toPath } from '@svc/client';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 
 const NUMERALS = [

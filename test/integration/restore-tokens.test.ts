@@ -2,7 +2,7 @@ import { routes } from '@svc/contract';
 import { expect } from 'chai';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { createClient } from '../../cli/src/api/client.js';
+import { createClient } from '@svc/client';
 import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
 describe('tokens after a restore', function () {

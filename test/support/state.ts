@@ -1,5 +1,5 @@
 import { routes } from '@svc/contract';
-import type { Client } from '../../cli/src/api/client.js';
+import type { Client } from '@svc/client';
 
 /** Everything that the API shows of the server's state, but for when tokens were last used. */
 export async function readState(client: Client): Promise<unknown> {

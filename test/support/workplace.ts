@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
-import { createClient, type Client } from '../../cli/src/api/client.js';
+import { createClient, type Client } from '@svc/client';
 import { findMarked } from './processes.js';
 import { startSvc, type Ended, type Program } from './program.js';
 

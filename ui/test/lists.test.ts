@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { address, parseError } from '../src/data/api.js';
+import { withoutEmpty } from '../src/data/api.js';
 import { filterOf, isWanted, type EventRecord } from '../src/data/event-list.js';
 
 describe('the filter of events', () => {
@@ -14,25 +14,11 @@ describe('the filter of events', () => {
   });
 });
 
-describe('the api', () => {
-  it('builds addresses without what is empty', () => {
-    expect(address('/jobs', { status: 'FAILED', before: null, limit: 5, names: '' })).to.equal(
-      '/api/v1/jobs?status=FAILED&limit=5',
-    );
-    expect(address('/runs/x/metrics', { names: 'a/b,c d' })).to.equal(
-      '/api/v1/runs/x/metrics?names=a%2Fb%2Cc+d',
-    );
-  });
-
-  it('reads the error envelope', async () => {
-    const body = JSON.stringify({ error: { code: 'conflict', message: 'no', details: { a: 1 } } });
-    const error = await parseError(new Response(body, { status: 409 }));
-    expect(error).to.include({ code: 'conflict', message: 'no', status: 409 });
-    expect(error.details).to.deep.equal({ a: 1 });
-  });
-
-  it('survives an answer that is no envelope', async () => {
-    const error = await parseError(new Response('<html>Bad gateway</html>', { status: 502 }));
-    expect(error).to.include({ code: 'internal', message: 'The server answered 502.', status: 502 });
+describe('a filter', () => {
+  it('is none where the address has it empty', () => {
+    expect(withoutEmpty({ status: 'FAILED', before: null, q: '' })).to.deep.equal({
+      status: 'FAILED',
+      before: null,
+    });
   });
 });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient, type Client } from '../api/client.js';
+import { createClient, type Client } from '@svc/client';
 import { loadConnection, type ConnectionOptions } from '../settings.js';
 
 /** Adds the options that say which server a command talks to. */

@@ -1,5 +1,5 @@
 import { routes, toId } from '@svc/contract';
-import type { Client } from '../api/client.js';
+import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
 
 /** The most that a list answers. */

@@ -1,9 +1,7 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal, routes, type Job, type LogLine } from '@svc/contract';
-import { ApiError } from '../api/api-error.js';
-import type { Client } from '../api/client.js';
-import { Failure } from '../failure.js';
+import { ApiError, type Client } from '@svc/client';
 import { toDuration } from '../output/format.js';
 import { note } from '../output/print.js';
 import { createPaint, styleOfStatus } from '../output/style.js';
@@ -100,8 +98,7 @@ async function readJob(client: Client, job: Job): Promise<Job> {
   try {
     return await client.call(routes.getJob, { params: { job_id: job.id } });
   } catch (error) {
-    const isOutage = error instanceof ApiError ? error.status >= 500 : error instanceof Failure;
-    if (isOutage) return job;
+    if (error instanceof ApiError && !error.isFinal) return job;
     throw error;
   }
 }

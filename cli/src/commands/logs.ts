@@ -1,7 +1,7 @@
+import { ApiError, follow, type Client, type FollowState, type RouteInput } from '@svc/client';
 import { routes, type LogLine } from '@svc/contract';
 import { Option, type Command } from 'commander';
-import type { Client } from '../api/client.js';
-import { followStream } from '../api/stream.js';
+import { toSentence } from '../output/api-error.js';
 import { UsageError } from '../failure.js';
 import { note, print } from '../output/print.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
@@ -60,7 +60,7 @@ async function readAttempt(client: Client, jobId: string): Promise<number> {
 
 export interface FollowOptions {
   /** Of one attempt: a connection that is made again goes on by a number of line, and each attempt counts its own. */
-  readonly query: Readonly<Record<string, unknown>> & { readonly attempt: number };
+  readonly query: RouteInput<typeof routes.streamLogs>['query'] & { readonly attempt: number };
   readonly write?: (line: LogLine) => void;
   readonly signal?: AbortSignal;
 }
@@ -68,13 +68,21 @@ export interface FollowOptions {
 /** Writes each line as it comes, until the attempt is over or `signal` aborts. */
 export async function followLogs(client: Client, jobId: string, options: FollowOptions): Promise<void> {
   const { query, write = writeLine, signal } = options;
-  const events = followStream(client, routes.streamLogs, {
-    params: { job_id: jobId },
-    query,
-    signal,
-    onOutage: (reason) => note(`log stream lost (${reason}); connecting again`),
-  });
-  for await (const { data } of events) write(JSON.parse(data) as LogLine);
+  const input = { params: { job_id: jobId }, query };
+  const stream = follow(client, routes.streamLogs, input, { signal, onState: createOutageTeller() });
+  for await (const events of stream) for (const { data } of events) write(JSON.parse(data) as LogLine);
+}
+
+/** Says once for each outage why the stream was lost. */
+function createOutageTeller(): (state: FollowState, error?: unknown) => void {
+  let isTold = false;
+  return (state, error) => {
+    if (state === 'live') isTold = false;
+    if (state !== 'waiting' || error === undefined || isTold) return;
+    isTold = true;
+    const reason = error instanceof ApiError ? toSentence(error) : (error as Error).message;
+    note(`log stream lost (${reason}); connecting again`);
+  };
 }
 
 export function writeLine({ stream, text }: LogLine): void {

@@ -1,6 +1,6 @@
 import { routes } from '@svc/contract';
 import type { Command } from 'commander';
-import { createClient, type Client } from '../api/client.js';
+import { createClient, type Client } from '@svc/client';
 import { Failure } from '../failure.js';
 import { stopSignal, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';

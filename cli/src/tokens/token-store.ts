@@ -1,5 +1,5 @@
 import { routes, type Scope, type TokenRecord } from '@svc/contract';
-import { createClient } from '../api/client.js';
+import { createClient } from '@svc/client';
 import { readAll } from './read-all.js';
 import { isServerMeant, loadConnection, toDataDir, type ConnectionOptions } from '../settings.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { routes } from '@svc/contract';
-import { createClient, type Client } from '../api/client.js';
+import { createClient, type Client } from '@svc/client';
 
 /**
  * The file with a token of agent scope for the local agent, `<data dir>/agent/token`: the operator's is not lent to it, and an argument

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { routes, type Job } from '@svc/contract';
-import type { Client } from '../api/client.js';
+import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
 import { INSTALLATION } from '../installation.js';
 

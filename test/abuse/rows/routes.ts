@@ -1,6 +1,6 @@
 import { MIB, SCOPES, sizeText, type RouteSpec } from '@svc/contract';
 import { expect } from 'chai';
-import { toPath } from '../../../cli/src/api/client.js';
+import { toPath } from '@svc/client';
 import { ALL_ROUTES } from '../contract-routes.js';
 import { HOSTILE_QUERIES, HOSTILE_SEGMENTS, hostileBodies } from '../hostile-bodies.js';
 import type { Lab } from '../lab.js';

@@ -1,14 +1,18 @@
+import type { CallInput } from '@svc/client';
+import type { RouteSpec } from '@svc/contract';
 import { LitElement, css, html, nothing, svg, type CSSResultGroup } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { toast } from '../components/svc-toasts.js';
 import { Loader } from '../controllers/loader.js';
-import type { Api, Query } from '../data/api.js';
+import { endpoint, withoutEmpty, type Api } from '../data/api.js';
 import type { EventRecord } from '../data/event-list.js';
 import type { LiveFeed } from '../data/live-feed.js';
 import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tableStyles } from '../styles/table-styles.js';
 import { navigate, paths } from './paths.js';
+
+type Query = Readonly<Record<string, string | number | null | undefined>>;
 
 /** What the module of a plugin gets; docs/plugins.md describes it. Nothing else of the console is for others to use. */
 export interface PageContext {
@@ -45,8 +49,8 @@ export function createPageContext(api: Api, feed: LiveFeed): PageContext {
   return {
     lit: { LitElement, html, svg, css, nothing, repeat },
     api: {
-      get: (path, query, signal) => api.get(path, query, signal),
-      post: (path, body) => api.post(path, body),
+      get: (path, query = {}, signal) => request(api, 'GET', path, { query: withoutEmpty(query), signal }),
+      post: (path, body) => request(api, 'POST', path, { body }),
     },
     Loader,
     onEvents: (listener) => feed.subscribe(listener),
@@ -55,4 +59,10 @@ export function createPageContext(api: Api, feed: LiveFeed): PageContext {
     toast,
     styles: [baseStyles, controlStyles, pageStyles, chipStyles, tableStyles],
   };
+}
+
+/** A plugin names a route by its path: the contract need not know it. */
+function request<T>(api: Api, method: 'GET' | 'POST', path: string, input: object): Promise<T> {
+  const route = endpoint<RouteSpec>(method, path as RouteSpec['path']);
+  return api.call(route, input as CallInput<RouteSpec>) as Promise<T>;
 }

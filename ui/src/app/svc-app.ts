@@ -6,7 +6,7 @@ import { toast } from '../components/svc-toasts.js';
 import { Api, ApiError, toApiError } from '../data/api.js';
 import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
 import { LiveFeed } from '../data/live-feed.js';
-import type { StreamState } from '../data/sse.js';
+import type { StreamState } from '../data/live-stream.js';
 import { PAGES, RUN_TABS } from '../pages/pages.js';
 import { baseStyles } from '../styles/shared.js';
 import { apiContext, feedContext, registryContext, whoContext } from './contexts.js';
@@ -167,11 +167,8 @@ export class SvcApp extends LitElement {
 
   private refuseScope({ name, scope }: Whoami): ApiError {
     this.token = null;
-    return new ApiError(
-      'forbidden',
-      `The token "${name}" has the scope ${scope}; the console needs read or write.`,
-      403,
-    );
+    const message = `The token "${name}" has the scope ${scope}; the console needs read or write.`;
+    return new ApiError({ code: 'forbidden', message, status: 403 });
   }
 
   private onSignInError(error: ApiError): void {

@@ -2,7 +2,7 @@ import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon, type IconName } from '../components/icons.js';
 import type { Whoami } from '../data/auth.js';
-import type { StreamState } from '../data/sse.js';
+import type { StreamState } from '../data/live-stream.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { brandMark } from './brand.js';

@@ -11,8 +11,7 @@ import {
 } from '../chart/series-store.js';
 import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
 import { readSeries, streamPoints } from '../data/runs.js';
-import type { SseEvent } from '../data/sse-parser.js';
-import type { StreamState } from '../data/sse.js';
+import type { SseEvent, StreamState } from '../data/live-stream.js';
 
 type Range = readonly [number, number];
 
@@ -197,7 +196,7 @@ export class RunMetrics implements ReactiveController {
     this.streamState = null;
   }
 
-  private onEvents(events: SseEvent[]): void {
+  private onEvents(events: readonly SseEvent[]): void {
     const byName = new Map<string, Point[]>();
     for (const event of events) {
       for (const { name, step, value, ts } of (JSON.parse(event.data) as PointsMessage).points) {

@@ -1,7 +1,9 @@
-import type { Checkpoint } from '@svc/contract';
-import type { Api } from './api.js';
+import type { Checkpoint, routes } from '@svc/contract';
+import { endpoint, type Api } from './api.js';
 
 export type { Checkpoint };
+
+const LIST = endpoint<typeof routes.listRunCheckpoints>('GET', '/runs/{run_id}/checkpoints');
 
 /** The newest checkpoints of a run. */
 export async function listCheckpoints(
@@ -10,6 +12,5 @@ export async function listCheckpoints(
   limit: number,
   signal?: AbortSignal,
 ): Promise<Checkpoint[]> {
-  const path = `/runs/${encodeURIComponent(runId)}/checkpoints`;
-  return (await api.get<{ items: Checkpoint[] }>(path, { limit }, signal)).items;
+  return (await api.call(LIST, { params: { run_id: runId }, query: { limit }, signal })).items;
 }

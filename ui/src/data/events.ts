@@ -1,16 +1,19 @@
-import type { EventRecord } from '@svc/contract';
-import type { Api } from './api.js';
+import type { EventRecord, routes } from '@svc/contract';
+import { endpoint, withoutEmpty, type Api } from './api.js';
 import type { EventFilter } from './event-list.js';
-import type { StreamListener } from './sse.js';
+import type { StreamListener } from './live-stream.js';
+
+const LIST = endpoint<typeof routes.listEvents>('GET', '/events');
+const STREAM = endpoint<typeof routes.streamEvents>('GET', '/events/stream');
 
 export async function listEvents(
   api: Api,
   filter: EventFilter & { limit?: number },
   signal?: AbortSignal,
 ): Promise<EventRecord[]> {
-  return (await api.get<{ items: EventRecord[] }>('/events', { ...filter }, signal)).items;
+  return (await api.call(LIST, { query: withoutEmpty(filter), signal })).items;
 }
 
 export function streamEvents(api: Api, listener: StreamListener): () => void {
-  return api.stream('/events/stream', {}, listener);
+  return api.stream(STREAM, {}, listener);
 }

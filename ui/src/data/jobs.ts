@@ -1,13 +1,21 @@
-import type { Job, JobAttempt, JobStatus, LogLine, Run } from '@svc/contract';
-import type { Api } from './api.js';
-import type { StreamListener } from './sse.js';
+import type { AnswerOf, Job, JobAttempt, JobStatus, LogLine, routes, Run } from '@svc/contract';
+import { endpoint, type Api } from './api.js';
+import type { StreamListener } from './live-stream.js';
 
 export type { Job, JobAttempt, JobStatus, LogLine };
 
-export interface JobPage {
-  items: Job[];
-  next_before: number | null;
-}
+const LIST = endpoint<typeof routes.listJobs>('GET', '/jobs');
+const GET = endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}');
+const RUNS = endpoint<typeof routes.listJobRuns>('GET', '/jobs/{job_id}/runs');
+const ATTEMPTS = endpoint<typeof routes.listJobAttempts>('GET', '/jobs/{job_id}/attempts');
+const CANCEL = endpoint<typeof routes.cancelJob>('POST', '/jobs/{job_id}/cancel');
+const RETRY = endpoint<typeof routes.retryJob>('POST', '/jobs/{job_id}/retry');
+const TAIL = endpoint<typeof routes.tailLogs>('GET', '/jobs/{job_id}/logs');
+const STREAM = endpoint<typeof routes.streamLogs>('GET', '/jobs/{job_id}/logs/stream');
+const DOWNLOAD = endpoint<typeof routes.downloadLogs>('GET', '/jobs/{job_id}/logs/download');
+
+export type JobPage = AnswerOf<typeof routes.listJobs>['body'];
+export type LogTail = AnswerOf<typeof routes.tailLogs>['body'];
 
 export interface JobFilter {
   status?: JobStatus | null;
@@ -15,43 +23,35 @@ export interface JobFilter {
   limit?: number;
 }
 
-export interface LogTail {
-  job_id: string;
-  attempt: number;
-  lines: LogLine[];
-  dropped: number;
-}
-
 export function listJobs(api: Api, filter: JobFilter, signal?: AbortSignal): Promise<JobPage> {
-  return api.get<JobPage>('/jobs', { ...filter }, signal);
+  return api.call(LIST, { query: filter, signal });
 }
 
 export function getJob(api: Api, jobId: string, signal?: AbortSignal): Promise<Job> {
-  return api.get<Job>(jobPath(jobId), {}, signal);
+  return api.call(GET, { params: { job_id: jobId }, signal });
 }
 
 export async function listJobRuns(api: Api, jobId: string, signal?: AbortSignal): Promise<Run[]> {
-  return (await api.get<{ items: Run[] }>(`${jobPath(jobId)}/runs`, {}, signal)).items;
+  return (await api.call(RUNS, { params: { job_id: jobId }, signal })).items;
 }
 
 /** Newest first. */
 export async function listJobAttempts(api: Api, jobId: string, signal?: AbortSignal): Promise<JobAttempt[]> {
-  return (await api.get<{ items: JobAttempt[] }>(`${jobPath(jobId)}/attempts`, { limit: 1000 }, signal))
-    .items;
+  return (await api.call(ATTEMPTS, { params: { job_id: jobId }, query: { limit: 1000 }, signal })).items;
 }
 
 export async function cancelJob(api: Api, jobId: string): Promise<'CANCELLED' | 'cancel-requested'> {
-  return (await api.post<{ result: 'CANCELLED' | 'cancel-requested' }>(`${jobPath(jobId)}/cancel`)).result;
+  return (await api.call(CANCEL, { params: { job_id: jobId } })).result;
 }
 
 export function retryJob(api: Api, jobId: string): Promise<Job> {
-  return api.post<Job>(`${jobPath(jobId)}/retry`);
+  return api.call(RETRY, { params: { job_id: jobId } });
 }
 
 export const MAX_TAIL = 2000;
 
 export function tailLog(api: Api, jobId: string, attempt: number, signal?: AbortSignal): Promise<LogTail> {
-  return api.get<LogTail>(`${jobPath(jobId)}/logs`, { attempt, tail: MAX_TAIL }, signal);
+  return api.call(TAIL, { params: { job_id: jobId }, query: { attempt, tail: MAX_TAIL }, signal });
 }
 
 /** Live lines after `afterSeq`; null starts with the recent tail. */
@@ -62,14 +62,10 @@ export function streamLog(
   afterSeq: number | null,
   listener: StreamListener,
 ): () => void {
-  const lastEventId = afterSeq === null ? undefined : String(afterSeq);
-  return api.stream(`${jobPath(jobId)}/logs/stream`, { attempt, tail: MAX_TAIL }, listener, lastEventId);
+  const input = { params: { job_id: jobId }, query: { attempt, tail: MAX_TAIL } };
+  return api.stream(STREAM, input, listener, afterSeq === null ? null : String(afterSeq));
 }
 
 export function downloadLog(api: Api, jobId: string, attempt: number): Promise<Blob> {
-  return api.download(`${jobPath(jobId)}/logs/download`, { attempt });
-}
-
-function jobPath(jobId: string): string {
-  return `/jobs/${encodeURIComponent(jobId)}`;
+  return api.download(DOWNLOAD, { params: { job_id: jobId }, query: { attempt } });
 }

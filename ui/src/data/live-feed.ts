@@ -1,7 +1,7 @@
 import type { Api } from './api.js';
 import type { EventRecord } from './event-list.js';
 import { streamEvents } from './events.js';
-import type { StreamState } from './sse.js';
+import type { StreamState } from './live-stream.js';
 
 type EventsListener = (events: EventRecord[]) => void;
 type StateListener = (state: StreamState) => void;

@@ -1,20 +1,18 @@
-import type { MetricSummary, Run, RunStatus, RunSummary, SeriesByName } from '@svc/contract';
-import type { Api } from './api.js';
-import type { StreamListener } from './sse.js';
+import type { MetricSummary, QueryOf, routes, Run, RunStatus, RunSummary, SeriesByName } from '@svc/contract';
+import { endpoint, withoutEmpty, type Api } from './api.js';
+import type { StreamListener } from './live-stream.js';
 
 export type { MetricSummary, Run, RunStatus, RunSummary, SeriesByName };
 
-export interface RunFilter {
-  project_id?: string | null;
-  experiment_id?: string | null;
-  job_id?: string | null;
-  status?: string | null;
-  /** Words of the name. */
-  q?: string | null;
-  /** Separated by commas. */
-  tags?: string | null;
-  limit?: number;
-}
+const LIST = endpoint<typeof routes.listRuns>('GET', '/runs');
+const GET = endpoint<typeof routes.getRun>('GET', '/runs/{run_id}');
+const SUMMARY = endpoint<typeof routes.getRunSummary>('GET', '/runs/{run_id}/summary');
+const SERIES = endpoint<typeof routes.readSeries>('GET', '/runs/{run_id}/metrics');
+const POINTS = endpoint<typeof routes.streamPoints>('GET', '/runs/{run_id}/metrics/stream');
+
+type RunQuery = QueryOf<typeof routes.listRuns>;
+/** As the page's address has it; the server refuses a status that is none. */
+export type RunFilter = { [K in keyof RunQuery]?: (K extends 'limit' ? number : string) | null };
 
 /** `names` is sent as the one comma-separated value that the server reads. */
 export interface SeriesQuery {
@@ -25,15 +23,16 @@ export interface SeriesQuery {
 }
 
 export async function listRuns(api: Api, filter: RunFilter, signal?: AbortSignal): Promise<Run[]> {
-  return (await api.get<{ items: Run[] }>('/runs', { ...filter }, signal)).items;
+  const query = withoutEmpty(filter) as RunFilter & { status?: RunStatus | null };
+  return (await api.call(LIST, { query, signal })).items;
 }
 
 export function getRun(api: Api, runId: string, signal?: AbortSignal): Promise<Run> {
-  return api.get<Run>(runPath(runId), {}, signal);
+  return api.call(GET, { params: { run_id: runId }, signal });
 }
 
 export function getRunSummary(api: Api, runId: string, signal?: AbortSignal): Promise<RunSummary> {
-  return api.get<RunSummary>(`${runPath(runId)}/summary`, {}, signal);
+  return api.call(SUMMARY, { params: { run_id: runId }, signal });
 }
 
 export async function readSeries(
@@ -42,8 +41,8 @@ export async function readSeries(
   { names, ...range }: SeriesQuery,
   signal?: AbortSignal,
 ): Promise<SeriesByName> {
-  const query = { ...range, names: names?.join(',') };
-  return (await api.get<{ series: SeriesByName }>(`${runPath(runId)}/metrics`, query, signal)).series;
+  const query = { ...range, names: toNames(names) };
+  return (await api.call(SERIES, { params: { run_id: runId }, query, signal })).series;
 }
 
 export function streamPoints(
@@ -52,9 +51,9 @@ export function streamPoints(
   names: readonly string[],
   listener: StreamListener,
 ): () => void {
-  return api.stream(`${runPath(runId)}/metrics/stream`, { names: names.join(',') }, listener);
+  return api.stream(POINTS, { params: { run_id: runId }, query: { names: toNames(names) } }, listener);
 }
 
-function runPath(runId: string): string {
-  return `/runs/${encodeURIComponent(runId)}`;
+function toNames(names: readonly string[] = []): string | null {
+  return names.length === 0 ? null : names.join(',');
 }

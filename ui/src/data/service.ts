@@ -1,12 +1,10 @@
-import type { Job, JobStatus } from '@svc/contract';
-import type { Api } from './api.js';
+import type { AnswerOf, routes } from '@svc/contract';
+import { endpoint, type Api } from './api.js';
 
-export interface ServiceStatus {
-  nodes: { total: number; online: number };
-  jobs: Record<JobStatus, number>;
-  running: Job[];
-}
+export type ServiceStatus = AnswerOf<typeof routes.getStatus>['body'];
+
+const STATUS = endpoint<typeof routes.getStatus>('GET', '/status');
 
 export function getStatus(api: Api, signal?: AbortSignal): Promise<ServiceStatus> {
-  return api.get<ServiceStatus>('/status', {}, signal);
+  return api.call(STATUS, { signal });
 }

@@ -1,8 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
 import { streamLog, tailLog, type LogLine } from '../data/jobs.js';
-import type { SseEvent } from '../data/sse-parser.js';
-import type { StreamState } from '../data/sse.js';
+import type { SseEvent, StreamState } from '../data/live-stream.js';
 import { LogBuffer } from './log-buffer.js';
 
 /** More than a page can show between two frames: what is older would be given up by the buffer anyway. */
@@ -109,7 +108,7 @@ export class LogFeed implements ReactiveController {
     });
   }
 
-  private enqueue(events: SseEvent[]): void {
+  private enqueue(events: readonly SseEvent[]): void {
     for (const event of events) this.waiting.push(JSON.parse(event.data) as LogLine);
     if (this.waiting.length > MAX_WAITING) this.waiting.splice(0, this.waiting.length - MAX_WAITING);
     this.frame ||= requestAnimationFrame(() => this.takeOver());

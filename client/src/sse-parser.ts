@@ -8,55 +8,57 @@ export interface SseEvent {
 
 /** Server-sent events out of text chunks that break anywhere. Comments are skipped, as the standard says. */
 export class SseParser {
+  /** The pause before the next connection, where the server has named one. */
   retryMs: number | null = null;
-  private rest = '';
-  private isStart = true;
-  private event = '';
-  private data: string[] = [];
+  #rest = '';
+  #isStart = true;
+  #event = '';
+  #data: string[] = [];
 
-  constructor(private id: string | null = null) {}
+  /** `lastId`: of the connection before. */
+  constructor(public lastId: string | null = null) {}
 
   push(chunk: string): SseEvent[] {
     const events: SseEvent[] = [];
-    let text = this.rest + chunk;
-    if (this.isStart && text.length > 0) {
+    let text = this.#rest + chunk;
+    if (this.#isStart && text.length > 0) {
       if (text.startsWith('\uFEFF')) text = text.slice(1);
-      this.isStart = false;
+      this.#isStart = false;
     }
     let start = 0;
     for (;;) {
       const end = lineEnd(text, start);
       if (end === null) break;
-      this.takeLine(text.slice(start, end.at), events);
+      this.#takeLine(text.slice(start, end.at), events);
       start = end.next;
     }
-    this.rest = text.slice(start);
+    this.#rest = text.slice(start);
     return events;
   }
 
-  private takeLine(line: string, events: SseEvent[]): void {
-    if (line === '') return this.dispatch(events);
+  #takeLine(line: string, events: SseEvent[]): void {
+    if (line === '') return this.#dispatch(events);
     const colon = line.indexOf(':');
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const raw = colon < 0 ? '' : line.slice(colon + 1);
     const value = raw.startsWith(' ') ? raw.slice(1) : raw;
-    if (field === 'data') this.data.push(value);
-    else if (field === 'event') this.event = value;
-    else if (field === 'id' && !value.includes('\0')) this.id = value;
+    if (field === 'data') this.#data.push(value);
+    else if (field === 'event') this.#event = value;
+    else if (field === 'id' && !value.includes('\0')) this.lastId = value;
     else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
   }
 
-  private dispatch(events: SseEvent[]): void {
-    if (this.data.length > 0) {
+  #dispatch(events: SseEvent[]): void {
+    if (this.#data.length > 0) {
       events.push({
-        id: this.id,
-        event: this.event === '' ? 'message' : this.event,
-        data: this.data.join('\n'),
+        id: this.lastId,
+        event: this.#event === '' ? 'message' : this.#event,
+        data: this.#data.join('\n'),
       });
     }
-    this.data = [];
-    this.event = '';
+    this.#data = [];
+    this.#event = '';
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SseParser, type SseEvent } from '../src/data/sse-parser.js';
+import { SseParser, type SseEvent } from '../src/sse-parser.js';
 
 function parse(...chunks: string[]): SseEvent[] {
   const parser = new SseParser();

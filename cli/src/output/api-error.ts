@@ -1,0 +1,17 @@
+import type { ApiError } from '@svc/client';
+
+/** Why a request has no result, as one line that names each refused field. */
+export function toSentence({ code, status, message, issues, hint, url }: ApiError): string {
+  if (code === 'network') return `cannot reach ${url}: ${hint}`;
+  if (code === 'unreadable')
+    return status < 300
+      ? `what ${url} answered is no JSON, or broke off: ${hint}`
+      : `${url} answered ${status}, and not as svc does`;
+  if (code === 'unauthorized') return `${message} (set SVC_TOKEN or --token)`;
+  if (code === 'forbidden') return `not allowed: ${message}`;
+  return issues.length > 1 ? issues.map(toLine).join('; ') : message;
+}
+
+function toLine({ path, message }: { path: string; message: string }): string {
+  return path === '' ? message : `${path}: ${message}`;
+}

@@ -1,0 +1,74 @@
+import type { ErrorCode, ErrorEnvelope, Issue } from '@svc/contract';
+
+/**
+ * A code of the contract, or one of the client's own. `network`: no answer came. `unreadable`: an answer came that broke off, or that no
+ * svc server gives (a proxy's page).
+ */
+export type ApiErrorCode = ErrorCode | 'network' | 'unreadable';
+
+const HINTS: Partial<Record<ApiErrorCode, string>> = {
+  network: 'is the server running? start it with: svc up',
+  unreadable: 'is it an svc server?',
+  unauthorized: 'set SVC_TOKEN to a token that is valid',
+};
+
+interface ErrorFacts {
+  readonly code: ApiErrorCode;
+  readonly message: string;
+  /** 0 when no answer came. */
+  readonly status?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The server that was asked. */
+  readonly url?: string;
+  readonly cause?: unknown;
+}
+
+/** Why a request has no result. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ApiErrorCode;
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly url: string;
+
+  constructor({ code, message, status = 0, details = {}, url = '', cause }: ErrorFacts) {
+    super(message, { cause });
+    this.code = code;
+    this.status = status;
+    this.details = details;
+    this.url = url;
+  }
+
+  /** What the user can do about it, or null. */
+  get hint(): string | null {
+    return HINTS[this.code] ?? null;
+  }
+
+  /** The refused fields of a validation error. */
+  get issues(): readonly Issue[] {
+    return Array.isArray(this.details['errors']) ? (this.details['errors'] as Issue[]) : [];
+  }
+
+  /** The server refuses the request itself: the same request sent again is refused again. */
+  get isFinal(): boolean {
+    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
+  }
+}
+
+/** The error of an answer that is not 2xx. */
+export async function readError(response: Response, url: string): Promise<ApiError> {
+  const { status } = response;
+  const envelope = parseEnvelope(await response.text().catch(() => ''));
+  return envelope === null
+    ? new ApiError({ code: 'unreadable', message: `The server answered ${status}.`, status, url })
+    : new ApiError({ ...envelope.error, details: { ...envelope.error.details }, status, url });
+}
+
+function parseEnvelope(text: string): ErrorEnvelope | null {
+  try {
+    const { error } = JSON.parse(text) as Partial<ErrorEnvelope>;
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? { error } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,111 @@
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf, RouteSpec } from '@svc/contract';
+import { ApiError, readError } from './api-error.js';
+import { toPath, toQueryString, type Endpoint } from './endpoint.js';
+
+export interface Connection {
+  /** Without a slash at the end; empty in a page that this server has served. */
+  readonly url: string;
+  readonly token: string | null;
+}
+
+export interface ClientOptions {
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Of every call that names no time of its own. */
+  readonly timeoutMs?: number;
+  /** Hears of every answer that is not 2xx. */
+  readonly onRefused?: (error: ApiError) => void;
+}
+
+type ParamsPart<R> = keyof ParamsOf<R> extends never ? { params?: undefined } : { params: ParamsOf<R> };
+type BodyPart<R> = R extends { body: unknown } ? { body: BodyOf<R> } : { body?: undefined };
+/** A value that is null or undefined is left out. */
+type QueryPart<R> = { query?: { readonly [K in keyof QueryOf<R>]?: QueryOf<R>[K] | null | undefined } };
+interface Settings {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+/** What a route is asked with. */
+export type RouteInput<R> = ParamsPart<R> & BodyPart<R> & QueryPart<R>;
+export type CallInput<R> = RouteInput<R> & Settings;
+type CallArguments<R> = object extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
+
+/** `CallInput` as it is sent. */
+interface RequestParts extends Settings {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+export interface Client {
+  readonly connection: Connection;
+  /** The body of the 2xx answer. Throws ApiError, or what `signal` was aborted with. */
+  call<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<AnswerOf<R>['body']>;
+  /** The 2xx answer itself, its body not read yet: for streams and downloads. Throws as `call` does. */
+  open<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<Response>;
+}
+
+export function createClient(connection: Connection, options: ClientOptions = {}): Client {
+  const open = async (route: Endpoint<RouteSpec>, parts: RequestParts): Promise<Response> => {
+    const response = await send(connection, options, route, parts);
+    if (response.ok) return response;
+    const error = await readError(response, connection.url);
+    options.onRefused?.(error);
+    throw error;
+  };
+  return {
+    connection,
+    open: (route, ...[input]) => open(route, input ?? {}),
+    async call<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
+      const parts = withTimeout(input ?? {}, options.timeoutMs);
+      const response = await open(route, parts);
+      return (await readJson(response, connection.url, parts.signal)) as AnswerOf<R>['body'];
+    },
+  };
+}
+
+function withTimeout(parts: RequestParts, usualMs: number | undefined): RequestParts {
+  const { signal, timeoutMs = usualMs } = parts;
+  if (timeoutMs === undefined) return parts;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return { ...parts, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
+}
+
+async function send(
+  { url, token }: Connection,
+  { fetch: request = (address, init) => fetch(address, init) }: ClientOptions,
+  route: Endpoint<RouteSpec>,
+  { params = {}, query = {}, body, headers = {}, signal }: RequestParts,
+): Promise<Response> {
+  try {
+    return await request(`${url}/api/v1${toPath(route.path, params)}${toQueryString(query)}`, {
+      method: route.method,
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+  } catch (cause) {
+    if (signal?.aborted && !isTimeout(signal.reason)) throw cause;
+    const message = 'The server does not answer. Is it running, and is this machine online?';
+    throw new ApiError({ code: 'network', message, url, cause });
+  }
+}
+
+async function readJson(response: Response, url: string, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    if (signal?.aborted && !isTimeout(signal.reason)) throw cause;
+    const message = 'The answer of the server broke off, or is not JSON.';
+    throw new ApiError({ code: 'unreadable', message, status: response.status, url, cause });
+  }
+}
+
+/** A time that has run out counts as no answer; any other abort is what the caller wanted. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
+}

@@ -1,0 +1,95 @@
+import type { RouteSpec } from '@svc/contract';
+import { ApiError } from './api-error.js';
+import type { CallInput, Client, RouteInput } from './client.js';
+import type { Endpoint } from './endpoint.js';
+import { pause, retryDelayMs } from './retry.js';
+import { SseParser, type SseEvent } from './sse-parser.js';
+
+/** connecting: asked, no answer yet. live: open. waiting: the connection was lost, and is made again after a pause. */
+export type FollowState = 'connecting' | 'live' | 'waiting';
+
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Goes on behind this event. */
+  readonly lastEventId?: string | null;
+  /** `error`: why the connection was lost, unless the server closed it in order. */
+  readonly onState?: (state: FollowState, error?: unknown) => void;
+  /** Silence after which the connection counts as dead. */
+  readonly silenceMs?: number;
+}
+
+/** The server sends a heartbeat every 15 s: three of them. */
+const SILENCE_MS = 45_000;
+
+/**
+ * The events of an SSE endpoint, those that arrived together at once, until the server's `event: end` or until `signal` aborts. A
+ * connection that drops is made again, and goes on behind the last event. Throws the ApiError of a request that the server refuses
+ * for good.
+ */
+export async function* follow<R extends RouteSpec>(
+  client: Client,
+  route: R | Endpoint<R>,
+  input: RouteInput<R>,
+  options: FollowOptions = {},
+): AsyncGenerator<readonly SseEvent[], void> {
+  const { signal, onState } = options;
+  let lastEventId = options.lastEventId ?? null;
+  let failures = 0;
+  while (!signal?.aborted) {
+    const parser = new SseParser(lastEventId);
+    let lost: unknown;
+    onState?.('connecting');
+    try {
+      for await (const events of readOnce(client, route, input, options, parser)) {
+        failures = 0;
+        lastEventId = events.at(-1)?.id ?? lastEventId;
+        const end = events.findIndex(({ event }) => event === 'end');
+        const news = end === -1 ? events : events.slice(0, end);
+        if (news.length > 0) yield news;
+        if (end !== -1) return;
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.isFinal) throw error;
+      lost = error;
+    }
+    if (signal?.aborted) return;
+    onState?.('waiting', lost);
+    await pause(parser.retryMs ?? retryDelayMs(failures++), signal);
+  }
+}
+
+/** The events of one connection, after every piece that came: none for a heartbeat. */
+async function* readOnce<R extends RouteSpec>(
+  client: Client,
+  route: R | Endpoint<R>,
+  input: RouteInput<R>,
+  { signal, onState, silenceMs = SILENCE_MS }: FollowOptions,
+  parser: SseParser,
+): AsyncGenerator<SseEvent[]> {
+  const connection = new AbortController();
+  let watchdog: ReturnType<typeof setTimeout> | undefined;
+  const hear = (): void => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => connection.abort(new Error('no heartbeat')), silenceMs);
+  };
+  try {
+    hear();
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (parser.lastId !== null) headers['last-event-id'] = parser.lastId;
+    const either = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
+    const request: CallInput<R> = Object.assign({ headers, signal: either }, input);
+    const response = await client.open(route, request);
+    onState?.('live');
+    const decoder = new TextDecoder();
+    const reader = response.body!.getReader();
+    for (;;) {
+      hear();
+      const { done, value } = await reader.read();
+      if (done || signal?.aborted) return;
+      yield parser.push(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    clearTimeout(watchdog);
+    connection.abort();
+  }
+}
