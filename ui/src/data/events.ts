@@ -1,5 +1,5 @@
 import type { EventRecord, routes } from '@svc/contract';
-import { endpoint, withoutEmpty, type Api } from './api.js';
+import { endpoint, type Api } from './api.js';
 import type { EventFilter } from './event-list.js';
 import type { StreamListener } from './live-stream.js';
 
@@ -11,7 +11,7 @@ export async function listEvents(
   filter: EventFilter & { limit?: number },
   signal?: AbortSignal,
 ): Promise<EventRecord[]> {
-  return (await api.call(LIST, { query: withoutEmpty(filter), signal })).items;
+  return (await api.call(LIST, { query: filter, signal })).items;
 }
 
 export function streamEvents(api: Api, listener: StreamListener): () => void {

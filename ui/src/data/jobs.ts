@@ -4,7 +4,6 @@ import type { StreamListener } from './live-stream.js';
 
 export type { Job, JobAttempt, JobStatus, LogLine };
 
-const LIST = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const GET = endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}');
 const RUNS = endpoint<typeof routes.listJobRuns>('GET', '/jobs/{job_id}/runs');
 const ATTEMPTS = endpoint<typeof routes.listJobAttempts>('GET', '/jobs/{job_id}/attempts');
@@ -14,17 +13,10 @@ const TAIL = endpoint<typeof routes.tailLogs>('GET', '/jobs/{job_id}/logs');
 const STREAM = endpoint<typeof routes.streamLogs>('GET', '/jobs/{job_id}/logs/stream');
 const DOWNLOAD = endpoint<typeof routes.downloadLogs>('GET', '/jobs/{job_id}/logs/download');
 
-export type JobPage = AnswerOf<typeof routes.listJobs>['body'];
 export type LogTail = AnswerOf<typeof routes.tailLogs>['body'];
 
 export interface JobFilter {
   status?: JobStatus | null;
-  before?: number | null;
-  limit?: number;
-}
-
-export function listJobs(api: Api, filter: JobFilter, signal?: AbortSignal): Promise<JobPage> {
-  return api.call(LIST, { query: filter, signal });
 }
 
 export function getJob(api: Api, jobId: string, signal?: AbortSignal): Promise<Job> {

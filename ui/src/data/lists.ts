@@ -1,5 +1,5 @@
-import type { EventRecord, Job, Run } from '@svc/contract';
-import type { Api } from './api.js';
+import type { EventRecord, Job, routes, Run } from '@svc/contract';
+import { endpoint, withoutEmpty, type Api } from './api.js';
 import type { EventFilter } from './event-list.js';
 import type { JobFilter } from './jobs.js';
 import type { RunFilter } from './runs.js';
@@ -13,12 +13,10 @@ export interface ListPage<T> {
   readonly isCut: boolean;
 }
 
+const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
+const RUNS = endpoint<typeof routes.listRuns>('GET', '/runs');
+const EVENTS = endpoint<typeof routes.listEvents>('GET', '/events');
 const PAGE_SIZE = 200;
-
-interface Answer<T> {
-  readonly items: T[];
-  readonly truncated?: true;
-}
 
 /** The jobs behind the last one, newest first; null: the newest. */
 export async function readJobs(
@@ -28,11 +26,7 @@ export async function readJobs(
   signal: AbortSignal,
 ): Promise<ListPage<Job>> {
   const query = { ...filter, before: last?.created_at, limit: PAGE_SIZE };
-  const { next_before, ...answer } = await api.get<Answer<Job> & { next_before: number | null }>(
-    '/jobs',
-    query,
-    signal,
-  );
+  const { next_before, ...answer } = await api.call(JOBS, { query, signal });
   return { ...toPage(answer), hasMore: next_before !== null };
 }
 
@@ -42,8 +36,8 @@ export async function readRuns(
   last: Run | null,
   signal: AbortSignal,
 ): Promise<ListPage<Run>> {
-  const query = { ...filter, before: last?.id, limit: PAGE_SIZE };
-  return toPage(await api.get<Answer<Run>>('/runs', query, signal));
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
+  return toPage(await api.call(RUNS, { query, signal }));
 }
 
 export async function readEvents(
@@ -52,8 +46,8 @@ export async function readEvents(
   last: EventRecord | null,
   signal: AbortSignal,
 ): Promise<ListPage<EventRecord>> {
-  const query = { ...filter, before: last?.id, limit: PAGE_SIZE };
-  return toPage(await api.get<Answer<EventRecord>>('/events', query, signal));
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
+  return toPage(await api.call(EVENTS, { query, signal }));
 }
 
 /** A full page may be the last one: then the next one is empty. */

@@ -1,18 +1,16 @@
 import type { MetricSummary, QueryOf, routes, Run, RunStatus, RunSummary, SeriesByName } from '@svc/contract';
-import { endpoint, withoutEmpty, type Api } from './api.js';
+import { endpoint, type Api } from './api.js';
 import type { StreamListener } from './live-stream.js';
 
 export type { MetricSummary, Run, RunStatus, RunSummary, SeriesByName };
 
-const LIST = endpoint<typeof routes.listRuns>('GET', '/runs');
 const GET = endpoint<typeof routes.getRun>('GET', '/runs/{run_id}');
 const SUMMARY = endpoint<typeof routes.getRunSummary>('GET', '/runs/{run_id}/summary');
 const SERIES = endpoint<typeof routes.readSeries>('GET', '/runs/{run_id}/metrics');
 const POINTS = endpoint<typeof routes.streamPoints>('GET', '/runs/{run_id}/metrics/stream');
 
 type RunQuery = QueryOf<typeof routes.listRuns>;
-/** As the page's address has it; the server refuses a status that is none. */
-export type RunFilter = { [K in keyof RunQuery]?: (K extends 'limit' ? number : string) | null };
+export type RunFilter = { [K in keyof RunQuery]?: RunQuery[K] | null };
 
 /** `names` is sent as the one comma-separated value that the server reads. */
 export interface SeriesQuery {
@@ -20,11 +18,6 @@ export interface SeriesQuery {
   step_from?: number;
   step_to?: number;
   limit?: number;
-}
-
-export async function listRuns(api: Api, filter: RunFilter, signal?: AbortSignal): Promise<Run[]> {
-  const query = withoutEmpty(filter) as RunFilter & { status?: RunStatus | null };
-  return (await api.call(LIST, { query, signal })).items;
 }
 
 export function getRun(api: Api, runId: string, signal?: AbortSignal): Promise<Run> {

@@ -18,7 +18,7 @@ import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { readRuns } from '../data/lists.js';
 import { listExperiments, listProjects, type Experiment, type Project } from '../data/projects.js';
-import { getRun } from '../data/runs.js';
+import { getRun, type RunStatus } from '../data/runs.js';
 import { shortId } from '../format.js';
 import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -133,7 +133,7 @@ export class SvcRunsPage extends LitElement {
   private get filter() {
     const { query } = this;
     return {
-      status: query.get('status'),
+      status: query.get('status') as RunStatus | null,
       project_id: query.get('project_id'),
       experiment_id: query.get('experiment_id'),
       q: query.get('q'),
