@@ -75,6 +75,12 @@ describe('the judge of the fault suite', () => {
     expect(breachesOf({})).to.equal('');
   });
 
+  it('takes the end of the present attempt, whatever is told of an earlier one after it', () => {
+    const tellLate = ({ events }: Loose) =>
+      events.push({ ...events[2], data: { attempt: 0, status: 'LOST', source: 'job' } });
+    expect(breachesOf({ job: tellLate })).to.equal('');
+  });
+
   const cases: readonly [string, Parameters<typeof breachesOf>[0], RegExp][] = [
     ['a job that does not end', { job: ({ job }) => (job.status = 'RUNNING') }, /is RUNNING/],
     ['a wrong exit code', { job: ({ job }) => (job.exit_code = 1) }, /told as SUCCEEDED 1/],
@@ -85,6 +91,11 @@ describe('the judge of the fault suite', () => {
       /was queued as attempts 1, is at 2/,
     ],
     ['a second end', { job: ({ events }) => events.push(events[2]) }, /2 RUN_FINISHED/],
+    [
+      'a change after the end',
+      { job: ({ events }) => events.push({ ...events[0], type: 'JOB_LOST' }) },
+      /last event is JOB_LOST/,
+    ],
     ['an end that is not told', { job: ({ events }) => events.pop() }, /0 RUN_FINISHED/],
     ['a run left open', { job: ({ attempts }) => (attempts[0].run.status = 'RUNNING') }, /still RUNNING/],
     [

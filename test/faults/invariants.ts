@@ -76,7 +76,7 @@ function checkAttempts({ job, events }: JobRecord): string[] {
   return breaches;
 }
 
-/** One start and one end for each attempt that has ended; nothing after the end of the last. */
+/** One start and one end for each attempt that has ended; for the last, nothing after its end. An earlier one may be told as over later. */
 function checkEvents({ job, events }: JobRecord): string[] {
   const breaches: string[] = [];
   for (let attempt = 1; attempt <= job.attempt; attempt += 1) {
@@ -88,11 +88,12 @@ function checkEvents({ job, events }: JobRecord): string[] {
     if (ends > 1 || (isOver && ends === 0 && count('JOB_LOST') === 0))
       breaches.push(`attempt ${attempt} has ${ends} RUN_FINISHED: ${types.join()}`);
   }
-  if (isTerminal(job.status) && events.at(-1)?.type !== 'RUN_FINISHED')
-    breaches.push(`is ${job.status}, but its last event is ${events.at(-1)?.type}`);
-  const last = events.at(-1)?.data['status'];
-  if (isTerminal(job.status) && last !== job.status)
-    breaches.push(`is ${job.status}, its last event says ${String(last)}`);
+  const last = events.filter(({ data }) => data['attempt'] === job.attempt).at(-1);
+  if (isTerminal(job.status) && last?.type !== 'RUN_FINISHED')
+    breaches.push(`is ${job.status}, but its last event is ${last?.type}`);
+  const said = last?.data['status'];
+  if (isTerminal(job.status) && said !== job.status)
+    breaches.push(`is ${job.status}, its last event says ${String(said)}`);
   return breaches;
 }
 

@@ -1,5 +1,5 @@
 // `npm run faults -- --seed N --rounds M`: M rounds, with the seeds N, N + 1, ...
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../support/program.js';
@@ -64,8 +64,9 @@ function tell({ seed, breaches, faults, evidence }: RoundResult, { workplace, ag
   rmSync(kept, { recursive: true, force: true });
   mkdirSync(kept, { recursive: true });
   if (evidence !== null) cpSync(evidence, path.join(kept, 'evidence.json'));
+  const isCopied = (file: string): boolean => !lstatSync(file).isSocket();
   for (const { stateDir } of agents)
-    cpSync(stateDir, path.join(kept, path.basename(stateDir)), { recursive: true });
+    cpSync(stateDir, path.join(kept, path.basename(stateDir)), { recursive: true, filter: isCopied });
   for (const { pid, stdout, stderr } of workplace.programs)
     writeFileSync(path.join(kept, `${pid}.log`), `${stdout}\n${stderr}`);
   say(`    evidence: ${kept}`);

@@ -25,24 +25,31 @@ export async function followJob(
 ): Promise<Outcome> {
   if (!before) return NOTHING;
   if (after.attempt !== before.attempt) return leaveBehind(parts, trx, before, at);
-  const created = hasProcess(after) ? await ensureJobRun(trx, after, at) : [];
+  const created = mayHaveRun(after) ? await ensureJobRun(trx, after, at) : [];
   const moved = await moveWith(parts, trx, after, at);
   return { changes: [...created, ...moved.changes], events: moved.events };
 }
 
-/** An exit may overtake the report of its start, and a dispatch that failed never had a process. */
-function hasProcess({ type, status, started_at }: Job): boolean {
-  if (type !== 'TRAIN') return false;
-  return status === 'RUNNING' || status === 'SUCCEEDED' || (isTerminal(status) && started_at !== null);
+/** Nothing is looked up for a job on its way to its start, nor for one that is evaluated. */
+function mayHaveRun({ type, status }: Job): boolean {
+  return type === 'TRAIN' && (status === 'RUNNING' || isTerminal(status));
 }
 
+/** An exit may overtake the report of its start, and a dispatch that failed never had a process. */
+function hasProcess({ status, started_at }: Job): boolean {
+  return status === 'RUNNING' || status === 'SUCCEEDED' || started_at !== null;
+}
+
+/** The run that the process was given; also where nobody but the process itself has told of its start. */
 async function ensureJobRun(trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
   const { id: job_id, attempt, node_id } = job;
   const id = node_id === null ? job.run_id : await findAssigned(trx, { job_id, attempt, node_id });
   if (id === null) return [];
+  const isThere = (await findRun(trx, id)) !== null;
+  if (!isThere && !hasProcess(job)) return [];
   // The jobs plugin stores what a tap of this hook sets.
   (job as { run_id: string | null }).run_id = id;
-  if (await findRun(trx, id)) return [];
+  if (isThere) return [];
   const run: Run = { ...newJobRun(job, at), id };
   await insertRun(trx, run);
   return [{ before: null, after: run }];

@@ -254,6 +254,23 @@ describe('runs of a job', () => {
       await lostAgent.close();
     });
 
+    it('has one end told when only its process has told of its start', async () => {
+      const lostAgent = await rig.agent();
+      const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
+      const { run_id, env } = await lostAgent.dispatchOf(job.id);
+      expect((await rig.post(`/runs/${run_id}/events`, { title: 'early' }, env['SVC_TOKEN'])).status).to.equal(
+        201,
+      );
+      const lost = { kind: 'lost', reason: 'gone' } as const;
+      lostAgent.report({ job_id: job.id, attempt: 1, state: 'ended', started_at: null, exit: lost });
+      await rig.reach(job.id, 'LOST');
+      await rig.post(`/jobs/${job.id}/cancel`);
+      expect((await rig.reach(job.id, 'CANCELLED')).run_id).to.equal(run_id);
+      expect(await statusesOf(job.id)).to.deep.equal(['CANCELLED']);
+      expect(await endsOf(job.id)).to.deep.equal([`${run_id} warning CANCELLED`]);
+      await lostAgent.close();
+    });
+
     it('has its end told with that of its job, when it is heard of only after that', async () => {
       const lostAgent = await rig.agent();
       const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
