@@ -55,7 +55,8 @@ function testingFolders() {
 function moduleSources() {
   const folders = [...modulePackages(), 'cli'].map((name) => `${name}/src`);
   const testing = testingFolders().map((name) => `${name}/testing`);
-  return [...folders, ...testing].flatMap((folder) => filesBelow(folder, isModule));
+  const sources = [...folders, ...testing].flatMap((folder) => filesBelow(folder, isModule));
+  return [...sources, 'svc.agent.config.ts'];
 }
 
 function uiSources() {
@@ -116,8 +117,8 @@ async function buildCommandLine() {
     entryPoints: [
       { in: 'cli/src/main.ts', out: 'main' },
       { in: 'cli/src/agent-main.ts', out: 'agent-main' },
-      { in: 'agent/src/process/shim.ts', out: 'shim' },
-      { in: 'agent/src/process/launcher.ts', out: 'launcher' },
+      { in: 'plugins/runner-process/src/agent/shim.ts', out: 'shim' },
+      { in: 'plugins/runner-process/src/agent/launcher.ts', out: 'launcher' },
     ],
     outdir: 'cli/dist',
     absWorkingDir: ROOT,
@@ -125,7 +126,7 @@ async function buildCommandLine() {
     bundle: true,
     splitting: true,
     conditions: ['svc-source'],
-    external: ['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-retention'],
+    external: ['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-retention', 'jiti'],
     // Libraries that are CommonJS ask for node's own modules by require.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -1,19 +1,44 @@
-export { keepHeapSmall } from './core/small-heap.js';
-export { startAgent, type Agent, type AgentOptions } from './agent.js';
+export { startAgent, type Agent } from './agent.js';
+export type { AgentOptions } from './agent-options.js';
+export {
+  attemptEnded,
+  attemptPrepare,
+  attemptStarted,
+  type AttemptAddition,
+  type AttemptDraft,
+  type AttemptFacts,
+  type AttemptNotes,
+  type EndedAttempt,
+  type StartedAttempt,
+} from './core/attempt-hooks.js';
+export { CONFIG_FILE } from './core/agent-kernel.js';
+export {
+  SAMPLE_INTERVAL_MS,
+  type AgentCollector,
+  type AttemptCollector,
+  type Collecting,
+  type HostCollector,
+  type Measured,
+  type SlotSource,
+} from './core/collector.js';
 export {
   AGENT_LOG_LEVELS,
   createAgentLog,
+  toReason,
   type AgentLog,
   type AgentLogLevel,
   type AgentLogOptions,
 } from './core/log.js';
+export {
+  defineAgentConfig,
+  defineAgentPlugin,
+  type AgentConfig,
+  type AgentPlugin,
+  type AgentPluginContext,
+} from './core/plugin.js';
+export type { RunPaths } from './core/run-paths.js';
 export * from './core/runner.js';
-export { StartError } from './core/start-error.js';
-export { virtualGpus, type GpuSource } from './host/slots.js';
-export { nvidiaSmi, parseGpuList } from './host/gpu-nvidia.js';
-export type { SessionTiming } from './connection/session.js';
+export { keepHeapSmall } from './core/small-heap.js';
 export { VERSION } from './core/version.js';
-// For runners whose attempts are processes of this host.
-export { ShimPool } from './process/shim-pool.js';
-export { recoverUnderShim, startUnderShim, type ShimState } from './process/shimmed-run.js';
-export { sweepMarked, type ProcessEnvironment } from './process/process-table.js';
+export type { SessionTiming } from './connection/session.js';
+export { BootError } from '@svc/hooks';

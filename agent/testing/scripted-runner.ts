@@ -1,5 +1,6 @@
 import type { Exit } from '@svc/contract';
-import type { Run, RunContext, RunnerAgent, Saved } from '../src/core/runner.js';
+import { defineAgentPlugin, type AgentPlugin } from '../src/core/plugin.js';
+import type { Probe, Run, RunContext, RunnerAgent, Saved } from '../src/core/runner.js';
 
 /** What a job of the scripted runner does: it is the plan. */
 export interface Script {
@@ -15,6 +16,7 @@ export interface Script {
 export class ScriptedRunner implements RunnerAgent<Script, Script> {
   readonly name: string = 'process';
   readonly stateVersion: number = 3;
+  survivesReboot = false;
   /** What `recover` was given. */
   readonly recovered: Saved<Script>[] = [];
   readonly reaped: ReadonlySet<string>[] = [];
@@ -27,6 +29,8 @@ export class ScriptedRunner implements RunnerAgent<Script, Script> {
   endLast: () => void = () => {};
   starts = 0;
   readonly #gate: Promise<void>;
+  #probe: Probe = { available: true, reason: null, version: '1.2.3' };
+  #tell = () => {};
 
   constructor() {
     let open = () => {};
@@ -34,13 +38,24 @@ export class ScriptedRunner implements RunnerAgent<Script, Script> {
     this.letStart = open;
   }
 
-  async probe() {
-    return { available: true, reason: null, version: '1.2.3' };
+  async *fingerprint(signal: AbortSignal): AsyncIterable<Probe> {
+    signal.addEventListener('abort', () => this.#tell(), { once: true });
+    while (!signal.aborted) {
+      const changed = new Promise<void>((resolve) => (this.#tell = resolve));
+      yield this.#probe;
+      await changed;
+    }
+  }
+
+  /** What it says from now on of whether it can run here. */
+  becomes(probe: Partial<Probe>): void {
+    this.#probe = { ...this.#probe, ...probe };
+    this.#tell();
   }
 
   async start(plan: Script, ctx: RunContext<Script>): Promise<Run> {
     this.starts += 1;
-    this.environments.push(ctx.env);
+    this.environments.push({ ...ctx.hostEnv, ...ctx.jobEnv });
     await ctx.save(plan);
     if (plan.hold === true) await this.#gate;
     if (plan.refuse !== undefined) throw new Error(plan.refuse);
@@ -65,5 +80,13 @@ function toRun(script: Script, startedAt: number): Run {
   const exit = new Promise<Exit>((resolve) => (end = resolve));
   if (script.exit !== undefined) end(script.exit);
   const stop = async () => end({ kind: 'signaled', signal: 'SIGTERM', code: -15 });
-  return { pid: null, startedAt, exit, signal: async () => {}, stop, destroy: stop };
+  return { pid: null, startedAt, exit, stop };
+}
+
+/** A plugin that has that runner and nothing else. */
+export function runnerPlugin<Plan, State>(runner: RunnerAgent<Plan, State>): AgentPlugin {
+  return defineAgentPlugin({
+    name: `runner-${runner.name}`,
+    setup: (ctx) => ctx.hooks.runners.tap(ctx.name, (runners) => runners.add(runner as RunnerAgent)),
+  })();
 }

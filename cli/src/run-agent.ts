@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { createAgentLog, keepHeapSmall, startAgent, StartError } from '@svc/agent';
-import { processRunnerAgent } from '@svc/plugin-runner-process/agent';
+import { BootError, createAgentLog, keepHeapSmall, startAgent } from '@svc/agent';
+import { loadAgentPlugins } from './agent-plugins.js';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
 import { stopSignal, tellReady, untilAborted } from './lifetime.js';
@@ -33,7 +33,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     level: isUnderUp() ? 'warn' : 'info',
     write: (line) => process.stderr.write(line),
   });
-  const runners = [processRunnerAgent()];
+  const plugins = await loadAgentPlugins(options.config);
   const agent = await startAgent({
     url,
     token,
@@ -46,10 +46,10 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     spoolMaxBytes: toBytes(spoolMaxMb),
     replayBytesPerS: toBytes(replayMbPerS),
     keepAttemptsDays,
-    runners,
+    plugins,
     log,
   }).catch((error: Error) => {
-    throw error instanceof StartError ? new Failure(error.message, { cause: error }) : error;
+    throw error instanceof BootError ? new Failure(error.message, { cause: error }) : error;
   });
   void agent.ready.then(() => tellReady({ nodeId: agent.nodeId, name: agent.name }));
   await untilAborted(stop);

@@ -94,6 +94,8 @@ export const Hello = strict({
 });
 export type Hello = Static<typeof Hello>;
 
+/** A runner can run jobs on this host from now on, or cannot any more. */
+export const RunnersFrame = strict({ type: Type.Literal('runners'), runners: Hello.properties.runners });
 export const Heartbeat = strict({ type: Type.Literal('heartbeat'), ts: Timestamp });
 export const Accepted = strict({ type: Type.Literal('accepted'), ...AttemptKey });
 export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptReport.properties });
@@ -129,6 +131,7 @@ export type SpoolFrame = Static<typeof SpoolFrame>;
 /** Every frame that an agent sends. */
 export const AgentFrame = Type.Union([
   Hello,
+  RunnersFrame,
   Heartbeat,
   Accepted,
   AttemptFrame,

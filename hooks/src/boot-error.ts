@@ -1,6 +1,6 @@
 import type { HttpError } from '@svc/validation';
 
-/** Why the server cannot start, in a sentence that says the fix. Shown without a stack. */
+/** Why the server or the agent cannot start, in a sentence that says the fix. Shown without a stack. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 

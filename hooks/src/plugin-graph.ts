@@ -1,4 +1,4 @@
-import { didYouMean } from '@svc/validation';
+import { didYouMean } from '@svc/validation/did-you-mean';
 import { failBoot } from './boot-error.js';
 
 export interface OrderedPlugin {

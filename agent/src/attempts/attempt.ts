@@ -1,15 +1,15 @@
 import type { AgentFrame, AttemptKey, AttemptReport, Exit } from '@svc/contract';
+import { withoutTime, type Ended } from '../core/attempt-end.js';
+import type { AttemptFacts } from '../core/attempt-hooks.js';
 import { unlessMissing, writeAtomic, writeDurable } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import { retry } from '../core/retry.js';
 import type { RunPaths } from '../core/run-paths.js';
-import type { Clock, Run } from '../core/runner.js';
+import type { Clock, NodeName, Run } from '../core/runner.js';
 import { within } from '../core/within.js';
 import type { AttemptLogs } from '../logs/log-shipper.js';
-import { withoutTime, type Ended } from '../process/shim-protocol.js';
 import type { AttemptSpool } from '../spool/attempt-spool.js';
-import { findResultFlaw } from './eval-result.js';
-import { findOomInLog } from './oom-in-log.js';
+import type { AttemptPlugins } from './attempt-plugins.js';
 import { loadEnd, saveReleased, type Runtime, type SavedPlan } from './run-dir.js';
 
 /** So long the report of an end waits for the last of the log to be on its way. */
@@ -17,8 +17,8 @@ const LOG_FLUSH_MS = 2000;
 
 /** What an attempt needs of the agent around it. */
 export interface AttemptHost {
-  readonly nodeId: string;
-  readonly nodeName: string;
+  readonly node: NodeName;
+  readonly plugins: Pick<AttemptPlugins, 'started' | 'ended'>;
   readonly clock: Clock;
   readonly log: AgentLog;
   /** Aborts when the agent closes. */
@@ -138,6 +138,7 @@ export class Attempt {
     }
     this.#resolveSettled();
     this.#sendReport();
+    this.#host.plugins.started({ ...this.#facts, pid: this.#run.pid, startedAt: this.#run.startedAt });
     this.#host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
     const runtimeSaved = this.#saveRuntime(this.#run);
     this.#host.writing(runtimeSaved);
@@ -220,31 +221,24 @@ export class Attempt {
     void run.stop(graceMs).catch((error: unknown) => this.#complain('cannot stop the attempt', error));
   }
 
-  /** What its exit does not tell: whether an evaluation left its result, and whether a failure was for want of memory. */
+  /** What its exit alone does not tell, as the plugins find out. */
   async #judge(ended: Ended): Promise<Ended> {
-    const isExit = ended.kind === 'exited' || ended.kind === 'signaled';
-    if (!isExit) return ended;
-    return ended.code === 0 ? this.#checkResult(ended) : this.#checkMemory(ended);
+    const exit = withoutTime(ended);
+    const wasStopped = this.#stopGraceMs !== null;
+    const judged = await this.#host.plugins.ended(exit, { ...this.#facts, wasStopped });
+    return judged === exit ? ended : this.#saveEnd({ ...judged, finished_at: ended.finished_at });
   }
 
-  /** One that was told to stop ended for that. */
-  async #checkMemory(ended: Extract<Ended, { code: number }>): Promise<Ended> {
-    if (this.#stopGraceMs !== null) return ended;
-    const evidence = await findOomInLog(this.paths).catch((error: unknown) =>
-      this.#complain('cannot read the end of the log', error),
-    );
-    if (!evidence) return ended;
-    return this.#saveEnd({ kind: 'oom', code: ended.code, evidence, finished_at: ended.finished_at });
-  }
-
-  /** An evaluation that exits with 0 has succeeded only with a valid result. */
-  async #checkResult(ended: Ended): Promise<Ended> {
-    const { result } = this.#plan;
-    if (!result) return ended;
-    const flaw = await findResultFlaw(result, this.paths.spool);
-    if (flaw === null) return ended;
-    const message = `${flaw} (${this.#host.nodeName})`;
-    return this.#saveEnd({ kind: 'result_invalid', message, finished_at: ended.finished_at });
+  get #facts(): AttemptFacts {
+    const {
+      run_id: runId,
+      name,
+      runner,
+      working_dir: workingDir,
+      gpu_indices: gpuIndices,
+      notes,
+    } = this.#plan;
+    return { ...this.key, runId, name, runner, workingDir, gpuIndices, notes, paths: this.paths };
   }
 
   async #saveEnd(ended: Ended): Promise<Ended> {
@@ -259,7 +253,7 @@ export class Attempt {
   async #saveRuntime(run: Run): Promise<void> {
     const { job_id, attempt, run_id, runner, working_dir, gpu_indices } = this.#plan;
     const { command = null } = this.#plan.plan as { command?: readonly string[] | null };
-    const { nodeId: node_id, nodeName: node } = this.#host;
+    const { id: node_id, name: node } = this.#host.node;
     const runtime: Runtime = {
       ...{ job_id, attempt, run_id, node_id, node, runner },
       ...{ pid: run.pid, command, working_dir, gpu_indices, started_at: run.startedAt },

@@ -1,6 +1,8 @@
 import type { AttemptKey } from '@svc/contract';
 import { access, mkdir, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { toEnded, type Ended } from '../core/attempt-end.js';
+import type { AttemptNotes } from '../core/attempt-hooks.js';
 import {
   ensureDurableDir,
   isMissing,
@@ -12,8 +14,6 @@ import {
   writeDurable,
 } from '../core/durable-file.js';
 import { toRunPaths, type RunPaths } from '../core/run-paths.js';
-import { toEnded, type Ended } from '../process/shim-protocol.js';
-import type { ExpectedResult } from './eval-result.js';
 
 /** `plan.json`: the dispatch, with the names of its environment variables in place of their values. */
 export interface SavedPlan extends AttemptKey {
@@ -25,8 +25,8 @@ export interface SavedPlan extends AttemptKey {
   readonly working_dir: string;
   readonly gpu_indices: readonly number[];
   readonly kill_grace_ms: number;
-  /** null: a training, which leaves none. */
-  readonly result: ExpectedResult | null;
+  /** What plugins noted before the start. */
+  readonly notes: AttemptNotes;
   readonly accepted_at: number;
 }
 
@@ -93,13 +93,18 @@ async function loadAttempt(key: AttemptKey, paths: RunPaths): Promise<FoundAttem
     loadJson<SavedState>(paths.state),
     loadEnd(paths),
   ]);
-  return { key, paths, plan, state, ended };
+  return { key, paths, plan: plan && toPresentPlan(plan), state, ended };
+}
+
+/** An agent before plugins kept what the evaluations plugin notes in a field of its own. */
+function toPresentPlan(plan: SavedPlan & { result?: unknown }): SavedPlan {
+  return { ...plan, notes: plan.notes ?? { evaluations: plan.result ?? null } };
 }
 
 /** In place of a plan that cannot be read, so that the attempt is told of all the same. */
 export function toUnknownPlan(key: AttemptKey, paths: RunPaths): SavedPlan {
   const unknown = { run_id: null, name: '', runner: '', plan: {}, env_names: [], gpu_indices: [] };
-  return { ...key, ...unknown, working_dir: paths.work, kill_grace_ms: 10_000, result: null, accepted_at: 0 };
+  return { ...key, ...unknown, working_dir: paths.work, kill_grace_ms: 10_000, notes: {}, accepted_at: 0 };
 }
 
 /** How the attempt ended, when that is on the disk. */

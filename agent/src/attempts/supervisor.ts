@@ -1,16 +1,23 @@
 import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, Welcome } from '@svc/contract';
 import path from 'node:path';
-import { writeAtomic } from '../core/durable-file.js';
+import type { AttemptAddition, AttemptDraft } from '../core/attempt-hooks.js';
+import { writeAtomic, writeDurable } from '../core/durable-file.js';
 import { toReason } from '../core/log.js';
 import { toRunPaths, type RunPaths } from '../core/run-paths.js';
-import { attemptKey, type RecoverContext, type RunnerAgent, type JobUser } from '../core/runner.js';
+import {
+  attemptKey,
+  type Environment,
+  type JobUser,
+  type RecoverContext,
+  type RunnerAgent,
+} from '../core/runner.js';
 import { within } from '../core/within.js';
 import type { LogShipper } from '../logs/log-shipper.js';
 import type { SpoolShipper } from '../spool/spool-shipper.js';
+import type { AttemptPlugins } from './attempt-plugins.js';
 import { Attempt, type AttemptHost } from './attempt.js';
-import { expectResult, toResultEnv } from './eval-result.js';
+import { toHostEnv, toJobEnv } from './environment.js';
 import { giveRunDir } from './job-user.js';
-import { toProcessEnv } from './process-env.js';
 import {
   createRunDir,
   loadAttempts,
@@ -26,14 +33,15 @@ type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
 /** A runner that cannot tell by then whether a process lives does not hold up the others. */
 const RECOVERY_MS = 5000;
 
-export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing'> {
+export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing' | 'plugins'> {
+  readonly plugins: AttemptPlugins;
   readonly stateDir: string;
   readonly bootId: string;
   readonly serverUrl: string;
   readonly token: string;
   /** As whom jobs run; null: as the agent does. */
   readonly jobUser: JobUser | null;
-  readonly runners: readonly RunnerAgent[];
+  readonly runners: ReadonlyMap<string, RunnerAgent>;
   readonly logs: LogShipper;
   readonly spools: SpoolShipper;
 }
@@ -42,14 +50,12 @@ export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writin
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #attempts = new Map<string, Attempt>();
-  readonly #runners: ReadonlyMap<string, RunnerAgent>;
   readonly #jobsDir: string;
   readonly #host: AttemptHost;
   readonly #writes = new Set<Promise<void>>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#runners = new Map(options.runners.map((runner) => [runner.name, runner]));
     this.#jobsDir = path.join(options.stateDir, 'jobs');
     this.#host = {
       ...options,
@@ -64,7 +70,7 @@ export class Supervisor {
     await this.settle(RECOVERY_MS);
     const running = [...this.#attempts.values()].filter((attempt) => !attempt.hasEnded);
     const keep = new Set(running.map((attempt) => attemptKey(attempt.key)));
-    for (const runner of this.#runners.values()) await runner.reap(keep, this.#options.nodeId);
+    for (const runner of this.#options.runners.values()) await runner.reap(keep, this.#options.node.id);
   }
 
   /** Waits until no attempt is on its way to the disk or being started, at most so long. */
@@ -103,6 +109,7 @@ export class Supervisor {
 
   /** Resolves when nothing of ours is on its way to the disk. Nothing is started any more: the agent closes. */
   async close(): Promise<void> {
+    await this.#options.plugins.close();
     await Promise.all(this.#writes);
   }
 
@@ -137,37 +144,43 @@ export class Supervisor {
   }
 
   async #begin(frame: Dispatch, attempt: Attempt, draft: SavedPlan): Promise<void> {
-    const plan = { ...draft, result: await expectResult(frame, draft.working_dir, attempt.paths.result) };
-    const { jobUser } = this.#options;
+    const { jobUser, signal, node, runners } = this.#options;
+    const { paths } = attempt;
     const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
+    let additions: Required<AttemptAddition>;
     try {
-      await createRunDir(attempt.paths, plan);
-      if (jobUser !== null) await giveRunDir(attempt.paths, plan, jobUser);
+      additions = await this.#options.plugins.prepare(toDraft(frame, draft, paths));
     } catch (error) {
-      return attempt.end(
-        refuse(`${attempt.paths.dir} cannot be made on ${this.#options.nodeName}: ${toReason(error)}`),
-      );
+      return attempt.end(refuse(`it cannot be prepared on ${node.name}: ${toReason(error)}`));
     }
-    if (this.#options.signal.aborted) return;
+    const plan = { ...draft, notes: additions.notes };
+    const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
+    try {
+      await createRunDir(paths, plan);
+      if (jobUser !== null) await giveRunDir(paths, workingDir, additions.files, jobUser);
+    } catch (error) {
+      return attempt.end(refuse(`${paths.dir} cannot be made on ${node.name}: ${toReason(error)}`));
+    }
+    if (signal.aborted) return;
     attempt.accept(plan);
-    const runner = this.#runners.get(plan.runner);
-    if (runner === undefined) {
-      return attempt.end(
-        refuse(`runner ${plan.runner} is not part of the agent on ${this.#options.nodeName}`),
-      );
-    }
+    const runner = runners.get(plan.runner);
+    if (runner === undefined)
+      return attempt.end(refuse(`runner ${plan.runner} is not part of the agent on ${node.name}`));
     if (!(await attempt.startAuthorized)) {
-      const reason = `it was stopped on ${this.#options.nodeName} before it was started`;
+      const reason = `it was stopped on ${node.name} before it was started`;
       return attempt.end({ kind: 'lost', reason });
     }
-    if (this.#options.signal.aborted) return;
-    const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
+    if (signal.aborted) return;
     const ctx = {
       ...this.#toContext(runner, attempt),
-      env: this.#toEnv(frame, plan, attempt.paths),
-      workingDir,
-      gpuIndices,
-      user: jobUser,
+      jobEnv: this.#toJobEnv(frame, additions, paths),
+      hostEnv: toHostEnv({
+        inherited: process.env,
+        agentToken: this.#options.token,
+        user: jobUser,
+        workingDir,
+      }),
+      ...{ workingDir, gpuIndices, user: jobUser },
     };
     await attempt.follow(runner.start(plan.plan, ctx), refuse);
   }
@@ -184,9 +197,9 @@ export class Supervisor {
 
   async #recoverRun(attempt: Attempt, saved: SavedState | null) {
     if (saved === null) throw new Error('what was noted of it cannot be read, as after a loss of power');
-    if (saved.boot_id !== this.#options.bootId) throw new Error('host rebooted');
-    const runner = this.#runners.get(saved.runner);
+    const runner = this.#options.runners.get(saved.runner);
     if (runner === undefined) throw new Error(`runner ${saved.runner} is no longer part of the agent`);
+    if (saved.boot_id !== this.#options.bootId && !runner.survivesReboot) throw new Error('host rebooted');
     const { state_version: version, state } = saved;
     const run = await runner.recover({ version, state }, this.#toContext(runner, attempt));
     if (run === null) throw new Error('it is gone, and nobody knows how it ended');
@@ -194,40 +207,26 @@ export class Supervisor {
   }
 
   #toContext(runner: RunnerAgent, { key, paths }: Attempt): RecoverContext<unknown> {
-    const { nodeId, nodeName, bootId: boot_id, signal, log, clock } = this.#options;
-    const { dir, stdout: stdoutPath, stderr: stderrPath } = paths;
+    const { node, bootId: boot_id, signal, log, clock } = this.#options;
+    const write = runner.survivesReboot ? writeDurable : writeAtomic;
     const save = (state: unknown) => {
       const saved: SavedState = { runner: runner.name, state_version: runner.stateVersion, boot_id, state };
-      return writeAtomic(paths.state, saved);
+      return write(paths.state, saved);
     };
-    return { ...key, nodeId, nodeName, dir, stdoutPath, stderrPath, signal, log, clock, save };
+    return { ...key, node, paths, signal, log, clock, save };
   }
 
-  #toEnv(frame: Dispatch, plan: SavedPlan, { spool: spoolDir }: RunPaths): Record<string, string> {
-    const { token: agentToken, serverUrl, nodeId, jobUser } = this.#options;
+  #toJobEnv(frame: Dispatch, { env }: Required<AttemptAddition>, { spool: spoolDir }: RunPaths): Environment {
+    const { serverUrl, node } = this.#options;
     const { job_id: jobId, attempt, run_id: runId, gpu_indices: gpuIndices } = frame;
-    const { working_dir: workingDir, result } = plan;
-    const inherited = process.env;
-    return toProcessEnv({
-      inherited,
-      given: toResultEnv(frame.env, result),
-      agentToken,
-      user: jobUser,
-      serverUrl,
-      nodeId,
-      jobId,
-      attempt,
-      runId,
-      gpuIndices,
-      workingDir,
-      spoolDir,
-    });
+    const given = { ...frame.env, ...env };
+    return toJobEnv({ given, serverUrl, nodeId: node.id, jobId, attempt, runId, gpuIndices, spoolDir });
   }
 
   #stop({ job_id, attempt }: AttemptKey, graceMs: number): void {
     const known = this.#attempts.get(attemptKey({ job_id, attempt }));
     if (known !== undefined) return known.hasEnded ? known.repeat() : known.stop(graceMs);
-    const exit: Exit = { kind: 'lost', reason: `node ${this.#options.nodeName} has no such attempt` };
+    const exit: Exit = { kind: 'lost', reason: `node ${this.#options.node.name} has no such attempt` };
     const nothing = { pid: null, started_at: null, finished_at: this.#options.clock.now() };
     this.#options.send({ type: 'attempt', job_id, attempt, state: 'ended', exit, ...nothing });
   }
@@ -243,7 +242,32 @@ function toSavedPlan(frame: Dispatch, paths: RunPaths, acceptedAt: number): Save
   const env_names = Object.keys(frame.env).sort();
   return {
     ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, gpu_indices, kill_grace_ms },
-    result: null,
+    notes: {},
     accepted_at: acceptedAt,
+  };
+}
+
+function toDraft(frame: Dispatch, plan: SavedPlan, paths: RunPaths): AttemptDraft {
+  const {
+    job_id,
+    attempt,
+    run_id: runId,
+    name,
+    runner,
+    job_type: jobType,
+    env,
+    gpu_indices: gpuIndices,
+  } = frame;
+  return {
+    job_id,
+    attempt,
+    runId,
+    name,
+    runner,
+    jobType,
+    env,
+    gpuIndices,
+    workingDir: plan.working_dir,
+    paths,
   };
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import { toReason } from '../core/log.js';
 import { parseServerFrame } from './server-frame.js';
-import type { SessionOptions } from './session.js';
+import type { SessionHandler, SessionOptions } from './session.js';
 
 const SOCKET_PATH = '/api/v1/agent/ws';
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
@@ -30,6 +30,7 @@ export interface Leave {
 /** One socket from its opening to its end: hello, welcome, beats, and the notice that the other side is dead. */
 export class Connection {
   readonly #options: SessionOptions;
+  readonly #handler: SessionHandler;
   readonly #onLeave: (leave: Leave) => void;
   readonly #socket: WebSocket;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -42,8 +43,9 @@ export class Connection {
   #reason: string | null = null;
   #refused = false;
 
-  constructor(options: SessionOptions, onLeave: (leave: Leave) => void) {
+  constructor(options: SessionOptions, handler: SessionHandler, onLeave: (leave: Leave) => void) {
     this.#options = options;
+    this.#handler = handler;
     this.#onLeave = onLeave;
     const { url, token, timing } = options;
     this.#socket = new WebSocket(toSocketUrl(url), {
@@ -83,10 +85,10 @@ export class Connection {
 
   /** Must hold: nothing happens between the phase, the hello and its sending, or a change of state would fall between. */
   async #greet(): Promise<void> {
-    await this.#options.prepare();
+    await this.#handler.prepare();
     if (this.#phase !== 'opening') return;
     this.#phase = 'greeting';
-    this.#write(this.#options.hello());
+    this.#write(this.#handler.hello());
     this.#timers.push(
       setTimeout(() => this.#cut('it did not answer hello'), this.#options.timing.greetingMs),
     );
@@ -99,7 +101,7 @@ export class Connection {
       if (frame === null || this.#phase === 'gone') return;
       if (frame.type === 'refused') this.#takeRefusal(frame);
       else if (frame.type === 'welcome') this.#takeWelcome(frame);
-      else if (this.isOnline) this.#options.onFrame(frame);
+      else if (this.isOnline) this.#handler.onFrame(frame);
     } catch (error) {
       this.#options.log.error('a frame of the server was ignored', { reason: toReason(error) });
     }
@@ -112,7 +114,7 @@ export class Connection {
     this.#onlineAt = performance.now();
     this.#beat(welcome.heartbeat_ms);
     try {
-      this.#options.onWelcome(welcome);
+      this.#handler.onWelcome(welcome);
     } catch (error) {
       return this.#cut(`the agent cannot go on from its welcome: ${toReason(error)}`);
     }

@@ -18,13 +18,8 @@ export interface SessionTiming {
 
 export const SESSION_TIMING: SessionTiming = { greetingMs: 15_000, pingMs: 10_000, stableMs: 10_000 };
 
-export interface SessionOptions {
-  /** http or https, without the path of the socket. */
-  readonly url: string;
-  readonly token: string;
-  readonly clock: Clock;
-  readonly log: AgentLog;
-  readonly timing: SessionTiming;
+/** The agent behind the session. */
+export interface SessionHandler {
   /** Awaited before each hello. */
   prepare(): Promise<void>;
   hello(): Hello;
@@ -34,21 +29,32 @@ export interface SessionOptions {
   onOffline(): void;
 }
 
+export interface SessionOptions {
+  /** http or https, without the path of the socket. */
+  readonly url: string;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly log: AgentLog;
+  readonly timing: SessionTiming;
+}
+
 /** Keeps a connection to the server, coming back after whatever happens, until it is closed. */
 export class Session {
   readonly #options: SessionOptions;
+  readonly #handler: SessionHandler;
   #connection: Connection | null = null;
   #failures = 0;
   #lastReason: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #onClosed: (() => void) | null = null;
 
-  constructor(options: SessionOptions) {
+  constructor(options: SessionOptions, handler: SessionHandler) {
     this.#options = options;
+    this.#handler = handler;
   }
   start(): void {
     this.#timer = null;
-    this.#connection = new Connection(this.#options, (leave) => this.#leave(leave));
+    this.#connection = new Connection(this.#options, this.#handler, (leave) => this.#leave(leave));
   }
 
   get isOnline(): boolean {
@@ -77,7 +83,7 @@ export class Session {
   #leave(leave: Leave): void {
     const wasOnline = leave.onlineMs > 0;
     this.#connection = null;
-    if (wasOnline) this.#options.onOffline();
+    if (wasOnline) this.#handler.onOffline();
     if (this.#onClosed !== null) return this.#onClosed();
     const isFirst = leave.awaited || leave.onlineMs > this.#options.timing.stableMs;
     this.#failures = isFirst ? 1 : this.#failures + 1;

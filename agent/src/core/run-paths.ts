@@ -1,5 +1,6 @@
 import type { AttemptKey } from '@svc/contract';
 import path from 'node:path';
+import { EXIT_FILE } from './attempt-end.js';
 
 /** Its presence says that the server has all of the attempt. */
 export const RELEASED_FILE = 'forgotten.json';
@@ -37,7 +38,7 @@ export function toRunPaths(jobsDir: string, { job_id, attempt }: AttemptKey): Ru
     plan: at('plan.json'),
     state: at('state.json'),
     runtime: at('runtime.json'),
-    exit: at('exit.json'),
+    exit: at(EXIT_FILE),
     released: at(RELEASED_FILE),
     stdout: at('stdout'),
     stderr: at('stderr'),

@@ -1,24 +1,26 @@
 import type { AttemptKey, Exit, RunnerProbe } from '@svc/contract';
+import type { Clock as HooksClock } from '@svc/hooks';
 import type { AgentLog } from './log.js';
+import type { RunPaths } from './run-paths.js';
 
 /**
  * The agent half of a runner: it acts on the host. `Plan` is the JSON that the server half made; `State` is what `recover`
- * needs to find the attempt again after the agent was restarted.
+ * needs to find the attempt again after the agent was restarted. A third party tests its own with `runnerConformance`.
  */
 export interface RunnerAgent<Plan = unknown, State = unknown> {
   readonly name: string;
   /** Raise it when `State` changes its shape; `recover` is given the version that was saved. */
   readonly stateVersion: number;
-  /** Can this host run it? Called once, before the first hello. */
-  probe(signal: AbortSignal): Promise<Probe>;
+  /** An attempt may go on after a reboot of the host: `recover` is asked then too. Otherwise its end is told as lost. */
+  readonly survivesReboot: boolean;
+  /** Can this host run it? Says so at once, and again whenever that changes. */
+  fingerprint(signal: AbortSignal): AsyncIterable<Probe>;
   /** Called once per attempt. Rejects (`DispatchFailed` says why) when nothing was started; resolves once the process exists. */
   start(plan: Plan, ctx: RunContext<State>): Promise<Run>;
   /** Called once per saved attempt when the agent starts. null: provably gone, and nobody knows how it ended. */
   recover(saved: Saved<State>, ctx: RecoverContext<State>): Promise<Run | null>;
   /** Kills what carries this node's mark and is not in `keep` (keys of `attemptKey`). May be repeated. */
   reap(keep: ReadonlySet<string>, nodeId: string): Promise<void>;
-  /** The agent closes: let go of everything but the attempts, which go on. */
-  close?(): Promise<void>;
 }
 
 export type Probe = Omit<RunnerProbe, 'name'>;
@@ -29,28 +31,33 @@ export interface Saved<State> {
 }
 
 export interface RecoverContext<State> extends AttemptKey {
-  readonly nodeId: string;
-  readonly nodeName: string;
-  /** The attempt's own directory, absolute, mode 0700. */
-  readonly dir: string;
-  /** Files that the process appends to; the agent ships them. */
-  readonly stdoutPath: string;
-  readonly stderrPath: string;
+  readonly node: NodeName;
+  /** In the attempt's own directory. The process appends to `stdout` and `stderr`; the agent ships them. */
+  readonly paths: Pick<RunPaths, 'dir' | 'stdout' | 'stderr' | 'work' | 'spool'>;
   /** Aborts when the agent closes: stop watching, touch nothing. */
   readonly signal: AbortSignal;
   readonly log: AgentLog;
   readonly clock: Clock;
-  /** There before it resolves, whatever becomes of the agent; it counts in this boot of the host alone. */
+  /** There before it resolves, whatever becomes of the agent; it counts in this boot of the host, or longer with `survivesReboot`. */
   save(state: State): Promise<void>;
 }
 
 export interface RunContext<State> extends RecoverContext<State> {
-  /** The whole environment of the process. Never written to a disk or a log. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What the job's processes are to have: the job's own variables and what tells it of its attempt. Never written to a disk or a log. */
+  readonly jobEnv: Environment;
+  /** What a process of this host has besides; `jobEnv` goes over it. Of no use in a container. */
+  readonly hostEnv: Environment;
   readonly workingDir: string;
   /** As whom its processes run; null: as the agent does. */
   readonly user: JobUser | null;
   readonly gpuIndices: readonly number[];
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface NodeName {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** One attempt that was started. */
@@ -61,11 +68,8 @@ export interface Run {
   readonly startedAt: number;
   /** Resolves once, when the main process has ended and nothing of the attempt is left. Never resolves after `ctx.signal`. */
   readonly exit: Promise<Exit>;
-  signal(name: NodeJS.Signals): Promise<void>;
   /** Asks it to end, and kills what is left after `graceMs`. Resolves when nothing is left; again: the shorter grace holds. */
   stop(graceMs: number): Promise<void>;
-  /** Kills at once and gives back whatever the runner holds for it. */
-  destroy(): Promise<void>;
 }
 
 /** Nothing was started; the message says what is missing and where. */
@@ -73,12 +77,7 @@ export class DispatchFailed extends Error {
   override readonly name = 'DispatchFailed';
 }
 
-export interface Clock {
-  /** Milliseconds since the Unix epoch. */
-  now(): number;
-}
-
-export const systemClock: Clock = { now: () => Date.now() };
+export type Clock = Pick<HooksClock, 'now'>;
 
 /** The identity of an attempt as text: `job_…/2`. */
 export function attemptKey({ job_id, attempt }: AttemptKey): string {

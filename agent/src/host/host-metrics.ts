@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-
-export type Measured = Record<string, number>;
+import type { HostCollector, Measured } from '../core/collector.js';
 
 interface Counters {
   readonly at: number;
@@ -12,7 +11,9 @@ interface Counters {
 }
 
 /** Measures this host: processor, memory, network, and the disk that holds `dir`. Rates are those since the measurement before. */
-export class HostMeter {
+export class HostMeter implements HostCollector {
+  readonly name = 'host';
+  readonly of = 'host';
   readonly #dir: string;
   #before: Counters | null = null;
 

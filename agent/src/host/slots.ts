@@ -1,27 +1,23 @@
 import type { SlotSpec } from '@svc/contract';
-import type { AgentLog } from '../core/log.js';
-import type { GpuMeter } from './gpu-meter.js';
+import type { SlotSource } from '../core/collector.js';
+import { toReason, type AgentLog } from '../core/log.js';
 
-/** Where the GPU slots of this host come from. */
-export interface GpuSource {
-  readonly name: string;
-  /** The GPUs there are, none when the host has none. Throws when they cannot be told. */
-  discover(signal: AbortSignal): Promise<SlotSpec[]>;
-  /** What measures them; left out: nothing does. */
-  meter?(log: AgentLog): GpuMeter;
-}
-
-/** Slots that stand for no device, for trying out and for tests. */
-export function virtualGpus(count: number): GpuSource {
-  const toSlot = (index: number): SlotSpec => ({
-    index,
-    uuid: `virtual-${index}`,
-    model: 'virtual',
-    memory_total_mb: null,
-    virtual: true,
+/** The slots of all sources. A source that cannot tell its GPUs offers none, and the host still takes jobs without. */
+export async function discoverSlots(
+  sources: readonly SlotSource[],
+  log: AgentLog,
+  signal: AbortSignal,
+): Promise<SlotSpec[]> {
+  const discovered = sources.map(async (source) => {
+    try {
+      return await source.discover(signal);
+    } catch (error) {
+      log.error('the GPUs of this host cannot be told: it offers none', {
+        source: source.name,
+        reason: toReason(error),
+      });
+      return [];
+    }
   });
-  return {
-    name: 'virtual',
-    discover: async () => Array.from({ length: count }, (_, index) => toSlot(index)),
-  };
+  return (await Promise.all(discovered)).flat();
 }

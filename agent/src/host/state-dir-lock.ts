@@ -1,3 +1,4 @@
+import { BootError } from '@svc/hooks';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { readdir, rename, stat, statfs, unlink, utimes } from 'node:fs/promises';
@@ -6,7 +7,6 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBootId } from '../core/boot-id.js';
 import { isMissing, unlessMissing } from '../core/durable-file.js';
-import { StartError } from '../core/start-error.js';
 
 const CLAIM = /^lock\.[\w-]+\.[0-9a-f]{16}\.sock$/;
 const UNPUBLISHED = /^lock\..*\.sock\.new$/;
@@ -84,10 +84,10 @@ async function prevail(claim: Claim, isShared: boolean): Promise<void> {
       const answer = await claim.ask(name);
       if (answer === 'gone') await claim.remove(name);
       else rivals += 1;
-      if (answer === 'held' || (answer === 'claimed' && name < claim.name)) throw new StartError(taken);
+      if (answer === 'held' || (answer === 'claimed' && name < claim.name)) throw new BootError(taken);
     }
     if (rivals === 0) return;
-    if (performance.now() > giveUpAt) throw new StartError(taken);
+    if (performance.now() > giveUpAt) throw new BootError(taken);
     await delay(LOOK_MS);
   }
 }
@@ -96,7 +96,7 @@ async function refuseUnlessExpired(claim: Claim, name: string): Promise<void> {
   const ageMs = await claim.ageMs(name);
   if (ageMs === null || ageMs >= EXPIRED_MS) return;
   const ago = Math.max(0, Math.round(ageMs / 1000));
-  throw new StartError(
+  throw new BootError(
     `an agent of another host, or of this one before it was restarted, works on ${claim.dir}: it renewed its lock ${ago} s ago; ` +
       'give each host its own with --state-dir, or start again in a minute when that agent has ended',
   );
@@ -132,7 +132,7 @@ class Claim {
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       const message = `${this.dir} cannot be locked (${code}): it must be writable, with room, on a file system that takes Unix sockets; choose another with --state-dir`;
-      throw new StartError(message, { cause: error });
+      throw new BootError(message, undefined, { cause: error });
     }
   }
 

@@ -1,9 +1,9 @@
 import type { MAX_FRAME_SAMPLES } from '@svc/contract';
 import { appendFile, mkdir, readFile, stat, truncate, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import type { Measured } from '../core/collector.js';
 import { listNames, unlessMissing } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
-import type { Measured } from './host-metrics.js';
 
 export const FRAME_SAMPLES: typeof MAX_FRAME_SAMPLES = 300;
 /** A day of a host with 8 GPUs takes half of it. */

@@ -1,11 +1,11 @@
 import type { AgentFrame, NodeMetricsAck, NodeMetricsFrame } from '@svc/contract';
 import path from 'node:path';
+import { SAMPLE_INTERVAL_MS, type HostCollector } from '../core/collector.js';
 import type { AgentLog } from '../core/log.js';
-import type { GpuMeter } from './gpu-meter.js';
+import { HostCollectors } from './host-collectors.js';
 import { HostMeter } from './host-metrics.js';
 import { FRAME_SAMPLES, TelemetrySpool, type Sample } from './telemetry-spool.js';
 
-export const SAMPLE_INTERVAL_MS = 2_000;
 const UPLOAD_INTERVAL_MS = 5_000;
 /** One late frame in so long: a day goes in five minutes, and all agents together leave the server room. */
 const REPLAY_INTERVAL_MS = 2_000;
@@ -18,8 +18,8 @@ const MAX_KEPT_SAMPLES = 1800;
 
 export interface TelemetryOptions {
   readonly stateDir: string;
-  /** null: this host has none that could be measured. */
-  readonly gpus: GpuMeter | null;
+  /** Measure beside what every host has. */
+  readonly collectors: readonly HostCollector[];
   readonly log: AgentLog;
   /** Left out: 32 MiB. */
   readonly spoolMaxBytes?: number;
@@ -41,7 +41,7 @@ interface Replayed {
  */
 export class Telemetry {
   readonly #options: TelemetryOptions;
-  readonly #host: HostMeter;
+  readonly #collectors: HostCollectors;
   readonly #spool: TelemetrySpool;
   readonly #timers: NodeJS.Timeout[] = [];
   #samples: Sample[] = [];
@@ -55,13 +55,13 @@ export class Telemetry {
 
   constructor(options: TelemetryOptions) {
     this.#options = options;
-    const { stateDir, log, spoolMaxBytes } = options;
-    this.#host = new HostMeter(stateDir);
+    const { stateDir, collectors, log, spoolMaxBytes } = options;
+    this.#collectors = new HostCollectors([new HostMeter(stateDir), ...collectors], log);
     this.#spool = new TelemetrySpool(path.join(stateDir, 'telemetry'), log, spoolMaxBytes);
   }
 
   start(): void {
-    this.#options.gpus?.start();
+    this.#collectors.start();
     this.#timers.push(
       setInterval(() => void this.measure(), SAMPLE_INTERVAL_MS).unref(),
       setInterval(() => void this.upload(), UPLOAD_INTERVAL_MS).unref(),
@@ -88,14 +88,14 @@ export class Telemetry {
   /** What the server has not stored goes to the disk, for the next agent. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    this.#options.gpus?.close();
+    this.#collectors.close();
     await this.#leaving;
     await this.#setAside(this.#samples);
   }
 
   /** Takes one sample. */
   async measure(): Promise<void> {
-    const measured = { ...(await this.#host.measure()), ...this.#options.gpus?.latest() };
+    const measured = await this.#collectors.measure();
     this.#samples.push({ ts: this.#now(), measured });
     this.#samples = this.#samples.slice(-MAX_KEPT_SAMPLES);
   }
@@ -131,7 +131,7 @@ export class Telemetry {
     const last = unsent.at(-1);
     if (last === undefined) return;
     this.#sentTo = last.ts;
-    this.#options.send({ ...toFrame(unsent), processes: [...(this.#options.gpus?.processes() ?? [])] });
+    this.#options.send({ ...toFrame(unsent), processes: this.#collectors.processes() });
   }
 
   #unsent(): Sample[] {

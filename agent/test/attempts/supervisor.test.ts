@@ -214,7 +214,7 @@ describe('agent: attempts', () => {
     dispatch({});
     await bench.server.running(KEY);
     await bench.closeAgents();
-    await bench.connect({ runners: [] });
+    await bench.connect({ plugins: [] });
     const reason = 'runner process is no longer part of the agent';
     expect(lastHello()?.attempts[0]).to.deep.include({ state: 'ended', exit: { kind: 'lost', reason } });
   });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Value } from 'typebox/value';
 import { toSocketUrl } from '../../src/connection/connection.js';
 import { toBackoffMs, toSlowBackoffMs } from '../../src/core/backoff.js';
+import { defineAgentPlugin } from '../../src/index.js';
 import { FakeServer, TOKEN, until } from '../../testing/index.js';
 import { Bench, QUICK } from '../support/bench.js';
 
@@ -47,8 +48,10 @@ describe('agent: connection', () => {
     expect((await bench.server.frame('hello')).max_cpu_jobs).to.equal(os.cpus().length);
   });
 
-  it('offers a runner whose probe fails as not available, with the reason', async () => {
-    bench.runner.probe = () => Promise.reject(new Error('no engine here'));
+  it('offers a runner that fails to say whether it can run here as not available, with the reason', async () => {
+    bench.runner.fingerprint = () => {
+      throw new Error('no engine here');
+    };
     await bench.connect();
     const { runners } = await bench.server.frame('hello');
     expect(runners).to.deep.equal([
@@ -57,8 +60,12 @@ describe('agent: connection', () => {
   });
 
   it('offers no GPU where they cannot be told, and says so', async () => {
-    const gpus = { name: 'broken', discover: () => Promise.reject(new Error('driver mismatch')) };
-    await bench.connect({ virtualGpus: undefined, gpus });
+    const broken = { name: 'broken', discover: () => Promise.reject(new Error('driver mismatch')) };
+    const plugin = defineAgentPlugin({
+      name: 'broken',
+      setup: (ctx) => ctx.hooks.slotSources.tap(ctx.name, (sources) => sources.add(broken)),
+    });
+    await bench.connect({ virtualGpus: undefined, plugins: [plugin()] });
     expect((await bench.server.frame('hello')).slots).to.deep.equal([]);
     expect(logs('driver mismatch')).to.have.length(1);
   });

@@ -1,6 +1,6 @@
+import { MAX_LINE_BYTES as CONTRACT_MAX_LINE_BYTES } from '@svc/contract';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_LINE_BYTES as CONTRACT_MAX_LINE_BYTES } from '@svc/contract';
 import { LineSplitter, MAX_LINE_BYTES, type Lines } from '../../src/logs/line-splitter.js';
 
 interface Line {

@@ -1,8 +1,8 @@
 import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
 import { SPOOL_END } from '@svc/contract';
 import { expect } from 'chai';
-import { appendFile, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FakeServer, until, type Script } from '../../testing/index.js';
 import { Bench } from '../support/bench.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
-import { FakeServer, ScriptedRunner, TOKEN, until } from '../../testing/index.js';
+import { FakeServer, runnerPlugin, ScriptedRunner, TOKEN, until } from '../../testing/index.js';
 
 /**
  * Timeouts for a loaded machine that may stall. A hello waits for its answer as long as any test takes: were it given up
@@ -37,7 +37,7 @@ export class Bench {
       token: TOKEN,
       stateDir: this.stateDir,
       name: 'node-1',
-      runners: [this.runner],
+      plugins: [runnerPlugin(this.runner)],
     };
     const agent = await startAgent({ ...base, log, virtualGpus: 1, timing: PATIENT, ...overrides });
     this.#agents.push(agent);

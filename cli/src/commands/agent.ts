@@ -8,6 +8,10 @@ import { parseInteger, parsePair } from './parse.js';
 export function addAgentCommand(program: Command): void {
   withServer(program.command('agent'))
     .description('run the agent of this host: it takes jobs from the server and runs them')
+    .option(
+      '--config <file>',
+      'plugins of the agent (default: ./svc.agent.config.ts, else those that come with svc)',
+    )
     .option('--token-file <file>', 'file with the token: no other program sees it, unlike --token')
     .option('--token-stdin', 'read the token from standard input')
     .option('--name <name>', "the node's name (default: the host's)")
@@ -45,6 +49,7 @@ export function addAgentCommand(program: Command): void {
 }
 
 export interface AgentCommandOptions extends ConnectionOptions {
+  readonly config?: string;
   readonly tokenFile?: string;
   readonly tokenStdin?: boolean;
   readonly name?: string;

@@ -1,8 +1,8 @@
+import { createAgentLog } from '@svc/agent';
+import { TOKEN } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { createAgentLog } from '@svc/agent';
-import { TOKEN } from '@svc/agent/testing';
 import { Host } from './support/host.js';
 
 const SECRET = 'the-secret-of-the-job';

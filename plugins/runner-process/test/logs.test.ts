@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { until } from '@svc/agent/testing';
+import { expect } from 'chai';
 import { readFile, stat } from 'node:fs/promises';
 import { AgentChild } from './support/agent-child.js';
 import { Host } from './support/host.js';

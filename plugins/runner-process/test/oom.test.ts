@@ -1,9 +1,10 @@
-import { MemoryCgroup, until } from '@svc/agent/testing';
+import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Host } from './support/host.js';
+import { MemoryCgroup } from './support/memory-cgroup.js';
 
 describe('process runner: out of memory', () => {
   let host: Host;

@@ -1,6 +1,6 @@
-import { expect } from 'chai';
 import { until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
+import { expect } from 'chai';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentChild } from './support/agent-child.js';

@@ -1,4 +1,4 @@
-import { createAgentLog, startAgent, StartError } from '@svc/agent';
+import { createAgentLog, startAgent, BootError } from '@svc/agent';
 import { TOKEN, until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
@@ -252,11 +252,11 @@ describe('jobs as another user', function () {
   it('need a user that there is, other than root, and a directory that it can pass to', async () => {
     await host.closeAgent();
     const refusal = async (runAs: string, stateDir = host.stateDir) => {
-      const options = { url: host.server.url, token: TOKEN, stateDir, runAs, runners: [] };
+      const options = { url: host.server.url, token: TOKEN, stateDir, runAs, plugins: [] };
       const error = await startAgent({ ...options, log: createAgentLog({ write: () => {} }) }).catch(
         (thrown: unknown) => thrown,
       );
-      expect(error).to.be.instanceOf(StartError);
+      expect(error).to.be.instanceOf(BootError);
       return (error as Error).message;
     };
     expect(await refusal('nobody-there')).to.contain('this host has no such user');
@@ -278,7 +278,7 @@ describe('jobs as another user', function () {
 describe('jobs as another user, asked for by an agent that is not root', () => {
   it('are refused with a sentence', async function () {
     if (isRoot) return this.skip();
-    const options = { url: 'http://127.0.0.1:9', token: TOKEN, runAs: 'nobody', runners: [] };
+    const options = { url: 'http://127.0.0.1:9', token: TOKEN, runAs: 'nobody', plugins: [] };
     const error = await startAgent({
       ...options,
       stateDir: mkdtempSync(path.join(os.tmpdir(), 'svc-')),

@@ -1,6 +1,7 @@
-import { expect } from 'chai';
-import { FORGETFUL, until } from '@svc/agent/testing';
+import { until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
+import { expect } from 'chai';
+import { FORGETFUL } from './support/forgetful.js';
 import { Host, isAlive } from './support/host.js';
 
 describe('process runner: stop', () => {

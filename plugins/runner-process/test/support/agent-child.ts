@@ -1,7 +1,7 @@
-import { compiledShim } from '@svc/agent/testing';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { compiledShim } from './compiled-shim.js';
 
 /** An agent in a process of its own. */
 export class AgentChild {

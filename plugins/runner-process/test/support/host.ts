@@ -1,10 +1,11 @@
-import { createAgentLog, startAgent, sweepMarked, type Agent, type AgentOptions } from '@svc/agent';
-import { compiledShim, FakeServer, TOKEN } from '@svc/agent/testing';
+import { createAgentLog, startAgent, type Agent, type AgentOptions } from '@svc/agent';
+import { FakeServer, TOKEN } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { processRunnerAgent } from '../../src/agent.js';
+import { agentPlugins } from './agent-plugins.js';
+import { killLeftovers } from './kill-leftovers.js';
 
 type DispatchExtras = Partial<Parameters<FakeServer['dispatch']>[0]>;
 
@@ -25,7 +26,6 @@ export class Host {
 
   /** An agent in this process, connected. */
   async startAgent(overrides: Partial<AgentOptions> = {}): Promise<Agent> {
-    const runners = [processRunnerAgent({ shimCommand: compiledShim() })];
     const log = createAgentLog({ write: () => {} });
     const base = {
       url: this.server.url,
@@ -34,7 +34,7 @@ export class Host {
       virtualGpus: 2,
       name: 'node-1',
     };
-    const agent = await startAgent({ ...base, runners, log, ...overrides });
+    const agent = await startAgent({ ...base, plugins: agentPlugins(), log, ...overrides });
     this.agent = agent;
     this.nodeId = agent.nodeId;
     await agent.ready;
@@ -69,7 +69,7 @@ export class Host {
   /** Must hold: no process of any job is left behind by a test. */
   async close(): Promise<void> {
     await this.closeAgent();
-    if (this.nodeId !== null) await sweepMarked({ SVC_NODE_ID: this.nodeId }, () => true);
+    if (this.nodeId !== null) await killLeftovers(this.nodeId);
     await this.server.close();
     await rm(this.stateDir, { recursive: true, force: true, maxRetries: 3 });
   }

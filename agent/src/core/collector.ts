@@ -1,0 +1,42 @@
+import type { GpuProcess, SlotSpec } from '@svc/contract';
+import type { StartedAttempt } from './attempt-hooks.js';
+
+/** Figures by name, as in `cpu.util`. */
+export type Measured = Record<string, number>;
+
+/** So often the host is measured. */
+export const SAMPLE_INTERVAL_MS = 2_000;
+
+/** Measures this host. One that fails is told in the log, and the others go on. */
+export interface HostCollector {
+  readonly name: string;
+  readonly of: 'host';
+  /** Called once, when the slots of this host are known. */
+  start?(): void;
+  /** The present figures, every 2 s. What cannot be measured now is left out. */
+  measure(): Measured | Promise<Measured>;
+  /** Those that use a GPU now. */
+  processes?(): readonly GpuProcess[];
+  close?(): void;
+}
+
+/** Follows each attempt from its start (or from the start of the agent) to its end. */
+export interface AttemptCollector {
+  readonly name: string;
+  readonly of: 'attempt';
+  /** Called once for each attempt that runs; what it returns is closed at the attempt's end, and when the agent closes. */
+  start(attempt: StartedAttempt): Collecting | Promise<Collecting>;
+}
+
+export interface Collecting {
+  close(): void | Promise<void>;
+}
+
+export type AgentCollector = HostCollector | AttemptCollector;
+
+/** Where GPU slots of this host come from. */
+export interface SlotSource {
+  readonly name: string;
+  /** The GPUs there are, none when the host has none. Throws when they cannot be told. */
+  discover(signal: AbortSignal): Promise<SlotSpec[]>;
+}

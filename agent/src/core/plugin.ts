@@ -1,0 +1,59 @@
+import {
+  toPluginFactory,
+  type Clock,
+  type Collector,
+  type Plugin,
+  type PluginDefinition,
+  type PluginFactory,
+  type Registration,
+  type TapOf,
+  type TapPlace,
+} from '@svc/hooks';
+import type { TObject } from 'typebox';
+import type { attemptEnded, attemptPrepare, attemptStarted } from './attempt-hooks.js';
+import type { AgentCollector, SlotSource } from './collector.js';
+import type { AgentLog } from './log.js';
+import type { NodeName, RunnerAgent } from './runner.js';
+
+/** Called once, after every setup: each tap adds what its plugin has. */
+export interface AgentRegistrations {
+  readonly runners: Registration<Collector<RunnerAgent>>;
+  readonly collectors: Registration<Collector<AgentCollector>>;
+  /** Asked for the GPUs of this host, unless the agent is told to have virtual ones. */
+  readonly slotSources: Registration<Collector<SlotSource>>;
+}
+
+export type AttemptHookRef = typeof attemptPrepare | typeof attemptStarted | typeof attemptEnded;
+
+export interface AgentPluginContext {
+  /** The plugin's. */
+  readonly name: string;
+  readonly node: NodeName;
+  readonly log: AgentLog;
+  readonly clock: Clock;
+  /** Aborts when the agent closes; the attempts go on. */
+  readonly signal: AbortSignal;
+  readonly hooks: { readonly [K in keyof AgentRegistrations]: Pick<AgentRegistrations[K], 'tap'> };
+  /** During setup: `ctx.tap(attemptEnded, (exit, attempt) => ...)`. */
+  tap<Ref extends AttemptHookRef>(ref: Ref, run: TapOf<Ref>, place?: TapPlace): void;
+  /** Last in, first out, when the agent closes. */
+  onClose(dispose: () => void | Promise<void>): void;
+}
+
+export type AgentPlugin = Plugin<AgentPluginContext>;
+
+/** The agent half of a plugin: `export default defineAgentPlugin({ name, setup(ctx) {...} })`. Its options are a JSON Schema of an object. */
+export function defineAgentPlugin<Options extends TObject>(
+  definition: PluginDefinition<AgentPluginContext, Options>,
+): PluginFactory<AgentPluginContext, Options> {
+  return toPluginFactory(definition);
+}
+
+export interface AgentConfig {
+  readonly plugins: readonly AgentPlugin[];
+}
+
+/** For `svc.agent.config.ts`: `export default defineAgentConfig({ plugins: [...] })`. */
+export function defineAgentConfig(config: AgentConfig): AgentConfig {
+  return config;
+}

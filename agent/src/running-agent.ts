@@ -1,0 +1,167 @@
+import type { Hello, ServerFrame, SlotSpec, SystemFacts, Welcome } from '@svc/contract';
+import os from 'node:os';
+import path from 'node:path';
+import type { AgentOptions } from './agent-options.js';
+import { AttemptPlugins } from './attempts/attempt-plugins.js';
+import { Fingerprints } from './attempts/fingerprints.js';
+import { OldAttempts } from './attempts/old-attempts.js';
+import { Supervisor } from './attempts/supervisor.js';
+import { PROTOCOL, Session, SESSION_TIMING, type SessionHandler } from './connection/session.js';
+import type { AgentAround, AgentKernel } from './core/agent-kernel.js';
+import { readBootId } from './core/boot-id.js';
+import type { JobUser } from './core/runner.js';
+import { VERSION } from './core/version.js';
+import { saveIdentitySync, type Identity } from './host/identity.js';
+import { discoverSlots } from './host/slots.js';
+import { loadSystemFacts } from './host/system-facts.js';
+import { Telemetry } from './host/telemetry.js';
+import { virtualGpus } from './host/virtual-gpus.js';
+import { LogShipper } from './logs/log-shipper.js';
+import { LogSpool } from './logs/log-spool.js';
+import { SpoolShipper } from './spool/spool-shipper.js';
+
+/** So long a hello waits for attempts that are being started. */
+const HELLO_PATIENCE_MS = 3000;
+
+export interface AgentParts extends AgentAround {
+  readonly options: AgentOptions;
+  readonly stateDir: string;
+  readonly identity: Identity;
+  /** As whom jobs run; null: as the agent does. */
+  readonly jobUser: JobUser | null;
+  readonly kernel: AgentKernel;
+  readonly closing: AbortController;
+}
+
+/** The parts of an agent and how they hear of the connection. */
+export class RunningAgent implements SessionHandler {
+  /** Resolves at the first welcome. */
+  readonly ready: Promise<void>;
+  #resolveReady = () => {};
+  readonly #parts: AgentParts;
+  readonly #session: Session;
+  readonly #logs: LogShipper;
+  readonly #logSpool: LogSpool;
+  readonly #spools: SpoolShipper;
+  readonly #supervisor: Supervisor;
+  readonly #oldAttempts: OldAttempts;
+  readonly #telemetry: Telemetry;
+  readonly #fingerprints: Fingerprints;
+  readonly #bootId = readBootId();
+  #identity: Identity;
+  #slots: readonly SlotSpec[] = [];
+  #system: SystemFacts | null = null;
+
+  constructor(parts: AgentParts) {
+    const { options, stateDir, kernel, node, jobUser, log, clock, signal } = parts;
+    const { url, token, spoolMaxBytes: maxBytes, replayBytesPerS, keepAttemptsDays: keepDays } = options;
+    this.ready = new Promise((resolve) => (this.#resolveReady = resolve));
+    this.#parts = parts;
+    this.#identity = parts.identity;
+    const timing = { ...SESSION_TIMING, ...options.timing };
+    this.#session = new Session({ url, token, clock, log, timing }, this);
+    const connection = {
+      send: this.#session.send.bind(this.#session),
+      isOnline: () => this.#session.isOnline,
+    };
+    this.#logs = new LogShipper(this.#session, clock, log, replayBytesPerS);
+    this.#logSpool = new LogSpool({ stateDir, maxBytes, logs: this.#logs, clock, log });
+    this.#spools = new SpoolShipper(this.#session, log);
+    this.#supervisor = new Supervisor({
+      ...{ stateDir, clock, log, token, jobUser, node, signal, serverUrl: url, bootId: this.#bootId },
+      ...{ logs: this.#logs, spools: this.#spools, ...connection },
+      runners: kernel.runners,
+      plugins: new AttemptPlugins(kernel, log),
+      onReleased: (dir) => this.#oldAttempts.released(dir),
+    });
+    this.#oldAttempts = new OldAttempts({
+      ...{ jobsDir: path.join(stateDir, 'jobs'), keepDays, clock, log },
+      isManaged: (key) => this.#supervisor.isManaged(key),
+    });
+    const collectors = kernel.collectors.filter((collector) => collector.of === 'host');
+    this.#telemetry = new Telemetry({ stateDir, log, collectors, ...connection });
+    this.#fingerprints = new Fingerprints(signal, () =>
+      this.#session.send({ type: 'runners', runners: this.#fingerprints.probes }),
+    );
+  }
+
+  /** Takes up what an earlier agent left, then connects. */
+  async start(): Promise<void> {
+    const { options, stateDir, kernel, node, log, signal } = this.#parts;
+    const { virtualGpus: count = 0 } = options;
+    const sources = count > 0 ? [virtualGpus(count)] : kernel.slotSources;
+    [this.#slots, this.#system] = await Promise.all([
+      discoverSlots(sources, log, signal),
+      loadSystemFacts(stateDir),
+      this.#fingerprints.start([...kernel.runners.values()]),
+    ]);
+    await this.#supervisor.recover();
+    this.#oldAttempts.start();
+    this.#logSpool.start();
+    this.#session.start();
+    this.#telemetry.start();
+    const about = { node_id: node.id, name: node.name, slots: this.#slots.length, state_dir: stateDir };
+    log.info('agent started', about);
+  }
+
+  async close(): Promise<void> {
+    this.#parts.closing.abort();
+    await this.#telemetry.close();
+    this.#logs.close();
+    await this.#logSpool.close();
+    await this.#session.close();
+    await this.#spools.close();
+    await this.#supervisor.close();
+    await this.#oldAttempts.close();
+    await this.#parts.kernel.close();
+  }
+
+  prepare(): Promise<void> {
+    return this.#supervisor.settle(HELLO_PATIENCE_MS);
+  }
+
+  hello(): Hello {
+    const { labels = {}, maxCpuJobs = os.cpus().length } = this.#parts.options;
+    return {
+      type: 'hello',
+      protocol: PROTOCOL,
+      ...this.#identity,
+      hostname: os.hostname(),
+      version: VERSION,
+      boot_id: this.#bootId,
+      labels,
+      slots: [...this.#slots],
+      max_cpu_jobs: maxCpuJobs,
+      runners: this.#fingerprints.probes,
+      system: this.#system as SystemFacts,
+      attempts: this.#supervisor.reports(),
+    };
+  }
+
+  onWelcome(welcome: Welcome): void {
+    const { node_id, node_secret, server_version } = welcome;
+    this.#keepSecret(node_secret);
+    this.#telemetry.welcomed();
+    this.#parts.log.info('connected', { url: this.#parts.options.url, node_id, server_version });
+    this.#supervisor.welcome(welcome);
+    this.#resolveReady();
+  }
+
+  onFrame(frame: ServerFrame): void {
+    if (frame.type === 'node_metrics_ack') void this.#telemetry.stored(frame);
+    else this.#supervisor.carryOut(frame);
+  }
+
+  onOffline(): void {
+    this.#logs.pause();
+    this.#spools.pause();
+  }
+
+  /** Must hold: the secret is on the disk before we speak again, for the server takes that as the sign that we keep it. */
+  #keepSecret(node_secret: string): void {
+    if (this.#identity.node_secret === node_secret) return;
+    const proven = { ...this.#identity, node_secret };
+    saveIdentitySync(this.#parts.stateDir, proven);
+    this.#identity = proven;
+  }
+}

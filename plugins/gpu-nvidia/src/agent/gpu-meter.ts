@@ -1,0 +1,137 @@
+import { SAMPLE_INTERVAL_MS, toReason, type AgentLog, type HostCollector, type Measured } from '@svc/agent';
+import type { GpuProcess } from '@svc/contract';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { jobOf } from './job-of-process.js';
+
+/** Fields of nvidia-smi and the metrics that they become, behind `gpu.<index>.`. */
+const FIELDS = [
+  ['utilization.gpu', 'util'],
+  ['memory.used', 'mem_used_mb'],
+  ['memory.total', 'mem_total_mb'],
+  ['temperature.gpu', 'temp_c'],
+  ['power.draw', 'power_w'],
+  ['clocks.sm', 'sm_clock_mhz'],
+  ['clocks.mem', 'mem_clock_mhz'],
+] as const;
+const FORMAT = '--format=csv,noheader,nounits';
+const PROCESSES_EVERY_MS = 10_000;
+const RESTART_AFTER_MS = 30_000;
+const TIMEOUT_MS = 15_000;
+/** Older than this is not the present any more. */
+const FRESH_MS = 3 * SAMPLE_INTERVAL_MS;
+const run = promisify(execFile);
+
+/**
+ * One nvidia-smi that goes on printing, since starting it takes longer than measuring. When it ends (a driver that is being replaced),
+ * it is started again half a minute later.
+ */
+export class NvidiaMeter implements HostCollector {
+  readonly name = 'gpu-nvidia';
+  readonly of = 'host';
+  readonly #log: AgentLog;
+  readonly #program: string;
+  readonly #restartAfterMs: number;
+  readonly #figures = new Map<string, { readonly measured: Measured; readonly at: number }>();
+  #processes: readonly GpuProcess[] = [];
+  #child: ChildProcess | null = null;
+  #lister: NodeJS.Timeout | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(log: AgentLog, program = 'nvidia-smi', restartAfterMs = RESTART_AFTER_MS) {
+    this.#log = log;
+    this.#program = program;
+    this.#restartAfterMs = restartAfterMs;
+  }
+  start(): void {
+    this.#watch();
+    this.#lister = setInterval(() => void this.#listProcesses(), PROCESSES_EVERY_MS);
+  }
+
+  /** The newest figures; none from the last seconds: none at all. */
+  measure(): Measured {
+    const since = performance.now() - FRESH_MS;
+    const fresh = [...this.#figures.values()].filter(({ at }) => at >= since);
+    return Object.assign({}, ...fresh.map(({ measured }) => measured)) as Measured;
+  }
+
+  processes(): readonly GpuProcess[] {
+    return this.#processes;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#child?.kill();
+    clearInterval(this.#lister);
+    clearTimeout(this.#restart);
+  }
+
+  #watch(): void {
+    const query = `--query-gpu=index,${FIELDS.map(([field]) => field).join(',')}`;
+    const child = spawn(this.#program, [query, FORMAT, `--loop-ms=${SAMPLE_INTERVAL_MS}`], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    this.#child = child;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const gpu = parseGpuLine(line);
+      if (gpu) this.#figures.set(gpu.index, { measured: gpu.measured, at: performance.now() });
+    });
+    child.on('error', (error) => this.#log.warn('the GPUs cannot be measured', { reason: toReason(error) }));
+    child.on('close', () => {
+      if (!this.#closed) this.#restart = setTimeout(() => this.#watch(), this.#restartAfterMs);
+    });
+  }
+
+  async #listProcesses(): Promise<void> {
+    try {
+      const [gpus, processes] = await Promise.all([
+        this.#ask('--query-gpu=index,uuid'),
+        this.#ask('--query-compute-apps=gpu_uuid,pid,used_memory,process_name'),
+      ]);
+      this.#processes = parseProcesses(gpus, processes, jobOf);
+    } catch {
+      this.#processes = [];
+    }
+  }
+
+  async #ask(query: string): Promise<string> {
+    return (await run(this.#program, [query, FORMAT], { timeout: TIMEOUT_MS })).stdout;
+  }
+}
+
+/** `index, util, memory.used, …`; figures that the device does not have (`[N/A]`) are left out. null: no such line. */
+export function parseGpuLine(line: string): { index: string; measured: Measured } | null {
+  const [index = '', ...figures] = line.split(',').map((field) => field.trim());
+  if (!/^\d+$/.test(index)) return null;
+  const named = FIELDS.map(
+    ([, name], place) => [`gpu.${index}.${name}`, Number(figures[place] || NaN)] as const,
+  );
+  return { index, measured: Object.fromEntries(named.filter(([, value]) => Number.isFinite(value))) };
+}
+
+/** `gpus`: lines of `index, uuid`; `processes`: lines of `uuid, pid, memory in MiB, name`, where the name may hold commas. */
+export function parseProcesses(
+  gpus: string,
+  processes: string,
+  toJob: (pid: number) => string | null,
+): GpuProcess[] {
+  const indices = new Map(rows(gpus).map(([index, uuid]) => [uuid, Number(index)]));
+  return rows(processes).flatMap(([uuid, pid, memory, ...name]) => {
+    const gpu = indices.get(uuid);
+    if (gpu === undefined || !/^\d+$/.test(pid ?? '')) return [];
+    const mem_mb = Number(memory);
+    const job_id = toJob(Number(pid));
+    return [
+      { gpu, pid: Number(pid), name: name.join(', '), mem_mb: Number.isFinite(mem_mb) ? mem_mb : 0, job_id },
+    ];
+  });
+}
+
+function rows(csv: string): string[][] {
+  return csv
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.split(',').map((field) => field.trim()));
+}

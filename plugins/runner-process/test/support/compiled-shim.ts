@@ -1,0 +1,30 @@
+import { buildSync } from 'esbuild';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SHIM_FLAGS } from '../../src/agent/shim-pool.js';
+
+let command: readonly string[] | null = null;
+
+/** Starts a shim as production does: plain Node on compiled code, not TypeScript through a loader. Compiled once. */
+export function compiledShim(): readonly string[] {
+  return (command ??= [process.execPath, ...SHIM_FLAGS, compile()]);
+}
+
+function compile(): string {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-shim-'));
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  const toSource = (name: string) => fileURLToPath(new URL(`../../src/agent/${name}.ts`, import.meta.url));
+  buildSync({
+    entryPoints: ['shim', 'launcher'].map(toSource),
+    outdir: dir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    conditions: ['svc-source'],
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  });
+  return path.join(dir, 'shim.mjs');
+}
