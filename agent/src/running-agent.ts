@@ -1,4 +1,5 @@
 import type { Hello, ServerFrame, SlotSpec, SystemFacts, Welcome } from '@svc/contract';
+import { AGENT_PROTOCOL } from '@svc/contract/protocol';
 import os from 'node:os';
 import path from 'node:path';
 import type { AgentOptions } from './agent-options.js';
@@ -6,7 +7,7 @@ import { AttemptPlugins } from './attempts/attempt-plugins.js';
 import { Fingerprints } from './attempts/fingerprints.js';
 import { OldAttempts } from './attempts/old-attempts.js';
 import { Supervisor } from './attempts/supervisor.js';
-import { PROTOCOL, Session, SESSION_TIMING, type SessionHandler } from './connection/session.js';
+import { Session, SESSION_TIMING, type SessionHandler } from './connection/session.js';
 import type { AgentAround, AgentKernel } from './core/agent-kernel.js';
 import { readBootId } from './core/boot-id.js';
 import type { JobUser } from './core/runner.js';
@@ -124,7 +125,7 @@ export class RunningAgent implements SessionHandler {
     const { labels = {}, maxCpuJobs = os.cpus().length } = this.#parts.options;
     return {
       type: 'hello',
-      protocol: PROTOCOL,
+      protocol: AGENT_PROTOCOL,
       ...this.#identity,
       hostname: os.hostname(),
       version: VERSION,

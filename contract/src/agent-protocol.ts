@@ -1,8 +1,10 @@
 import { Type, type Static } from 'typebox';
-import { MIB, Timestamp, nullable, strict } from './route.js';
+import { VERDICTS } from './protocol/enums.js';
+import { MAX_LINE_BYTES } from './protocol/limits.js';
+import { Timestamp, nullable, strict } from './route.js';
 import { JobType, Labels } from './records/job.js';
 import { NodeMetricsAck, NodeMetricsFrame } from './node-metrics.js';
-import { LogStream, MAX_LINE_BYTES } from './records/log.js';
+import { LogStream } from './records/log.js';
 import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
 
 /**
@@ -30,10 +32,6 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *
  * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
  */
-export const AGENT_PROTOCOL = 1;
-export const MAX_FRAME_BYTES = 16 * MIB;
-export const HEARTBEAT_INTERVAL_MS = 25_000;
-export const NODE_OFFLINE_AFTER_MS = 90_000;
 
 const AttemptKey = { job_id: Type.String(), attempt: Type.Integer({ minimum: 1 }) };
 export interface AttemptKey {
@@ -141,8 +139,7 @@ export const AgentFrame = Type.Union([
 ]);
 export type AgentFrame = Static<typeof AgentFrame>;
 
-/** keep: go on; start it if it is only accepted. stop: kill it, then report its end. forget: its end is on record (or it is nobody's): clean up. */
-export const Verdict = Type.Enum(['keep', 'stop', 'forget']);
+export const Verdict = Type.Enum([...VERDICTS]);
 export type Verdict = Static<typeof Verdict>;
 
 export const LogPosition = strict({

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { GpuProcess } from './records/node.js';
+import { MAX_FRAME_SAMPLES } from './protocol/limits.js';
 import { Timestamp, nullable, strict } from './route.js';
-
-export const MAX_FRAME_SAMPLES = 300;
 
 /**
  * Samples of a node in columns: `values[name][i]` was measured at `ts[i]`, null where it was not. `ts` rises strictly.

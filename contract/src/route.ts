@@ -1,6 +1,7 @@
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import type { SCOPES } from './protocol/enums.js';
+import { MIB } from './protocol/limits.js';
 
-export const SCOPES = ['read', 'write', 'sdk', 'agent'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /**
@@ -9,12 +10,9 @@ export type Scope = (typeof SCOPES)[number];
  */
 export type RouteScope = Scope | 'ingest' | 'any' | 'none';
 
-const KIB = 1024;
-export const MIB = 1024 * KIB;
-
 /** A limit of whole KiB or MiB in words: `1 KiB`, `16 MiB`. */
 export function sizeText(bytes: number): string {
-  return bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
+  return bytes < MIB ? `${bytes / 1024} KiB` : `${bytes / MIB} MiB`;
 }
 
 /** An endpoint as data. `path` is relative to /api/v1, in OpenAPI form; `{name:path}` also takes slashes. */

@@ -26,8 +26,6 @@ export const SpoolRecord = Type.Union([
 ]);
 export type SpoolRecord = Static<typeof SpoolRecord>;
 
-export const SPOOL_END = '{"kind":"end"}';
-
 function toRecord<const K extends string, const P extends Record<string, TSchema>>(kind: K, fields: P) {
   return strict({ kind: Type.Literal(kind), run_id: Type.String(), ...fields });
 }

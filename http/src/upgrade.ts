@@ -1,3 +1,4 @@
+import { CLOSE, MAX_FRAME_BYTES } from '@svc/contract';
 import { isAnswerable, withLimit } from '@svc/hooks';
 import { fail } from '@svc/validation';
 import { randomUUID } from 'node:crypto';
@@ -9,11 +10,7 @@ import { admitOrigin } from './origin.js';
 import type { HttpParts, ServerParts } from './parts.js';
 import { SocketCare } from './socket-care.js';
 
-const SETTINGS = { noServer: true, maxPayload: 16 * 1024 * 1024, perMessageDeflate: false };
-const GOING_AWAY = 1001;
-const INTERNAL_ERROR = 1011;
-/** Agents know it: the token of the socket was revoked or has expired. */
-const TOKEN_REFUSED = 4004;
+const SETTINGS = { noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false };
 const CUT_AFTER_MS = 1_000;
 
 /** WebSocket endpoints. Whoever may not in gets an HTTP answer with the error envelope, not a socket. */
@@ -41,7 +38,7 @@ export function serveUpgrades(server: Server, parts: ServerParts) {
         route.open(webSocket, caller!, request);
       } catch (err) {
         log.error({ err, path }, 'a socket could not be served');
-        webSocket.close(INTERNAL_ERROR);
+        webSocket.close(CLOSE.internal);
       }
     });
   }
@@ -55,7 +52,7 @@ export function serveUpgrades(server: Server, parts: ServerParts) {
     /** Says goodbye to every socket; cuts those that are still there after the grace. */
     async close(graceMs: number): Promise<void> {
       care.close();
-      for (const client of sockets.clients) client.close(GOING_AWAY, 'the server closes');
+      for (const client of sockets.clients) client.close(CLOSE.goingAway, 'the server closes');
       const gone = new Promise((resolve) => sockets.close(resolve));
       const cut = () => sockets.clients.forEach((client) => client.terminate());
       await Promise.all([withLimit(graceMs, () => gone).catch(cut), gone]);
@@ -64,7 +61,7 @@ export function serveUpgrades(server: Server, parts: ServerParts) {
 }
 
 function endForToken(socket: WebSocket): void {
-  socket.close(TOKEN_REFUSED, 'the token was revoked or has expired');
+  socket.close(CLOSE.tokenRefused, 'the token was revoked or has expired');
   setTimeout(() => socket.terminate(), CUT_AFTER_MS).unref();
 }
 

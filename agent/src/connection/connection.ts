@@ -1,17 +1,14 @@
 import type { AgentFrame, FrameOf, ServerFrame, Welcome } from '@svc/contract';
+import { AGENT_SOCKET_PATH, CLOSE, MAX_FRAME_BYTES, parseServerFrame } from '@svc/contract/protocol';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import { toReason } from '../core/log.js';
-import { parseServerFrame } from './server-frame.js';
 import type { SessionHandler, SessionOptions } from './session.js';
 
-const SOCKET_PATH = '/api/v1/agent/ws';
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+const SOCKET_PATH = `/api/v1${AGENT_SOCKET_PATH}`;
 const ROOM_BYTES = 1024 * 1024;
 /** The server refuses us, or another agent speaks as our node: coming back at once would not help. */
-const LASTING_CLOSE_CODES = [4000, 4001];
-const SAY_HELLO_AGAIN = 4003;
-const TOKEN_REFUSED = 4004;
+const LASTING_CLOSE_CODES: readonly number[] = [CLOSE.refused, CLOSE.replaced];
 
 type Refused = FrameOf<ServerFrame, 'refused'>;
 
@@ -79,7 +76,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#socket.close(1001, 'the agent closes');
+    this.#socket.close(CLOSE.goingAway, 'the agent closes');
     setTimeout(() => this.#socket.terminate(), 1000).unref();
   }
 
@@ -170,7 +167,7 @@ export class Connection {
   #leave(code: number, closeReason: string): void {
     this.#phase = 'gone';
     this.#refused ||= LASTING_CLOSE_CODES.includes(code);
-    if (code === TOKEN_REFUSED) this.#refuseForToken('it is unknown, revoked or has expired');
+    if (code === CLOSE.tokenRefused) this.#refuseForToken('it is unknown, revoked or has expired');
     if (closeReason !== '') this.#reason ??= `the server closed the connection: ${closeReason}`;
     this.#clearTimers();
     this.#makeRoom();
@@ -178,7 +175,7 @@ export class Connection {
     this.#onLeave({
       reason: this.#reason,
       refused: this.#refused,
-      awaited: code === SAY_HELLO_AGAIN,
+      awaited: code === CLOSE.sayHelloAgain,
       onlineMs,
     });
   }

@@ -1,11 +1,8 @@
-import type { AGENT_PROTOCOL, AgentFrame, Hello, ServerFrame, Welcome } from '@svc/contract';
+import type { AgentFrame, Hello, ServerFrame, Welcome } from '@svc/contract';
 import { toBackoffMs, toSlowBackoffMs } from '../core/backoff.js';
 import type { AgentLog } from '../core/log.js';
 import type { Clock } from '../core/runner.js';
 import { Connection, type Leave } from './connection.js';
-
-/** When the contract's number changes, this does not compile until the agent speaks the new protocol. */
-export const PROTOCOL: typeof AGENT_PROTOCOL = 1;
 
 export interface SessionTiming {
   /** For the opening of the socket, and again for the answer to hello. */

@@ -1,11 +1,10 @@
-import type { MAX_FRAME_SAMPLES } from '@svc/contract';
+import { MAX_FRAME_SAMPLES } from '@svc/contract/protocol';
 import { appendFile, mkdir, readFile, stat, truncate, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { Measured } from '../core/collector.js';
 import { listNames, unlessMissing } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
 
-export const FRAME_SAMPLES: typeof MAX_FRAME_SAMPLES = 300;
 /** A day of a host with 8 GPUs takes half of it. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const SEGMENT = /^(\d{10})\.jsonl$/;
@@ -111,9 +110,9 @@ export class TelemetrySpool {
     let rest = samples;
     while (rest.length > 0) {
       const into = this.#into(rest);
-      const part = rest.slice(0, FRAME_SAMPLES - into.count);
+      const part = rest.slice(0, MAX_FRAME_SAMPLES - into.count);
       await this.#appendLines(into, part, sizes);
-      if (into.count === FRAME_SAMPLES) this.#growing = null;
+      if (into.count === MAX_FRAME_SAMPLES) this.#growing = null;
       rest = rest.slice(part.length);
     }
   }
@@ -194,7 +193,7 @@ function parseSegment(text: string | null): Sample[] {
     const sample = toSample(names, parseRow(line));
     if (sample !== null && sample.ts > (samples.at(-1)?.ts ?? -1)) samples.push(sample);
   }
-  return samples.slice(0, FRAME_SAMPLES);
+  return samples.slice(0, MAX_FRAME_SAMPLES);
 }
 
 function toSample(names: readonly unknown[], [ts, ...values]: readonly unknown[]): Sample | null {

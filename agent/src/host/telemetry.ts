@@ -1,10 +1,11 @@
 import type { AgentFrame, NodeMetricsAck, NodeMetricsFrame } from '@svc/contract';
+import { MAX_FRAME_SAMPLES } from '@svc/contract/protocol';
 import path from 'node:path';
 import { SAMPLE_INTERVAL_MS, type HostCollector } from '../core/collector.js';
 import type { AgentLog } from '../core/log.js';
 import { HostCollectors } from './host-collectors.js';
 import { HostMeter } from './host-metrics.js';
-import { FRAME_SAMPLES, TelemetrySpool, type Sample } from './telemetry-spool.js';
+import { TelemetrySpool, type Sample } from './telemetry-spool.js';
 
 const UPLOAD_INTERVAL_MS = 5_000;
 /** One late frame in so long: a day goes in five minutes, and all agents together leave the server room. */
@@ -127,7 +128,7 @@ export class Telemetry {
   }
 
   #sendLive(): void {
-    const unsent = this.#unsent().slice(0, FRAME_SAMPLES);
+    const unsent = this.#unsent().slice(0, MAX_FRAME_SAMPLES);
     const last = unsent.at(-1);
     if (last === undefined) return;
     this.#sentTo = last.ts;

@@ -1,9 +1,8 @@
+import { MAX_LINE_BYTES } from '@svc/contract/protocol';
+
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
-
-/** The contract's MAX_LINE_BYTES; here because importing the contract's schemas at run time costs 15 MB. */
-export const MAX_LINE_BYTES = 16 * 1024;
 
 /** Lines with the file offset behind each: `ends[i]` belongs to `texts[i]`, when texts are asked for. */
 export interface Lines {

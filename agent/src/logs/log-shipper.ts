@@ -1,4 +1,5 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
+import { LOG_STREAMS } from '@svc/contract/protocol';
 import { watch, type FSWatcher } from 'node:fs';
 import { writeDurable } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
@@ -13,7 +14,6 @@ const POLL_MS = 500;
 const POLL_UNWATCHED_MS = 40;
 const REPLAY_BYTES_PER_S = 32 * 1024 * 1024;
 const AT_START: Mark = { offset: 0, lines: 0 };
-const STREAMS = ['stdout', 'stderr'] as const;
 
 /** The socket as logs see it. */
 export interface LogSocket {
@@ -160,22 +160,22 @@ export class AttemptLogs {
 
   /** Resolves when all of the log was sent once. */
   get sent(): Promise<unknown> {
-    return Promise.all(STREAMS.map((name) => this.#streams[name].sent));
+    return Promise.all(LOG_STREAMS.map((name) => this.#streams[name].sent));
   }
 
   /** Resolves when the server has acknowledged all of the log. */
   get shipped(): Promise<unknown> {
-    return Promise.all(STREAMS.map((name) => this.#streams[name].shipped));
+    return Promise.all(LOG_STREAMS.map((name) => this.#streams[name].shipped));
   }
 
   resume(positions: readonly LogPosition[]): void {
-    for (const name of STREAMS) {
+    for (const name of LOG_STREAMS) {
       this.#streams[name].resume(positions.find(({ stream }) => stream === name) ?? AT_START);
     }
   }
 
   pause(): void {
-    for (const name of STREAMS) this.#streams[name].pause();
+    for (const name of LOG_STREAMS) this.#streams[name].pause();
   }
 
   ack(position: LogPosition): void {
@@ -186,12 +186,12 @@ export class AttemptLogs {
   finalize(): void {
     this.#stopWatching();
     this.#begin();
-    for (const name of STREAMS) this.#streams[name].finalize();
+    for (const name of LOG_STREAMS) this.#streams[name].finalize();
   }
 
   close(): void {
     this.#stopWatching();
-    for (const name of STREAMS) this.#streams[name].close();
+    for (const name of LOG_STREAMS) this.#streams[name].close();
     this.#onClose();
   }
 
@@ -207,7 +207,7 @@ export class AttemptLogs {
     void cuts.then(
       (known) => {
         this.#hasBegun = true;
-        for (const name of STREAMS) this.#streams[name].begin(known[name]);
+        for (const name of LOG_STREAMS) this.#streams[name].begin(known[name]);
       },
       () => {},
     );
@@ -226,7 +226,7 @@ export class AttemptLogs {
   }
 
   #wakeAll(): void {
-    for (const name of STREAMS) this.#streams[name].wake();
+    for (const name of LOG_STREAMS) this.#streams[name].wake();
   }
 
   #stopWatching(): void {

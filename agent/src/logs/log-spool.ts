@@ -1,4 +1,5 @@
 import type { LogStream as StreamName } from '@svc/contract';
+import { LOG_STREAMS } from '@svc/contract/protocol';
 import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { unlessMissing } from '../core/durable-file.js';
@@ -130,7 +131,7 @@ export class LogSpool {
     const now = performance.now();
     this.#entries = new Map();
     for (const logs of this.#options.logs.managed) {
-      for (const name of ['stdout', 'stderr'] as const) {
+      for (const name of LOG_STREAMS) {
         const stream = logs.streams[name];
         const known = before.get(stream);
         const entry = known?.start === stream.cut.start ? known : toEntry(logs, name);

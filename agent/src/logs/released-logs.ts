@@ -1,3 +1,4 @@
+import { LOG_STREAMS } from '@svc/contract/protocol';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { listNames, unlessMissing } from '../core/durable-file.js';
@@ -41,7 +42,7 @@ export class ReleasedLogs {
     let freed = 0;
     for (const log of logs) {
       if (freed >= wantedBytes) break;
-      for (const name of ['stdout', 'stderr']) await emptyReleased(log.dir, name);
+      for (const name of LOG_STREAMS) await emptyReleased(log.dir, name);
       this.heldBytes -= log.heldBytes;
       freed += log.heldBytes;
     }

@@ -1,10 +1,8 @@
-import type { SPOOL_END } from '@svc/contract';
+import { SPOOL_END } from '@svc/contract/protocol';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isOfAnother } from '../core/file-owner.js';
-
-const END: typeof SPOOL_END = '{"kind":"end"}';
 
 /** A longer line is no record: it is given up in pieces of this size. */
 export const MAX_LINE_BYTES = 1024 * 1024;
@@ -77,7 +75,7 @@ function toPiece(bytes: Buffer, from: number, isFull: boolean): Piece {
     const newline = bytes.indexOf(NEWLINE, start);
     if (newline < 0) break;
     const text = bytes.toString('utf8', start, newline);
-    if (text === END) return lines.length > 0 ? { kind: 'lines', lines } : { kind: 'end' };
+    if (text === SPOOL_END) return lines.length > 0 ? { kind: 'lines', lines } : { kind: 'end' };
     start = newline + 1;
     lines.push({ to: from + start, text });
   }

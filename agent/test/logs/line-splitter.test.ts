@@ -1,7 +1,7 @@
-import { MAX_LINE_BYTES as CONTRACT_MAX_LINE_BYTES } from '@svc/contract';
+import { MAX_LINE_BYTES } from '@svc/contract/protocol';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LineSplitter, MAX_LINE_BYTES, type Lines } from '../../src/logs/line-splitter.js';
+import { LineSplitter, type Lines } from '../../src/logs/line-splitter.js';
 
 interface Line {
   text: string;
@@ -98,10 +98,6 @@ function chunked(data: Buffer, cuts: readonly number[]): Buffer[] {
 }
 
 describe('line splitter', () => {
-  it('has the limit of the contract', () => {
-    expect(MAX_LINE_BYTES).to.equal(CONTRACT_MAX_LINE_BYTES);
-  });
-
   it('cuts at LF and CR LF, and keeps empty lines', () => {
     expect(texts('a\nb\r\n\n\r\nc\n')).to.deep.equal(['a', 'b', '', '', 'c']);
   });

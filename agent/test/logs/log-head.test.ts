@@ -1,9 +1,10 @@
+import { MAX_LINE_BYTES } from '@svc/contract/protocol';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { LineSplitter, MAX_LINE_BYTES } from '../../src/logs/line-splitter.js';
+import { LineSplitter } from '../../src/logs/line-splitter.js';
 import {
   findLogHead,
   ensureLogHeads,

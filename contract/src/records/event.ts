@@ -1,30 +1,11 @@
 import { Type, type Static } from 'typebox';
+import { SEVERITIES, type EVENT_TYPES } from '../protocol/enums.js';
 import { Timestamp, nullable, strict } from '../route.js';
 import { JsonObject } from './run.js';
 
-export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 export const Severity = Type.Enum([...SEVERITIES]);
 export type Severity = Static<typeof Severity>;
 
-export const EVENT_TYPES = [
-  'JOB_QUEUED',
-  'RUN_STARTED',
-  'RUN_FINISHED',
-  'CHECKPOINT_CREATED',
-  'EVALUATION_FINISHED',
-  'LOSS_NAN',
-  'LOSS_SPIKE',
-  'OOM',
-  'OVERFITTING_SUSPECTED',
-  'GPU_UNDERUTILIZED',
-  'DISK_LOW',
-  'AGENT_DISCONNECTED',
-  'CUSTOM',
-  'JOB_LOST',
-  'JOB_FOUND',
-  'RUN_STALLED',
-  'GPU_UNHEALTHY',
-] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 export const EVENT_DATA_BYTES = 64 * 1024;

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox';
+import type { REMOVABLE_STATES } from '../protocol/enums.js';
 import { Timestamp, strict } from '../route.js';
 
-/** States in which a job, or a run without a job, is over for good. */
-export const REMOVABLE_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED'] as const;
 export type RemovableState = (typeof REMOVABLE_STATES)[number];
 
 const RemovalCounts = {

@@ -1,21 +1,13 @@
 import { Type, type Static } from 'typebox';
 import { PLAIN, Timestamp, nullable, strict, text } from '../route.js';
-import { JOB_STATUSES } from '../job-states.js';
+import { FAILURE_REASONS, JOB_TYPES } from '../protocol/enums.js';
+import { JOB_STATUSES } from '../protocol/job-states.js';
 import { Name, Placement } from './project.js';
 
 export const JobStatusName = Type.Enum([...JOB_STATUSES]);
-export const JobType = Type.Enum(['TRAIN', 'EVALUATE']);
+export const JobType = Type.Enum([...JOB_TYPES]);
 export type JobType = Static<typeof JobType>;
 
-/** Why an attempt did not succeed. `signal` is lower case as the specification writes it. */
-export const FAILURE_REASONS = [
-  'EVALUATION_RESULT_INVALID',
-  'OOM',
-  'EXIT_CODE',
-  'DISPATCH_FAILED',
-  'LOST',
-  'signal',
-] as const;
 export const FailureReason = Type.Enum([...FAILURE_REASONS]);
 export type FailureReason = Static<typeof FailureReason>;
 

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox';
+import { LOG_STREAMS } from '../protocol/enums.js';
 import { Timestamp, strict } from '../route.js';
 
-export const LogStream = Type.Enum(['stdout', 'stderr']);
+export const LogStream = Type.Enum([...LOG_STREAMS]);
 export type LogStream = Static<typeof LogStream>;
 
 /** One line; `seq` counts from 0 per (job, attempt) over both streams. */
@@ -10,6 +11,3 @@ export const LogLine = strict(
   { $id: 'LogLine' },
 );
 export type LogLine = Static<typeof LogLine>;
-
-/** A longer line is split into pieces of at most this many bytes. */
-export const MAX_LINE_BYTES = 16 * 1024;

@@ -1,10 +1,17 @@
 import { Type, type Static } from 'typebox';
+import {
+  DIRECTIONS,
+  HEALTH_STATUSES,
+  METRIC_LEVELS,
+  NON_FINITE_VALUES,
+  TREND_NAMES,
+} from '../protocol/enums.js';
 import { Timestamp, nullable, strict, text } from '../route.js';
 import { Placement } from './project.js';
 import { RunStatusName } from './run.js';
 
 /** A number, or the word for one that JSON cannot write. */
-export const MetricValue = Type.Union([Type.Number(), Type.Enum(['NaN', 'Infinity', '-Infinity'])]);
+export const MetricValue = Type.Union([Type.Number(), Type.Enum([...NON_FINITE_VALUES])]);
 export type MetricValue = Static<typeof MetricValue>;
 
 export const MetricName = Type.String({
@@ -44,10 +51,9 @@ export type Series = Static<typeof Series>;
 export const SeriesByName = Type.Record(Type.String(), Series);
 export type SeriesByName = Static<typeof SeriesByName>;
 
-export const TREND_NAMES = ['increasing', 'decreasing', 'stable', 'unknown'] as const;
 export const Trend = Type.Enum([...TREND_NAMES]);
 export type Trend = Static<typeof Trend>;
-export const Direction = Type.Enum(['minimize', 'maximize']);
+export const Direction = Type.Enum([...DIRECTIONS]);
 export type Direction = Static<typeof Direction>;
 
 export const MetricSummary = strict({
@@ -61,7 +67,7 @@ export const MetricSummary = strict({
 export type MetricSummary = Static<typeof MetricSummary>;
 
 export const RunHealth = strict({
-  status: Type.Enum(['ok', 'warning', 'critical', 'stale']),
+  status: Type.Enum([...HEALTH_STATUSES]),
   reasons: Type.Array(Type.String()),
 });
 export type RunHealth = Static<typeof RunHealth>;
@@ -81,7 +87,6 @@ export const RunSummary = strict(
 );
 export type RunSummary = Static<typeof RunSummary>;
 
-export const METRIC_LEVELS = ['global', 'project', 'experiment'] as const;
 export const MetricLevel = Type.Enum([...METRIC_LEVELS]);
 export type MetricLevel = Static<typeof MetricLevel>;
 

@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
+import { NODE_STATUSES } from '../protocol/enums.js';
 import { Timestamp, nullable, strict } from '../route.js';
 import { Labels } from './job.js';
 
-export const NodeStatus = Type.Enum(['ONLINE', 'OFFLINE', 'DRAINING']);
+export const NodeStatus = Type.Enum([...NODE_STATUSES]);
 export type NodeStatus = Static<typeof NodeStatus>;
 
 /** What an agent says of one GPU slot; `virtual` slots stand for no device. */

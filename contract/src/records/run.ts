@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
+import { RUN_STATUSES } from '../protocol/enums.js';
 import { Timestamp, nullable, strict, text } from '../route.js';
 import { Placement } from './project.js';
 
-export const RUN_STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
 export const RunStatusName = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = Static<typeof RunStatusName>;
 

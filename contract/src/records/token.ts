@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { SCOPES, Timestamp, nullable, strict } from '../route.js';
+import { SCOPES } from '../protocol/enums.js';
+import { Timestamp, nullable, strict } from '../route.js';
 
 export const ScopeName = Type.Enum([...SCOPES]);
 

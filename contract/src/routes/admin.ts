@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { route, strict, text } from '../route.js';
-import { GarbageReport, REMOVABLE_STATES } from '../records/garbage.js';
+import { REMOVABLE_STATES } from '../protocol/enums.js';
+import { GarbageReport } from '../records/garbage.js';
 
 export const createBackup = route({
   id: 'admin.backup',

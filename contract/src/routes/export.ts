@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { route, strict } from '../route.js';
-import { EXPORT_FORMATS } from '../records/export.js';
+import { EXPORT_FORMATS } from '../protocol/enums.js';
 
 export const exportMetrics = route({
   id: 'metrics.export',

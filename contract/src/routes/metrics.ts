@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { MIB, limit, route, strict } from '../route.js';
+import { MIB } from '../protocol/limits.js';
+import { limit, route, strict } from '../route.js';
 import { MetricName, MetricPoint, RunSummary, SeriesByName } from '../records/metric.js';
 
 const step = Type.Optional(

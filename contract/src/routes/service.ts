@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { route, strict } from '../route.js';
-import { JOB_STATUSES, type JobStatus } from '../job-states.js';
+import { JOB_STATUSES, type JobStatus } from '../protocol/job-states.js';
 import { Job } from '../records/job.js';
 import type { TInteger } from 'typebox';
 

@@ -1,6 +1,6 @@
+import { CLOSE } from '@svc/contract';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { CLOSE } from './close-codes.js';
 
 /** A hello of the largest node, with thousands of attempts, fits. */
 const MAX_FIRST_FRAME_BYTES = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import {
   AGENT_PROTOCOL,
+  CLOSE,
   type AgentFrame,
   type FrameOf,
   type Hello,
@@ -10,7 +11,6 @@ import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { CLOSE } from './close-codes.js';
 import { Connections } from './connections.js';
 import { enrol } from './enrol.js';
 import { limitFirstFrame } from './first-frame-limit.js';

@@ -1,8 +1,7 @@
-import { HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contract';
+import { CLOSE, HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
 import { Type } from 'typebox';
-import { CLOSE } from './close-codes.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';

@@ -1,11 +1,11 @@
-import { routes as contract, type NodeRecord } from '@svc/contract';
+import { AGENT_SOCKET_PATH, routes as contract, type NodeRecord } from '@svc/contract';
 import { ok, requireId, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { AgentHub } from './hub.js';
 import { listNodes, requireNode, setDraining } from './node-store.js';
 import type { Removal } from './removal.js';
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, hub: AgentHub, removal: Removal): void {
-  routes.upgrade('/agent/ws', 'agent', (socket, _caller, request) => hub.open(socket, request.socket));
+  routes.upgrade(AGENT_SOCKET_PATH, 'agent', (socket, _caller, request) => hub.open(socket, request.socket));
   routes.add(contract.listNodes, async ({ query }) => ok(await listNodes(ctx.db, toPage('node', query))));
   routes.add(contract.getNode, async ({ params }) => ok(await requireNode(ctx.db, params.node_id)));
   routes.add(contract.drainNode, async ({ params }) => ok(await drain(ctx, params.node_id, true)));

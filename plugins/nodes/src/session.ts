@@ -1,7 +1,6 @@
-import { MAX_FRAME_BYTES, type AgentFrame, type Hello, type ServerFrame } from '@svc/contract';
+import { CLOSE, MAX_FRAME_BYTES, type AgentFrame, type Hello, type ServerFrame } from '@svc/contract';
 import { giveWay, type Clock, type Logger } from '@svc/kernel';
 import type { RawData, WebSocket } from 'ws';
-import { CLOSE, toCloseReason } from './close-codes.js';
 import type { Connection } from './connections.js';
 import { MalformedFrame, ProtocolMismatch, parseFrame } from './frames.js';
 import { Refusal } from './enrol.js';
@@ -9,6 +8,7 @@ import { OrderedWork } from './ordered-work.js';
 import type { AgentNode } from './service.js';
 
 const HELLO_WITHIN_MS = 10_000;
+const MAX_REASON_BYTES = 120;
 /** Frames being dealt with, in bytes: past it the socket is not read until they are done. */
 const MAX_BYTES_IN_WORK = 2 * MAX_FRAME_BYTES;
 /** An agent that has sent more at once than this lets others in between its frames. */
@@ -166,4 +166,11 @@ export class Session implements Connection {
       this.host.closed(this, this.#closeReason ?? reason),
     );
   }
+}
+
+/** A close reason as WebSocket allows it: at most 123 bytes. */
+function toCloseReason(text: string): string {
+  let reason = text;
+  while (Buffer.byteLength(reason) > MAX_REASON_BYTES) reason = reason.slice(0, -1);
+  return reason;
 }

@@ -1,5 +1,6 @@
 import { consume } from '@lit/context';
 import type { Job } from '@svc/contract';
+import { nextJobStatus } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { apiContext, whoContext } from '../app/contexts.js';
@@ -12,9 +13,6 @@ import { icon } from './icons.js';
 import './svc-confirm.js';
 import type { SvcConfirm } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
-
-const CANCELLABLE = new Set(['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST']);
-const RETRYABLE = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'LOST']);
 
 /** Cancel and retry, for callers that may; fires `svc-job-changed` when something was done. */
 @customElement('svc-job-actions')
@@ -55,8 +53,8 @@ export class SvcJobActions extends LitElement {
   override render() {
     if (!this.who?.can_write) return nothing;
     return html`
-      ${RETRYABLE.has(this.job.status) ? this.renderButton('retry', 'Retry', () => void this.retry()) : nothing}
-      ${CANCELLABLE.has(this.job.status) ? this.renderButton('stop', 'Cancel', () => void this.cancel()) : nothing}
+      ${nextJobStatus(this.job.status, 'retry') ? this.renderButton('retry', 'Retry', () => void this.retry()) : nothing}
+      ${nextJobStatus(this.job.status, 'cancelled') ? this.renderButton('stop', 'Cancel', () => void this.cancel()) : nothing}
       ${this.isAsking ? this.renderQuestion() : nothing}
     `;
   }

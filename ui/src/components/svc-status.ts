@@ -1,3 +1,4 @@
+import type { JobStatus, NodeRecord, RunStatus, RunSummary, Severity } from '@svc/contract';
 import { LitElement, css, html } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { baseStyles } from '../styles/shared.js';
@@ -12,8 +13,10 @@ interface Look {
   label: string;
 }
 
+type State = JobStatus | RunStatus | NodeRecord['status'] | RunSummary['health']['status'] | Severity;
+
 /** Every state that a job, run, node, health or event can show. */
-const LOOKS: Readonly<Record<string, Look>> = {
+const LOOKS = {
   QUEUED: { icon: 'queued', tone: 'neutral', label: 'Queued' },
   DISPATCHING: { icon: 'dispatching', tone: 'active', label: 'Starting' },
   RUNNING: { icon: 'running', tone: 'active', label: 'Running' },
@@ -30,7 +33,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   info: { icon: 'info', tone: 'neutral', label: 'Info' },
   warning: { icon: 'warning', tone: 'warning', label: 'Warning' },
   critical: { icon: 'critical', tone: 'danger', label: 'Critical' },
-};
+} satisfies Record<State, Look>;
+
+function lookOf(value: string): Look {
+  return (LOOKS as Partial<Record<string, Look>>)[value] ?? { icon: 'info', tone: 'neutral', label: value };
+}
 
 /** A state as a pill: icon, word and colour say the same. */
 @customElement('svc-status')
@@ -89,13 +96,13 @@ export class SvcStatus extends LitElement {
   ];
 
   override render() {
-    const look = LOOKS[this.value] ?? { icon: 'info', tone: 'neutral', label: this.value };
+    const look = lookOf(this.value);
     return html`<span class=${look.tone}>${icon(look.icon, 14)}${look.label}</span>`;
   }
 }
 
 export function statusLabel(value: string): string {
-  return LOOKS[value]?.label ?? value;
+  return lookOf(value).label;
 }
 
 declare global {

@@ -1,4 +1,5 @@
 import type { EventRecord, Severity } from '@svc/contract';
+import { SEVERITIES } from '@svc/contract/protocol';
 
 export type { EventRecord, Severity };
 
@@ -9,13 +10,10 @@ export type EventFilter = {
   node_id?: string | null;
 };
 
-const SEVERITIES: readonly string[] = ['info', 'warning', 'critical'];
-
 /** The filter in a page's address. */
 export function filterOf(query: URLSearchParams): EventFilter {
-  const severity = query.get('severity');
   return {
-    severity: severity !== null && SEVERITIES.includes(severity) ? (severity as Severity) : null,
+    severity: SEVERITIES.find((severity) => severity === query.get('severity')) ?? null,
     job_id: query.get('job_id'),
     run_id: query.get('run_id'),
     node_id: query.get('node_id'),

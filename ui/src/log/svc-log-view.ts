@@ -1,4 +1,5 @@
 import { consume } from '@lit/context';
+import { LOG_STREAMS } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -19,7 +20,7 @@ import { logStyles } from './log-styles.js';
 import { readSwitch, storeSwitch } from './log-switches.js';
 import { saveFile } from './save-file.js';
 
-type StreamFilter = 'all' | 'stdout' | 'stderr';
+type StreamFilter = 'all' | (typeof LOG_STREAMS)[number];
 
 const OVERSCAN = 30;
 /** The gutter's characters without and with the time; its padding and the row's, in pixels. */
@@ -107,7 +108,7 @@ export class SvcLogView extends LitElement {
   private renderTools() {
     return html`<div class="tools">
       <div class="segmented" role="group" aria-label="Stream">
-        ${(['all', 'stdout', 'stderr'] as const).map(
+        ${(['all', ...LOG_STREAMS] as const).map(
           (filter) =>
             html`<button
               aria-pressed=${filter === this.filter ? 'true' : 'false'}

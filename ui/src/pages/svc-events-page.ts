@@ -1,5 +1,6 @@
 import { consume } from '@lit/context';
 import type { EventRecord } from '@svc/contract';
+import { SEVERITIES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { apiContext } from '../app/contexts.js';
@@ -8,6 +9,7 @@ import '../components/svc-events-list.js';
 import '../components/svc-filters.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
+import { statusLabel } from '../components/svc-status.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
@@ -20,9 +22,7 @@ import { baseStyles, pageStyles } from '../styles/shared.js';
 
 const CHOICES = [
   { value: null, label: 'All' },
-  { value: 'info', label: 'Info' },
-  { value: 'warning', label: 'Warning' },
-  { value: 'critical', label: 'Critical' },
+  ...SEVERITIES.map((value) => ({ value, label: statusLabel(value) })),
 ];
 /** From here on the reader is at the top. */
 const TOP_PX = 80;

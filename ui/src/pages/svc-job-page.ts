@@ -1,4 +1,5 @@
 import { consume } from '@lit/context';
+import { isTerminal } from '@svc/contract/protocol';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { apiContext } from '../app/contexts.js';
@@ -30,7 +31,6 @@ import { jobPageStyles } from './job-page-styles.js';
 
 const LIVE_POLL_MS = 3000;
 const SLOW_POLL_MS = 30_000;
-const MOVING = new Set(['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST']);
 
 /** One job: what it is, why it is in its state, what its run measures, and its log, live. */
 @customElement('svc-job-page')
@@ -179,7 +179,7 @@ export class SvcJobPage extends LitElement {
   private renderLog(job: Job) {
     const attempt = this.attempt ?? job.attempt;
     const isWaiting = job.status === 'QUEUED' && attempt === job.attempt;
-    const isLive = attempt === job.attempt && MOVING.has(job.status) && job.status !== 'QUEUED';
+    const isLive = attempt === job.attempt && !isTerminal(job.status) && job.status !== 'QUEUED';
     return html`<section class="panel log ${isWaiting ? 'waiting' : ''}" aria-label="Log">
       <svc-log-view
         .jobId=${job.id}
@@ -219,7 +219,7 @@ export class SvcJobPage extends LitElement {
     const before = this.job.value;
     const job = await getJob(this.api, this.jobId, signal);
     document.title = `${job.name} · svc`;
-    this.job.interval = MOVING.has(job.status) ? LIVE_POLL_MS : SLOW_POLL_MS;
+    this.job.interval = isTerminal(job.status) ? SLOW_POLL_MS : LIVE_POLL_MS;
     if (before && (before.status !== job.status || before.run_id !== job.run_id)) {
       this.runs.refresh();
       this.attempts.refresh();

@@ -1,5 +1,6 @@
 import { consume } from '@lit/context';
 import type { Job } from '@svc/contract';
+import { JOB_STATUSES } from '@svc/contract/protocol';
 import { LitElement, css, html } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -23,15 +24,8 @@ import { getStatus } from '../data/service.js';
 import { plural } from '../format.js';
 import { baseStyles, pageStyles } from '../styles/shared.js';
 
-const STATUSES: readonly JobStatus[] = [
-  'RUNNING',
-  'DISPATCHING',
-  'QUEUED',
-  'SUCCEEDED',
-  'FAILED',
-  'CANCELLED',
-  'LOST',
-];
+const FIRST: readonly JobStatus[] = ['RUNNING', 'DISPATCHING', 'QUEUED'];
+const STATUSES = [...new Set([...FIRST, ...JOB_STATUSES])];
 /** Shown even when no job is in it. */
 const STEADY = new Set<JobStatus>(['RUNNING', 'QUEUED', 'SUCCEEDED', 'FAILED']);
 const SAFETY_POLL_MS = 10_000;

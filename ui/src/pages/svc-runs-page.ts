@@ -1,5 +1,6 @@
 import { consume } from '@lit/context';
 import type { Run } from '@svc/contract';
+import { RUN_STATUSES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -23,10 +24,9 @@ import { shortId } from '../format.js';
 import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 
-const STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
 const CHOICES = [
   { value: null, label: 'All' },
-  ...STATUSES.map((value) => ({ value, label: statusLabel(value) })),
+  ...RUN_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
 ];
 /** The server is asked once the typing rests. */
 const TYPING_MS = 250;

@@ -1,4 +1,5 @@
-import type { ServerFrame } from '@svc/contract';
+import type { ServerFrame } from '../agent-protocol.js';
+import { JOB_TYPES, LOG_STREAMS, VERDICTS } from './enums.js';
 
 type Check = (value: unknown) => boolean;
 
@@ -11,7 +12,7 @@ const orNull =
   (value) =>
     value === null || check(value);
 const oneOf =
-  (...words: string[]): Check =>
+  (words: readonly string[]): Check =>
   (value) =>
     words.includes(value as string);
 const listOf =
@@ -32,9 +33,9 @@ type Shape = Readonly<Record<string, Check>>;
 /** It becomes the name of a directory. */
 const isJobId: Check = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 const KEY = { job_id: isJobId, attempt: (value: unknown) => isCount(value) && value !== 0 };
-const POSITION = { ...KEY, stream: oneOf('stdout', 'stderr'), offset: isCount, lines: isCount };
+const POSITION = { ...KEY, stream: oneOf(LOG_STREAMS), offset: isCount, lines: isCount };
 
-/** What this agent reads of each frame. The contract's schemas would say it too, at the price of 15 MB of memory. */
+/** What an agent reads of each frame. The schemas say it too, but cost an agent 15 MB of memory; the test holds both to the same. */
 const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
   welcome: {
     protocol: isCount,
@@ -42,13 +43,13 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
     node_secret: isString,
     server_version: isString,
     heartbeat_ms: (value) => isCount(value) && (value as number) > 0,
-    verdicts: listOf(record({ ...KEY, verdict: oneOf('keep', 'stop', 'forget') })),
+    verdicts: listOf(record({ ...KEY, verdict: oneOf(VERDICTS) })),
     log_positions: listOf(record(POSITION)),
   },
   refused: { code: isString, message: isString },
   dispatch: {
     ...KEY,
-    job_type: oneOf('TRAIN', 'EVALUATE'),
+    job_type: oneOf(JOB_TYPES),
     run_id: orNull(isString),
     name: isString,
     runner: isString,
@@ -71,7 +72,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
   },
 };
 
-/** A frame of the server; null for a type that this agent does not know. Throws on anything malformed. */
+/** A frame of the server; null for a type that is not known here. Throws on anything malformed. */
 export function parseServerFrame(text: string): ServerFrame | null {
   const frame: unknown = JSON.parse(text);
   const type = isObject(frame) ? (frame as { type?: unknown }).type : undefined;

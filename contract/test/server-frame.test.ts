@@ -1,7 +1,7 @@
-import { ServerFrame as ServerFrameSchema, type ServerFrame } from '@svc/contract';
+import { ServerFrame as ServerFrameSchema, type ServerFrame } from '../src/index.js';
 import { expect } from 'chai';
 import { Value } from 'typebox/value';
-import { parseServerFrame } from '../../src/connection/server-frame.js';
+import { parseServerFrame } from '../src/protocol/server-frame.js';
 
 const KEY = { job_id: 'job_1', attempt: 1 };
 const POSITION = { ...KEY, stream: 'stdout', offset: 0, lines: 0 } as const;
@@ -44,7 +44,7 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
   },
 };
 
-describe('agent: frames of the server', () => {
+describe('frames of the server', () => {
   for (const frame of Object.values(FRAMES)) {
     it(`takes ${frame.type} as the contract has it`, () => {
       expect(Value.Check(ServerFrameSchema, frame)).to.equal(true);

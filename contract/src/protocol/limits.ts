@@ -1,0 +1,19 @@
+const KIB = 1024;
+export const MIB = 1024 * KIB;
+
+/** An agent of another protocol number is refused. */
+export const AGENT_PROTOCOL = 1;
+/** Of the agents' WebSocket, below /api/v1. */
+export const AGENT_SOCKET_PATH = '/agent/ws';
+export const MAX_FRAME_BYTES = 16 * MIB;
+export const HEARTBEAT_INTERVAL_MS = 25_000;
+export const NODE_OFFLINE_AFTER_MS = 90_000;
+
+/** Of a `node_metrics` frame. */
+export const MAX_FRAME_SAMPLES = 300;
+
+/** A longer log line is split into pieces of at most this many bytes. */
+export const MAX_LINE_BYTES = 16 * KIB;
+
+/** The last line of a spool file: nothing comes behind it. */
+export const SPOOL_END = '{"kind":"end"}';
