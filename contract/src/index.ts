@@ -15,6 +15,7 @@ export * from './records/node.js';
 export * from './records/event.js';
 export * from './records/log.js';
 export * from './records/garbage.js';
+export type * from './extensions.js';
 export * from './agent-protocol.js';
 export * from './node-metrics.js';
 export * from './spool-record.js';

@@ -16,11 +16,10 @@ export interface HookRef<Args extends readonly unknown[], Returned, Fired> {
 export type AnyRef = HookRef<any, unknown, unknown>;
 export type ArgsOf<Ref extends AnyRef> = NonNullable<Ref['types']>['args'];
 export type FiredOf<Ref extends AnyRef> = NonNullable<Ref['types']>['fired'];
-/** What taps a hook. */
-export type TapOf<Ref extends AnyRef> = (...args: ArgsOf<Ref>) => NonNullable<Ref['types']>['returned'];
 
 type Awaitable<T> = T | Promise<T>;
-type Maybe<T> = T | undefined;
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a tap that has nothing to say need not return anything
+type Maybe<T> = T | undefined | void;
 type HookName = `${string}.${string}`;
 
 /** Called one tap after another; a tap that throws makes the owner's call fail. */
@@ -33,7 +32,7 @@ export type Waterfall<Args extends readonly [unknown, ...unknown[]]> = HookRef<
 export type FirstAnswer<Args extends readonly unknown[], Answer> = HookRef<
   Args,
   Awaitable<Maybe<Answer>>,
-  Maybe<Answer>
+  Answer | undefined
 >;
 export type Gather<Args extends readonly unknown[], Part> = HookRef<Args, Awaitable<Maybe<Part>>, Part[]>;
 /** Called all at once, each tap isolated: one that throws is reported and the others go on. */
@@ -56,7 +55,7 @@ decision.firstAnswer = <Args extends readonly unknown[], Answer>(
   name: HookName,
 ): FirstAnswer<Args, Answer> => ({ name, kind: 'firstAnswer' });
 
-/** The owner gets what the taps have returned, in their order; a tap that has nothing to add returns undefined. */
+/** The owner gets what the taps have returned, in their order; a tap that has nothing to add returns nothing. */
 decision.gather = <Args extends readonly unknown[], Part>(name: HookName): Gather<Args, Part> => ({
   name,
   kind: 'gather',
@@ -69,5 +68,5 @@ export const observation = <Args extends readonly unknown[]>(name: HookName): Ob
 });
 
 export function ownerOf({ name }: { readonly name: string }): string {
-  return name.slice(0, name.lastIndexOf('.'));
+  return name.slice(0, name.indexOf('.'));
 }

@@ -8,7 +8,7 @@ import {
 } from 'tapable';
 import { failBoot } from './boot-error.js';
 import { failingClosed, isolated, type HookLog, type Run } from './guard.js';
-import { ownerOf, type AnyRef, type ArgsOf, type FiredOf, type HookKind, type TapOf } from './hook-ref.js';
+import { ownerOf, type AnyRef, type ArgsOf, type FiredOf, type HookKind, type HookRef } from './hook-ref.js';
 import type { PluginGraph } from './plugin-graph.js';
 
 /** Where a tap stands among those of its hook; without it the taps are in plugin order. */
@@ -58,7 +58,12 @@ export class HookTable {
   }
 
   /** Does nothing where the owner is only used and is not there. */
-  tap<Ref extends AnyRef>(plugin: string, ref: Ref, run: TapOf<Ref>, place: TapPlace = {}): void {
+  tap<Args extends readonly unknown[], Returned>(
+    plugin: string,
+    ref: HookRef<Args, Returned, unknown>,
+    run: NoInfer<(...args: Args) => Returned>,
+    place: TapPlace = {},
+  ): void {
     const owner = ownerOf(ref);
     const what = `taps the hook "${ref.name}"`;
     this.#refuseLate(`plugin "${plugin}" ${what}`, plugin);

@@ -13,7 +13,6 @@ export {
   type Gather,
   type HookRef,
   type Observation,
-  type TapOf,
   type Waterfall,
 } from './hook-ref.js';
 export { HookTable, type TapPlace } from './hook-table.js';

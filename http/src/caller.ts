@@ -1,6 +1,6 @@
-import type { Scope } from '@svc/contract';
+import type { IngestBinding, Scope } from '@svc/contract';
 
-/** Who makes a request, as the `authenticate` hook says. */
+/** Who makes a request, as `authenticate` says. */
 export interface Caller {
   readonly token_id: string;
   readonly name: string;
@@ -8,6 +8,3 @@ export interface Caller {
   /** Set for a run ingest token: what it is good for. Other tokens have null. */
   readonly ingest: IngestBinding | null;
 }
-
-export type IngestBinding =
-  { readonly job_id: string; readonly attempt: number } | { readonly run_id: string };

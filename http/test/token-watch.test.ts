@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { WebSocket } from 'ws';
+import { authenticate } from '@svc/kernel';
 import { HttpError } from '@svc/validation';
 import { download, sse, type SseStream } from '../src/index.js';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
@@ -23,8 +24,8 @@ describe('the token of what is open', () => {
     opened = [];
     bodies = [];
     answers = {};
-    const auth = plugin('auth', ({ hooks, name }) => {
-      hooks.authenticate.tap(name, (bearer) => {
+    const auth = plugin('auth', (ctx) => {
+      ctx.tap(authenticate, (bearer) => {
         if (answers[bearer]) return answers[bearer]();
         const scope = bearer.startsWith('agent') ? 'agent' : 'read';
         return { token_id: `tok_${bearer}`, name: bearer, scope, ingest: null };

@@ -1,6 +1,35 @@
-export { BootError, serviceRef, systemClock } from '@svc/hooks';
-export type { Clock, Collected, Collector, ServiceRef, Timer } from '@svc/hooks';
-export * from '@svc/http';
+export { BootError, decision, observation, serviceRef, systemClock } from '@svc/hooks';
+export type { Clock, Collected, Collector, HookRef, ServiceRef, TapPlace, Timer } from '@svc/hooks';
+export {
+  LIST_BYTES,
+  created,
+  download,
+  giveWay,
+  giveWayBriefly,
+  idOf,
+  nextTurn,
+  ok,
+  parseIdempotencyKey,
+  reply,
+  requireId,
+  sse,
+} from '@svc/http';
+export type {
+  Address,
+  Admit,
+  Caller,
+  Download,
+  DownloadReply,
+  Reply,
+  ReplyOf,
+  RouteCollector,
+  RouteHandler,
+  RouteRequest,
+  SseMessage,
+  SseReply,
+  SseStream,
+  UpgradeHandler,
+} from '@svc/http';
 export {
   HttpError,
   Issues,
@@ -17,21 +46,23 @@ export {
   describeConfig,
   resolveConfig,
   type Config,
-  type DatabaseConfig,
   type ResolvedConfig,
   type ResolveOptions,
 } from './config/config.js';
 export { ENVIRONMENT } from './config/environment.js';
 export { loadConfig } from './config/load.js';
+export type { DatabaseConfig } from './db/database-config.js';
 export { openDatabase, type Db } from './db/connect.js';
 export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
+export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
+export { isUniqueViolation } from './db/unique-violation.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
-export type * from './hooks.js';
+export { authenticate, type Change } from './hooks.js';
 export { InTurn } from './in-turn.js';
 export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';
-export type * from './registrations.js';
+export type { Registered } from './registrations.js';

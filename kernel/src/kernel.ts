@@ -1,5 +1,5 @@
 import {
-  Collection,
+  HookTable,
   PluginGraph,
   Services,
   bootStep,
@@ -12,7 +12,6 @@ import {
 } from '@svc/hooks';
 import {
   DEFAULT_LIMITS,
-  RouteTable,
   createGate,
   createHttpServer,
   toUrl,
@@ -27,13 +26,17 @@ import { openDatabase, type Db } from './db/connect.js';
 import { ensureDataDir, lockDataDir } from './db/data-dir.js';
 import { migrate, type Migration } from './db/migrate.js';
 import { explainOutage } from './db/outage.js';
-import { createGuardedHooks, type GuardedHooks } from './hook-guard.js';
+import { Transactions } from './db/transaction.js';
+import { authenticate } from './hooks.js';
 import { createLogger, type Logger } from './logger.js';
-import type { PluginContext, Registered } from './plugin.js';
+import type { PluginContext } from './plugin.js';
+import { collectAll, createRegistrations, tapsOf, type Registered } from './registrations.js';
 
 export interface Kernel {
   /** Boots to the end. A boot that fails closes what it opened; its BootError says the fix. */
   start(): Promise<Address>;
+  /** Boots up to the migrations: services and the database can be used, but no plugin is at work and nothing listens. */
+  open(): Promise<void>;
   /** May be called at any time, more than once. */
   close(): Promise<void>;
   /** A service of a plugin, for the program that embeds the kernel. */
@@ -47,10 +50,12 @@ export interface KernelParts {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly limits?: Partial<HttpLimits>;
+  /** How long one `setup` or `ready` may take. */
+  readonly bootStepMs?: number;
 }
 
 export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): Kernel {
-  const { clock = systemClock, log = createLogger(config.logLevel) } = parts;
+  const { clock = systemClock, log = createLogger(config.logLevel), bootStepMs } = parts;
   const limits = { ...DEFAULT_LIMITS, ...parts.limits };
   const { dataDir, host, port, shutdownGraceMs } = config;
   const info = { dataDir, host, port, url: toUrl(host, port) };
@@ -58,46 +63,46 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   setMaxListeners(0, closing.signal);
   const migrations: Record<string, Migration[]> = {};
   const steps = { ready: [] as Step[], listening: [] as Step<Address>[], close: [] as Step[] };
+  const transactions = new Transactions(log);
   let services = new Services(new PluginGraph([]));
   let db: Db | undefined;
   let registered: Registered | undefined;
   let closeHttp = () => Promise.resolve();
-  let started: Promise<Address> | undefined;
+  let started: Promise<unknown> | undefined;
   let closed: Promise<void> | undefined;
 
-  async function boot(): Promise<Address> {
+  async function open(): Promise<{ hooks: HookTable; table: FrozenRoutes }> {
     const graph = new PluginGraph(config.plugins);
-    const { plugins } = graph;
-    const options = await Promise.all(plugins.map(checkOptions));
-    const hooks = createGuardedHooks(graph.names, log);
+    const options = await Promise.all(graph.plugins.map(checkOptions));
+    const hooks = new HookTable(graph, log);
+    const registrations = createRegistrations();
     services = new Services(graph);
+    hooks.declare('kernel', authenticate);
 
     const database = await openStorage();
-    for (const [index, { name, setup }] of plugins.entries()) {
+    for (const [index, { name, setup }] of graph.plugins.entries()) {
       migrations[name] = [];
-      await run(name, 'setup', () => setup(contextOf(name, hooks), options[index] as never));
+      const ctx = contextOf(name, hooks, tapsOf(registrations, name));
+      await runStep(name, 'setup', () => setup(ctx, options[index] as never));
     }
     hooks.freeze();
-    const table = new RouteTable();
-    hooks.registration.routes.call({
-      add: (...route) => table.collectorOf(hooks.registering()).add(...route),
-      upgrade: (...route) => table.collectorOf(hooks.registering()).upgrade(...route),
-      fallback: (middleware) => table.collectorOf(hooks.registering()).fallback(middleware),
-    });
-    const routes = table.freeze();
-    registered = collect(hooks, routes);
-
+    const { table, ...collected } = collectAll(registrations);
+    registered = collected.registered;
     await migrate(database, migrations);
     db = database;
-    for (const step of steps.ready) await run(step.plugin, 'ready', step.run);
+    return { hooks, table };
+  }
 
-    const gate = createGate(hooks.fire.authenticate);
+  async function boot(): Promise<Address> {
+    const { hooks, table } = await open();
+    for (const step of steps.ready) await runStep(step.plugin, 'ready', step.run);
+    const gate = createGate((bearer) => hooks.fire('kernel', authenticate, bearer));
     const around = { gate, config, log, clock, limits, explainOutage, closing: closing.signal };
-    const http = createHttpServer({ ...routes, ...around });
+    const http = createHttpServer({ ...table, ...around });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
     Object.assign(info, address);
-    for (const step of steps.listening) await run(step.plugin, 'listening', () => step.run(address));
+    for (const step of steps.listening) await runStep(step.plugin, 'listening', () => step.run(address));
     log.info({ url: address.url }, 'listening');
     return address;
   }
@@ -111,24 +116,28 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     return database;
   }
 
-  function contextOf(plugin: string, hooks: GuardedHooks): PluginContext {
+  function contextOf(plugin: string, hooks: HookTable, taps: PluginContext['hooks']): PluginContext {
+    const theDb = () => db ?? notNow(plugin, 'ctx.db');
     return {
       name: plugin,
       log: log.child({ plugin }),
       clock,
       signal: closing.signal,
       config: info,
-      hooks: hooks.facadeFor(plugin),
-      fire: hooks.fire,
+      hooks: taps,
       get db() {
-        return db ?? notNow(plugin, 'ctx.db');
+        return theDb();
       },
       get registered() {
         return registered ?? notNow(plugin, 'ctx.registered');
       },
+      transaction: async (work) => transactions.run(theDb(), work),
+      declare: (ref) => hooks.declare(plugin, ref),
+      tap: (ref, run, place) => hooks.tap(plugin, ref, run, place),
+      fire: (ref, ...args) => hooks.fire(plugin, ref, ...args),
       provide: (ref, implementation) => services.provide(plugin, ref, implementation),
-      use: (ref) => services.use('kernel', ref),
-      has: (ref) => services.has('kernel', ref),
+      use: (ref) => services.use(plugin, ref),
+      has: (ref) => services.has(plugin, ref),
       migrations: (list) => void migrations[plugin]!.push(...list),
       ready: (run) => void steps.ready.push({ plugin, run }),
       listening: (run) => void steps.listening.push({ plugin, run }),
@@ -136,8 +145,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     };
   }
 
-  async function run(plugin: string, phase: string, work: () => unknown): Promise<void> {
-    await bootStep(plugin, phase, work);
+  async function runStep(plugin: string, phase: string, work: () => unknown): Promise<void> {
+    await bootStep(plugin, phase, work, bootStepMs);
     if (closing.signal.aborted) failBoot('the server was closed while it was starting');
   }
 
@@ -147,7 +156,10 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     await closeHttp();
     for (let step = steps.close.pop(); step; step = steps.close.pop()) {
       const { plugin, run } = step;
-      const done = withLimit(shutdownGraceMs, async () => run());
+      const done = withLimit(shutdownGraceMs, async () => {
+        await run();
+        await transactions.settled();
+      });
       await done.catch((err: unknown) => log.error({ err, plugin }, `plugin "${plugin}" failed to close`));
     }
     db = undefined;
@@ -159,7 +171,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   }
 
   return {
-    start: () => (started ??= boot().catch(closeFailed)),
+    start: () => (started ??= boot().catch(closeFailed)) as Promise<Address>,
+    open: async () => void (await (started ??= open().catch(closeFailed))),
     close() {
       closing.abort();
       return (closed ??= Promise.allSettled([started]).then(closeAll));
@@ -168,22 +181,6 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     get db() {
       return db ?? notNow('kernel', 'db');
     },
-  };
-}
-
-/** Fires the registration hooks, but for that of the routes. */
-function collect({ registration: hooks, registering }: GuardedHooks, routes: FrozenRoutes): Registered {
-  const gather = <T extends { name: string }>(kind: string, fire: (to: { add(entry: T): void }) => void) => {
-    const collection = new Collection<T>(kind);
-    fire({ add: (entry) => collection.add(registering(), entry.name, entry) });
-    return collection.freeze();
-  };
-  return {
-    routes: routes.specs,
-    runners: gather('runner', (runners) => hooks.runners.call(runners)),
-    detectors: gather('detector', (detectors) => hooks.detectors.call(detectors)),
-    notifiers: gather('notifier', (notifiers) => hooks.notifiers.call(notifiers)),
-    semanticRules: gather('semantic rule', (rules) => hooks.semanticRules.call(rules)),
   };
 }
 

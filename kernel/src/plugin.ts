@@ -1,19 +1,23 @@
 import {
   toPluginFactory,
+  type AnyRef,
+  type ArgsOf,
   type Clock,
-  type Collected,
+  type FiredOf,
+  type HookRef,
   type Plugin as AnyPlugin,
   type PluginDefinition,
   type PluginFactory as AnyFactory,
   type ServiceRef,
+  type TapPlace,
 } from '@svc/hooks';
-import type { Address, FrozenRoutes } from '@svc/http';
+import type { Address } from '@svc/http';
 import type { TObject } from 'typebox';
 import type { Db } from './db/connect.js';
 import type { Migration } from './db/migrate.js';
-import type { Fire, PublicHooks } from './hooks.js';
+import type { Transact } from './db/transaction.js';
 import type { Logger } from './logger.js';
-import type { Detector, Notifier, RunnerServer, SemanticRule } from './registrations.js';
+import type { Registered, RegistrationTaps } from './registrations.js';
 
 export interface PluginContext {
   readonly name: string;
@@ -24,13 +28,25 @@ export interface PluginContext {
   readonly config: ServerInfo;
   /** Usable from `ready` on. */
   readonly db: Db;
-  readonly hooks: PublicHooks;
-  readonly fire: Fire;
-  /** Everything the registration hooks collected. Usable from `ready` on. */
+  /** Commits what `work` does, then does what it has registered by `tx.afterCommit`. Usable from `ready` on. */
+  readonly transaction: Transact;
+  /** The registrations, to be tapped during setup. */
+  readonly hooks: RegistrationTaps;
+  /** Everything that the registrations have collected. Usable from `ready` on. */
   readonly registered: Registered;
+  /** During setup: makes a hook of this plugin known, so that others can tap it. */
+  declare(ref: AnyRef): void;
+  /** During setup, on a hook of a plugin in `requires` or `uses`. */
+  tap<Args extends readonly unknown[], Returned>(
+    ref: HookRef<Args, Returned, unknown>,
+    run: NoInfer<(...args: Args) => Returned>,
+    place?: TapPlace,
+  ): void;
+  /** Calls the taps of a hook of this plugin. Of an observation it never rejects. */
+  fire<Ref extends AnyRef>(ref: Ref, ...args: ArgsOf<Ref>): Promise<FiredOf<Ref>>;
   /** During setup alone. */
   provide<T>(ref: ServiceRef<T>, implementation: T): void;
-  /** From plugins in `requires` or `uses`. Throws naming the plugin to add. */
+  /** Of a plugin in `requires`, or of one in `uses` that is there. */
   use<T>(ref: ServiceRef<T>): T;
   has<T>(ref: ServiceRef<T>): boolean;
   migrations(list: readonly Migration[]): void;
@@ -47,20 +63,11 @@ export interface ServerInfo extends Address {
   readonly dataDir: string;
 }
 
-export interface Registered {
-  /** Every route as data, in plugin order, with the plugin that added it. */
-  readonly routes: FrozenRoutes['specs'];
-  readonly runners: Collected<RunnerServer>;
-  readonly detectors: Collected<Detector>;
-  readonly notifiers: Collected<Notifier>;
-  readonly semanticRules: Collected<SemanticRule>;
-}
-
 /** A plugin with the options that svc.config.ts gave it; the kernel checks them at boot. */
 export type Plugin = AnyPlugin<PluginContext>;
 export type PluginFactory<Options extends TObject = TObject> = AnyFactory<PluginContext, Options>;
 
-/** `export const jobs = definePlugin({ name: 'jobs', setup(ctx) {...} })`, then `jobs()` in svc.config.ts. */
+/** `export const hello = definePlugin({ name: 'hello', setup(ctx) {...} })`, then `hello()` in svc.config.ts. */
 export function definePlugin<Options extends TObject>(
   definition: PluginDefinition<PluginContext, Options>,
 ): PluginFactory<Options> {

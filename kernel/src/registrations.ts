@@ -1,46 +1,50 @@
-import type { EventDraft, EventRecord, Issue, Job, JobDraft, LogLine, MetricPoint } from '@svc/contract';
-import type { Static, TSchema } from 'typebox';
+import type { Detector, Notifier, RunnerServer, SemanticRule } from '@svc/contract';
+import { Registration, collectNamed, type Collected, type Collector } from '@svc/hooks';
+import { RouteTable, type FrozenRoutes, type RouteCollector } from '@svc/http';
 
-/** The server half of a runner: pure. What can be refused at submit is refused here. */
-export interface RunnerServer<Options extends TSchema = TSchema, Plan = unknown> {
-  readonly name: string;
-  /** Schema of the job's `runner_options`. */
-  readonly optionsSchema: Options;
-  /** `external`: another engine schedules it, so it takes no slot. */
-  readonly placement: 'slots' | 'external';
-  check?(options: Static<Options>, draft: JobDraft): readonly Issue[];
-  /** Called once per attempt: the frozen JSON that the agent half executes. */
-  plan(options: Static<Options>, job: Job): Plan | Promise<Plan>;
+/** The hooks by which plugins add what the product is made of. */
+export const createRegistrations = () => ({
+  routes: new Registration<RouteCollector>('routes'),
+  runners: new Registration<Collector<RunnerServer>>('runners'),
+  detectors: new Registration<Collector<Detector>>('detectors'),
+  notifiers: new Registration<Collector<Notifier>>('notifiers'),
+  semanticRules: new Registration<Collector<SemanticRule>>('semanticRules'),
+});
+
+export type Registrations = ReturnType<typeof createRegistrations>;
+
+/** What plugins see of them: `ctx.hooks.routes.tap(ctx.name, (routes) => routes.add(...))` in setup. */
+export type RegistrationTaps = { readonly [K in keyof Registrations]: Pick<Registrations[K], 'tap'> };
+
+export interface Registered {
+  /** Every route as data, in plugin order, with the plugin that added it. */
+  readonly routes: FrozenRoutes['specs'];
+  readonly runners: Collected<RunnerServer>;
+  readonly detectors: Collected<Detector>;
+  readonly notifiers: Collected<Notifier>;
+  readonly semanticRules: Collected<SemanticRule>;
 }
 
-/** A pure fold over what happens; the engine owns hold time, cool-down and de-duplication by `fingerprint`. */
-export interface Detector<Options extends TSchema = TSchema, Memory = unknown> {
-  readonly name: string;
-  readonly optionsSchema: Options;
-  init(options: Static<Options>): Memory;
-  step(memory: Memory, input: DetectorInput): { memory: Memory; findings: readonly Finding[] };
+/** Calls the taps, once. */
+export function collectAll(hooks: Registrations): { table: FrozenRoutes; registered: Registered } {
+  const routes = new RouteTable();
+  hooks.routes.collect((plugin) => routes.collectorOf(plugin));
+  const table = routes.freeze();
+  const registered = {
+    routes: table.specs,
+    runners: collectNamed(hooks.runners, 'runner'),
+    detectors: collectNamed(hooks.detectors, 'detector'),
+    notifiers: collectNamed(hooks.notifiers, 'notifier'),
+    semanticRules: collectNamed(hooks.semanticRules, 'semantic rule'),
+  };
+  return { table, registered };
 }
 
-export type DetectorInput =
-  | { kind: 'metric'; at: number; run_id: string; points: readonly MetricPoint[] }
-  | { kind: 'log'; at: number; job_id: string; attempt: number; lines: readonly LogLine[] }
-  | { kind: 'state'; at: number; job: Job }
-  | { kind: 'tick'; at: number };
-
-/** Two findings of one fingerprint are the same trouble. */
-export interface Finding extends EventDraft {
-  readonly fingerprint: string;
-}
-
-/** Best effort, at most once. `signal` aborts at the time-out. */
-export interface Notifier {
-  readonly name: string;
-  send(event: EventRecord, signal: AbortSignal): Promise<void>;
-}
-
-/** A function over evidence; the semantic plugin defines what evidence holds for each subject. */
-export interface SemanticRule<Evidence = unknown, Result = unknown> {
-  readonly name: string;
-  readonly subject: string;
-  evaluate(evidence: Evidence): readonly Result[];
+/** As one plugin sees them: it taps under its own name, whatever it says. */
+export function tapsOf(hooks: Registrations, plugin: string): RegistrationTaps {
+  const taps = Object.entries(hooks).map(([name, hook]) => {
+    const tap = (_name: string, run: (to: never) => void) => hook.tap(plugin, run as never);
+    return [name, Object.freeze({ tap })];
+  });
+  return Object.freeze(Object.fromEntries(taps)) as RegistrationTaps;
 }

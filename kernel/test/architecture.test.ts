@@ -3,6 +3,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** Packages that are being moved; they are not looked at for circles. */
+const MOVING = ['agent', 'ui'];
 /** Lines of the kernel that are code: neither blank, nor comment, nor import. */
 const KERNEL_BUDGET = 1_200;
 
@@ -40,6 +42,38 @@ describe('architecture', () => {
   it(`keeps the kernel within ${KERNEL_BUDGET} lines of code`, () => {
     const counts = filesBelow(join(ROOT, 'kernel/src')).map((file) => countCode(readFileSync(file, 'utf8')));
     expect(counts.reduce((sum, count) => sum + count)).to.be.at.most(KERNEL_BUDGET);
+  });
+
+  it('names no feature in the kernel', () => {
+    const named = filesBelow(join(ROOT, 'kernel/src')).flatMap((file) => {
+      const words = wordsOf(readFileSync(file, 'utf8'));
+      return [...words.matchAll(DOMAIN)].map(([word]) => `${relativePath(file)}: ${word}`);
+    });
+    expect(named).to.deep.equal([]);
+    expect(wordsOf('jobChanged: Change<Job>; run_id').match(DOMAIN)).to.deep.equal(['job', 'job', 'run id']);
+  });
+
+  it('has no circle of imports of more than two files', () => {
+    const still = sources.filter(({ folder }) => !MOVING.includes(folder));
+    const graph = new Map(still.map(({ file, imports }) => [file, targetsOf(file, imports)]));
+    expect(
+      circlesOf(graph)
+        .filter((files) => files.length > 2)
+        .map(toNames),
+    ).to.deep.equal([]);
+  });
+
+  it('has no circle of imports between the folders of a package', () => {
+    const graph = new Map<string, Set<string>>();
+    for (const { folder, file, imports } of sources) {
+      if (MOVING.includes(folder)) continue;
+      const from = dirname(file);
+      const targets = targetsOf(file, imports).map((target) => dirname(target));
+      graph.set(from, new Set([...(graph.get(from) ?? []), ...targets.filter((to) => to !== from)]));
+    }
+    // The files beside the folders put them together, and share what is small.
+    for (const folder of graph.keys()) if (folder.endsWith(`${sep}src`)) graph.delete(folder);
+    expect(circlesOf(graph).map(toNames)).to.deep.equal([]);
   });
 
   const allowed: [string, RegExp, RegExp][] = [
@@ -84,14 +118,16 @@ describe('architecture', () => {
     });
   }
 
-  it('lets a plugin reach another by service references and types alone', () => {
+  it('lets a plugin reach another by service references, hooks and types alone', () => {
+    const isShared = (specifier: string, name: string) =>
+      name.endsWith('Ref') || hooksOf(specifier.slice('@svc/plugin-'.length)).includes(name);
     const wrong = sources
       .filter(({ folder }) => folder.startsWith('plugins/'))
       .flatMap(({ file, imports }) =>
         imports
           .filter(({ specifier, isType }) => specifier.startsWith('@svc/plugin-') && !isType)
           .flatMap(({ specifier, names }) =>
-            names.filter((name) => !name.endsWith('Ref')).map((name) => `${specifier}: ${name}`),
+            names.filter((name) => !isShared(specifier, name)).map((name) => `${specifier}: ${name}`),
           )
           .map((found) => `${relativePath(file)} imports from ${found}`),
       );
@@ -145,6 +181,57 @@ describe('architecture', () => {
     expect(importers.map(({ file }) => relativePath(file))).to.deep.equal(['http/src/sse.ts']);
   });
 });
+
+/** The files of the package that a file imports. */
+function targetsOf(file: string, imports: readonly Import[]): string[] {
+  const own = imports.filter(({ specifier }) => specifier.startsWith('.'));
+  return own.map(({ specifier }) => resolve(dirname(file), specifier).replace(/\.js$/, '.ts'));
+}
+
+const toNames = (paths: readonly string[]) => paths.map(relativePath).sort();
+
+/** Those that reach each other, two or more at a time (Tarjan). */
+function circlesOf(graph: ReadonlyMap<string, Iterable<string>>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (name: string): void => {
+    order.set(name, order.size);
+    lowest.set(name, order.get(name)!);
+    open.push(name);
+    for (const target of graph.get(name) ?? []) {
+      if (!graph.has(target)) continue;
+      if (!order.has(target)) visit(target);
+      if (open.includes(target)) lowest.set(name, Math.min(lowest.get(name)!, lowest.get(target)!));
+    }
+    if (lowest.get(name) !== order.get(name)) return;
+    const circle = open.splice(open.indexOf(name));
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const name of graph.keys()) if (!order.has(name)) visit(name);
+  return circles;
+}
+
+/** The words of the domain. The verb to run is none, nor is Node.js. */
+const DOMAIN =
+  /\b(jobs?|run ids?|run (changed|records?|status)|nodes?|metrics?|checkpoints?|attempts?|slots?|gpus?|experiments?|projects?|epochs?|training|evaluations?|log lines?|heartbeats?)\b/g;
+
+/** Names taken apart: `jobChanged` and `job_changed` are `job changed`. */
+function wordsOf(text: string): string {
+  const plain = text.replace(/'node:[\w/]+'|plain Node/g, '');
+  return plain
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+}
+
+/** What a plugin exports from its `hooks.ts`. */
+function hooksOf(plugin: string): string[] {
+  const file = join(ROOT, 'plugins', plugin, 'src/hooks.ts');
+  if (!existsSync(file)) return [];
+  return [...readFileSync(file, 'utf8').matchAll(/^export const (\w+)/gm)].map(([, name = '']) => name);
+}
 
 /** Who imports such a module as a value, itself or through its own files. */
 function reachedFrom(from: readonly { file: string }[], forbidden: RegExp): string[] {

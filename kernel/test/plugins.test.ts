@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { createKernel, definePlugin, resolveConfig, serviceRef, type PluginContext } from '../src/index.js';
+import {
+  createKernel,
+  definePlugin,
+  resolveConfig,
+  serviceRef,
+  type Plugin,
+  type PluginContext,
+} from '../src/index.js';
 import { createTestKernel } from '../testing/index.js';
 import { failureOf, plugin, quietKernel } from './support.js';
 
@@ -99,9 +106,24 @@ describe('plugins', () => {
     });
 
     it('that nobody provides are refused, naming the plugin to add', async () => {
-      const user = plugin('user', (ctx) => void ctx.use(greeter));
-      expect(await bootFailure(user)).to.contain('add greeter() to plugins');
-      expect(await bootFailure(user, plugin('greeter'))).to.contain('does not provide it yet');
+      const user = (order: { requires?: string[]; uses?: string[] }) =>
+        plugin('user', (ctx) => void ctx.use(greeter), order);
+      expect(await bootFailure(user({}), plugin('greeter'))).to.equal(
+        `plugin "user" uses the service "greeter" of "greeter"; add 'greeter' to requires (or to uses) of "user"`,
+      );
+      expect(await bootFailure(user({ uses: ['greeter'] }))).to.contain('add greeter() to plugins');
+      expect(await bootFailure(user({ requires: ['greeter'] }), plugin('greeter'))).to.contain(
+        'does not provide it yet',
+      );
+    });
+
+    it('are there or not, for who only uses them', async () => {
+      const seen: boolean[] = [];
+      const user = plugin('user', (ctx) => void seen.push(ctx.has(greeter)), { uses: ['greeter'] });
+      const provider = plugin('greeter', (ctx) => ctx.provide(greeter, { greet: () => 'hello' }));
+      await (await createTestKernel({ plugins: [user] })).close();
+      await (await createTestKernel({ plugins: [user, provider] })).close();
+      expect(seen).to.deep.equal([false, true]);
     });
 
     it('are provided once', async () => {
@@ -149,6 +171,31 @@ describe('plugins', () => {
       const broken = plugin('broken', (ctx) => ctx.ready(() => Promise.reject(new Error('no GPU'))));
       expect(await bootFailure(first, broken)).to.equal('plugin "broken" failed in ready: Error: no GPU');
       expect(closed).to.equal(true);
+    });
+
+    it('ends a setup and a ready that hang, naming the plugin', async () => {
+      const hung = () => new Promise<void>(() => undefined);
+      const start = (stuck: Plugin) => quietKernel([stuck], {}, { bootStepMs: 20 }).start();
+      expect((await failureOf(() => start(plugin('stuck', hung)))).message).to.equal(
+        'plugin "stuck" failed in setup: Error: not done within 20 ms',
+      );
+      const inReady = plugin('stuck', (ctx) => ctx.ready(hung));
+      expect((await failureOf(() => start(inReady))).message).to.contain('"stuck" failed in ready');
+    });
+
+    it('can be opened without plugins at work, and without listening', async () => {
+      const seen: string[] = [];
+      const greeting = plugin('greeter', (ctx) => {
+        ctx.provide(serviceRef<string>('greeter'), 'hello');
+        ctx.ready(() => void seen.push('ready'));
+        ctx.onClose(() => void seen.push('closed'));
+      });
+      const kernel = quietKernel([greeting]);
+      await kernel.open();
+      expect(kernel.use(serviceRef<string>('greeter'))).to.equal('hello');
+      expect(await kernel.db('svc_migrations').select()).to.deep.equal([]);
+      await kernel.close();
+      expect(seen).to.deep.equal(['closed']);
     });
 
     it('does not hand out the database before it is migrated', async () => {

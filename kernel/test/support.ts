@@ -19,7 +19,11 @@ export function temporaryDirectory(): string {
 }
 
 /** A kernel as `svc server` makes it, but quiet and on a port of its own. */
-export function quietKernel(plugins: Plugin[], config: Partial<Config> = {}): Kernel {
+export function quietKernel(
+  plugins: Plugin[],
+  config: Partial<Config> = {},
+  parts: Parameters<typeof createKernel>[1] = {},
+): Kernel {
   const quiet = { port: 0, logLevel: 'silent', dataDir: temporaryDirectory(), plugins, ...config } as const;
-  return createKernel(resolveConfig(quiet, { env: {} }));
+  return createKernel(resolveConfig(quiet, { env: {} }), parts);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseConfig } from '../src/config/config.js';
+import type { DatabaseConfig } from '../src/db/database-config.js';
 import { openDatabase, type Db } from '../src/db/connect.js';
 import { migrate, type MigrationSets } from '../src/db/migrate.js';
 import { findPostgres, startPostgres, type PostgresCluster } from './postgres.js';

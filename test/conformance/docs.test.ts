@@ -104,11 +104,18 @@ function between(text: string, from: string, to: string): string {
   return text.slice(text.indexOf(from), text.indexOf(to));
 }
 
-/** Every hook as the kernel makes it. */
+/** Every registration of the kernel, and every hook that it or a plugin exports. */
 function hookNames(): string[] {
-  return [...read('kernel/src/hooks.ts').matchAll(/^ {2}(\w+): new (?:Sync|Async)\w*Hook/gm)].map(
-    ([, name = '']) => name,
-  );
+  const owners = ['kernel', ...readdirSync(path.join(ROOT, 'plugins')).map((name) => `plugins/${name}`)];
+  const files = owners
+    .map((owner) => `${owner}/src/hooks.ts`)
+    .filter((file) => existsSync(path.join(ROOT, file)));
+  const namesIn = (file: string, pattern: RegExp) =>
+    [...read(file).matchAll(pattern)].map(([, name = '']) => name);
+  return [
+    ...namesIn('kernel/src/registrations.ts', /^ {2}(\w+): new Registration</gm),
+    ...files.flatMap((file) => namesIn(file, /^export const (\w+) = (?:decision|observation|\{)/gm)),
+  ];
 }
 
 function filesBelow(folder: string): string[] {

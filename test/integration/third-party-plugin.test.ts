@@ -50,11 +50,11 @@ describe('a plugin of a third party, in a folder outside the repository', functi
 
   it('does not compile when it reaches for what is not exported, or calls a hook', async () => {
     const wrong = source
-      .replace('let changes = 0;', 'let changes = 0;\n    void ctx.hooks.jobChanged.promise;')
+      .replace('let changes = 0;', 'let changes = 0;\n    void ctx.hooks.routes.collect;')
       .replace(`from '@svc/contract';`, `from '@svc/contract/src/index.js';`);
     const { stdout } = await checkTypes(wrong);
     expect(stdout).to.match(/Cannot find module '@svc\/contract\/src/);
-    expect(stdout).to.match(/Property 'promise' does not exist/);
+    expect(stdout).to.match(/Property 'collect' does not exist/);
   });
 
   it('compiles against the exported types alone', async () => {

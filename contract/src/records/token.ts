@@ -23,3 +23,7 @@ export const Whoami = strict(
   { $id: 'Whoami' },
 );
 export type Whoami = Static<typeof Whoami>;
+
+/** What a run ingest token is good for: the runs of one attempt, or one run. */
+export type IngestBinding =
+  { readonly job_id: string; readonly attempt: number } | { readonly run_id: string };

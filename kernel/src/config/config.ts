@@ -1,28 +1,21 @@
-import { failBoot } from '@svc/hooks';
+import { failBoot, toFactoryName } from '@svc/hooks';
 import { compileCheck } from '@svc/validation';
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { withoutPassword } from '../db/connect.js';
+import { DatabaseConfig } from '../db/database-config.js';
 import { LOG_LEVELS } from '../logger.js';
 import type { Plugin } from '../plugin.js';
 import { configFromEnvironment } from './environment.js';
 import type { ConfigSource } from './locate.js';
 
-const only = (title?: string) => ({ additionalProperties: false, ...(title && { title }) });
+const only = { additionalProperties: false };
 const Text = Type.String({ minLength: 1 });
 const Origin = Type.String({
   pattern: '^https?://[^/]+$',
   description: 'as in https://lab.example, no path',
 });
-const Url = Type.String({ pattern: '^postgres(ql)?://', description: 'as in postgres://user@host/name' });
-const Sqlite = { client: Type.Literal('sqlite'), filename: Type.Optional(Text) };
-const Postgres = { client: Type.Literal('postgres'), url: Url };
-const DatabaseConfig = Type.Union([
-  Type.Object(Sqlite, only("{ client: 'sqlite', filename? }")),
-  Type.Object(Postgres, only("{ client: 'postgres', url }")),
-]);
-export type DatabaseConfig = Static<typeof DatabaseConfig>;
 
 const settings = {
   /** Default 127.0.0.1. */
@@ -42,7 +35,7 @@ const settings = {
   /** Default info. */
   logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])),
 };
-const checkConfig = compileCheck(Type.Object({ ...settings, plugins: Type.Array(Type.Unknown()) }, only()));
+const checkConfig = compileCheck(Type.Object({ ...settings, plugins: Type.Array(Type.Unknown()) }, only));
 
 export type Settings = Static<ReturnType<typeof Type.Object<typeof settings>>>;
 
@@ -100,7 +93,7 @@ function checkPlugin(plugin: unknown, index: number): void {
   const { name = 'plugins', setup } = (plugin ?? {}) as Partial<Plugin>;
   const place = `plugins[${index}]`;
   if (typeof plugin === 'function')
-    failBoot(`${place} is a factory: call it, as in jobs()`, [name, 'plugins']);
+    failBoot(`${place} is a factory: call it, as in ${toFactoryName(name)}()`, [name, 'plugins']);
   if (!setup) failBoot(`${place} is no plugin: make it with definePlugin`, 'plugins');
 }
 

@@ -5,7 +5,7 @@ import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
-import type { DatabaseConfig } from '../config/config.js';
+import type { DatabaseConfig } from './database-config.js';
 import { isLocked, lendWhileWaiting, patiently } from './patience.js';
 
 /** A knex instance or a transaction. Repositories take it as a parameter. */

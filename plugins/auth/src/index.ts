@@ -1,5 +1,6 @@
 import { isTerminal } from '@svc/contract';
-import { definePlugin, type Caller, type JobTransition, type PluginContext } from '@svc/kernel';
+import { authenticate, definePlugin, type Caller, type PluginContext } from '@svc/kernel';
+import { attemptPrepare, jobTransition, type JobTransition } from '@svc/plugin-jobs';
 import { Authenticator } from './authenticator.js';
 import { ensureFirstToken } from './first-token.js';
 import { authMigrations } from './migrations.js';
@@ -19,17 +20,18 @@ const HOUR_MS = 60 * 60_000;
 
 export const auth = definePlugin({
   name: 'auth',
+  uses: ['jobs'],
   setup(ctx) {
     const authenticator = new Authenticator(ctx);
     let firstToken: string | null = null;
     ctx.migrations(authMigrations);
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, authenticator));
-    ctx.hooks.authenticate.tapPromise(ctx.name, (bearer) => authenticator.authenticate(bearer));
-    ctx.hooks.attemptPrepare.tapPromise(ctx.name, async (plan) => {
+    ctx.tap(authenticate, (bearer) => authenticator.authenticate(bearer));
+    ctx.tap(attemptPrepare, async (plan) => {
       const binding = { job_id: plan.job.id, attempt: plan.attempt };
       return { ...plan, env: { ...plan.env, SVC_TOKEN: await mintIngest(ctx.db, binding, ctx.clock.now()) } };
     });
-    ctx.hooks.jobTransition.tapPromise(ctx.name, endIngestOfAttempt);
+    ctx.tap(jobTransition, endIngestOfAttempt);
     ctx.provide<Auth>(authRef, {
       mintIngest,
       endIngest,
@@ -52,9 +54,9 @@ export const auth = definePlugin({
 });
 
 /** An attempt ends with a terminal state, or with the retry that gives it up. */
-async function endIngestOfAttempt({ before, after, trx, at }: JobTransition): Promise<void> {
+async function endIngestOfAttempt({ before, after, tx, at }: JobTransition): Promise<void> {
   if (!before || (!isTerminal(after.status) && after.attempt === before.attempt)) return;
-  await endIngest(trx, { job_id: before.id, attempt: before.attempt }, at);
+  await endIngest(tx, { job_id: before.id, attempt: before.attempt }, at);
 }
 
 function mayIngest({ scope, ingest }: Caller, run: IngestTarget): boolean {

@@ -1,5 +1,5 @@
-import type { Scope, TokenRecord } from '@svc/contract';
-import { serviceRef, type Caller, type Db, type IngestBinding } from '@svc/kernel';
+import type { IngestBinding, Scope, TokenRecord } from '@svc/contract';
+import { serviceRef, type Caller, type Db } from '@svc/kernel';
 
 export interface TokenDraft {
   readonly name: string;

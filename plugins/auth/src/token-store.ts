@@ -1,13 +1,5 @@
-import { newId, type Scope, type TokenRecord } from '@svc/contract';
-import {
-  fail,
-  newestRows,
-  requireId,
-  type Db,
-  type IngestBinding,
-  type Listed,
-  type Page,
-} from '@svc/kernel';
+import { newId, type IngestBinding, type Scope, type TokenRecord } from '@svc/contract';
+import { fail, newestRows, requireId, type Db, type Listed, type Page } from '@svc/kernel';
 import { createTokenText, hashSecret } from './secret.js';
 import type { CreatedToken, TokenDraft } from './service.js';
 

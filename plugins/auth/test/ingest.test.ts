@@ -1,5 +1,5 @@
 import { newId, route, type Job, type JobStatus } from '@svc/contract';
-import { definePlugin, fail, ok, type AttemptPlan } from '@svc/kernel';
+import { definePlugin, fail, ok, type PluginContext, type Tx } from '@svc/kernel';
 import {
   createTestKernel,
   eachDatabase,
@@ -9,6 +9,7 @@ import {
   type TestKernel,
 } from '@svc/kernel/testing';
 import { auth, authRef } from '@svc/plugin-auth';
+import { attemptPrepare, jobTransition, type AttemptPlan } from '@svc/plugin-jobs';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 
@@ -44,10 +45,20 @@ eachDatabase((database) => {
     let kernel: TestKernel;
     let clock: FakeClock;
     let write: string;
+    let jobs: PluginContext;
+    /** Fires the hooks of the jobs as the test says. */
+    const scriptedJobs = definePlugin({
+      name: 'jobs',
+      setup(ctx) {
+        ctx.declare(attemptPrepare);
+        ctx.declare(jobTransition);
+        jobs = ctx;
+      },
+    });
 
     before(async () => {
       clock = fakeClock();
-      kernel = await createTestKernel({ plugins: [auth(), guarded()], database, clock });
+      kernel = await createTestKernel({ plugins: [auth(), guarded(), scriptedJobs()], database, clock });
       write = kernel.use(authRef).takeFirstToken()!;
     });
     after(() => kernel.close());
@@ -65,16 +76,17 @@ eachDatabase((database) => {
         env: { KEEP: 'me', SVC_TOKEN: 'of the submitter' },
         runner_plan: null,
       };
-      const { env } = await kernel.ctx.fire.attemptPrepare(plan);
+      const { env } = await jobs.fire(attemptPrepare, plan);
       expect(env['KEEP']).to.equal('me');
       return env['SVC_TOKEN']!;
     }
 
     async function change(jobId: string, from: [number, JobStatus], to: [number, JobStatus]): Promise<void> {
+      await kernel.ctx.transaction((tx) => changeIn(tx, jobId, from, to));
+    }
+    async function changeIn(tx: Tx, jobId: string, from: [number, JobStatus], to: [number, JobStatus]) {
       const [before, after] = [jobOf(jobId, ...from), jobOf(jobId, ...to)];
-      await kernel.db.transaction((trx) =>
-        kernel.ctx.fire.jobTransition({ before, after, trx, at: clock.now() }),
-      );
+      await jobs.fire(jobTransition, { before, after, tx, at: clock.now() });
     }
 
     it('are minted for each attempt, in place of any token that the submitter named', async () => {
@@ -151,9 +163,8 @@ eachDatabase((database) => {
     it('end only when the transaction that ends their attempt commits', async () => {
       const [job, run] = [newId('job'), newId('run')];
       const token = await startAttempt(job, 1);
-      const rolledBack = kernel.db.transaction(async (trx) => {
-        const [before, after] = [jobOf(job, 1, 'RUNNING'), jobOf(job, 1, 'FAILED')];
-        await kernel.ctx.fire.jobTransition({ before, after, trx, at: clock.now() });
+      const rolledBack = kernel.ctx.transaction(async (tx) => {
+        await changeIn(tx, job, [1, 'RUNNING'], [1, 'FAILED']);
         throw new Error('roll back');
       });
       await rolledBack.catch(() => undefined);

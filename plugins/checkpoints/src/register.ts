@@ -14,7 +14,7 @@ import { findTwin, insertCheckpoint } from './store.js';
 
 /** Stores the checkpoint and its event in one transaction, unless the run has one of that path and step. */
 export async function registerCheckpoint(
-  { db, clock }: Pick<PluginContext, 'db' | 'clock'>,
+  { transaction, clock }: Pick<PluginContext, 'transaction' | 'clock'>,
   events: Events,
   run: Run,
   draft: CheckpointDraft,
@@ -23,16 +23,12 @@ export async function registerCheckpoint(
 ): Promise<Registered> {
   checkMetadata(draft.metadata ?? {});
   const wanted = toCheckpoint(run, draft, source, at);
-  const { checkpoint, told } = await db.transaction(async (trx) => {
-    const stored = await insertCheckpoint(trx, wanted);
-    if (!stored) return { checkpoint: (await findTwin(trx, wanted))!, told: [] };
-    return {
-      checkpoint: stored,
-      told: [await events.append(trx, createdEvent(run, stored), stored.created_at)],
-    };
+  return transaction(async (tx) => {
+    const stored = await insertCheckpoint(tx, wanted);
+    if (!stored) return { checkpoint: (await findTwin(tx, wanted))!, isNew: false };
+    await events.append(tx, createdEvent(run, stored), stored.created_at);
+    return { checkpoint: stored, isNew: true };
   });
-  await events.publish(told);
-  return { checkpoint, isNew: told.length > 0 };
 }
 
 function toCheckpoint(

@@ -1,15 +1,11 @@
 import type { EventRecord } from '@svc/contract';
-import { sse, type Db, type Logger, type SseReply, type SseStream } from '@svc/kernel';
+import { sse, type PluginContext, type SseReply, type SseStream } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
 import { EventFollower } from './follower.js';
+import { eventAppended } from './hooks.js';
 import { lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
 
-interface Surroundings {
-  /** Looked up at each use: the database opens after setup. */
-  readonly db: Db;
-  readonly log: Logger;
-  readonly fire: { eventAppended(event: EventRecord): Promise<unknown> };
-}
+type Surroundings = Pick<PluginContext, 'db' | 'log' | 'fire'>;
 
 type Listener = (positioned: PositionedEvent) => void;
 
@@ -72,7 +68,7 @@ export class EventFeed {
 
   /** Not waited for: who publishes does not wait for who observes. */
   #observe(event: EventRecord): void {
-    const observed = this.around.fire.eventAppended(event).finally(() => this.#observing.delete(observed));
+    const observed = this.around.fire(eventAppended, event).finally(() => this.#observing.delete(observed));
     this.#observing.add(observed);
   }
 

@@ -1,5 +1,6 @@
 import type { EventRecord, Severity } from '@svc/contract';
-import { idOf, requireId, serviceRef, type Db, type PluginContext } from '@svc/kernel';
+import { requireId, type PluginContext } from '@svc/kernel';
+import { findSubject, type SubjectKind } from './hooks.js';
 
 /** What of the events is wanted; null takes all. Ids are canonical. */
 export interface EventFilter {
@@ -12,24 +13,12 @@ export interface EventFilter {
 
 export type EventFilterQuery = { readonly [K in keyof EventFilter]?: NonNullable<EventFilter[K]> };
 
-interface Owner {
-  /** Any form of id; throws not_found. */
-  require(db: Db, id: string): Promise<{ readonly id: string }>;
-}
-
-/** By name: these plugins require this one, so they are there only when requests come, if they are there at all. */
-const OWNERS = {
-  run: serviceRef<Owner>('runs'),
-  job: serviceRef<Owner>('jobs'),
-  node: serviceRef<Owner>('nodes'),
-};
-
-type Surroundings = Pick<PluginContext, 'db' | 'has' | 'use'>;
+type Surroundings = Pick<PluginContext, 'db' | 'fire'>;
 
 /** Any form of id; throws not_found for a malformed and for an unknown one. */
 export async function parseFilter(around: Surroundings, query: EventFilterQuery): Promise<EventFilter> {
-  const find = async (kind: keyof typeof OWNERS, given: string | undefined) =>
-    (await idOf(given, (id) => requireOwner(around, kind, id))) ?? null;
+  const find = async (kind: SubjectKind, given: string | undefined) =>
+    given === undefined ? null : requireSubject(around, kind, given);
   return {
     run_id: await find('run', query.run_id),
     job_id: await find('job', query.job_id),
@@ -39,13 +28,8 @@ export async function parseFilter(around: Surroundings, query: EventFilterQuery)
   };
 }
 
-async function requireOwner(
-  { db, has, use }: Surroundings,
-  kind: keyof typeof OWNERS,
-  id: string,
-): Promise<{ id: string }> {
-  const owner = OWNERS[kind];
-  return has(owner) ? use(owner).require(db, id) : { id: requireId(kind, id) };
+async function requireSubject({ db, fire }: Surroundings, kind: SubjectKind, given: string): Promise<string> {
+  return (await fire(findSubject, db, kind, given)) ?? requireId(kind, given);
 }
 
 /** The columns to select by. */

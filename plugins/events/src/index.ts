@@ -1,11 +1,13 @@
 import { definePlugin } from '@svc/kernel';
 import { EventFeed } from './feed.js';
+import { eventAppended, findSubject } from './hooks.js';
 import { eventsMigrations } from './migrations.js';
-import { addRoutes } from './routes.js';
 import { reportEvent } from './report.js';
-import { eventsRef } from './service.js';
+import { addRoutes } from './routes.js';
+import { eventsRef, type Events } from './service.js';
 import { appendEvent, listEvents } from './store.js';
 
+export * from './hooks.js';
 export * from './service.js';
 export { eventsMigrations } from './migrations.js';
 
@@ -14,11 +16,15 @@ export const events = definePlugin({
   setup(ctx) {
     const feed = new EventFeed(ctx);
     ctx.migrations(eventsMigrations);
-    ctx.provide(eventsRef, {
-      append: appendEvent,
+    ctx.declare(findSubject);
+    ctx.declare(eventAppended);
+    ctx.provide<Events>(eventsRef, {
+      append(tx, draft, at = ctx.clock.now()) {
+        tx.afterCommit(() => feed.flush());
+        return appendEvent(tx, draft, at);
+      },
       list: async (db, filter, limit) => (await listEvents(db, filter, { limit })).items,
       report: (run, report) => reportEvent(ctx, feed, run, report),
-      publish: (records) => (records.length === 0 ? Promise.resolve() : feed.flush()),
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, feed));
     ctx.ready(() => feed.resume());

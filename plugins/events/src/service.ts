@@ -1,5 +1,5 @@
 import type { BodyOf, EventDraft, EventRecord, Run, routes } from '@svc/contract';
-import { serviceRef, type Db } from '@svc/kernel';
+import { serviceRef, type Db, type Tx } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
 
 /** A CUSTOM event, as its run tells it. */
@@ -15,14 +15,14 @@ export interface Reported {
   readonly event: EventRecord;
   /** False: the run had told one of this key, and that one stands. */
   readonly isNew: boolean;
+  /** The event says what the report says. */
+  readonly isSame: boolean;
 }
 
 export interface Events {
-  /** Stores an event within the given transaction. `at` in ms. Give the records to `publish` once it has committed. */
-  append(db: Db, draft: EventDraft, at: number): Promise<EventRecord>;
-  /** After commit: streams and `eventAppended` get the events, each once and in one order for all. Never rejects. */
-  publish(records: readonly EventRecord[]): Promise<void>;
-  /** Stores what a run reports, in a transaction of its own, and publishes it. */
+  /** Stores an event in the transaction; after its commit streams and `eventAppended` get it, in one order for all. `at` in ms; left out: now. */
+  append(tx: Tx, draft: EventDraft, at?: number): Promise<EventRecord>;
+  /** Stores what a run reports, in a transaction of its own. */
   report(run: Run, report: EventReport): Promise<Reported>;
   /** Newest first. What the filter leaves out, or has null, is not selected by; ids are canonical. */
   list(db: Db, filter: Partial<EventFilter>, limit: number): Promise<EventRecord[]>;

@@ -25,10 +25,8 @@ eachDatabase((database) => {
     const call = (method: string, path: string, body?: unknown, token = 'read') =>
       kernel.request(method, path, { token, body });
     async function append(draft: Partial<EventDraft> = {}): Promise<EventRecord> {
-      const { append: store, publish } = kernel.use(eventsRef);
-      const record = await store(kernel.db, { type: 'OOM', title: 'out of memory', ...draft }, clock.now());
-      await publish([record]);
-      return record;
+      const whole = { type: 'OOM', title: 'out of memory', ...draft };
+      return kernel.ctx.transaction((tx) => kernel.use(eventsRef).append(tx, whole));
     }
 
     describe('that plugins append', () => {
@@ -67,8 +65,8 @@ eachDatabase((database) => {
       });
 
       it('are gone when their transaction rolls back', async () => {
-        const rolledBack = kernel.db.transaction(async (trx) => {
-          await kernel.use(eventsRef).append(trx, { type: 'GONE', title: 'gone' }, clock.now());
+        const rolledBack = kernel.ctx.transaction(async (tx) => {
+          await kernel.use(eventsRef).append(tx, { type: 'GONE', title: 'gone' }, clock.now());
           throw new Error('roll back');
         });
         await rolledBack.catch(() => undefined);
@@ -78,14 +76,22 @@ eachDatabase((database) => {
       it('are told to observers once each, in order, and a failing observer changes nothing', async () => {
         const seen: string[] = [];
         const observed = await createTestKernel({ plugins: [events(), observer(seen)], database });
-        const { append: store, publish } = observed.use(eventsRef);
-        const records = [];
-        for (let index = 0; index < 20; index += 1) {
-          records.push(await store(observed.db, { type: 'T', title: String(index) }, Date.now()));
-        }
-        await Promise.all([publish(records), publish(records), publish(records.slice(3))]);
+        const appendThree = (first: number) =>
+          observed.ctx.transaction(async (tx) => {
+            const records = [];
+            for (let index = first; index < first + 3; index += 1)
+              records.push(await observed.use(eventsRef).append(tx, { type: 'T', title: String(index) }));
+            return records;
+          });
+        const appended = await Promise.all([0, 3, 6, 9, 12].map(appendThree));
         await observed.close();
-        expect(seen).to.deep.equal(records.map(({ id }) => id));
+        expect(seen.toSorted()).to.deep.equal(
+          appended.flatMap((records) => records.map(({ id }) => id)).toSorted(),
+        );
+        for (const records of appended)
+          expect(seen.filter((id) => records.some((record) => record.id === id))).to.deep.equal(
+            records.map(({ id }) => id),
+          );
       });
     });
 

@@ -28,7 +28,7 @@ eachDatabase((database) => {
         // Two of each moment: what has one time is told apart by the id.
         if (index % 2 === 0) await clock.advance(1);
         const draft = { type, title: String(index), data: { x: 'x'.repeat(sizeBytes) } };
-        await store(kernel.db, draft, clock.now());
+        await kernel.ctx.transaction((tx) => store(tx, draft));
       }
     }
     const get = async (query: string) =>

@@ -1,5 +1,5 @@
 import { newId, type EventDraft, type EventRecord } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import type { Tx } from '@svc/kernel';
 import {
   createTestKernel,
   eachDatabase,
@@ -25,14 +25,9 @@ eachDatabase((database) => {
     });
     after(() => kernel.close());
 
-    const publish = (...records: EventRecord[]) => kernel.use(eventsRef).publish(records);
-    const append = (draft: Partial<EventDraft> = {}, db: Db = kernel.db) =>
-      kernel.use(eventsRef).append(db, { type: 'T', title: 't', ...draft }, Date.now());
-    async function happen(draft: Partial<EventDraft> = {}): Promise<EventRecord> {
-      const record = await append(draft);
-      await publish(record);
-      return record;
-    }
+    const append = (tx: Tx, draft: Partial<EventDraft> = {}) =>
+      kernel.use(eventsRef).append(tx, { type: 'T', title: 't', ...draft });
+    const happen = (draft: Partial<EventDraft> = {}) => kernel.ctx.transaction((tx) => append(tx, draft));
     async function open(query = '', lastEventId?: string): Promise<SseClient> {
       const path = `/events/stream${query && `?${query}`}`;
       const client = await kernel.sse(path, {
@@ -80,12 +75,9 @@ eachDatabase((database) => {
         title: 't',
         message: 'x'.repeat(1000),
       }));
-      const records = await other.db.transaction(async (trx) => {
-        const appended: EventRecord[] = [];
-        for (const draft of drafts) appended.push(await other.use(eventsRef).append(trx, draft, Date.now()));
-        return appended;
+      await other.ctx.transaction(async (tx) => {
+        for (const draft of drafts) await other.use(eventsRef).append(tx, draft);
       });
-      await other.use(eventsRef).publish(records);
       expect(await takeIds(client, 600)).to.have.length(600);
       await client.close();
       await other.close();
@@ -101,10 +93,9 @@ eachDatabase((database) => {
     it('replays more than a page', async () => {
       const first = await happen();
       const records: EventRecord[] = [];
-      await kernel.db.transaction(async (trx) => {
-        for (let index = 0; index < 1203; index += 1) records.push(await append({}, trx));
+      await kernel.ctx.transaction(async (tx) => {
+        for (let index = 0; index < 1203; index += 1) records.push(await append(tx));
       });
-      await publish(...records);
       expect(await takeIds(await open('', first.id), 1203)).to.deep.equal(records.map(({ id }) => id));
     });
 
@@ -135,12 +126,7 @@ eachDatabase((database) => {
       const steady = await open('', start.id);
       const seenBySteady = takeIds(steady, total);
       const hopping = hop(start.id, total);
-      await Promise.all(
-        Array.from({ length: total }, async () => {
-          const record = await kernel.db.transaction((trx) => append({}, trx));
-          await publish(record);
-        }),
-      );
+      await Promise.all(Array.from({ length: total }, () => happen()));
       const order = await seenBySteady;
       expect(new Set(order).size).to.equal(total);
       expect(await hopping).to.deep.equal(order);
@@ -161,23 +147,22 @@ eachDatabase((database) => {
     if (database.client === 'postgres') {
       it('never loses an event whose transaction commits after that of a later one', async () => {
         const start = await happen();
-        const slow = await kernel.db.transaction();
-        const early = await append({}, slow);
+        let commit!: () => void;
+        let early!: EventRecord;
+        const slow = kernel.ctx.transaction(async (tx) => {
+          early = await append(tx);
+          await new Promise<void>((resolve) => (commit = resolve));
+        });
+        await until(() => commit);
         const late = await happen();
         const client = await open('', start.id);
         expect(await takeIds(client, 1)).to.deep.equal([late.id]);
-        await slow.commit();
-        await publish(early);
+        commit();
+        await slow;
         expect(await takeIds(client, 1)).to.deep.equal([early.id]);
         expect(await takeIds(await open('', late.id), 1)).to.deep.equal([early.id]);
       });
     }
-
-    it('publishes what another plugin has committed without publishing it, with the next event', async () => {
-      const client = await open();
-      const [forgotten, next] = [await append(), await happen()];
-      expect(await takeIds(client, 2)).to.deep.equal([forgotten.id, next.id]);
-    });
 
     it('answers 404 to a malformed Last-Event-ID', async () => {
       const headers = { 'Last-Event-ID': 'nonsense' };
@@ -192,11 +177,12 @@ eachDatabase((database) => {
       const config = await database.create();
       const same = { ...database, create: () => Promise.resolve(config) };
       const first = await createTestKernel({ plugins: [events()], database: same });
-      const seen = await first.use(eventsRef).append(first.db, { type: 'T', title: 'seen' }, Date.now());
-      await first.use(eventsRef).publish([seen]);
-      const left = await first
-        .use(eventsRef)
-        .append(first.db, { type: 'T', title: 'left behind' }, Date.now());
+      const append = (tx: Tx, title: string) => first.use(eventsRef).append(tx, { type: 'T', title });
+      const seen = await first.ctx.transaction((tx) => append(tx, 'seen'));
+      await until(() => first.db('events').where({ id: seen.id }).whereNotNull('position').first());
+      // As when the server is killed right after the commit.
+      const killed = { afterCommit: () => undefined };
+      const left = await first.db.transaction((tx) => append(Object.assign(tx, killed), 'left behind'));
       await first.close();
 
       const told: string[] = [];

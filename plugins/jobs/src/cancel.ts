@@ -55,7 +55,7 @@ export class Canceller {
   /** Without a connection it waits: the agent's next hello is answered with it. */
   #stop({ id, attempt, node_id }: JobRow): void {
     const key = { job_id: id, attempt };
-    if (node_id === null || this.dispatcher.isPreparing(key, { id: node_id })) return;
+    if (node_id === null || !this.dispatcher.cancel(key, { id: node_id })) return;
     this.nodes.send(node_id, { type: 'stop', ...key, grace_ms: this.timing.killGraceMs });
   }
 

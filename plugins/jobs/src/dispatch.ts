@@ -1,8 +1,9 @@
 import type { AttemptKey, Job } from '@svc/contract';
-import type { AttemptPlan, PluginContext, Timer } from '@svc/kernel';
+import type { PluginContext, Timer } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
+import { attemptPrepare, type AttemptPlan } from './hooks.js';
 import type { AttemptRow, JobRow } from './job-row.js';
-import { getAttemptRow, getRow } from './job-store.js';
+import { lockAttemptRow } from './job-store.js';
 import type { Timing } from './options.js';
 import { FAILED_HERE } from './pending-reason.js';
 import { ackTimeoutStep, claimStep, planFailedStep, type Placement } from './steps.js';
@@ -12,6 +13,9 @@ type NodeRef = Pick<AgentNode, 'id'>;
 
 /** A dispatch that its agent has not acknowledged yet. */
 interface Pending {
+  readonly jobId: string;
+  /** False: the job was cancelled, or is no longer on its way to that node. */
+  isWanted: boolean;
   /** The connection that it was sent on; null while it is being prepared. */
   connection: number | null;
   timer: Timer | null;
@@ -33,7 +37,8 @@ export class Dispatcher {
   async place(placement: Placement): Promise<boolean> {
     const key = toKey(placement, placement.node);
     this.#forget(placement, placement.node);
-    this.#pending.set(key, { connection: null, timer: null });
+    const pending: Pending = { jobId: placement.job_id, isWanted: true, connection: null, timer: null };
+    this.#pending.set(key, pending);
     const change = await this.transitions
       .apply(placement.job_id, (job, _trx, at) =>
         job.attempt === placement.attempt ? claimStep(this.nodes, placement, at) : null,
@@ -43,7 +48,7 @@ export class Dispatcher {
         throw error;
       });
     if (!change) this.#pending.delete(key);
-    else this.#follow(this.#deliver(change.after, placement.node));
+    else this.#follow(this.#deliver(change.after, placement.node, pending));
     return change !== null;
   }
 
@@ -52,8 +57,23 @@ export class Dispatcher {
     this.#forget(key, node);
   }
 
-  isPreparing(key: AttemptKey, node: NodeRef): boolean {
-    return this.#pending.get(toKey(key, node))?.connection === null;
+  /** Somebody has asked for its end. False: it has not been sent yet, so its agent need not be told. */
+  cancel(key: AttemptKey, node: NodeRef): boolean {
+    const pending = this.#pending.get(toKey(key, node));
+    if (pending) pending.isWanted = false;
+    return pending?.connection !== null;
+  }
+
+  /** A dispatch of another attempt, or to another node, is not wanted any more. */
+  noteChange({ id, attempt, node_id, status }: Job): void {
+    const wanted = status === 'DISPATCHING' ? toKey({ job_id: id, attempt }, { id: node_id ?? '' }) : null;
+    for (const [key, pending] of this.#pending)
+      if (pending.jobId === id && key !== wanted) pending.isWanted = false;
+  }
+
+  /** It is on its way, and nobody has asked for its end. */
+  isWanted(key: AttemptKey, node: NodeRef): boolean {
+    return this.#pending.get(toKey(key, node))?.isWanted ?? false;
   }
 
   /** Not acknowledged, but on its way: an agent that has just come with this connection cannot know it yet. */
@@ -71,19 +91,18 @@ export class Dispatcher {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  async #deliver(job: Job, node: AgentNode): Promise<void> {
+  async #deliver(job: Job, node: AgentNode, pending: Pending): Promise<void> {
     const key = { job_id: job.id, attempt: job.attempt };
     try {
       const plan = await this.#plan(job, node);
       if (!plan) return;
       await this.ctx.db<AttemptRow>('attempts').where(key).update({ run_id: plan.run_id });
-      if (!(await this.#isStillWanted(key, node))) return;
-      if (this.#send(plan, node)) this.#follow(this.#stopIfCancelled(key, node));
-      else
-        await this.#takeBack(key, node, {
-          why: `${node.name} was disconnected before the job could be sent there`,
-          undelivered: true,
-        });
+      // A cancel that came meanwhile had nothing to stop: it takes effect here.
+      if (pending.isWanted && this.#send(plan, node, pending)) return;
+      await this.#takeBack(key, node, {
+        why: `${node.name} was disconnected before the job could be sent there`,
+        undelivered: true,
+      });
     } catch (err) {
       this.ctx.log.error(
         { err, job_id: job.id },
@@ -113,7 +132,7 @@ export class Dispatcher {
       return null;
     }
     const env = { ...job.env, SVC_JOB_ID: job.id, SVC_ATTEMPT: String(job.attempt) };
-    return this.ctx.fire.attemptPrepare({
+    return this.ctx.fire(attemptPrepare, {
       job,
       attempt: job.attempt,
       run_id: null,
@@ -122,17 +141,8 @@ export class Dispatcher {
     });
   }
 
-  /** A cancel that came while the dispatch was being prepared had nothing to stop: it takes effect here. */
-  async #isStillWanted(key: AttemptKey, node: AgentNode): Promise<boolean> {
-    const row = await getRow(this.ctx.db, key.job_id);
-    if (isAt(row, key, node) && row?.status === 'DISPATCHING' && row.cancel_requested_at === null)
-      return true;
-    await this.#takeBack(key, node, { why: '', undelivered: true });
-    return false;
-  }
-
   /** False: the node is not connected any more. */
-  #send(plan: AttemptPlan, node: AgentNode): boolean {
+  #send(plan: AttemptPlan, node: AgentNode, pending: Pending): boolean {
     const { job, attempt, run_id, env, runner_plan } = plan;
     const key = { job_id: job.id, attempt };
     const connection = this.nodes.connectionOf(node.id);
@@ -150,18 +160,12 @@ export class Dispatcher {
       kill_grace_ms: this.timing.killGraceMs,
     });
     if (!isSent) return false;
-    const timer = this.ctx.clock.setTimeout(
+    pending.connection = connection;
+    pending.timer = this.ctx.clock.setTimeout(
       () => this.#follow(this.#timedOut(key, node)),
       this.timing.ackTimeoutMs,
     );
-    this.#pending.set(toKey(key, node), { connection, timer });
     return true;
-  }
-
-  /** For a cancel that came between the last look and the sending. */
-  async #stopIfCancelled(key: AttemptKey, node: AgentNode): Promise<void> {
-    const row = await getRow(this.ctx.db, key.job_id);
-    if (row?.cancel_requested_at !== null && isAt(row, key, node)) this.#stop(key, node);
   }
 
   async #timedOut(key: AttemptKey, node: AgentNode): Promise<void> {
@@ -185,17 +189,13 @@ export class Dispatcher {
     try {
       const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
         if (!isAt(row, key, node) || row.status !== 'DISPATCHING') return null;
-        const sent = await getAttemptRow(trx, key);
+        const sent = await lockAttemptRow(trx, key);
         return sent?.accepted_at === null ? ackTimeoutStep(this.nodes, row, how, at) : null;
       });
       return change !== null;
     } finally {
       this.#forget(key, node);
     }
-  }
-
-  #stop(key: AttemptKey, node: AgentNode): void {
-    this.nodes.send(node.id, { type: 'stop', ...key, grace_ms: this.timing.killGraceMs });
   }
 
   #forget(attempt: AttemptKey, node: NodeRef): void {

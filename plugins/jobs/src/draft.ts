@@ -1,5 +1,5 @@
-import { toId, type JobDraft, type JobSubmit, type Resources } from '@svc/contract';
-import { compileCheck, type Check, type Collected, type Issues, type RunnerServer } from '@svc/kernel';
+import { toId, type JobDraft, type JobSubmit, type Resources, type RunnerServer } from '@svc/contract';
+import { compileCheck, type Check, type Collected, type Issues } from '@svc/kernel';
 
 const MAX_NAME_LENGTH = 200;
 const DEFAULT_GPUS = 1;

@@ -1,5 +1,5 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
-import type { Wants } from './fit.js';
+import type { Wants } from './queue-item.js';
 
 /** Sentences that say why no node fits a job. */
 

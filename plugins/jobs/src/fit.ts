@@ -2,9 +2,7 @@ import type { NodeCapacity } from '@svc/plugin-nodes';
 import * as sentence from './fit-problem.js';
 import { getOrAdd } from './get-or-add.js';
 import { indicesOf, NodeSets, type NodeSet } from './node-set.js';
-import type { QueueItem } from './plan-pass.js';
-
-export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
+import type { Wants } from './queue-item.js';
 
 export interface Fit {
   /** Those that could run the job if they were empty, in order. One list for equal ones. */

@@ -1,9 +1,7 @@
-import type { Caller, Db } from '@svc/kernel';
-import { fail, failValidation } from '@svc/kernel';
+import { fail, type Caller, type Db } from '@svc/kernel';
 import { createHash } from 'node:crypto';
 
 const KEPT_MS = 24 * 60 * 60_000;
-const MAX_KEY_LENGTH = 255;
 
 interface IdempotencyRow {
   token_id: string;
@@ -20,15 +18,6 @@ export interface IdempotencyKey {
   readonly route: string;
   readonly key: string;
   readonly body: unknown;
-}
-
-/** The key from an `Idempotency-Key` header; null without one. Throws validation_error. */
-export function parseIdempotencyKey(header: string | readonly string[] | undefined): string | null {
-  if (header === undefined) return null;
-  const isGood = typeof header === 'string' && header.trim() !== '' && header.length <= MAX_KEY_LENGTH;
-  if (!isGood)
-    failValidation({ path: 'Idempotency-Key', message: `must be 1 to ${MAX_KEY_LENGTH} characters` });
-  return header as string;
 }
 
 /** The job that the key made within the last 24 h; null when it is new. Throws conflict when it came with another body. */

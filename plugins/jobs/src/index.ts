@@ -1,11 +1,12 @@
 import type { Job } from '@svc/contract';
 import { definePlugin, type PluginContext } from '@svc/kernel';
-import { eventsRef } from '@svc/plugin-events';
-import { nodesRef } from '@svc/plugin-nodes';
-import { projectsRef } from '@svc/plugin-projects';
+import { eventsRef, findSubject } from '@svc/plugin-events';
+import { frameReceived, helloReceived, nodeChanged, nodeRemove, nodesRef } from '@svc/plugin-nodes';
+import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { Canceller } from './cancel.js';
 import { Dispatcher } from './dispatch.js';
 import { hideEnv } from './hide-env.js';
+import { attemptPrepare, jobAdmit, jobChanged, jobDraft, jobOrder, jobTransition } from './hooks.js';
 import { deleteOldKeys } from './idempotency.js';
 import {
   countByPlacement,
@@ -15,7 +16,7 @@ import {
   listAttempts,
   listJobs,
   lockJob,
-  moveExperiment,
+  moveExperimentJobs,
   requireJob,
 } from './job-store.js';
 import { jobsMigrations } from './migrations.js';
@@ -33,6 +34,7 @@ import { Sweeper } from './sweep.js';
 import { Transitions } from './transition.js';
 
 export { jobsMigrations } from './migrations.js';
+export * from './hooks.js';
 export * from './service.js';
 
 const HOUR_MS = 60 * 60_000;
@@ -58,14 +60,23 @@ export const jobs = definePlugin({
     const scheduler = new Scheduler(ctx, nodes, { queue, dispatcher, retrier, sweeper }, timing);
 
     ctx.migrations(jobsMigrations);
-    projects.countUsage({ noun: 'jobs', count: countByPlacement, move: moveExperiment });
-    nodes.onFrame('accepted', (frame, from) => reports.accepted(frame, from));
-    nodes.onFrame('attempt', ({ type: _, ...report }, from) => reports.reported(report, from));
-    nodes.onHello((context) => reconciler.reconcile(context));
-    nodes.onRemove(settleRemovedNode);
-    ctx.hooks.nodeChanged.tap(ctx.name, wake);
-    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => {
+    for (const hook of [jobDraft, jobAdmit, jobOrder, attemptPrepare, jobTransition, jobChanged])
+      ctx.declare(hook);
+    ctx.tap(countUsage, async ({ db, level, ids, noun = 'jobs' }) =>
+      noun === 'jobs' ? { noun, counts: await countByPlacement(db, level, ids) } : undefined,
+    );
+    ctx.tap(moveExperiment, moveExperimentJobs);
+    ctx.tap(findSubject, async (db, kind, id) =>
+      kind === 'job' ? (await requireJob(db, id)).id : undefined,
+    );
+    ctx.tap(frameReceived.accepted, (frame, from) => reports.accepted(frame, from));
+    ctx.tap(frameReceived.attempt, ({ type: _, ...report }, from) => reports.reported(report, from));
+    ctx.tap(helloReceived, (context) => reconciler.reconcile(context));
+    ctx.tap(nodeRemove, settleRemovedNode);
+    ctx.tap(nodeChanged, wake);
+    ctx.tap(jobChanged, ({ after }) => {
       queue.note(after.id);
+      dispatcher.noteChange(after);
       if (!isOnItsWay(after)) wake();
     });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
@@ -87,13 +98,12 @@ export const jobs = definePlugin({
     ctx.onClose(async () => {
       await scheduler.close();
       await dispatcher.close();
-      await transitions.settle();
     });
     deleteOldKeysHourly(ctx);
   },
 });
 
-/** Its change has freed nothing and queued nothing. */
+/** No slot was freed and nothing was queued: no wake-up. */
 function isOnItsWay({ status }: Job): boolean {
   return status === 'DISPATCHING' || status === 'RUNNING';
 }

@@ -62,6 +62,24 @@ export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Pr
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
 }
 
+/** Within a transaction: nobody else changes the row until it ends. */
+export async function lockAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
+  return (await db<AttemptRow>('attempts').where({ job_id, attempt }).forUpdate().first()) ?? null;
+}
+
+/** Notes that the agent has it on disk; false when it is not the node's, or not on its way there, any more. */
+export async function noteAccepted(
+  db: Db,
+  { job_id, attempt }: AttemptKey,
+  node_id: string,
+  at: number,
+): Promise<boolean> {
+  const changed = await db<AttemptRow>('attempts')
+    .where({ job_id, attempt, node_id, status: 'DISPATCHING', accepted_at: null })
+    .update({ accepted_at: at });
+  return changed === 1;
+}
+
 export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | null> {
   const row = await getAttemptRow(db, key);
   return row && toAttempt(row);
@@ -108,7 +126,7 @@ export async function countByPlacement(
   return new Map(rows.map(({ id, count }) => [id, Number(count)]));
 }
 
-export async function moveExperiment(db: Db, experimentId: string, toProjectId: string): Promise<void> {
+export async function moveExperimentJobs(db: Db, experimentId: string, toProjectId: string): Promise<void> {
   await db<JobRow>('jobs').where({ experiment_id: experimentId }).update({ project_id: toProjectId });
 }
 

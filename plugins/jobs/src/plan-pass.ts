@@ -2,19 +2,8 @@ import type { NodeCapacity } from '@svc/plugin-nodes';
 import { Cluster } from './fit.js';
 import { getOrAdd } from './get-or-add.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
+import type { QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
-
-/** What a pass needs of a queued job; times in ms. */
-export interface QueueItem {
-  readonly id: string;
-  readonly attempt: number;
-  /** 0: a cpu-only job. */
-  readonly gpu: number;
-  readonly runner: string;
-  readonly node_selector: Readonly<Record<string, string>>;
-  readonly not_before: number | null;
-  readonly head_since: number | null;
-}
 
 export interface PassContext {
   readonly now: number;

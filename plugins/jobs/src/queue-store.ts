@@ -1,6 +1,7 @@
-import type { Db, QueuedJob } from '@svc/kernel';
+import type { Db } from '@svc/kernel';
+import type { QueuedJob } from './hooks.js';
 import type { JobRow } from './job-row.js';
-import type { QueueItem } from './plan-pass.js';
+import type { QueueItem } from './queue-item.js';
 import { selectRows } from './select-rows.js';
 
 type Selector = Readonly<Record<string, string>>;

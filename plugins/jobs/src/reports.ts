@@ -4,7 +4,7 @@ import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
 import { toPlainText } from './exit-outcome.js';
 import type { AttemptRow, JobRow } from './job-row.js';
-import { getAttemptRow, getRow, lockRow } from './job-store.js';
+import { getAttemptRow, lockRow, noteAccepted } from './job-store.js';
 import { noteLateEnd } from './late-end.js';
 import { releaseLeftover } from './leftover.js';
 import type { Timing } from './options.js';
@@ -40,10 +40,10 @@ export class Reports {
     const key = toCanonical(report);
     if (!key) return report.state === 'ended' ? 'forget' : 'stop';
     if (report.state === 'accepted') return (await this.#accept(key, node)) ? 'keep' : 'stop';
-    await this.#adoptIfHeld(key, node);
     this.dispatcher.acknowledged(key, node);
-    if (report.started_at !== null || report.state === 'running') await this.#start(key, report, node);
-    if (report.state === 'running') return this.#judgeRunning(key, node);
+    if (report.state === 'running') return this.#judgeRunning(key, report, node);
+    await this.#adoptIfHeld(key, node);
+    if (report.started_at !== null) await this.#start(key, report, node);
     const isNews = await this.#end(key, report, node);
     if (!isNews && (await releaseLeftover(this.ctx.db, this.nodes, key, node))) this.wake();
     return 'forget';
@@ -60,7 +60,7 @@ export class Reports {
    * agent's word or its absence takes the attempt from it, so the agent may start it.
    */
   async #accept(key: AttemptKey, node: AgentNode): Promise<boolean> {
-    this.dispatcher.acknowledged(key, node);
+    if (await this.#acceptPending(key, node)) return true;
     await this.#adoptIfHeld(key, node);
     return this.ctx.db.transaction(async (trx) => {
       const row = await lockRow(trx, key.job_id);
@@ -72,16 +72,27 @@ export class Reports {
     });
   }
 
+  /** The usual case needs no look at the job: the dispatcher knows that the attempt is on its way and that nobody has cancelled it. */
+  async #acceptPending(key: AttemptKey, node: AgentNode): Promise<boolean> {
+    try {
+      const isNoted =
+        this.dispatcher.isWanted(key, node) &&
+        (await noteAccepted(this.ctx.db, key, node.id, this.ctx.clock.now()));
+      return isNoted && this.dispatcher.isWanted(key, node);
+    } finally {
+      this.dispatcher.acknowledged(key, node);
+    }
+  }
+
   /**
    * A job that was queued again for want of an acknowledgement, and that its agent has all the same: as long as nothing else
    * has become of it and its slots are still held there, it goes on there.
    */
   async #adoptIfHeld(key: AttemptKey, node: AgentNode): Promise<void> {
-    const job = await getRow(this.ctx.db, key.job_id);
-    if (job?.status !== 'QUEUED' || job.attempt !== key.attempt) return;
     await this.transitions.apply(key.job_id, async (row, trx) => {
+      if (row.status !== 'QUEUED' || row.attempt !== key.attempt) return null;
       const sent = await getAttemptRow(trx, key);
-      if (row.attempt !== key.attempt || sent?.node_id !== node.id) return null;
+      if (sent?.node_id !== node.id) return null;
       const holding = (await this.nodes.holdings(trx, node.id)).find(
         (held) => held.job_id === row.id && held.attempt === row.attempt,
       );
@@ -89,8 +100,11 @@ export class Reports {
     });
   }
 
-  async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<void> {
-    await this.transitions.apply(key.job_id, async (row, trx, at) => {
+  /** Writes down that the process has started, where that is new. The job's row as it is then. */
+  async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<JobRow | null> {
+    let seen = null as JobRow | null;
+    const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
+      seen = row;
       const isNew =
         row.status === 'DISPATCHING' ||
         (row.status === 'LOST' && (report.state === 'running' || row.started_at === null));
@@ -98,10 +112,15 @@ export class Reports {
       const sent = await getAttemptRow(trx, key);
       return sent && startedStep(row, sent, report, node, at);
     });
+    return seen && { ...seen, ...(change && { status: change.after.status }) };
   }
 
-  async #judgeRunning(key: AttemptKey, node: AgentNode): Promise<Verdict> {
-    const row = await getRow(this.ctx.db, key.job_id);
+  async #judgeRunning(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<Verdict> {
+    let row = await this.#start(key, report, node);
+    if (row?.status === 'QUEUED') {
+      await this.#adoptIfHeld(key, node);
+      row = await this.#start(key, report, node);
+    }
     const isWanted = isAt(row, key, node) && row.status === 'RUNNING' && row.cancel_requested_at === null;
     return isWanted ? 'keep' : 'stop';
   }

@@ -1,10 +1,17 @@
 import { routes as contract } from '@svc/contract';
-import { created, idOf, ok, requireId, type PluginContext, type RouteCollector } from '@svc/kernel';
+import {
+  created,
+  idOf,
+  ok,
+  parseIdempotencyKey,
+  requireId,
+  type PluginContext,
+  type RouteCollector,
+} from '@svc/kernel';
 import type { Nodes } from '@svc/plugin-nodes';
 import type { Projects } from '@svc/plugin-projects';
 import type { Canceller } from './cancel.js';
 import { hideEnv } from './hide-env.js';
-import { parseIdempotencyKey } from './idempotency.js';
 import { listJobAttempts, listJobs, requireJob } from './job-store.js';
 import type { Retrier } from './retry.js';
 import type { Submitter } from './submit.js';
@@ -23,7 +30,7 @@ export function addRoutes(
   { submitter, canceller, retrier, projects, nodes }: Parts,
 ): void {
   routes.add(contract.submitJob, async ({ body, caller, headers }) => {
-    const key = parseIdempotencyKey(headers['idempotency-key']);
+    const key = parseIdempotencyKey(headers);
     const { job, isRepeated } = await submitter.submit(body, caller, { key });
     return isRepeated ? ok(hideEnv(job, caller)) : created(hideEnv(job, caller));
   });

@@ -1,6 +1,7 @@
-import type { PluginContext, QueuedJob, Timer } from '@svc/kernel';
+import type { PluginContext, Timer } from '@svc/kernel';
 import type { Nodes } from '@svc/plugin-nodes';
 import type { Dispatcher } from './dispatch.js';
+import { jobOrder, type QueuedJob } from './hooks.js';
 import type { Timing } from './options.js';
 import { FAILED_HERE } from './pending-reason.js';
 import { planPass } from './plan-pass.js';
@@ -122,7 +123,7 @@ export class Scheduler {
   /** What a tap adds is ignored, and what it leaves out comes last: a job is never lost here. */
   async #order(queue: readonly QueuedRow[]): Promise<readonly QueuedRow[]> {
     const given: readonly QueuedJob[] = queue;
-    const ordered = await this.ctx.fire.jobOrder(given);
+    const ordered = await this.ctx.fire(jobOrder, given);
     if (ordered === given) return queue;
     const rest = new Map(queue.map((row) => [row.id, row]));
     const named = ordered.flatMap(({ id }) => {

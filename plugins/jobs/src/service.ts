@@ -1,5 +1,5 @@
 import type { AttemptKey, FailureReason, Job, JobStatus, JobSubmit } from '@svc/contract';
-import { serviceRef, type Caller, type Db } from '@svc/kernel';
+import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
 
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
@@ -38,7 +38,7 @@ export interface SubmitExtras {
   readonly checkpoint_id?: string | null;
   readonly evaluation_id?: string | null;
   /** Runs in the transaction that stores the job. */
-  readonly inside?: (trx: Db, job: Job) => Promise<void>;
+  readonly inside?: (tx: Tx, job: Job) => Promise<void>;
 }
 
 /** Records come with their env values in clear: `hideEnv` before one is shown to a caller. */

@@ -1,7 +1,8 @@
-import { newId, type EventRecord, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
-import { Issues, fail, type Caller, type Db, type PluginContext } from '@svc/kernel';
+import { newId, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
+import { Issues, fail, isUniqueViolation, type Caller, type Db, type PluginContext } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import { checkRunner, toDraft } from './draft.js';
+import { jobAdmit, jobDraft } from './hooks.js';
 import { findRepeated, rememberKey, type IdempotencyKey } from './idempotency.js';
 import { queuedEvent } from './job-events.js';
 import { toAttemptColumns, type AttemptRow, type JobRow } from './job-row.js';
@@ -67,26 +68,24 @@ export class Submitter {
     const issues = new Issues();
     const bare = toDraft(body, runners, issues);
     issues.throwIfAny();
-    const draft = await this.ctx.fire.jobDraft(bare, caller);
+    const draft = await this.ctx.fire(jobDraft, bare, caller);
     const runner =
       runners.get(draft.runner) ?? fail('internal', `a plugin chose the unknown runner "${draft.runner}"`);
     checkRunner(draft, runner, issues);
-    await this.ctx.fire.jobAdmit(draft, caller, issues);
+    await this.ctx.fire(jobAdmit, draft, caller, issues);
     issues.throwIfAny();
     return draft;
   }
 
   async #store(draft: JobDraft, key: IdempotencyKey | null, extras: SubmitExtras): Promise<Job> {
-    const { job, events } = await this.ctx.db.transaction(async (trx) => {
+    return this.ctx.transaction(async (tx) => {
       const at = this.ctx.clock.now();
-      const row = await this.#insert(trx, draft, extras, at);
-      if (key) await rememberKey(trx, key, row.id, at);
-      const { after, events } = await this.transitions.record(trx, row, null, at, queuedEvent);
-      await extras.inside?.(trx, after);
-      return { job: after, events };
+      const row = await this.#insert(tx, draft, extras, at);
+      if (key) await rememberKey(tx, key, row.id, at);
+      const job = await this.transitions.record(tx, row, null, at, queuedEvent);
+      await extras.inside?.(tx, job);
+      return job;
     });
-    this.transitions.announce({ before: null, after: job }, events satisfies readonly EventRecord[]);
-    return job;
   }
 
   async #insert(
@@ -144,10 +143,4 @@ export class Submitter {
     await trx<AttemptRow>('attempts').insert(toAttemptColumns(row));
     return row;
   }
-}
-
-const UNIQUE_VIOLATIONS = ['23505', 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY'];
-
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && UNIQUE_VIOLATIONS.includes((error as { code?: string }).code ?? '');
 }

@@ -2,7 +2,7 @@ import type { PluginContext } from '@svc/kernel';
 import type { NodeCapacity, Nodes } from '@svc/plugin-nodes';
 import { isAt, type Dispatcher } from './dispatch.js';
 import type { JobRow } from './job-row.js';
-import { getAttemptRow } from './job-store.js';
+import { getAttemptRow, lockAttemptRow } from './job-store.js';
 import type { Timing } from './options.js';
 import { ackTimeoutStep, lostStep } from './steps.js';
 import type { Transitions } from './transition.js';
@@ -51,7 +51,7 @@ export class Sweeper {
     const why = `${node.name} is OFFLINE`;
     await this.transitions.apply(id, async (row, trx, at) => {
       if (!isAt(row, key, node) || (await this.nodes.get(trx, node.id))?.status !== 'OFFLINE') return null;
-      if (row.status === 'DISPATCHING' && (await getAttemptRow(trx, key))?.accepted_at === null) {
+      if (row.status === 'DISPATCHING' && (await lockAttemptRow(trx, key))?.accepted_at === null) {
         return ackTimeoutStep(
           this.nodes,
           row,

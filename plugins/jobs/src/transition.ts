@@ -1,6 +1,7 @@
-import { nextJobStatus, type EventDraft, type EventRecord, type Job, type JobTrigger } from '@svc/contract';
-import type { Change, Db, PluginContext } from '@svc/kernel';
+import { nextJobStatus, type EventDraft, type Job, type JobTrigger } from '@svc/contract';
+import type { Change, Db, PluginContext, Tx } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
+import { jobChanged, jobTransition } from './hooks.js';
 import { tellEndOnce } from './job-events.js';
 import { toAttemptColumns, toJob, type AttemptRow, type JobRow } from './job-row.js';
 import { closeAttempt, lockRow } from './job-store.js';
@@ -18,93 +19,65 @@ export interface Step {
 }
 
 /** Looks at the locked row and says what is to happen to it; null: nothing. `at` in ms. */
-export type Decide = (job: JobRow, trx: Db, at: number) => Step | null | Promise<Step | null>;
+export type Decide = (job: JobRow, tx: Tx, at: number) => Step | null | Promise<Step | null>;
 
-class NotToBe extends Error {}
+class SlotsUnavailable extends Error {}
 
 /** The only place where a job's state changes. */
 export class Transitions {
-  readonly #afterwards = new Set<Promise<unknown>>();
-
   constructor(
-    private readonly ctx: PluginContext,
+    private readonly ctx: Pick<PluginContext, 'clock' | 'fire' | 'transaction'>,
     private readonly events: Events,
   ) {}
 
   /**
-   * One transaction: the row, its history, its slots, its event, and what other plugins do at `jobTransition`. Observers hear of
-   * it once it has committed. null when the job is unknown, `decide` wants nothing, or the state machine refuses.
+   * One transaction: the row, its history, its slots, its event, and what other plugins do at `jobTransition`. null when the job is
+   * unknown, `decide` wants nothing, the slots are not to be had, or the state machine refuses.
    */
   async apply(jobId: string, decide: Decide): Promise<Change<Job> | null> {
-    const done = await this.ctx.db
-      .transaction((trx) => this.#step(trx, jobId, decide))
-      .catch((error: unknown) => {
-        if (error instanceof NotToBe) return null;
-        throw error;
-      });
-    if (!done) return null;
-    this.announce(done.change, done.events);
-    return done.change;
+    try {
+      return await this.ctx.transaction((tx) => this.#step(tx, jobId, decide));
+    } catch (error) {
+      if (error instanceof SlotsUnavailable) return null;
+      throw error;
+    }
   }
 
-  /** Within the caller's own transaction: what observers are told after its commit is the caller's to `announce`. */
-  async record(
-    trx: Db,
-    row: JobRow,
-    before: Job | null,
-    at: number,
-    event?: Step['event'],
-  ): Promise<{ after: Job; events: EventRecord[] }> {
-    const after = toJob(row);
-    await this.ctx.fire.jobTransition({ trx, before, after, at });
+  /** Within the transaction that has stored the row: what goes with its change. The job as it is then. */
+  async record(tx: Tx, row: JobRow, before: Job | null, at: number, event?: Step['event']): Promise<Job> {
+    const stored = toJob(row);
+    const additions = await this.ctx.fire(jobTransition, { tx, before, after: stored, at });
+    const after: Job = Object.assign({}, stored, ...additions);
     if (after.run_id !== row.run_id) {
-      await trx<JobRow>('jobs').where({ id: row.id }).update({ run_id: after.run_id });
-      await trx<AttemptRow>('attempts')
+      await tx<JobRow>('jobs').where({ id: row.id }).update({ run_id: after.run_id });
+      await tx<AttemptRow>('attempts')
         .where({ job_id: row.id, attempt: row.attempt })
         .update({ run_id: after.run_id });
     }
-    const draft = event ? await tellEndOnce(this.events, trx, event(after)) : null;
-    return { after, events: draft ? [await this.events.append(trx, draft, at)] : [] };
+    const draft = event ? await tellEndOnce(this.events, tx, event(after)) : null;
+    if (draft) await this.events.append(tx, draft, at);
+    tx.afterCommit(() => this.ctx.fire(jobChanged, { before, after }));
+    return after;
   }
 
-  announce(change: Change<Job>, events: readonly EventRecord[]): void {
-    this.#follow(this.events.publish(events));
-    this.#follow(this.ctx.fire.jobChanged(change));
-  }
-
-  /** Resolves once observers have heard of everything. */
-  async settle(): Promise<void> {
-    while (this.#afterwards.size > 0) await Promise.all(this.#afterwards);
-  }
-
-  async #step(
-    trx: Db,
-    jobId: string,
-    decide: Decide,
-  ): Promise<{ change: Change<Job>; events: EventRecord[] } | null> {
-    const row = await lockRow(trx, jobId);
+  async #step(tx: Tx, jobId: string, decide: Decide): Promise<Change<Job> | null> {
+    const row = await lockRow(tx, jobId);
     if (!row) return null;
     const at = this.ctx.clock.now();
-    const step = await decide(row, trx, at);
+    const step = await decide(row, tx, at);
     const status = step && nextJobStatus(row.status, step.trigger);
     if (!step || !status) return null;
     const columns = { pending_reason: null, ...step.set, status };
-    const changed = await trx<JobRow>('jobs')
+    const changed = await tx<JobRow>('jobs')
       .where({ id: row.id, status: row.status, attempt: row.attempt })
       .update(columns);
     if (changed !== 1) return null;
-    if (step.slots && !(await step.slots(trx))) throw new NotToBe();
+    if (step.slots && !(await step.slots(tx))) throw new SlotsUnavailable();
     const next: JobRow = { ...row, ...columns };
-    if (next.attempt !== row.attempt) await closeAttempt(trx, row, at);
+    if (next.attempt !== row.attempt) await closeAttempt(tx, row, at);
     const history = { ...toAttemptColumns(next), ...step.attempt };
-    await trx<AttemptRow>('attempts').insert(history).onConflict(['job_id', 'attempt']).merge();
+    await tx<AttemptRow>('attempts').insert(history).onConflict(['job_id', 'attempt']).merge();
     const before = toJob(row);
-    const { after, events } = await this.record(trx, next, before, at, step.event);
-    return { change: { before, after }, events };
-  }
-
-  #follow(work: Promise<unknown>): void {
-    const tracked = work.finally(() => this.#afterwards.delete(tracked));
-    this.#afterwards.add(tracked);
+    return { before, after: await this.record(tx, next, before, at, step.event) };
   }
 }

@@ -2,6 +2,7 @@ import { newId, type JobAttempt } from '@svc/contract';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { jobsMigrations } from '../src/index.js';
+import { attemptPrepare } from '../src/hooks.js';
 import { EXIT_OK, KILLED, Lab, tapping } from './support/lab.js';
 
 const NOTHING_YET = {
@@ -11,7 +12,7 @@ const NOTHING_YET = {
 
 /** Gives each attempt the id of a run, as the runs plugin does. */
 const numberingRuns = tapping('numbering-runs', (ctx) => {
-  ctx.hooks.attemptPrepare.tap('numbering-runs', (plan) => ({ ...plan, run_id: `run_${plan.attempt}` }));
+  ctx.tap(attemptPrepare, (plan) => ({ ...plan, run_id: `run_${plan.attempt}` }));
 });
 
 describe('GET /jobs/{job_id}/attempts', () => {

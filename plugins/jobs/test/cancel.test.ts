@@ -1,13 +1,14 @@
 import type { Job } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { attemptPrepare } from '../src/hooks.js';
 import { EXIT_OK, KILLED, Lab, tapping, toReport } from './support/lab.js';
 
 describe('cancelling a job', () => {
   let lab: Lab;
   let gate: Promise<void> = Promise.resolve();
   const slow = tapping('slow', (ctx) => {
-    ctx.hooks.attemptPrepare.tapPromise('slow', async (plan) => {
+    ctx.tap(attemptPrepare, async (plan) => {
       await gate;
       return plan;
     });

@@ -2,6 +2,7 @@ import type { Exit } from '@svc/contract';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Type } from 'typebox';
+import { attemptPrepare } from '../src/hooks.js';
 import { EXIT_OK, Lab, tapping, virtualSlots } from './support/lab.js';
 
 describe('the life of a job', () => {
@@ -10,7 +11,7 @@ describe('the life of a job', () => {
     let prepared = 0;
     /** As the runs and auth plugins do. */
     const prepare = tapping('prepare', (ctx) => {
-      ctx.hooks.attemptPrepare.tap('prepare', (plan) => ({
+      ctx.tap(attemptPrepare, (plan) => ({
         ...plan,
         run_id: `run_${++prepared}`,
         env: { ...plan.env, SVC_TOKEN: 'svc_sdk_x' },
@@ -261,7 +262,7 @@ describe('the life of a job', () => {
   it('queues a job again when its dispatch could not be prepared, and starts it later', async () => {
     let isBroken = true;
     const broken = tapping('broken', (ctx) => {
-      ctx.hooks.attemptPrepare.tap('broken', (plan) => {
+      ctx.tap(attemptPrepare, (plan) => {
         if (isBroken) throw new Error('database is locked');
         return plan;
       });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { NodeCapacity } from '@svc/plugin-nodes';
-import { planPass, type PassPlan, type QueueItem } from '../src/plan-pass.js';
+import { planPass, type PassPlan } from '../src/plan-pass.js';
+import type { QueueItem } from '../src/queue-item.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;

@@ -1,7 +1,8 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { planPass, type QueueItem } from '../src/plan-pass.js';
+import { planPass } from '../src/plan-pass.js';
+import type { QueueItem } from '../src/queue-item.js';
 import { naivePlan } from './support/naive-plan.js';
 
 const NOW = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
-import type { QueuedJob } from '@svc/kernel';
 import { expect } from 'chai';
+import { jobOrder, jobTransition, type QueuedJob } from '../src/hooks.js';
 import { EXIT_OK, Lab, tapping, virtualSlots } from './support/lab.js';
 
 describe('the scheduler', () => {
@@ -76,7 +76,7 @@ describe('the scheduler', () => {
   it('lets a plugin reorder the queue, and loses no job that the plugin leaves out', async () => {
     let last: readonly QueuedJob[] = [];
     const backwards = tapping('backwards', (ctx) => {
-      ctx.hooks.jobOrder.tap('backwards', (queue) => {
+      ctx.tap(jobOrder, (queue) => {
         last = queue;
         return queue.slice(1).toReversed();
       });
@@ -96,7 +96,7 @@ describe('the scheduler', () => {
 
   it('lets one job that a plugin fails on hold up no other, and says so in its reason', async () => {
     const failing = tapping('failing', (ctx) => {
-      ctx.hooks.jobTransition.tap('failing', ({ after }) => {
+      ctx.tap(jobTransition, ({ after }) => {
         if (after.name === 'cursed' && after.status === 'DISPATCHING') throw new Error('no');
       });
     });
@@ -114,7 +114,7 @@ describe('the scheduler', () => {
 
   it('looks after all other jobs when a plugin fails on one that is lost', async () => {
     const failing = tapping('failing', (ctx) => {
-      ctx.hooks.jobTransition.tap('failing', ({ after }) => {
+      ctx.tap(jobTransition, ({ after }) => {
         if (after.name === 'cursed' && after.status === 'LOST') throw new Error('no');
       });
     });

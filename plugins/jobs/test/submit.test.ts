@@ -2,6 +2,7 @@ import { newId, type Job } from '@svc/contract';
 import { systemClock } from '@svc/kernel';
 import { createTestKernel, eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { jobAdmit, jobDraft, jobTransition } from '../src/hooks.js';
 import { Lab, tapping } from './support/lab.js';
 
 describe('submitting a job', () => {
@@ -11,14 +12,9 @@ describe('submitting a job', () => {
     const clock = { ...systemClock, now: () => Date.now() + aheadMs };
     const hooks: { draft?: (name: string) => string; admit?: string; transition?: string } = {};
     const taps = tapping('taps', (ctx) => {
-      ctx.hooks.jobDraft.tap('taps', (draft) =>
-        hooks.draft ? { ...draft, name: hooks.draft(draft.name) } : draft,
-      );
-      ctx.hooks.jobAdmit.tap(
-        'taps',
-        (_draft, _caller, issues) => void (hooks.admit && issues.add('env', hooks.admit)),
-      );
-      ctx.hooks.jobTransition.tap('taps', () => {
+      ctx.tap(jobDraft, (draft) => (hooks.draft ? { ...draft, name: hooks.draft(draft.name) } : draft));
+      ctx.tap(jobAdmit, (_draft, _caller, issues) => void (hooks.admit && issues.add('env', hooks.admit)));
+      ctx.tap(jobTransition, () => {
         if (hooks.transition) throw new Error(hooks.transition);
       });
     });

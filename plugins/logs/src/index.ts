@@ -1,14 +1,16 @@
 import { definePlugin } from '@svc/kernel';
-import { jobsRef } from '@svc/plugin-jobs';
-import { nodesRef } from '@svc/plugin-nodes';
+import { jobChanged, jobsRef } from '@svc/plugin-jobs';
+import { frameReceived, helloReceived, nodesRef } from '@svc/plugin-nodes';
 import { join } from 'node:path';
 import { Compressor } from './compressor.js';
+import { linesAppended } from './hooks.js';
 import { LogIntake } from './intake.js';
 import { LogStore } from './log-store.js';
 import { PatientLogs } from './patient-logs.js';
 import { addRoutes } from './routes.js';
 import { logsRef } from './service.js';
 
+export * from './hooks.js';
 export * from './service.js';
 
 export const logs = definePlugin({
@@ -20,9 +22,10 @@ export const logs = definePlugin({
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
     const compressor = new Compressor(ctx, store);
     const intake = new LogIntake(ctx, new PatientLogs(ctx, store), jobs, nodes, compressor);
-    nodes.onFrame('logs', (frame, from) => intake.frame(frame, from));
-    nodes.onHello((context) => intake.hello(context));
-    ctx.hooks.jobChanged.tap(ctx.name, ({ after }) => store.jobChanged(after.id));
+    ctx.declare(linesAppended);
+    ctx.tap(frameReceived.logs, (frame, from) => intake.frame(frame, from));
+    ctx.tap(helloReceived, (context) => intake.hello(context));
+    ctx.tap(jobChanged, ({ after }) => store.jobChanged(after.id));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
     ctx.provide(logsRef, {
       tail: (jobId, attempt, query) =>

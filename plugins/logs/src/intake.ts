@@ -4,6 +4,7 @@ import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
 import type { Compressor } from './compressor.js';
+import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
 import type { PatientLogs } from './patient-logs.js';
 
@@ -91,7 +92,7 @@ export class LogIntake {
     try {
       const lines = await log.append(frame, this.ctx.clock.now());
       if (lines.length > 0)
-        void this.ctx.fire.linesAppended({ job_id: log.jobId, attempt: log.attempt, lines });
+        void this.ctx.fire(linesAppended, { job_id: log.jobId, attempt: log.attempt, lines });
       return true;
     } catch (err) {
       this.complain(err, log);

@@ -1,19 +1,20 @@
 import type { LogLine, LogsFrame } from '@svc/contract';
 import { fakeClock, until, type SseClient } from '@svc/kernel/testing';
-import { definePlugin, type LineBatch } from '@svc/kernel';
+import { definePlugin } from '@svc/kernel';
 import { expect } from 'chai';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FakeAgent } from '../../runs/test/support/fake-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
-import { logs } from '../src/index.js';
+import { linesAppended, logs, type LineBatch } from '../src/index.js';
 import { shipper } from './support/shipper.js';
 
 describe('logs over HTTP', () => {
   const batches: LineBatch[] = [];
   const observer = definePlugin({
     name: 'observer',
-    setup: (ctx) => ctx.hooks.linesAppended.tap(ctx.name, (batch) => void batches.push(batch)),
+    requires: ['logs'],
+    setup: (ctx) => ctx.tap(linesAppended, (batch) => void batches.push(batch)),
   });
   let rig: Rig;
   let agent: FakeAgent;

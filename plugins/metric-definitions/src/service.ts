@@ -23,4 +23,4 @@ export interface MetricDefinitions {
   primary(db: Db, placement: Placement): Promise<string | null>;
 }
 
-export const metricDefinitionsRef = serviceRef<MetricDefinitions>('metricDefinitions');
+export const metricDefinitionsRef = serviceRef<MetricDefinitions>('metric-definitions');

@@ -1,9 +1,10 @@
 import { definePlugin } from '@svc/kernel';
 import type { Run } from '@svc/contract';
 import { eventsRef } from '@svc/plugin-events';
-import { jobsRef } from '@svc/plugin-jobs';
+import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
-import { runsRef } from '@svc/plugin-runs';
+import { runChanged, runsRef } from '@svc/plugin-runs';
+import { pointsAppended } from './hooks.js';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
 import { pagesOf } from './point-pages.js';
@@ -15,6 +16,7 @@ import { metricsRef } from './service.js';
 import { loadSummary } from './summary.js';
 import { WriteQueue } from './write-queue.js';
 
+export * from './hooks.js';
 export * from './service.js';
 export { metricsMigrations } from './migrations.js';
 
@@ -37,7 +39,7 @@ export const metrics = definePlugin({
       const written = await queue.add(batch);
       if (written.accepted.length > 0) {
         live.publish(batch.run_id, written.accepted);
-        void ctx.fire.pointsAppended({ run_id: batch.run_id, points: written.accepted });
+        void ctx.fire(pointsAppended, { run_id: batch.run_id, points: written.accepted });
       }
       return written;
     }
@@ -45,14 +47,15 @@ export const metrics = definePlugin({
     const summary = (run: Run) =>
       loadSummary({ db: ctx.db, store, events, definitions }, run, ctx.clock.now());
 
+    ctx.declare(pointsAppended);
     ctx.migrations(metricsMigrations);
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       addRoutes(routes, ctx, { runs, jobs, store, live, write, summary }),
     );
-    ctx.hooks.runChanged.tap(ctx.name, ({ after }) => {
+    ctx.tap(runChanged, ({ after }) => {
       if (after.status !== 'RUNNING' && after.status !== 'LOST') void live.end(after.id);
     });
-    ctx.hooks.jobChanged.tap(ctx.name, ({ before, after }) => {
+    ctx.tap(jobChanged, ({ before, after }) => {
       if (before && before.attempt !== after.attempt) void live.endAttempt(before.id, before.attempt);
     });
     ctx.provide(metricsRef, {

@@ -1,6 +1,6 @@
 import { routes as contract } from '@svc/contract';
 import { definePlugin, fail, ok, requireId, type PluginContext } from '@svc/kernel';
-import { nodesRef, type Nodes } from '@svc/plugin-nodes';
+import { frameReceived, nodeRemove, nodesRef, type Nodes } from '@svc/plugin-nodes';
 import { Type } from 'typebox';
 import { NodeMetricsIntake } from './intake.js';
 import { nodeMetricsMigrations } from './migrations.js';
@@ -40,8 +40,8 @@ export const nodeMetrics = definePlugin({
       fullRateMs: full_rate_h * HOUR_MS,
       minuteMeansMs: minute_means_d * 24 * HOUR_MS,
     });
-    nodes.onFrame('node_metrics', (frame, from) => intake.frame(frame, from));
-    nodes.onRemove((_trx, { id }) => Promise.resolve(intake.forget(id)));
+    ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
+    ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));
     ctx.migrations(nodeMetricsMigrations);
     ctx.provide(nodeMetricsRef, {
       snapshot: (nodeId) => toSnapshot(nodeId, intake.buffer(nodeId), ctx.clock.now()),

@@ -1,12 +1,4 @@
-import {
-  AGENT_PROTOCOL,
-  CLOSE,
-  type AgentFrame,
-  type FrameOf,
-  type Hello,
-  type NodeRecord,
-  type ServerFrame,
-} from '@svc/contract';
+import { AGENT_PROTOCOL, CLOSE, type Hello, type NodeRecord, type ServerFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { Socket } from 'node:net';
@@ -14,9 +6,9 @@ import type { WebSocket } from 'ws';
 import { Connections } from './connections.js';
 import { enrol } from './enrol.js';
 import { limitFirstFrame } from './first-frame-limit.js';
+import { frameReceived, helloReceived, nodeChanged } from './hooks.js';
 import { confirmSecret, getNode, setDisconnected, setHeartbeat } from './node-store.js';
 import { OrderedWork } from './ordered-work.js';
-import type { AgentFrameType, FrameListener, HelloContext, HelloListener, WelcomePart } from './service.js';
 import { Session, type LaterFrame, type SessionHost } from './session.js';
 import { SERVER_VERSION } from './version.js';
 
@@ -30,14 +22,12 @@ interface Enrolled {
   heartbeatStoredAt: number;
 }
 
-/** All agent connections: who is connected, who listens to their frames, what they are told. */
+/** All agent connections: who is connected, what comes from them, what they are told. */
 export class AgentHub implements SessionHost {
   readonly connections = new Connections();
   readonly #sessions = new Set<Session>();
   readonly #enrolled = new WeakMap<Session, Enrolled>();
   readonly #greetings = new OrderedWork();
-  readonly #frameListeners = new Map<string, FrameListener<AgentFrameType>[]>();
-  readonly #helloListeners: HelloListener[] = [];
 
   constructor(
     private readonly ctx: PluginContext,
@@ -49,15 +39,6 @@ export class AgentHub implements SessionHost {
     const { clock, log } = this.ctx;
     limitFirstFrame(socket, connection);
     this.#sessions.add(new Session(this.connections.nextNumber(), socket, this, clock, log));
-  }
-
-  onFrame<T extends AgentFrameType>(type: T, listener: FrameListener<T>): void {
-    const listeners = this.#frameListeners.get(type) ?? [];
-    this.#frameListeners.set(type, [...listeners, listener as unknown as FrameListener<AgentFrameType>]);
-  }
-
-  onHello(listener: HelloListener): void {
-    this.#helloListeners.push(listener);
   }
 
   send(nodeId: string, frame: ServerFrame): boolean {
@@ -84,9 +65,7 @@ export class AgentHub implements SessionHost {
     // The hello that replaced this connection has said anew all that is still to be dealt with here.
     if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
-    for (const listener of this.#frameListeners.get(frame.type) ?? []) {
-      await listener(frame as FrameOf<AgentFrame, AgentFrameType>, node);
-    }
+    if (frame.type !== 'heartbeat') await this.ctx.fire(frameReceived[frame.type], frame as never, node);
   }
 
   async closed(session: Session, reason: string): Promise<void> {
@@ -107,21 +86,18 @@ export class AgentHub implements SessionHost {
     await Promise.all([...this.#sessions].map((session) => session.settle()));
   }
 
-  /** Stores and publishes AGENT_DISCONNECTED. */
+  /** Stores AGENT_DISCONNECTED. */
   async reportDisconnected(node: { id: string; name: string }, reason: string): Promise<void> {
-    const event = await this.events.append(
-      this.ctx.db,
-      {
+    await this.ctx.transaction((tx) =>
+      this.events.append(tx, {
         type: 'AGENT_DISCONNECTED',
         severity: 'warning',
         title: `Agent ${node.name} disconnected`,
         message: `${reason}. What runs there goes on; the agent reports it when it is back.`,
         node_id: node.id,
         data: { reason },
-      },
-      this.ctx.clock.now(),
+      }),
     );
-    await this.events.publish([event]);
   }
 
   async #welcome(hello: Hello, session: Session): Promise<ServerFrame> {
@@ -134,11 +110,8 @@ export class AgentHub implements SessionHost {
     this.connections
       .attach(id, session)
       ?.close(CLOSE.replaced, 'a newer connection of the same node replaces this one');
-    const parts = await this.#askListeners({
-      hello: { ...hello, node_id: id },
-      connection: session.number,
-      rebooted,
-    });
+    const context = { hello: { ...hello, node_id: id }, connection: session.number, rebooted };
+    const parts = await this.ctx.fire(helloReceived, context);
     return {
       type: 'welcome',
       protocol: AGENT_PROTOCOL,
@@ -149,12 +122,6 @@ export class AgentHub implements SessionHost {
       verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
       log_positions: parts.flatMap(({ log_positions = [] }) => log_positions),
     };
-  }
-
-  async #askListeners(context: HelloContext): Promise<WelcomePart[]> {
-    const parts: WelcomePart[] = [];
-    for (const listener of this.#helloListeners) parts.push(await listener(context));
-    return parts;
   }
 
   async #noteAlive(session: Session, nodeId: string): Promise<void> {
@@ -187,6 +154,6 @@ export class AgentHub implements SessionHost {
 
   async #fireChanged(nodeId: string, before: NodeRecord | null): Promise<void> {
     const after = await getNode(this.ctx.db, nodeId);
-    if (after) await this.ctx.fire.nodeChanged({ before, after });
+    if (after) await this.ctx.fire(nodeChanged, { before, after });
   }
 }

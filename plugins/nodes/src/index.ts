@@ -1,7 +1,8 @@
 import { CLOSE, HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
-import { eventsRef } from '@svc/plugin-events';
+import { eventsRef, findSubject } from '@svc/plugin-events';
 import { Type } from 'typebox';
+import { frameReceived, helloReceived, nodeChanged, nodeRemove } from './hooks.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';
@@ -18,6 +19,7 @@ import { addRoutes } from './routes.js';
 import { nodesRef, type Nodes } from './service.js';
 import { claim, listHoldings, release } from './slot-store.js';
 
+export * from './hooks.js';
 export * from './service.js';
 export { nodesMigrations } from './migrations.js';
 
@@ -46,6 +48,11 @@ export const nodes = definePlugin({
     const removal = new Removal(ctx, hub);
     const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
     ctx.migrations(nodesMigrations);
+    for (const hook of [...Object.values(frameReceived), helloReceived, nodeRemove, nodeChanged])
+      ctx.declare(hook);
+    ctx.tap(findSubject, async (db, kind, id) =>
+      kind === 'node' ? (await requireNode(db, id)).id : undefined,
+    );
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub, removal));
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,
@@ -59,9 +66,6 @@ export const nodes = definePlugin({
       send: (nodeId, frame) => hub.send(nodeId, frame),
       connectionOf: (nodeId) => hub.connections.get(nodeId)?.number ?? null,
       reconnect: (nodeId, reason) => hub.connections.get(nodeId)?.close(CLOSE.sayHelloAgain, reason),
-      onFrame: (type, listener) => hub.onFrame(type, listener),
-      onHello: (listener) => hub.onHello(listener),
-      onRemove: (listener) => removal.onRemove(listener),
     });
     ctx.ready(async () => {
       await setAllDisconnected(ctx.db);

@@ -1,4 +1,5 @@
 import type { PluginContext } from '@svc/kernel';
+import { nodeChanged } from './hooks.js';
 import type { AgentHub } from './hub.js';
 import { getNode, listOnline, setOffline, type OnlineNode } from './node-store.js';
 
@@ -78,6 +79,6 @@ export class Liveness {
     if (!after) return;
     if (this.#awaited.delete(row.id))
       await this.hub.reportDisconnected(after, `It did not come back after the server's start: ${reason}`);
-    await fire.nodeChanged({ before, after });
+    await fire(nodeChanged, { before, after });
   }
 }

@@ -1,34 +1,28 @@
 import type { NodeRecord } from '@svc/contract';
-import { fail, type Db, type PluginContext } from '@svc/kernel';
+import { fail, type PluginContext, type Tx } from '@svc/kernel';
+import { nodeRemove } from './hooks.js';
 import type { AgentHub } from './hub.js';
 import { deleteNode, getNode, lockNode } from './node-store.js';
-import type { RemovalListener } from './service.js';
 
 /** Forgets nodes that are gone for good. */
 export class Removal {
-  readonly #listeners: RemovalListener[] = [];
-
   constructor(
-    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log'>,
+    private readonly ctx: Pick<PluginContext, 'clock' | 'fire' | 'log' | 'transaction'>,
     private readonly hub: AgentHub,
   ) {}
-
-  onRemove(listener: RemovalListener): void {
-    this.#listeners.push(listener);
-  }
 
   /** The record as it was. `nodeId` in canonical form. Throws not_found, and conflict while the node is online or has a job. */
   async remove(nodeId: string): Promise<NodeRecord> {
     const removed = await this.hub.whileNotGreeting(nodeId, () =>
-      this.ctx.db.transaction((trx) => this.#remove(trx, nodeId)),
+      this.ctx.transaction((tx) => this.#remove(tx, nodeId)),
     );
     this.ctx.log.info({ node_id: nodeId, name: removed.name }, 'node removed');
     return removed;
   }
 
-  async #remove(trx: Db, nodeId: string): Promise<NodeRecord> {
-    await lockNode(trx, nodeId);
-    const node = (await getNode(trx, nodeId)) ?? fail('not_found', `no node "${nodeId}"`);
+  async #remove(tx: Tx, nodeId: string): Promise<NodeRecord> {
+    await lockNode(tx, nodeId);
+    const node = (await getNode(tx, nodeId)) ?? fail('not_found', `no node "${nodeId}"`);
     if (this.hub.connections.get(nodeId))
       fail('conflict', `${node.name} is connected: stop its agent first`, { status: node.status });
     if (node.status === 'ONLINE')
@@ -39,8 +33,8 @@ export class Removal {
           status: node.status,
         },
       );
-    for (const listener of this.#listeners) await listener(trx, node, this.ctx.clock.now());
-    await deleteNode(trx, nodeId);
+    await this.ctx.fire(nodeRemove, tx, node, this.ctx.clock.now());
+    await deleteNode(tx, nodeId);
     return node;
   }
 }

@@ -1,5 +1,6 @@
 import { AGENT_SOCKET_PATH, routes as contract, type NodeRecord } from '@svc/contract';
 import { ok, requireId, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
+import { nodeChanged } from './hooks.js';
 import type { AgentHub } from './hub.js';
 import { listNodes, requireNode, setDraining } from './node-store.js';
 import type { Removal } from './removal.js';
@@ -19,6 +20,6 @@ async function drain(ctx: PluginContext, nodeId: string, draining: boolean): Pro
   const before = await requireNode(ctx.db, nodeId);
   await setDraining(ctx.db, before.id, draining);
   const after = await requireNode(ctx.db, before.id);
-  await ctx.fire.nodeChanged({ before, after });
+  await ctx.fire(nodeChanged, { before, after });
   return after;
 }

@@ -1,13 +1,4 @@
-import type {
-  AgentFrame,
-  AttemptKey,
-  FrameOf,
-  Hello,
-  LogPosition,
-  NodeRecord,
-  ServerFrame,
-  Verdict,
-} from '@svc/contract';
+import type { AttemptKey, NodeRecord, ServerFrame } from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
 
 /** What a scheduling pass needs to know of a node. */
@@ -27,35 +18,6 @@ export interface NodeCapacity {
   /** When it went OFFLINE, in ms; null while it is not. */
   readonly offline_at: number | null;
 }
-
-/** The agent behind a frame. */
-export interface AgentNode {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** A hello whose sender has proved to be that node. */
-export interface HelloContext {
-  readonly hello: Hello;
-  /** Number of this connection: frames sent on it carry it, those of an earlier one do not. */
-  readonly connection: number;
-  /** The host has been rebooted since the node's last hello: what ran before is gone. */
-  readonly rebooted: boolean;
-}
-
-export interface WelcomePart {
-  readonly verdicts?: readonly (AttemptKey & { readonly verdict: Verdict })[];
-  readonly log_positions?: readonly LogPosition[];
-}
-
-export type AgentFrameType = Exclude<AgentFrame['type'], 'hello' | 'heartbeat'>;
-export type FrameListener<T extends AgentFrameType> = (
-  frame: FrameOf<AgentFrame, T>,
-  from: AgentNode,
-) => Promise<void>;
-/** Runs in the transaction that removes the node, so it uses `trx` alone, and refuses by throwing. */
-export type RemovalListener = (trx: Db, node: NodeRecord, at: number) => Promise<void>;
-export type HelloListener = (context: HelloContext) => Promise<WelcomePart>;
 
 /** What an attempt holds on a node: GPU slots, or one place for a cpu-only job (then no index). */
 export interface Holding extends AttemptKey {
@@ -97,16 +59,6 @@ export interface Nodes {
   connectionOf(nodeId: string): number | null;
   /** Closes the node's connection, so that its agent comes back and says in a hello what it has. */
   reconnect(nodeId: string, reason: string): void;
-
-  /**
-   * During setup. Frames of one job are handed over one at a time, in order. A listener that rejects makes the connection close:
-   * the agent comes back and repeats what was not dealt with.
-   */
-  onFrame<T extends AgentFrameType>(type: T, listener: FrameListener<T>): void;
-  /** During setup. Called for each hello, before its welcome; frames sent meanwhile follow the welcome. */
-  onHello(listener: HelloListener): void;
-  /** During setup. What others keep of a node, they drop here; rows that refer to it must be gone afterwards. */
-  onRemove(listener: RemovalListener): void;
 }
 
 export const nodesRef = serviceRef<Nodes>('nodes');

@@ -5,7 +5,7 @@ import type { Connection } from './connections.js';
 import { MalformedFrame, ProtocolMismatch, parseFrame } from './frames.js';
 import { Refusal } from './enrol.js';
 import { OrderedWork } from './ordered-work.js';
-import type { AgentNode } from './service.js';
+import type { AgentNode } from './hooks.js';
 
 const HELLO_WITHIN_MS = 10_000;
 const MAX_REASON_BYTES = 120;

@@ -1,5 +1,5 @@
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
-import { definePlugin } from '@svc/kernel';
+import { authenticate, definePlugin } from '@svc/kernel';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { nodes, nodesRef } from '../src/index.js';
@@ -12,8 +12,8 @@ describe('an agent socket', () => {
 
   const auth = definePlugin({
     name: 'auth',
-    setup: ({ hooks, name }) =>
-      hooks.authenticate.tap(name, () =>
+    setup: (ctx) =>
+      ctx.tap(authenticate, () =>
         isRevoked ? undefined : { token_id: 'tok', name: 'one', scope: 'agent', ingest: null },
       ),
   });

@@ -1,5 +1,13 @@
 import type { Experiment, Project } from '@svc/contract';
-import { fail, failValidation, type Db, type Listed, type Page } from '@svc/kernel';
+import {
+  fail,
+  failValidation,
+  isUniqueViolation,
+  type Db,
+  type Listed,
+  type Page,
+  type PluginContext,
+} from '@svc/kernel';
 import { DEFAULT_PROJECT, looksLikeId, resolvePlacement, resolveProject } from './resolve.js';
 import type { Projects } from './service.js';
 import {
@@ -14,7 +22,7 @@ import {
   type ExperimentFields,
   type ProjectFields,
 } from './store.js';
-import { Usage } from './usage.js';
+import { UsageCounts } from './usage.js';
 
 export interface NewExperiment extends ProjectFields {
   /** Any form of id; null: the project `default`. */
@@ -23,10 +31,12 @@ export interface NewExperiment extends ProjectFields {
 
 /** Projects and experiments as their endpoints and other plugins see them. */
 export class ProjectCatalog implements Projects {
-  readonly #usage = new Usage();
-
+  readonly #usage: UsageCounts;
   readonly resolve = resolvePlacement;
-  readonly countUsage: Projects['countUsage'] = (user) => this.#usage.add(user);
+
+  constructor(ctx: Pick<PluginContext, 'fire'>) {
+    this.#usage = new UsageCounts(ctx);
+  }
 
   async listProjects(db: Db, page: Page): Promise<Listed<Project>> {
     const { items, ...rest } = await selectProjects(db, page);
@@ -140,13 +150,10 @@ async function update(
   try {
     await db(table).where({ id }).update(change);
   } catch (cause) {
-    if (UNIQUE_VIOLATIONS.has((cause as { code?: string }).code ?? '')) fail('conflict', takenMessage);
+    if (isUniqueViolation(cause)) fail('conflict', takenMessage);
     throw cause;
   }
 }
-
-/** As SQLite and PostgreSQL name it. */
-const UNIQUE_VIOLATIONS = new Set(['SQLITE_CONSTRAINT_UNIQUE', '23505']);
 
 function toTaken(name: string, project: string): string {
   return `there is an experiment named "${name}" in the project "${project}" already`;

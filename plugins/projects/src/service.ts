@@ -15,18 +15,6 @@ export interface ResolvedPlacement {
   readonly experiment: string | null;
 }
 
-export type PlacementLevel = 'project' | 'experiment';
-
-/** A kind of record that belongs to projects and experiments. Registered once, during setup. */
-export interface PlacementUser {
-  /** Plural, as a 409 shows it: `jobs`. What `runs` counts is the `run_count` of the records. */
-  readonly noun: string;
-  /** How many stand under each id; an id without any may be left out. Every experiment's records count for its project too. */
-  count(db: Db, level: PlacementLevel, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Called in the transaction that moves an experiment to another project: its records follow. */
-  move(db: Db, experimentId: string, toProjectId: string): Promise<void>;
-}
-
 export interface Projects {
   /**
    * Ids for what the caller named; an unknown name is created at `at` (ms). Call it in the transaction that stores the
@@ -40,8 +28,6 @@ export interface Projects {
   /** Any form of id; throws not_found. */
   requireProject(db: Db, id: string): Promise<Project>;
   requireExperiment(db: Db, id: string): Promise<Experiment>;
-  /** Makes `run_count`, the 409 on delete and the move of an experiment know of these records. During setup. */
-  countUsage(user: PlacementUser): void;
 }
 
 /** Tables `projects(id)` and `experiments(id)` may be referenced by the foreign keys of plugins that require this one. */

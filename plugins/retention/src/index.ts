@@ -1,5 +1,6 @@
 import { routes as contract, type GarbageReport } from '@svc/contract';
 import { definePlugin, fail, ok } from '@svc/kernel';
+import { jobTransition } from '@svc/plugin-jobs';
 import { projectsRef } from '@svc/plugin-projects';
 import { join } from 'node:path';
 import { collect } from './collect.js';
@@ -47,7 +48,7 @@ export const retention = definePlugin({
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       routes.add(contract.collectGarbage, async ({ body, signal }) => ok(await collectGarbage(body, signal))),
     );
-    ctx.hooks.jobTransition.tap(ctx.name, ({ before }) => {
+    ctx.tap(jobTransition, ({ before }) => {
       if (before && remover.isGoing(before.id)) fail('conflict', `job ${before.id} is being removed`);
     });
     ctx.ready(async () => {

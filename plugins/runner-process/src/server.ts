@@ -1,4 +1,4 @@
-import type { RunnerServer } from '@svc/kernel';
+import type { RunnerServer } from '@svc/contract';
 import { ProcessOptions, type ProcessPlan } from './spec.js';
 
 /** The server half: the job's command is the whole plan. */

@@ -1,33 +1,29 @@
-import {
-  isTerminal,
-  type AttemptKey,
-  type EventRecord,
-  type Job,
-  type Run,
-  type RunStatus,
-} from '@svc/contract';
-import type { Change, Db, JobTransition } from '@svc/kernel';
+import { isTerminal, type AttemptKey, type Job, type Run, type RunStatus } from '@svc/contract';
+import type { Tx } from '@svc/kernel';
+import type { JobAddition, JobTransition } from '@svc/plugin-jobs';
 import { findAssigned, isAssigned } from './assigned-runs.js';
-import { NOTHING, type Outcome } from './outcome.js';
 import { finishedEvent, leftBehindEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import { findRun, insertRun, moveRun, OPEN_STATUSES, runsOfAttempt, type RunMove } from './run-store.js';
 
 /**
- * Keeps the runs of an attempt in step with its job, within the job's own transaction.
+ * Keeps the runs of an attempt in step with its job, within the job's own transaction, and adds its run to the job.
  *
  * An attempt of a TRAIN job whose process exists has a run of the id that its process was given. When the attempt ends, its open
  * runs end with it; while it is LOST so are they; those still open when the job is retried stay behind as LOST.
  */
 export async function followJob(
   parts: RunParts,
-  { trx, before, after, at }: JobTransition,
-): Promise<Outcome> {
-  if (!before) return NOTHING;
-  if (after.attempt !== before.attempt) return leaveBehind(parts, trx, before, at);
-  const created = mayHaveRun(after) ? await ensureJobRun(trx, after, at) : [];
-  const moved = await moveWith(parts, trx, after, at);
-  return { changes: [...created, ...moved.changes], events: moved.events };
+  { tx, before, after, at }: JobTransition,
+): Promise<JobAddition | undefined> {
+  if (!before) return undefined;
+  if (after.attempt !== before.attempt) {
+    await leaveBehind(parts, tx, before, at);
+    return undefined;
+  }
+  const run_id = mayHaveRun(after) ? await ensureJobRun(parts, tx, after, at) : null;
+  await moveWith(parts, tx, run_id === null ? after : { ...after, run_id }, at);
+  return run_id === null ? undefined : { run_id };
 }
 
 /** Nothing is looked up for a job on its way to its start, nor for one that is evaluated. */
@@ -40,23 +36,19 @@ function hasProcess({ status, started_at }: Job): boolean {
   return status === 'RUNNING' || status === 'SUCCEEDED' || started_at !== null;
 }
 
-/** The run that the process was given; also where nobody but the process itself has told of its start. */
-async function ensureJobRun(trx: Db, job: Job, at: number): Promise<Change<Run>[]> {
+/**
+ * The id of the run that the process was given, which is there from now on; also where nobody but the process itself has told of its
+ * start. null: there is none.
+ */
+async function ensureJobRun(parts: RunParts, tx: Tx, job: Job, at: number): Promise<string | null> {
   const { id: job_id, attempt, node_id } = job;
-  const id = node_id === null ? job.run_id : await findAssigned(trx, { job_id, attempt, node_id });
-  if (id === null) return [];
-  const isThere = (await findRun(trx, id)) !== null;
-  if (!isThere && !hasProcess(job)) return [];
-  // The jobs plugin stores what a tap of this hook sets.
-  (job as { run_id: string | null }).run_id = id;
-  if (isThere) return [];
+  const id = node_id === null ? job.run_id : await findAssigned(tx, { job_id, attempt, node_id });
+  if (id === null || (await findRun(tx, id))) return id;
+  if (!hasProcess(job)) return null;
   const run: Run = { ...newJobRun(job, at), id };
-  await insertRun(trx, run);
-  return [{ before: null, after: run }];
-}
-
-export interface ReportedRun extends Outcome {
-  readonly run: Run;
+  await insertRun(tx, run);
+  parts.changed(tx, { before: null, after: run });
+  return id;
 }
 
 /**
@@ -64,27 +56,27 @@ export interface ReportedRun extends Outcome {
  * processes are not. null: the attempt was not given that run. It has ended already when its attempt is over.
  */
 export async function ensureReportedRun(
-  { jobs, events }: RunParts,
-  trx: Db,
+  { jobs, events, changed }: RunParts,
+  tx: Tx,
   key: AttemptKey,
   id: string,
   at: number,
-): Promise<ReportedRun | null> {
-  const job = await jobs.lock(trx, key.job_id);
-  if (!job || !(await isAssigned(trx, key, id))) return null;
-  const found = await findRun(trx, id);
-  if (found) return { run: found, ...NOTHING };
+): Promise<Run | null> {
+  const job = await jobs.lock(tx, key.job_id);
+  if (!job || !(await isAssigned(tx, key, id))) return null;
+  const found = await findRun(tx, id);
+  if (found) return found;
   const { attempt } = key;
   const status = toRunStatus(job, attempt);
   const run: Run = {
     ...newJobRun(job, at),
     ...{ id, attempt, status, finished_at: status === 'RUNNING' ? null : at },
   };
-  await insertRun(trx, run);
+  await insertRun(tx, run);
+  changed(tx, { before: null, after: run });
   // The end of the present attempt has been told by its job, though without this run, which nobody knew then.
-  const isGivenUp = attempt !== job.attempt;
-  const told = isGivenUp ? [await events.append(trx, leftBehindEvent(run), at)] : [];
-  return { run, changes: [{ before: null, after: run }], events: told };
+  if (attempt !== job.attempt) await events.append(tx, leftBehindEvent(run), at);
+  return run;
 }
 
 /** What the run of an attempt is while its job is as it is. */
@@ -115,47 +107,46 @@ function newJobRun(job: Job, at: number): Omit<Run, 'id'> {
   };
 }
 
-async function moveWith(parts: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
+async function moveWith(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
   const endedAt = job.finished_at ?? at;
   if (isTerminal(job.status))
-    return endWith(parts, trx, job, { status: job.status as RunStatus, finished_at: endedAt }, at);
-  if (job.status === 'LOST') return moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: endedAt });
-  if (job.status === 'RUNNING') return moveAll(trx, job, ['LOST'], { status: 'RUNNING', finished_at: null });
-  return NOTHING;
+    await endWith(parts, tx, job, { status: job.status as RunStatus, finished_at: endedAt }, at);
+  if (job.status === 'LOST')
+    await moveAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: endedAt });
+  if (job.status === 'RUNNING')
+    await moveAll(parts, tx, job, ['LOST'], { status: 'RUNNING', finished_at: null });
 }
 
-async function endWith(
-  { auth, events }: RunParts,
-  trx: Db,
-  job: Job,
-  to: RunMove,
-  at: number,
-): Promise<Outcome> {
-  const { changes } = await moveAll(trx, job, OPEN_STATUSES, to);
-  const told: EventRecord[] = [];
-  for (const { after } of changes) {
-    await auth.endIngest(trx, { run_id: after.id }, at);
+async function endWith(parts: RunParts, tx: Tx, job: Job, to: RunMove, at: number): Promise<void> {
+  for (const run of await moveAll(parts, tx, job, OPEN_STATUSES, to)) {
+    await parts.auth.endIngest(tx, { run_id: run.id }, at);
     // The jobs plugin tells of the job's own run.
-    if (after.id !== job.run_id) told.push(await events.append(trx, finishedEvent(after), at));
+    if (run.id !== job.run_id) await parts.events.append(tx, finishedEvent(run), at);
   }
-  return { changes, events: told };
 }
 
-async function leaveBehind({ auth, events }: RunParts, trx: Db, job: Job, at: number): Promise<Outcome> {
-  const { changes } = await moveAll(trx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
-  const told: EventRecord[] = [];
-  for (const run of await runsOfAttempt(trx, job.id, job.attempt, ['LOST'])) {
-    await auth.endIngest(trx, { run_id: run.id }, at);
-    told.push(await events.append(trx, leftBehindEvent(run), at));
+async function leaveBehind(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
+  await moveAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
+  for (const run of await runsOfAttempt(tx, job.id, job.attempt, ['LOST'])) {
+    await parts.auth.endIngest(tx, { run_id: run.id }, at);
+    await parts.events.append(tx, leftBehindEvent(run), at);
   }
-  return { changes, events: told };
 }
 
-async function moveAll(trx: Db, job: Job, from: readonly RunStatus[], to: RunMove): Promise<Outcome> {
-  const changes: Change<Run>[] = [];
-  for (const before of await runsOfAttempt(trx, job.id, job.attempt, from)) {
-    const after = await moveRun(trx, before.id, from, to);
-    if (after) changes.push({ before, after });
+/** The runs that were moved, as they then are. */
+async function moveAll(
+  parts: RunParts,
+  tx: Tx,
+  job: Job,
+  from: readonly RunStatus[],
+  to: RunMove,
+): Promise<Run[]> {
+  const moved: Run[] = [];
+  for (const before of await runsOfAttempt(tx, job.id, job.attempt, from)) {
+    const after = await moveRun(tx, before.id, from, to);
+    if (!after) continue;
+    parts.changed(tx, { before, after });
+    moved.push(after);
   }
-  return { changes, events: [] };
+  return moved;
 }

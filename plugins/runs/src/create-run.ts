@@ -1,6 +1,5 @@
 import { isTerminal, newId, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
-import { fail, requireId, type Caller, type Db } from '@svc/kernel';
-import type { Outcome } from './outcome.js';
+import { fail, requireId, type Caller, type Db, type Tx } from '@svc/kernel';
 import { maskDocuments } from './run-documents.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
@@ -10,7 +9,7 @@ const MAX_RUNS_PER_ATTEMPT = 1_000;
 
 export type RunBody = BodyOf<typeof routes.createRun>;
 
-export interface CreatedRun extends Outcome {
+export interface CreatedRun {
   readonly run: Run;
   readonly ingest_token: string;
 }
@@ -21,14 +20,14 @@ export interface CreatedRun extends Outcome {
  */
 export async function createRun(
   parts: RunParts,
-  trx: Db,
+  tx: Tx,
   caller: Caller,
   body: RunBody,
   at: number,
 ): Promise<CreatedRun> {
-  const job = await jobOf(parts, trx, caller, body);
-  if (job) await refuseTooMany(trx, job);
-  const placement = job ?? (await parts.projects.resolve(trx, body, at));
+  const job = await jobOf(parts, tx, caller, body);
+  if (job) await refuseTooMany(tx, job);
+  const placement = job ?? (await parts.projects.resolve(tx, body, at));
   const id = newId('run', at);
   const run: Run = {
     id,
@@ -51,10 +50,11 @@ export async function createRun(
     started_at: body.started_at ?? at,
     finished_at: null,
   };
-  await insertRun(trx, run);
-  const ingest_token = await parts.auth.mintIngest(trx, { run_id: id }, at);
-  const event = await parts.events.append(trx, startedEvent(run), at);
-  return { run, ingest_token, changes: [{ before: null, after: run }], events: [event] };
+  await insertRun(tx, run);
+  const ingest_token = await parts.auth.mintIngest(tx, { run_id: id }, at);
+  await parts.events.append(tx, startedEvent(run), at);
+  parts.changed(tx, { before: null, after: run });
+  return { run, ingest_token };
 }
 
 /** Each run brings a token of its own, so a training must not be able to make any number of them. */

@@ -1,16 +1,20 @@
-import { definePlugin, fail, requireId } from '@svc/kernel';
+import { definePlugin, fail, requireId, type Db } from '@svc/kernel';
 import { authRef } from '@svc/plugin-auth';
-import { eventsRef } from '@svc/plugin-events';
-import { jobsRef } from '@svc/plugin-jobs';
-import { projectsRef } from '@svc/plugin-projects';
+import { eventsRef, findSubject } from '@svc/plugin-events';
+import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
+import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { findNode } from './assigned-runs.js';
+import { followJob } from './attempt-runs.js';
+import { runChanged } from './hooks.js';
 import { KnownTargets } from './known-targets.js';
 import { runsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
 import { RunBook } from './run-book.js';
+import type { RunParts } from './run-parts.js';
 import { countRuns, findRun, moveExperimentRuns, raiseProgress } from './run-store.js';
 import { runsRef } from './service.js';
 
+export * from './hooks.js';
 export * from './service.js';
 export { runsMigrations } from './migrations.js';
 
@@ -18,20 +22,30 @@ export const runs = definePlugin({
   name: 'runs',
   requires: ['auth', 'projects', 'events', 'jobs'],
   setup(ctx) {
-    const projects = ctx.use(projectsRef);
-    const parts = { auth: ctx.use(authRef), events: ctx.use(eventsRef), jobs: ctx.use(jobsRef), projects };
+    const parts: RunParts = {
+      auth: ctx.use(authRef),
+      events: ctx.use(eventsRef),
+      jobs: ctx.use(jobsRef),
+      projects: ctx.use(projectsRef),
+      changed: (tx, change) => tx.afterCommit(() => ctx.fire(runChanged, change)),
+    };
     const book = new RunBook(ctx, parts);
     const targets = new KnownTargets(parts.auth, (caller, id) => book.requireTarget(caller, id));
     ctx.migrations(runsMigrations);
-    projects.countUsage({ noun: 'runs', count: countRuns, move: moveExperimentRuns });
-    ctx.hooks.attemptPrepare.tapPromise(ctx.name, (plan) => book.prepare(plan));
-    ctx.hooks.jobTransition.tapPromise(ctx.name, (transition) => book.follow(transition));
-    ctx.hooks.jobChanged.tap(ctx.name, (change) => book.jobChanged(change));
+    ctx.declare(runChanged);
+    ctx.tap(countUsage, async ({ db, level, ids, noun = 'runs' }) =>
+      noun === 'runs' ? { noun, counts: await countRuns(db, level, ids) } : undefined,
+    );
+    ctx.tap(moveExperiment, moveExperimentRuns);
+    ctx.tap(findSubject, async (db, kind, id) =>
+      kind === 'run' ? (await requireRun(db, id)).id : undefined,
+    );
+    ctx.tap(attemptPrepare, (plan) => book.prepare(plan));
+    ctx.tap(jobTransition, (transition) => followJob(parts, transition));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, book, parts));
     ctx.provide(runsRef, {
       get: findRun,
-      require: async (db, id) =>
-        (await findRun(db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`),
+      require: requireRun,
       requireIngest: (caller, id) => book.requireIngest(caller, id),
       requireTarget: (caller, id) => targets.require(caller, id),
       nodeOf: findNode,
@@ -41,3 +55,7 @@ export const runs = definePlugin({
     });
   },
 });
+
+async function requireRun(db: Db, id: string) {
+  return (await findRun(db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
+}

@@ -1,5 +1,14 @@
 import { routes as contract } from '@svc/contract';
-import { created, ok, toPage, type PluginContext, type RouteCollector, idOf } from '@svc/kernel';
+import {
+  created,
+  fail,
+  idOf,
+  ok,
+  parseIdempotencyKey,
+  toPage,
+  type PluginContext,
+  type RouteCollector,
+} from '@svc/kernel';
 import type { RunBook } from './run-book.js';
 import type { RunParts } from './run-parts.js';
 import { listRuns } from './run-store.js';
@@ -15,6 +24,14 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunB
   routes.add(contract.updateRun, async ({ params, body, caller }) =>
     ok(await book.update(caller, params.run_id, body)),
   );
+  routes.add(contract.createEvent, async ({ params, body, caller, headers }) => {
+    const key = parseIdempotencyKey(headers);
+    const run = await book.requireIngest(caller, params.run_id);
+    const { event, isNew, isSame } = await parts.events.report(run, { body, key });
+    if (!isSame)
+      fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new event');
+    return isNew ? created(event) : ok(event);
+  });
   routes.add(contract.getRun, async ({ params }) => ok(await book.require(params.run_id)));
   routes.add(
     contract.listRuns,

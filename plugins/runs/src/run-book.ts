@@ -1,21 +1,12 @@
-import { NOTES_BYTES, newId, type Job, type Run, type RunStatus } from '@svc/contract';
-import {
-  fail,
-  failValidation,
-  requireId,
-  type AttemptPlan,
-  type Caller,
-  type Change,
-  type JobTransition,
-  type PluginContext,
-} from '@svc/kernel';
+import { NOTES_BYTES, newId, type Run, type RunStatus } from '@svc/contract';
+import { fail, failValidation, requireId, type Caller, type PluginContext } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
+import type { AttemptPlan } from '@svc/plugin-jobs';
 import { assignRun } from './assigned-runs.js';
-import { ensureReportedRun, followJob } from './attempt-runs.js';
+import { ensureReportedRun } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
 import { finishRun } from './finish-run.js';
 import { maskDocuments } from './run-documents.js';
-import { NOTHING, type Outcome } from './outcome.js';
 import type { RunParts } from './run-parts.js';
 import type { RunFields } from './run-row.js';
 import { findRun, findTarget, findWholeRun, updateRun } from './run-store.js';
@@ -31,30 +22,20 @@ function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
   }
 }
 
-/** What happens to runs: each change in one transaction, told to others after its commit. */
+/** What happens to runs: each change in one transaction. */
 export class RunBook {
-  /** What a transition of a job did to its runs, until the job's change is known to be committed. */
-  private readonly untold = new Map<string, Outcome>();
-
   constructor(
-    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'fire'>,
+    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'transaction'>,
     private readonly parts: RunParts,
   ) {}
 
   async create(caller: Caller, body: RunBody): Promise<CreatedRun> {
-    const created = await this.ctx.db.transaction((trx) =>
-      createRun(this.parts, trx, caller, body, this.ctx.clock.now()),
-    );
-    this.tell(created);
-    return created;
+    return this.ctx.transaction((tx) => createRun(this.parts, tx, caller, body, this.ctx.clock.now()));
   }
 
   async finish(caller: Caller, id: string, status: RunStatus): Promise<Run> {
     const run = await this.requireIngest(caller, id);
-    const finished = await this.ctx.db.transaction((trx) =>
-      finishRun(this.parts, trx, run.id, status, this.ctx.clock.now()),
-    );
-    this.tell(finished);
+    await this.ctx.transaction((tx) => finishRun(this.parts, tx, run.id, status, this.ctx.clock.now()));
     return this.require(run.id);
   }
 
@@ -66,10 +47,12 @@ export class RunBook {
       fail('forbidden', `changing ${forWrite.join(', ')} of a run needs a token of write scope`);
     refuseLongNotes(fields);
     const masked = { ...fields, ...maskDocuments(fields) };
-    await this.ctx.db.transaction((trx) => updateRun(trx, before.id, masked));
-    const after = await this.require(before.id);
-    this.tell({ changes: [{ before, after }], events: [] });
-    return after;
+    return this.ctx.transaction(async (tx) => {
+      await updateRun(tx, before.id, masked);
+      const after = (await findWholeRun(tx, before.id)) ?? fail('not_found', `no run "${id}"`);
+      this.parts.changed(tx, { before, after });
+      return after;
+    });
   }
 
   /** The whole run. */
@@ -94,12 +77,10 @@ export class RunBook {
   /** Who holds the token of an attempt is its process: its run is there from then on. Throws not_found. */
   private async requireReported({ ingest }: Caller, id: string): Promise<Run> {
     const key = ingest !== null && 'job_id' in ingest ? ingest : fail('not_found', `no run "${id}"`);
-    const reported = await this.ctx.db.transaction((trx) =>
-      ensureReportedRun(this.parts, trx, key, requireId('run', id), this.ctx.clock.now()),
+    const run = await this.ctx.transaction((tx) =>
+      ensureReportedRun(this.parts, tx, key, requireId('run', id), this.ctx.clock.now()),
     );
-    const { run, ...outcome } = reported ?? fail('not_found', `no run "${id}"`);
-    this.tell(outcome);
-    return run;
+    return run ?? fail('not_found', `no run "${id}"`);
   }
 
   private refuseOthers(caller: Caller, run: IngestTarget): void {
@@ -113,20 +94,5 @@ export class RunBook {
     const destination = { job_id: job.id, attempt, node_id: job.node_id };
     const run_id = await assignRun(this.ctx.db, destination, newId('run', this.ctx.clock.now()));
     return { ...plan, run_id, env: { ...plan.env, SVC_RUN_ID: run_id } };
-  }
-
-  async follow(transition: JobTransition): Promise<void> {
-    this.untold.set(transition.after.id, await followJob(this.parts, transition));
-  }
-
-  jobChanged({ after }: Change<Job>): void {
-    this.tell(this.untold.get(after.id) ?? NOTHING);
-    this.untold.delete(after.id);
-  }
-
-  /** Not waited for: who changes a run does not wait for who observes. */
-  private tell({ changes, events }: Outcome): void {
-    for (const change of changes) void this.ctx.fire.runChanged(change);
-    void this.parts.events.publish(events);
   }
 }

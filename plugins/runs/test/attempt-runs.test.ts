@@ -2,6 +2,7 @@ import { newId, type EventRecord, type Run } from '@svc/contract';
 import { definePlugin, type Change } from '@svc/kernel';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { runChanged } from '../src/index.js';
 import type { FakeAgent } from './support/fake-agent.js';
 import { Rig } from './support/rig.js';
 
@@ -355,7 +356,8 @@ describe('runs of a job', () => {
     const changes: Change<Run>[] = [];
     const observer = definePlugin({
       name: 'observer',
-      setup: (ctx) => ctx.hooks.runChanged.tap(ctx.name, (change) => void changes.push(change)),
+      requires: ['runs'],
+      setup: (ctx) => ctx.tap(runChanged, (change) => void changes.push(change)),
     });
     const rig = await Rig.start({ plugins: [observer()] });
     try {

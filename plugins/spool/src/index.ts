@@ -3,7 +3,7 @@ import { definePlugin } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
 import { jobsRef } from '@svc/plugin-jobs';
 import { metricsRef } from '@svc/plugin-metrics';
-import { nodesRef } from '@svc/plugin-nodes';
+import { frameReceived, nodesRef } from '@svc/plugin-nodes';
 import { runsRef } from '@svc/plugin-runs';
 import { SpoolIntake } from './intake.js';
 import { RecordStore } from './record-store.js';
@@ -22,6 +22,6 @@ export const spool = definePlugin({
     const store = new RecordStore(ctx, { runs, metrics, checkpoints, events });
     const refusals = new RefusalEvents(ctx, { jobs, runs, events });
     const intake = new SpoolIntake(ctx, nodes, jobs, runs, store, refusals);
-    nodes.onFrame('spool', (frame, from) => intake.frame(frame, from));
+    ctx.tap(frameReceived.spool, (frame, from) => intake.frame(frame, from));
   },
 });

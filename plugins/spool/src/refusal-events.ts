@@ -19,7 +19,7 @@ export class RefusalEvents {
   private readonly told = new Set<string>();
 
   constructor(
-    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log'>,
+    private readonly ctx: Pick<PluginContext, 'db' | 'transaction' | 'log'>,
     private readonly services: Services,
   ) {}
 
@@ -41,7 +41,7 @@ export class RefusalEvents {
   }
 
   private async store(frame: SpoolFrame, from: AgentNode, count: number, reason: string): Promise<void> {
-    const { db, clock } = this.ctx;
+    const { db } = this.ctx;
     const { jobs, runs, events } = this.services;
     const { attempt, file } = frame;
     const job_id = toId('job', frame.job_id);
@@ -58,12 +58,8 @@ export class RefusalEvents {
     if (run) {
       await events.report(run, { body, key: `spool-refused-attempt-${attempt}` });
     } else {
-      const event = await events.append(
-        db,
-        { ...body, type: 'CUSTOM', job_id, node_id: from.id },
-        clock.now(),
-      );
-      await events.publish([event]);
+      const draft = { ...body, type: 'CUSTOM' as const, job_id, node_id: from.id };
+      await this.ctx.transaction((tx) => events.append(tx, draft));
     }
   }
 }

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeAgent } from '../../../nodes/test/support/fake-agent.js';
+import { jobChanged } from '../../src/hooks.js';
 import { jobs, jobsRef, type Jobs } from '../../src/index.js';
 
 export { FakeAgent, toReport, virtualSlots } from '../../../nodes/test/support/fake-agent.js';
@@ -37,9 +38,7 @@ export class Lab {
 
   static async open({ options, nodes: timing, plugins = [], ...rest }: LabOptions = {}): Promise<Lab> {
     const changes: Change<Job>[] = [];
-    const watch = tapping('watch', (ctx) =>
-      ctx.hooks.jobChanged.tap('watch', (change) => void changes.push(change)),
-    );
+    const watch = tapping('watch', (ctx) => ctx.tap(jobChanged, (change) => void changes.push(change)));
     const kernel = await createTestKernel({
       plugins: [events(), projects(), nodes(timing), jobs(options), runnerProcess(), ...plugins, watch],
       ...rest,
@@ -133,9 +132,9 @@ export class Lab {
   }
 }
 
-/** A plugin that only taps. */
+/** A plugin that only taps hooks of the jobs. */
 export function tapping(name: string, setup: (ctx: PluginContext) => void): Plugin {
-  return definePlugin({ name, setup })();
+  return definePlugin({ name, requires: ['jobs'], setup })();
 }
 
 /** A directory for two servers one after the other; `remove` it at the end. */

@@ -1,7 +1,8 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import * as sentence from '../../src/fit-problem.js';
 import { backingOff, waitingForCpu, waitingForGpus } from '../../src/pending-reason.js';
-import type { PassContext, QueueItem } from '../../src/plan-pass.js';
+import type { PassContext } from '../../src/plan-pass.js';
+import type { QueueItem } from '../../src/queue-item.js';
 
 /** What a node has left as the pass goes on. */
 interface Left {

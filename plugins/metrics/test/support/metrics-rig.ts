@@ -1,8 +1,8 @@
 import type { MetricPoint, MetricValue, Run, RunSummary, SeriesByName } from '@svc/contract';
-import { definePlugin, type PointBatch } from '@svc/kernel';
+import { definePlugin } from '@svc/kernel';
 import type { SseClient, TestAnswer, TestDatabase } from '@svc/kernel/testing';
 import { Rig } from '../../../runs/test/support/rig.js';
-import { metrics } from '../../src/index.js';
+import { metrics, pointsAppended, type PointBatch } from '../../src/index.js';
 
 export const UNKNOWN_RUN = 'run_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 
@@ -19,7 +19,8 @@ export class MetricsRig {
     const appended: PointBatch[] = [];
     const observer = definePlugin({
       name: 'observer',
-      setup: (ctx) => ctx.hooks.pointsAppended.tap(ctx.name, (batch) => void appended.push(batch)),
+      requires: ['metrics'],
+      setup: (ctx) => ctx.tap(pointsAppended, (batch) => void appended.push(batch)),
     });
     return new MetricsRig(await Rig.start({ database, plugins: [metrics(), observer()] }), appended);
   }

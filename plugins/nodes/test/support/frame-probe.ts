@@ -1,6 +1,13 @@
 import type { AgentFrame, NodeRecord } from '@svc/contract';
 import { definePlugin, type Change, type Plugin } from '@svc/kernel';
-import { nodesRef, type AgentNode, type HelloListener } from '../../src/index.js';
+import {
+  frameReceived,
+  helloReceived,
+  nodeChanged,
+  type AgentNode,
+  type HelloContext,
+  type WelcomePart,
+} from '../../src/index.js';
 
 export interface FrameProbe {
   readonly plugin: Plugin;
@@ -8,25 +15,24 @@ export interface FrameProbe {
   readonly changes: Change<NodeRecord>[];
   /** What the listener does with the next frames, after noting them. */
   hold: (() => Promise<void>) | null;
-  onHello: HelloListener | null;
+  onHello: ((context: HelloContext) => Promise<WelcomePart>) | null;
 }
 
-/** A plugin that listens to everything the nodes plugin tells. */
+/** A plugin that taps everything the nodes plugin tells. */
 export function frameProbe(): FrameProbe {
   const probe: Omit<FrameProbe, 'plugin'> = { frames: [], changes: [], hold: null, onHello: null };
   const plugin = definePlugin({
     name: 'frame-probe',
     requires: ['nodes'],
     setup(ctx) {
-      const nodes = ctx.use(nodesRef);
       const note = async (frame: AgentFrame, from: AgentNode) => {
         probe.frames.push({ frame, from });
         await probe.hold?.();
       };
-      nodes.onFrame('accepted', note);
-      nodes.onFrame('attempt', note);
-      nodes.onHello((context) => probe.onHello?.(context) ?? Promise.resolve({}));
-      ctx.hooks.nodeChanged.tap(ctx.name, (change) => void probe.changes.push(change));
+      ctx.tap(frameReceived.accepted, note);
+      ctx.tap(frameReceived.attempt, note);
+      ctx.tap(helloReceived, (context) => probe.onHello?.(context));
+      ctx.tap(nodeChanged, (change) => void probe.changes.push(change));
     },
   })();
   return Object.assign(probe, { plugin });

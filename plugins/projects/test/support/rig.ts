@@ -1,4 +1,4 @@
-import { definePlugin, type Db } from '@svc/kernel';
+import { definePlugin } from '@svc/kernel';
 import {
   createTestKernel,
   fakeClock,
@@ -7,9 +7,9 @@ import {
   type TestDatabase,
   type TestKernel,
 } from '@svc/kernel/testing';
-import { projects, projectsRef, type PlacementLevel } from '@svc/plugin-projects';
+import { countUsage, moveExperiment, projects } from '@svc/plugin-projects';
 
-/** Keeps records under projects, as runs and jobs do: a table of its own, counted and moved through the registry. */
+/** Keeps records under projects, as runs and jobs do: a table of its own, counted and moved through the hooks. */
 const keeperOf = (noun: string) =>
   definePlugin({
     name: `${noun}-keeper`,
@@ -25,19 +25,17 @@ const keeperOf = (noun: string) =>
             }),
         },
       ]);
-      ctx.use(projectsRef).countUsage({
-        noun,
-        async count(db: Db, level: PlacementLevel, ids: readonly string[]) {
-          const rows = await db(`test_${noun}`)
-            .whereIn(`${level}_id`, ids)
-            .select({ id: `${level}_id` });
-          const counts = new Map<string, number>();
-          for (const { id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
-          return counts;
-        },
-        async move(db: Db, experiment_id: string, project_id: string) {
-          await db(`test_${noun}`).where({ experiment_id }).update({ project_id });
-        },
+      ctx.tap(countUsage, async ({ db, level, ids, noun: wanted = noun }) => {
+        if (wanted !== noun) return undefined;
+        const rows = await db(`test_${noun}`)
+          .whereIn(`${level}_id`, ids)
+          .select({ id: `${level}_id` });
+        const counts = new Map<string, number>();
+        for (const { id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
+        return { noun, counts };
+      });
+      ctx.tap(moveExperiment, async (db, experiment_id, project_id) => {
+        await db(`test_${noun}`).where({ experiment_id }).update({ project_id });
       });
     },
   })();

@@ -1,0 +1,14 @@
+/** What a pass needs of a queued job; times in ms. */
+export interface QueueItem {
+  readonly id: string;
+  readonly attempt: number;
+  /** 0: a cpu-only job. */
+  readonly gpu: number;
+  readonly runner: string;
+  readonly node_selector: Readonly<Record<string, string>>;
+  readonly not_before: number | null;
+  readonly head_since: number | null;
+}
+
+/** What decides which nodes can run it. */
+export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
