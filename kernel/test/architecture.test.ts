@@ -219,7 +219,7 @@ const DOMAIN =
 
 /** Names taken apart: `jobChanged` and `job_changed` are `job changed`. */
 function wordsOf(text: string): string {
-  const plain = text.replace(/'node:[\w/]+'|plain Node/g, '');
+  const plain = text.replace(/'node:[\w/]+'|\bNode\b/g, '');
   return plain
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')

@@ -35,7 +35,7 @@ describe('docs against the code', () => {
   });
 
   it('plugins.md has every hook, and no other', () => {
-    const section = read('docs/plugins.md').split('## Hooks')[1] ?? '';
+    const section = between(read('docs/plugins.md'), '## Hooks', '## A page');
     const documented = rows(section).map(([hook]) => hook);
     expect(documented).to.have.members(hookNames());
   });
@@ -114,7 +114,7 @@ function hookNames(): string[] {
     [...read(file).matchAll(pattern)].map(([, name = '']) => name);
   return [
     ...namesIn('kernel/src/registrations.ts', /^ {2}(\w+): new Registration</gm),
-    ...files.flatMap((file) => namesIn(file, /^export const (\w+) = (?:decision|observation|\{)/gm)),
+    ...files.flatMap((file) => namesIn(file, /^export const (\w+) =\s+(?:decision|observation|\{)/gm)),
   ];
 }
 
