@@ -2,11 +2,11 @@ import {
   toPluginFactory,
   type Clock,
   type Collector,
+  type HookRef,
   type Plugin,
   type PluginDefinition,
   type PluginFactory,
   type Registration,
-  type TapOf,
   type TapPlace,
 } from '@svc/hooks';
 import type { TObject } from 'typebox';
@@ -35,7 +35,11 @@ export interface AgentPluginContext {
   readonly signal: AbortSignal;
   readonly hooks: { readonly [K in keyof AgentRegistrations]: Pick<AgentRegistrations[K], 'tap'> };
   /** During setup: `ctx.tap(attemptEnded, (exit, attempt) => ...)`. */
-  tap<Ref extends AttemptHookRef>(ref: Ref, run: TapOf<Ref>, place?: TapPlace): void;
+  tap<Args extends readonly unknown[], Returned>(
+    ref: HookRef<Args, Returned, unknown>,
+    run: NoInfer<(...args: Args) => Returned>,
+    place?: TapPlace,
+  ): void;
   /** Last in, first out, when the agent closes. */
   onClose(dispose: () => void | Promise<void>): void;
 }

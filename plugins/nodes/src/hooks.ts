@@ -35,6 +35,7 @@ export const frameReceived = {
   attempt: frame('attempt'),
   logs: frame('logs'),
   node_metrics: frame('node_metrics'),
+  runners: frame('runners'),
   spool: frame('spool'),
 } satisfies Record<AgentFrameType, unknown>;
 
