@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import type { AttemptKey } from '@svc/contract';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog, startAgent, type Agent, type AgentOptions } from '../../src/index.js';
@@ -60,6 +61,13 @@ export class Bench {
   /** At once, for whoever waits. */
   comeBack(): void {
     this.server.answerHello();
+  }
+
+  /** As if the host had been rebooted since the attempt was started. */
+  async pretendReboot({ job_id, attempt }: AttemptKey): Promise<void> {
+    const file = path.join(this.stateDir, 'jobs', job_id, `attempt-${attempt}`, 'state.json');
+    const state = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...state, boot_id: 'an-earlier-boot' }));
   }
 
   async closeAgents(): Promise<void> {

@@ -2,7 +2,7 @@ import type { NodeCapacity } from '@svc/plugin-nodes';
 import * as sentence from './fit-problem.js';
 import { getOrAdd } from './get-or-add.js';
 import { indicesOf, NodeSets, type NodeSet } from './node-set.js';
-import type { Wants } from './queue-item.js';
+import type { IsExternal, Wants } from './queue-item.js';
 
 export interface Fit {
   /** Those that could run the job if they were empty, in order. One list for equal ones. */
@@ -32,7 +32,10 @@ export class Cluster {
   readonly #usable = new Map<string, NodeSet>();
   readonly #lists = new Map<NodeSet, readonly NodeCapacity[]>();
 
-  constructor(private readonly nodes: readonly NodeCapacity[]) {
+  constructor(
+    private readonly nodes: readonly NodeCapacity[],
+    private readonly isExternal: IsExternal,
+  ) {
     this.#sets = new NodeSets(nodes.length);
     this.#all = this.#where(() => true);
     this.#none = this.#where(() => false);
@@ -99,8 +102,9 @@ export class Cluster {
   /** Those that could run such jobs, whatever the selection. */
   #usableBy({ gpu, runner }: Wants, gpuModel: string | null): NodeSet {
     return getOrAdd(this.#usable, `${gpu} ${runner} ${gpuModel ?? ''}`, () => {
+      const isExternal = this.isExternal(runner);
       const isLarge = (node: NodeCapacity) =>
-        gpu === 0 ? node.max_cpu_jobs > 0 : countSlots(node, gpuModel) >= gpu;
+        isExternal || (gpu === 0 ? node.max_cpu_jobs > 0 : countSlots(node, gpuModel) >= gpu);
       return this.#sets.intersect(
         this.#sets.intersect(this.#open, this.#ableTo(runner)),
         this.#where(isLarge),

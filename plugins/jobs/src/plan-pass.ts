@@ -2,7 +2,7 @@ import type { NodeCapacity } from '@svc/plugin-nodes';
 import { Cluster } from './fit.js';
 import { getOrAdd } from './get-or-add.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
-import type { QueueItem } from './queue-item.js';
+import type { IsExternal, QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
 
 export interface PassContext {
@@ -10,6 +10,7 @@ export interface PassContext {
   readonly starvationAfterMs: number;
   /** A job that would have to wait longer than this was queued before the clock was set back: it waits no more. */
   readonly backoffMaxMs: number;
+  readonly isExternal: IsExternal;
 }
 
 export interface PassPlan {
@@ -36,6 +37,7 @@ interface Kind {
   readonly rooms: readonly Room[];
   /** Only slots of this model count; null: all do. */
   readonly gpuModel: string | null;
+  readonly isExternal: boolean;
   isStuck: boolean;
 }
 
@@ -52,13 +54,14 @@ interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
  *   `starvationAfterMs` as such, the node where it lacks least is kept for it.
  * - GPU jobs are packed: the node with the fewest free slots that suffice, so that large gaps stay for large jobs.
  * - cpu-only jobs are spread: the node with the most free places.
+ * - Jobs that another engine schedules go to any node with their runner.
  */
 export function planPass(
   queue: readonly QueueItem[],
   nodes: readonly NodeCapacity[],
-  { now, starvationAfterMs, backoffMaxMs }: PassContext,
+  { now, starvationAfterMs, backoffMaxMs, isExternal }: PassContext,
 ): PassPlan {
-  const kinds = new Kinds(nodes);
+  const kinds = new Kinds(nodes, isExternal);
   const placements: Placement[] = [];
   const reasons = new Map<string, string>();
   const newHeads: string[] = [];
@@ -105,13 +108,15 @@ function toRoom(node: NodeCapacity): Room {
 /** Tells for very many jobs of what kind they are. */
 class Kinds {
   readonly #cluster: Cluster;
+  readonly #isExternal: IsExternal;
   readonly #rooms: ReadonlyMap<NodeCapacity, Room>;
   /** By selector: one object for equal ones makes a pass quicker, nothing else. */
   readonly #known = new Map<QueueItem['node_selector'], KnownWants>();
   readonly #byNodes = new Map<readonly NodeCapacity[], Map<string, Kind>>();
 
-  constructor(nodes: readonly NodeCapacity[]) {
-    this.#cluster = new Cluster(nodes);
+  constructor(nodes: readonly NodeCapacity[], isExternal: IsExternal) {
+    this.#isExternal = isExternal;
+    this.#cluster = new Cluster(nodes, isExternal);
     this.#rooms = new Map(nodes.map((node) => [node, toRoom(node)]));
   }
 
@@ -129,14 +134,16 @@ class Kinds {
     const { nodes, gpuModel, problem } = this.#cluster.fit(job);
     if (problem !== null) return problem;
     const ofNodes = getOrAdd(this.#byNodes, nodes, () => new Map<string, Kind>());
-    return getOrAdd(ofNodes, `${job.gpu} ${gpuModel ?? ''}`, () => {
+    const isExternal = this.#isExternal(job.runner);
+    return getOrAdd(ofNodes, `${isExternal ? 'external' : job.gpu} ${gpuModel ?? ''}`, () => {
       const rooms = nodes.map((node) => this.#rooms.get(node)!);
-      return { rooms, gpuModel, isStuck: false };
+      return { rooms, gpuModel, isExternal, isStuck: false };
     });
   }
 }
 
 function place(job: QueueItem, kind: Kind): Placement | null {
+  if (kind.isExternal) return placeExternal(job, kind);
   return job.gpu === 0 ? placeCpu(job, kind) : placeGpus(job, kind);
 }
 
@@ -161,6 +168,10 @@ function placeCpu(job: QueueItem, kind: Kind): Placement | null {
   if (!best) return null;
   best.freeCpu--;
   return { job_id: job.id, attempt: job.attempt, node: nameOf(best), gpu_indices: [] };
+}
+
+function placeExternal({ id: job_id, attempt }: QueueItem, { rooms }: Kind): Placement {
+  return { job_id, attempt, node: nameOf(rooms[0]!), gpu_indices: [], isExternal: true };
 }
 
 /** Nobody before it waits for any of its nodes. From here on it does. */

@@ -12,3 +12,6 @@ export interface QueueItem {
 
 /** What decides which nodes can run it. */
 export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
+
+/** Whether another engine schedules the jobs of that runner: then they take no slot and no place of a node. */
+export type IsExternal = (runner: string) => boolean;

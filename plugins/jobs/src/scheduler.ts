@@ -92,7 +92,10 @@ export class Scheduler {
     if (rows.length === 0) return;
     const now = clock.now();
     const { starvationAfterMs, backoff } = this.timing;
-    const plan = planPass(rows, nodes, { now, starvationAfterMs, backoffMaxMs: backoff.maxMs });
+    const { runners } = this.ctx.registered;
+    const isExternal = (runner: string) => runners.get(runner)?.placement === 'external';
+    const context = { now, starvationAfterMs, backoffMaxMs: backoff.maxMs, isExternal };
+    const plan = planPass(rows, nodes, context);
     const failed = new Map<string, string>();
     for (const placement of plan.placements) {
       if (this.ctx.signal.aborted) return;

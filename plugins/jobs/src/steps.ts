@@ -13,16 +13,19 @@ export interface Placement {
   readonly node: AgentNode;
   /** Empty: a cpu-only job. */
   readonly gpu_indices: readonly number[];
+  /** Another engine schedules it: it takes no slot and no place. */
+  readonly isExternal?: boolean;
 }
 
 const NOWHERE = { node_id: null, gpu_indices: '[]', dispatched_at: null, run_id: null } as const;
 
-export function claimStep(nodes: Nodes, { job_id, attempt, node, gpu_indices }: Placement, at: number): Step {
+export function claimStep(nodes: Nodes, placement: Placement, at: number): Step {
+  const { job_id, attempt, node, gpu_indices, isExternal = false } = placement;
   return {
     trigger: 'claim',
     set: { ...heldBy(node.id, gpu_indices), dispatched_at: at },
     attempt: { run_id: null, accepted_at: null },
-    slots: (trx) => nodes.claim(trx, { node_id: node.id, gpu_indices, job_id, attempt }),
+    slots: (trx) => nodes.claim(trx, { node_id: node.id, gpu_indices, job_id, attempt, isExternal }),
   };
 }
 

@@ -294,6 +294,52 @@ describe('the life of a job', () => {
     await lab.close();
   });
 
+  it('starts a job once its runner can run on a node', async () => {
+    const lab = await Lab.open();
+    const runner = { name: 'process', available: false, reason: 'not started yet', version: null };
+    const agent = await lab.agent({ runners: [runner] });
+    const job = await lab.submit({});
+    await until(async () => (await lab.job(job.id)).pending_reason?.includes('not started yet'));
+    agent.send({ type: 'runners', runners: [{ ...runner, available: true, reason: null }] });
+    await agent.start({ job_id: job.id });
+    await lab.close();
+  });
+
+  it('gives a job of an external runner to a node that is full, and takes nothing of it', async () => {
+    const external = tapping('external', (ctx) => {
+      const runner = {
+        name: 'external',
+        optionsSchema: Type.Object({}),
+        placement: 'external',
+        plan: () => ({}),
+      } as const;
+      ctx.hooks.runners.tap('external', (runners) => runners.add(runner));
+    });
+    const lab = await Lab.open({ plugins: [external] });
+    const runners = ['process', 'external'].map((name) => ({
+      name,
+      available: true,
+      reason: null,
+      version: null,
+    }));
+    const agent = await lab.agent({ runners, max_cpu_jobs: 0 });
+    const local = await lab.submit({});
+    await agent.start({ job_id: local.id });
+    const [first, second] = [
+      await lab.submit({ runner: 'external', resources: { gpu: 8 } }),
+      await lab.submit({ runner: 'external' }),
+    ];
+    for (const { id } of [first, second])
+      expect((await agent.start({ job_id: id })).gpu_indices).to.deep.equal([]);
+    expect(await lab.slots(agent)).to.deep.equal([local.id]);
+    expect((await lab.nodes.capacity(lab.kernel.db))[0]).to.include({ cpu_jobs: 0 });
+    agent.ended({ job_id: first.id, attempt: 1 }, { kind: 'exited', code: 0 });
+    await lab.reach(first.id, 'SUCCEEDED');
+    const held = await lab.nodes.holdings(lab.kernel.db, agent.nodeId);
+    expect(held.map(({ job_id }) => job_id)).to.have.members([local.id, second.id]);
+    await lab.close();
+  });
+
   it('cancels a job that its runner cannot plan, if that was asked for meanwhile', async () => {
     let refuse = (_error: Error): void => undefined;
     const plan = new Promise<never>((_resolve, reject) => (refuse = reject));

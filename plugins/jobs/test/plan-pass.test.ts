@@ -6,7 +6,12 @@ import type { QueueItem } from '../src/queue-item.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
-const STARVATION = { now: NOW, starvationAfterMs: 10 * MINUTE, backoffMaxMs: 5 * MINUTE };
+const STARVATION = {
+  now: NOW,
+  starvationAfterMs: 10 * MINUTE,
+  backoffMaxMs: 5 * MINUTE,
+  isExternal: (runner: string) => runner === 'slurm',
+};
 
 let serial = 0;
 const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
@@ -51,6 +56,32 @@ describe('a scheduling pass', () => {
   it('takes the queue in its order', () => {
     const [first, second] = [job(), job()];
     expect(placed(plan([first, second], [node('a', { total: 1 })]))).to.deep.equal([[first.id, 'a', [0]]]);
+  });
+
+  it('gives a job that another engine schedules to a node with its runner, and takes nothing of that node', () => {
+    const runners = ['slurm', 'process'].map((name) => ({
+      name,
+      available: true,
+      reason: null,
+      version: null,
+    }));
+    const external = [job({ gpu: 64, runner: 'slurm' }), job({ gpu: 0, runner: 'slurm' })];
+    const [gpu, cpu] = [job({ gpu: 1 }), job({ gpu: 0 })];
+    const nodes = [node('a', { total: 1 }), node('login', { total: 1, max_cpu_jobs: 1, runners })];
+    const result = plan([...external, gpu, cpu, job({ runner: 'slurm' })], [nodes[1]!]);
+    expect(placed(result).slice(0, 4)).to.deep.equal([
+      ...external.map(({ id }) => [id, 'login', []]),
+      [gpu.id, 'login', [0]],
+      [cpu.id, 'login', []],
+    ]);
+    expect(result.placements.map(({ isExternal = false }) => isExternal)).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(reasonOf(job({ runner: 'slurm' }), [nodes[0]!])).to.include('slurm');
   });
 
   it('lets a job that cannot start block nobody behind it', () => {

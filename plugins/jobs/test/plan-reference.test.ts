@@ -6,7 +6,8 @@ import type { QueueItem } from '../src/queue-item.js';
 import { naivePlan } from './support/naive-plan.js';
 
 const NOW = 1_700_000_000_000;
-const CONTEXT = { now: NOW, starvationAfterMs: 600_000, backoffMaxMs: 300_000 };
+const isExternal = (runner: string) => runner === 'slurm';
+const CONTEXT = { now: NOW, starvationAfterMs: 600_000, backoffMaxMs: 300_000, isExternal };
 
 const selectors = fc.dictionary(
   fc.constantFrom('zone', 'tier', 'gpu_model', 'node'),
@@ -17,7 +18,7 @@ const selectors = fc.dictionary(
 const jobs = fc.record({
   attempt: fc.integer({ min: 1, max: 3 }),
   gpu: fc.integer({ min: 0, max: 5 }),
-  runner: fc.constantFrom('process', 'process', 'docker'),
+  runner: fc.constantFrom('process', 'process', 'docker', 'slurm'),
   node_selector: fc.oneof(fc.constant({}), selectors),
   not_before: fc.constantFrom(null, null, null, NOW - 1, NOW + 5000),
   head_since: fc.constantFrom(null, null, NOW - 1_200_000),
@@ -29,7 +30,7 @@ const nodes = fc.record({
   status: fc.constantFrom<NodeCapacity['status'][]>('ONLINE', 'ONLINE', 'ONLINE', 'DRAINING', 'OFFLINE'),
   connected: fc.constantFrom(true, true, true, false),
   labels: fc.dictionary(fc.constantFrom('zone', 'tier', 'gpu_model'), fc.constantFrom('a', 'b')),
-  runners: fc.subarray(['process', 'docker'], { minLength: 1 }),
+  runners: fc.subarray(['process', 'docker', 'slurm'], { minLength: 1 }),
   slots,
   cpu_jobs: fc.integer({ min: 0, max: 2 }),
   max_cpu_jobs: fc.integer({ min: 0, max: 3 }),
@@ -40,7 +41,7 @@ const toNode = ({ labels, runners, slots, ...node }: FcValue<typeof nodes>, inde
   id: `node_${index}`,
   name: `n${index}`,
   labels: { ...labels, node: `n${index}` },
-  runners: ['process', 'docker'].map((name) => {
+  runners: ['process', 'docker', 'slurm'].map((name) => {
     const available = runners.includes(name);
     return { name, available, reason: available ? null : 'not there', version: null };
   }),

@@ -21,7 +21,7 @@ export interface WelcomePart {
   readonly log_positions?: readonly LogPosition[];
 }
 
-export type AgentFrameType = Exclude<AgentFrame['type'], 'hello' | 'heartbeat'>;
+export type AgentFrameType = Exclude<AgentFrame['type'], 'hello' | 'heartbeat' | 'runners'>;
 
 const frame = <T extends AgentFrameType>(type: T) =>
   decision<[frame: FrameOf<AgentFrame, T>, from: AgentNode]>(`nodes.frame.${type}`);
@@ -35,7 +35,6 @@ export const frameReceived = {
   attempt: frame('attempt'),
   logs: frame('logs'),
   node_metrics: frame('node_metrics'),
-  runners: frame('runners'),
   spool: frame('spool'),
 } satisfies Record<AgentFrameType, unknown>;
 

@@ -7,7 +7,7 @@ import { Connections } from './connections.js';
 import { enrol } from './enrol.js';
 import { limitFirstFrame } from './first-frame-limit.js';
 import { frameReceived, helloReceived, nodeChanged } from './hooks.js';
-import { confirmSecret, getNode, setDisconnected, setHeartbeat } from './node-store.js';
+import { confirmSecret, getNode, setDisconnected, setHeartbeat, setRunners } from './node-store.js';
 import { OrderedWork } from './ordered-work.js';
 import { Session, type LaterFrame, type SessionHost } from './session.js';
 import { SERVER_VERSION } from './version.js';
@@ -65,6 +65,7 @@ export class AgentHub implements SessionHost {
     // The hello that replaced this connection has said anew all that is still to be dealt with here.
     if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
+    if (frame.type === 'runners') return this.#noteRunners(node.id, frame.runners);
     if (frame.type !== 'heartbeat') await this.ctx.fire(frameReceived[frame.type], frame as never, node);
   }
 
@@ -135,6 +136,14 @@ export class AgentHub implements SessionHost {
     if (now - enrolled.heartbeatStoredAt < HEARTBEAT_STORED_EVERY_MS) return;
     enrolled.heartbeatStoredAt = now;
     await setHeartbeat(db, nodeId, now);
+  }
+
+  /** The scheduler hears of it as of every other change of a node. */
+  async #noteRunners(nodeId: string, runners: Hello['runners']): Promise<void> {
+    const { db } = this.ctx;
+    const before = await getNode(db, nodeId);
+    await setRunners(db, nodeId, runners);
+    await this.#fireChanged(nodeId, before);
   }
 
   async #noteDisconnected(

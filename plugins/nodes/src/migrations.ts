@@ -43,4 +43,12 @@ export const nodesMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0002-external-claims',
+    async up(db) {
+      await db.schema.alterTable('cpu_claims', (table) => {
+        table.boolean('external').notNullable().defaultTo(false);
+      });
+    },
+  },
 ];

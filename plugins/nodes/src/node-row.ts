@@ -39,6 +39,8 @@ export interface CpuClaimRow {
   node_id: string;
   job_id: string;
   attempt: number;
+  /** Another engine schedules it: it takes no place. */
+  external: boolean;
 }
 
 /** What the columns hold. */

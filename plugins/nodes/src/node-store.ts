@@ -1,4 +1,4 @@
-import type { NodeRecord } from '@svc/contract';
+import type { Hello, NodeRecord } from '@svc/contract';
 import { newestRows, type Db, type Listed, type Page, fail, requireId } from '@svc/kernel';
 import { toRecord, toStatus, type CpuClaimRow, type NodeRow, type SlotRow } from './node-row.js';
 import type { NodeCapacity } from './service.js';
@@ -88,6 +88,12 @@ export async function setHeartbeat(db: Db, id: string, at: number): Promise<void
   await db<NodeRow>('nodes').where({ id }).update({ last_heartbeat_at: at });
 }
 
+export async function setRunners(db: Db, id: string, runners: Hello['runners']): Promise<void> {
+  await db<NodeRow>('nodes')
+    .where({ id })
+    .update({ runners: JSON.stringify(runners) });
+}
+
 export async function setDraining(db: Db, id: string, draining: boolean): Promise<void> {
   await db<NodeRow>('nodes').where({ id }).update({ draining });
 }
@@ -129,6 +135,7 @@ async function toRecords(db: Db, rows: readonly NodeRow[]): Promise<NodeRecord[]
 
 async function countCpuJobs(db: Db, ids?: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const claims = await db<CpuClaimRow>('cpu_claims')
+    .where({ external: false })
     .modify((query) => void (ids && query.whereIn('node_id', ids)))
     .select('node_id');
   const counts = new Map<string, number>();

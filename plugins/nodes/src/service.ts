@@ -28,6 +28,8 @@ export interface Claim extends AttemptKey {
   readonly node_id: string;
   /** Empty: one cpu-only place. */
   readonly gpu_indices: readonly number[];
+  /** It is noted that the node has the attempt, which takes neither a slot nor a place. */
+  readonly isExternal?: boolean;
 }
 
 export interface Nodes {

@@ -14,13 +14,15 @@ export async function reconcileSlots(db: Db, nodeId: string, specs: readonly Slo
 }
 
 /** See `Nodes.claim`. Within a transaction. */
-export async function claim(db: Db, { node_id, gpu_indices, job_id, attempt }: Claim): Promise<boolean> {
+export async function claim(db: Db, wanted: Claim): Promise<boolean> {
+  const { node_id, gpu_indices, job_id, attempt, isExternal = false } = wanted;
   const node = await db<NodeRow>('nodes')
     .where({ id: node_id, online: true, draining: false })
     .forUpdate()
     .first('max_cpu_jobs');
   if (!node || (await isHeldBy(db, node_id, { job_id, attempt }))) return false;
-  if (gpu_indices.length === 0) return claimCpu(db, { node_id, job_id, attempt }, node.max_cpu_jobs);
+  if (gpu_indices.length === 0)
+    return claimCpu(db, { node_id, job_id, attempt, external: isExternal }, node.max_cpu_jobs);
   const free = () =>
     db<SlotRow>('slots')
       .where({ node_id, present: true })
@@ -69,8 +71,9 @@ async function isHeldBy(db: Db, node_id: string, { job_id, attempt }: AttemptKey
 }
 
 async function claimCpu(db: Db, row: CpuClaimRow, maxCpuJobs: number): Promise<boolean> {
-  const taken = await db<CpuClaimRow>('cpu_claims').where({ node_id: row.node_id }).select('job_id');
-  if (taken.length >= maxCpuJobs) return false;
+  const { node_id, external } = row;
+  const taken = await db<CpuClaimRow>('cpu_claims').where({ node_id, external: false }).select('job_id');
+  if (!external && taken.length >= maxCpuJobs) return false;
   await db<CpuClaimRow>('cpu_claims').insert(row);
   return true;
 }

@@ -42,6 +42,16 @@ describe('the agent socket', () => {
     expect(refused).to.contain('403');
   });
 
+  it('takes what an agent says later of its runners, and tells it as a change of the node', async () => {
+    const one = agent();
+    await one.connect();
+    const runners = [{ name: 'process', available: false, reason: 'the engine has stopped', version: null }];
+    one.send({ type: 'runners', runners });
+    await until(async () => (await node(one.nodeId)).runners[0].available === false);
+    expect(await node(one.nodeId)).to.deep.include({ runners, status: 'ONLINE' });
+    await until(() => probe.changes.at(-1)?.after.runners[0]?.available === false);
+  });
+
   it('registers a node at its first hello', async () => {
     const one = agent({ hello: { labels: { zone: 'a' }, slots: virtualSlots(2) } });
     const welcome = await one.connect();

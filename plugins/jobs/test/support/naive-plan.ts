@@ -23,7 +23,7 @@ export interface NaivePlan {
 export function naivePlan(
   queue: readonly QueueItem[],
   nodes: readonly NodeCapacity[],
-  { now, starvationAfterMs }: PassContext,
+  { now, starvationAfterMs, isExternal }: PassContext,
 ): NaivePlan {
   const lefts = nodes.map((node): Left => {
     const slots = node.slots.filter(({ free }) => free);
@@ -33,12 +33,15 @@ export function naivePlan(
   const waiting = { gpu: 0, cpu: 0 };
 
   for (const job of queue) {
-    const fitting = job.not_before !== null && job.not_before > now ? [] : lefts.filter(fits(job));
+    const fitting =
+      job.not_before !== null && job.not_before > now ? [] : lefts.filter(fits(job, isExternal(job.runner)));
     const best = fitting.filter((left) => hasRoom(left, job)).sort(preferred(job))[0];
     if (job.not_before !== null && job.not_before > now) {
       plan.reasons.push([job.id, backingOff(job.attempt, job.not_before)]);
     } else if (fitting.length === 0) {
       plan.reasons.push([job.id, problemOf(job, nodes)]);
+    } else if (isExternal(job.runner)) {
+      plan.placements.push([job.id, fitting[0]!.node.id, []]);
     } else if (best) {
       const taken = usable(best, job).slice(0, job.gpu);
       best.slots = best.slots.filter((slot) => !taken.includes(slot));
@@ -75,12 +78,13 @@ const isWanted =
   ({ model }: { model: string }) =>
     gpu_model === undefined || model === gpu_model;
 const fits =
-  (job: QueueItem) =>
+  (job: QueueItem, isExternal: boolean) =>
   ({ node }: Left) =>
     isOpen(node) &&
     matches(job)(node) &&
     canRun(job)(node) &&
-    (job.gpu === 0 ? node.max_cpu_jobs > 0 : node.slots.filter(isWanted(job)).length >= job.gpu);
+    (isExternal ||
+      (job.gpu === 0 ? node.max_cpu_jobs > 0 : node.slots.filter(isWanted(job)).length >= job.gpu));
 const usable = ({ slots }: Left, job: QueueItem) => slots.filter(isWanted(job));
 const hasRoom = (left: Left, job: QueueItem) =>
   job.gpu === 0 ? left.cpu > 0 : !left.isKept && usable(left, job).length >= job.gpu;
