@@ -14,6 +14,8 @@ const UNIT_FOLDERS = [
 ];
 /** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
 const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
+/** The console's elements in a browser. */
+const IN_BROWSER = 'ui/test/browser';
 const MOST_PROCESSES = 4;
 const CROSSING = ['conformance', 'integration', 'abuse', 'faults', 'e2e'];
 
@@ -59,7 +61,9 @@ export async function runUnitSuites(env) {
   const plugins = readdirSync(path.join(ROOT, 'plugins'))
     .map((name) => `plugins/${name}`)
     .filter((folder) => !WITH_PROCESSES.includes(folder));
-  const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`));
+  const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`)).filter(
+    (file) => !file.startsWith(`${IN_BROWSER}/`),
+  );
   const count = Math.min(MOST_PROCESSES, os.availableParallelism() + 1);
   const shares = Array.from({ length: count }, (_, at) =>
     files.filter((_file, index) => index % count === at),
@@ -75,6 +79,7 @@ export async function runUnitSuites(env) {
 export async function runCrossingSuites(env) {
   const kinds = [
     ...WITH_PROCESSES.map((folder) => [folder, `${folder}/test`]),
+    ['console in a browser', IN_BROWSER],
     ...CROSSING.map((kind) => [kind, `test/${kind}`]),
   ];
   const results = [];

@@ -141,14 +141,14 @@ export class SvcAttemptsTable extends LitElement {
   ];
 
   override render() {
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Attempts">
+    return html`<div class="scroll" tabindex="0" role="group" aria-label="Attempts">
       <div role="table" aria-label="Attempts">
         <div class="head" role="row">
           ${['Attempt', 'Status', 'Exit', 'Started', 'Duration', 'Node', 'Why'].map(
             (title) =>
               html`<span role="columnheader" class=${title === 'Exit' ? 'number' : ''}>${title}</span>`,
           )}
-          <span role="columnheader"></span>
+          <span role="columnheader"><span class="visually-hidden">Links</span></span>
         </div>
         ${repeat(
           this.attempts,

@@ -37,7 +37,7 @@ export class SvcCode extends LitElement {
   ];
 
   override render() {
-    return html`<code>${this.text}</code><svc-copy .text=${this.text}></svc-copy>`;
+    return html`<code tabindex="0">${this.text}</code><svc-copy .text=${this.text}></svc-copy>`;
   }
 }
 

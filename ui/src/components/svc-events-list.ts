@@ -75,7 +75,12 @@ export class SvcEventsList extends LitElement {
         flex-wrap: wrap;
         gap: 0 var(--space-3);
       }
+      .type,
+      .links {
+        overflow-wrap: anywhere;
+      }
       .type {
+        max-width: 16rem;
         font-family: var(--font-mono);
         font-size: 0.6875rem;
         line-height: 1.25rem;

@@ -1,0 +1,236 @@
+import {
+  JOB_STATUSES,
+  type Checkpoint,
+  type EventRecord,
+  type Job,
+  type JobAttempt,
+  type JobStatus,
+  type LogLine,
+  type MetricSummary,
+  type NodeRecord,
+  type Run,
+  type RunSummary,
+  type Series,
+} from '@svc/contract';
+import type { ApiTable } from './fake-api.js';
+
+// Complete records, of which a test names what matters to it.
+
+const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const NOW = Date.now();
+/** As long as names may be, without a place to break. */
+export const LONG_NAME = 'a-very-long-name-without-a-space-'.repeat(6).slice(0, 200);
+export const HOSTILE = '<img src=x onerror="window.hacked = true">&lt;b&gt;';
+
+/** `idOf('job', 7)`: `job_` and 26 characters, ordered as the numbers. */
+export function idOf(kind: string, number: number): string {
+  return `${kind}_${String(number).padStart(26, '0')}`;
+}
+
+export function job(number: number, changes: Partial<Job> = {}): Job {
+  const created_at = NOW - 60 * MINUTE + number * SECOND;
+  return {
+    id: idOf('job', number),
+    name: `job-${number}`,
+    type: 'TRAIN',
+    command: ['python', 'train.py'],
+    working_dir: null,
+    runner: 'process',
+    image: null,
+    runner_options: {},
+    resources: { gpu: 1, cpu_only: false },
+    priority: 0,
+    project: null,
+    experiment: null,
+    project_id: null,
+    experiment_id: null,
+    env: {},
+    node_selector: {},
+    max_attempts: 1,
+    attempt: 1,
+    status: 'RUNNING',
+    pending_reason: null,
+    exit_code: null,
+    failure_reason: null,
+    failure_message: null,
+    run_id: null,
+    checkpoint_id: null,
+    evaluation_id: null,
+    node_id: null,
+    gpu_indices: [],
+    created_at,
+    queued_at: created_at,
+    dispatched_at: null,
+    started_at: created_at,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+export function attempt(number: number, changes: Partial<JobAttempt> = {}): JobAttempt {
+  return {
+    attempt: number,
+    status: 'FAILED',
+    node_id: idOf('node', 1),
+    run_id: null,
+    exit_code: null,
+    failure_reason: null,
+    failure_message: null,
+    started_at: NOW - 60 * MINUTE,
+    finished_at: NOW - 50 * MINUTE,
+    ...changes,
+  };
+}
+
+export function run(number: number, changes: Partial<Run> = {}): Run {
+  const created_at = NOW - 60 * MINUTE + number * SECOND;
+  return {
+    id: idOf('run', number),
+    name: `run-${number}`,
+    project_id: null,
+    experiment_id: null,
+    job_id: null,
+    attempt: null,
+    source: 'sdk',
+    status: 'RUNNING',
+    step: null,
+    epoch: null,
+    max_steps: null,
+    config: {},
+    environment: {},
+    tags: [],
+    notes: '',
+    created_at,
+    started_at: created_at,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+export function metric(changes: Partial<MetricSummary> = {}): MetricSummary {
+  return {
+    latest: { value: 0.25, step: 90, ts: NOW },
+    best: { value: 0.125, step: 40 },
+    trend: 'stable',
+    direction: 'minimize',
+    is_primary: false,
+    count: 2,
+    ...changes,
+  };
+}
+
+export function summary(
+  of: Run,
+  metrics: RunSummary['metrics'] = {},
+  changes: Partial<RunSummary> = {},
+): RunSummary {
+  const { id: run_id, status, step, epoch, max_steps } = of;
+  const health = { status: 'ok' as const, reasons: [] };
+  return { run_id, status, step, epoch, max_steps, progress: null, health, metrics, ...changes };
+}
+
+export function series(values: readonly Series['values'][number][], changes: Partial<Series> = {}): Series {
+  return {
+    steps: values.map((_, at) => at * 10),
+    values: [...values],
+    ts: values.map((_, at) => NOW - MINUTE + at),
+    total: values.length,
+    downsampled: false,
+    ...changes,
+  };
+}
+
+export function event(number: number, changes: Partial<EventRecord> = {}): EventRecord {
+  return {
+    id: idOf('evt', number),
+    type: 'CUSTOM',
+    severity: 'info',
+    title: `event-${number}`,
+    message: '',
+    run_id: null,
+    job_id: null,
+    node_id: null,
+    data: {},
+    created_at: NOW - 60 * MINUTE + number * SECOND,
+    ...changes,
+  };
+}
+
+export function slot(
+  index: number,
+  changes: Partial<NodeRecord['slots'][number]> = {},
+): NodeRecord['slots'][number] {
+  return {
+    index,
+    uuid: `GPU-${index}`,
+    model: 'NVIDIA H100',
+    memory_total_mb: 81_920,
+    virtual: false,
+    busy: false,
+    job_id: null,
+    ...changes,
+  };
+}
+
+export function node(number: number, changes: Partial<NodeRecord> = {}): NodeRecord {
+  return {
+    id: idOf('node', number),
+    name: `node-${number}`,
+    hostname: `host-${number}`,
+    status: 'ONLINE',
+    version: '0.1.0',
+    labels: {},
+    runners: [{ name: 'process', available: true, reason: null, version: null }],
+    slots: [slot(0), slot(1)],
+    cpu_jobs: 0,
+    max_cpu_jobs: 4,
+    busy: false,
+    system: { cpu_count: 16, ram_total_mb: 131_072 },
+    last_heartbeat_at: NOW,
+    connected_at: NOW - MINUTE,
+    created_at: NOW - 60 * MINUTE,
+    ...changes,
+  };
+}
+
+export function checkpoint(number: number, changes: Partial<Checkpoint> = {}): Checkpoint {
+  return {
+    id: idOf('ckpt', number),
+    run_id: idOf('run', 1),
+    step: number * 100,
+    epoch: null,
+    size: 1536,
+    path: `/out/checkpoint-${number}`,
+    metadata: { evaluations: [] },
+    source: 'sdk',
+    created_at: NOW - 5 * MINUTE,
+    ...changes,
+  };
+}
+
+export function line(seq: number, text: string, stream: LogLine['stream'] = 'stdout'): LogLine {
+  return { seq, stream, ts: NOW - MINUTE + seq, text };
+}
+
+export function status(
+  jobs: Partial<Record<JobStatus, number>> = {},
+  nodes = { total: 1, online: 1 },
+  running: Job[] = [],
+) {
+  const counts = Object.fromEntries(JOB_STATUSES.map((name) => [name, jobs[name] ?? 0]));
+  return { nodes, jobs: counts, running };
+}
+
+/** A server with nothing in it. */
+export const EMPTY_SERVER: ApiTable = {
+  'GET /extensions.json': { pages: [], run_tabs: [] },
+  'GET /auth/whoami': { name: 'me', scope: 'write', can_write: true },
+  'GET /status': status(),
+  'GET /jobs': { items: [], next_before: null },
+  'GET /runs': { items: [] },
+  'GET /events': { items: [] },
+  'GET /nodes': { items: [] },
+  'GET /projects': { items: [] },
+  'GET /experiments': { items: [] },
+};

@@ -1,0 +1,284 @@
+import { expect } from 'chai';
+import { OFFLINE, type ApiTable } from './harness/fake-api.js';
+import { HOSTILE, LONG_NAME, idOf, line } from './harness/records.js';
+import { DESK, PHONE, useStage } from './harness/stage.js';
+
+const ID = idOf('job', 1);
+const STREAM = `/jobs/${ID}/logs/stream`;
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => line(from + at, `line ${from + at}`));
+
+describe('the log', () => {
+  const stage = useStage();
+  const mount = (
+    lines: readonly object[],
+    more: { dropped?: number; properties?: object; api?: ApiTable; viewport?: typeof DESK } = {},
+  ) =>
+    stage.mount('svc-log-view', {
+      properties: {
+        jobId: ID,
+        attempt: 1,
+        attempts: 1,
+        live: true,
+        style: 'height: 400px',
+        ...more.properties,
+      },
+      api: {
+        'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines, dropped: more.dropped ?? 0 },
+        ...more.api,
+      },
+      events: ['svc-attempt'],
+      viewport: more.viewport ?? DESK,
+    });
+  const texts = async () =>
+    (await stage.page.locator('.row .text').allInnerTexts()).map((text) => text.trim());
+  const lastText = async () => (await texts()).at(-1);
+  const scroller = () => stage.page.locator('.scroll');
+
+  it('holds its place until it is there', async () => {
+    const log = await mount([], { api: { 'GET /jobs/{job_id}/logs': () => new Promise(() => {}) } });
+    await log.locator('svc-skeleton').waitFor({ state: 'attached' });
+    expect(await log.getByText('Nothing printed yet').count()).to.equal(0);
+  });
+
+  const empty: [string, object, string][] = [
+    ['a job that runs', {}, 'Nothing printed yet. Lines show here as they come.'],
+    [
+      'a job that waits',
+      { waiting: true, live: false },
+      'The job has not started yet. Its log shows here when it does.',
+    ],
+    ['a job that is over', { live: false }, 'Nothing was printed.'],
+  ];
+  for (const [what, properties, text] of empty) {
+    it(`says of ${what} that it has printed nothing`, async () => {
+      const log = await mount([], { properties });
+      await log.getByText(text).waitFor();
+      await stage.expectSound(what);
+    });
+  }
+
+  it('says that it could not be loaded, and tries again when asked', async () => {
+    const log = await mount([], { api: { 'GET /jobs/{job_id}/logs': OFFLINE } });
+    await log.getByText('The log could not be loaded.').waitFor();
+    await stage.expectSound();
+    stage.api.change({
+      'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines: range(0, 1), dropped: 0 },
+    });
+    await log.getByRole('button', { name: 'Try again' }).click();
+    await stage.untilEqual(texts, ['line 0']);
+  });
+
+  it('goes on behind its tail, and leaves out what it has', async () => {
+    await mount(range(0, 2));
+    await stage.push(STREAM, [line(1, 'line 1'), line(2, 'line 2')], 'line');
+    await stage.untilEqual(texts, ['line 0', 'line 1', 'line 2']);
+  });
+
+  it('says how many lines are missing between two', async () => {
+    const log = await mount([line(0, 'first'), line(5, 'sixth')]);
+    await log.getByText('4 lines missing here; the downloaded log may have more').waitFor();
+  });
+
+  it('says how many earlier lines are not shown, and how many the agent gave up', async () => {
+    const log = await mount(range(1500, 1502), { dropped: 3 });
+    await log.getByText('1,500 earlier lines not shown.').waitFor();
+    await log.getByText('3 lines given up by the agent').waitFor();
+    await stage.expectSound();
+  });
+
+  it('shows colours, and no escape sequence', async () => {
+    const log = await mount([line(0, '\u001b[31mred\u001b[0m and \u001b[1mbold\u001b[0m')]);
+    await stage.untilEqual(texts, ['red and bold']);
+    expect(await log.locator('.c1').innerText()).to.equal('red');
+    expect(await log.locator('.bold').innerText()).to.equal('bold');
+  });
+
+  it('takes texts as text', async () => {
+    await mount([line(0, HOSTILE)]);
+    await stage.untilEqual(texts, [HOSTILE]);
+    expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+  });
+
+  describe('by stream', () => {
+    const both = [line(0, 'out'), line(1, 'bad', 'stderr')];
+    const choose = (name: string) =>
+      stage.page.getByRole('group', { name: 'Stream' }).getByRole('button', { name }).click();
+
+    for (const [name, wanted] of [
+      ['stdout', ['out']],
+      ['stderr', ['bad']],
+      ['All', ['out', 'bad']],
+    ] as const) {
+      it(`shows ${name}`, async () => {
+        await mount(both);
+        await choose('stderr');
+        await choose(name);
+        await stage.untilEqual(texts, [...wanted]);
+      });
+    }
+
+    it('says that there is nothing on one', async () => {
+      const log = await mount([line(0, 'out')]);
+      await choose('stderr');
+      await log.getByText('Nothing on stderr.').waitFor();
+    });
+  });
+
+  describe('its search', () => {
+    const field = () => stage.page.getByLabel('Search the log');
+    const found = () => stage.page.locator('.found [role="status"]').innerText();
+    const lines = [line(0, 'Loss 1'), line(1, 'acc 2'), line(2, 'loss 3'), line(3, 'no')];
+
+    it('counts what it finds, whatever the case, and marks it', async () => {
+      const log = await mount(lines);
+      await field().fill('LOSS');
+      await stage.untilEqual(found, '1 of 2');
+      await stage.untilEqual(() => log.locator('mark').allInnerTexts(), ['Loss', 'loss']);
+      await stage.expectSound();
+    });
+
+    it('goes to the next and to the one before, around the end', async () => {
+      const log = await mount(lines);
+      await field().fill('loss');
+      await stage.untilEqual(found, '1 of 2');
+      await field().press('Enter');
+      await stage.untilEqual(found, '2 of 2');
+      await stage.untilEqual(() => log.locator('.row.current .text').innerText(), 'loss 3');
+      await stage.page.getByRole('button', { name: 'Next match' }).click();
+      await stage.untilEqual(found, '1 of 2');
+      await field().press('Shift+Enter');
+      await stage.untilEqual(found, '2 of 2');
+      await stage.page.getByRole('button', { name: 'Previous match' }).click();
+      await stage.untilEqual(found, '1 of 2');
+    });
+
+    it('says that it finds none, and that there is more than these lines', async () => {
+      await mount(lines);
+      await field().fill('nothing');
+      await stage.untilEqual(found, 'none');
+      await mount(range(100, 102));
+      await field().fill('nothing');
+      await stage.untilEqual(found, 'none in these lines');
+    });
+
+    it('finds what comes later', async () => {
+      await mount(lines);
+      await field().fill('loss');
+      await stage.untilEqual(found, '1 of 2');
+      await stage.push(STREAM, [line(4, 'loss 5')], 'line');
+      await stage.untilEqual(found, '1 of 3');
+    });
+
+    it('brings a line far away into sight', async () => {
+      await mount(range(0, 2000));
+      await field().fill('line 1000');
+      await stage.page.locator('.row.current').getByText('line 1000').waitFor();
+      expect(await texts()).to.include('line 1000');
+    });
+  });
+
+  describe('that is long', () => {
+    const mountLong = async () => {
+      const log = await mount(range(0, 2000));
+      await stage.untilEqual(lastText, 'line 1999');
+      return log;
+    };
+
+    it('has only the rows in sight in the page', async () => {
+      const log = await mountLong();
+      expect(await log.locator('.row').count()).to.be.below(150);
+    });
+
+    it('follows new lines while the reader is at the end', async () => {
+      await mountLong();
+      await stage.push(STREAM, range(2000, 2100), 'line');
+      await stage.untilEqual(lastText, 'line 2099');
+    });
+
+    it('stays where the reader is, counts what is new, and goes there when asked', async () => {
+      const log = await mountLong();
+      await scroller().evaluate((element) => element.scrollTo(0, 10_000));
+      await log.getByRole('button', { name: 'Jump to the newest' }).waitFor();
+      const top = await scroller().evaluate((element) => element.scrollTop);
+      await stage.push(STREAM, range(2000, 2005), 'line');
+      await log.getByRole('button', { name: '5 new lines' }).waitFor();
+      expect(await scroller().evaluate((element) => element.scrollTop)).to.equal(top);
+      await log.getByRole('button', { name: '5 new lines' }).click();
+      await stage.untilEqual(lastText, 'line 2004');
+      expect(await log.getByRole('button', { name: 'newest' }).count()).to.equal(0);
+    });
+
+    it('follows again once the reader has scrolled to the end', async () => {
+      await mountLong();
+      await scroller().evaluate((element) => element.scrollTo(0, 10_000));
+      await stage.page.getByRole('button', { name: 'Jump to the newest' }).waitFor();
+      await scroller().evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await stage.page.getByRole('button', { name: 'Jump to the newest' }).waitFor({ state: 'detached' });
+      await stage.push(STREAM, range(2000, 2001), 'line');
+      await stage.untilEqual(lastText, 'line 2000');
+    });
+  });
+
+  it('wraps long lines when asked, and remembers it', async () => {
+    const log = await mount([line(0, 'x'.repeat(2000))]);
+    const isWider = () => scroller().evaluate((element) => element.scrollWidth > element.clientWidth);
+    await stage.untilEqual(isWider, true);
+    const wrap = log.getByRole('button', { name: 'Wrap long lines' });
+    await wrap.click();
+    await stage.untilEqual(isWider, false);
+    expect(await wrap.getAttribute('aria-pressed')).to.equal('true');
+    expect(await stage.page.evaluate(() => localStorage.getItem('svc.log.wrap'))).to.equal('on');
+  });
+
+  it('shows the times of lines when asked', async () => {
+    const log = await mount(range(0, 1));
+    const times = log.getByRole('button', { name: 'Show times' });
+    const gutter = () => log.locator('.gutter').first().innerText();
+    await stage.untilEqual(async () => /^\d\d:\d\d:\d\d/.test(await gutter()), true);
+    await times.click();
+    await stage.untilEqual(async () => /\d/.test(await gutter()), false);
+    expect(await times.getAttribute('aria-pressed')).to.equal('false');
+  });
+
+  it('shows another attempt from its beginning', async () => {
+    const log = await mount(range(0, 2), { properties: { attempt: 2, attempts: 2 } });
+    await stage.untilEqual(texts, ['line 0', 'line 1']);
+    await log.getByLabel('Attempt', { exact: true }).selectOption('1');
+    expect(await stage.heard()).to.deep.equal([['svc-attempt', 1]]);
+    stage.api.change({
+      'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines: [line(0, 'of the first')], dropped: 0 },
+    });
+    await stage.change({ attempt: 1, live: false });
+    await stage.untilEqual(texts, ['of the first']);
+  });
+
+  it('says why it could not be downloaded', async () => {
+    await mount(range(0, 1), { api: { 'GET /jobs/{job_id}/logs/download': OFFLINE } });
+    const said = stage.page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          window.addEventListener(
+            'svc-toast',
+            (event) => resolve((event as CustomEvent<{ text: string }>).detail.text),
+            { once: true },
+          ),
+        ),
+    );
+    await stage.page.getByRole('button', { name: 'Download the whole log' }).click();
+    expect(await said).to.match(/^The server does not answer/);
+  });
+
+  for (const [where, viewport] of Object.entries({ 'a desk': DESK, 'a phone': PHONE })) {
+    it(`fits ${where} with very long lines and all notes`, async () => {
+      await mount([line(700, LONG_NAME.repeat(30)), line(900, '\u001b[42mgreen', 'stderr')], {
+        dropped: 5,
+        properties: { attempts: 12, attempt: 12 },
+        viewport,
+      });
+      await stage.page.getByLabel('Search the log').fill('a');
+      await stage.untilEqual(async () => (await stage.page.locator('mark').count()) > 0, true);
+      await stage.expectSound(where);
+    });
+  }
+});

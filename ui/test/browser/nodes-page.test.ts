@@ -1,0 +1,210 @@
+import type { NodeRecord } from '@svc/contract';
+import { expect } from 'chai';
+import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
+import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, job, node, slot, status } from './harness/records.js';
+import { DESK, PHONE, useStage } from './harness/stage.js';
+
+describe('the page of nodes', () => {
+  const stage = useStage();
+  const mount = (
+    nodes: readonly NodeRecord[],
+    api: ApiTable = {},
+    more: { canWrite?: boolean; viewport?: typeof DESK } = {},
+  ) => stage.mount('svc-nodes-page', { api: { 'GET /nodes': { items: nodes }, ...api }, ...more });
+  const names = () => stage.page.locator('svc-node-card h2').allInnerTexts();
+
+  it('holds the place of nodes until they are there', async () => {
+    const page = await mount([], { 'GET /nodes': () => new Promise(() => {}) });
+    await page.locator('svc-skeleton').waitFor({ state: 'attached' });
+    expect(await page.getByText('No node has connected yet').count()).to.equal(0);
+  });
+
+  it('says how to connect the first node', async () => {
+    const page = await mount([]);
+    await page.getByRole('heading', { name: 'No node has connected yet' }).waitFor();
+    await page.getByText('svc token create --name gpu-1 --scope agent').waitFor();
+    await page.getByText('svc agent --url http://localhost').waitFor();
+    await stage.expectSound();
+  });
+
+  it('says that the nodes could not be loaded, and tries again when asked', async () => {
+    const page = await mount([], { 'GET /nodes': OFFLINE });
+    await page.getByRole('heading', { name: 'The nodes could not be loaded' }).waitFor();
+    stage.api.change({ 'GET /nodes': { items: [node(1)] } });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await stage.untilEqual(names, ['node-1']);
+  });
+
+  it('shows those that work before those that do not, by name', async () => {
+    await mount([
+      node(4, { status: 'OFFLINE' }),
+      node(3, { status: 'DRAINING' }),
+      node(2),
+      node(1, { status: 'ONLINE' }),
+    ]);
+    await stage.untilEqual(names, ['node-1', 'node-2', 'node-3', 'node-4']);
+  });
+
+  const free: [string, NodeRecord[], string | null][] = [
+    ['all', [node(1)], '2 of 2 GPUs free'],
+    ['some', [node(1, { slots: [slot(0, { busy: true }), slot(1)] }), node(2)], '3 of 4 GPUs free'],
+    ['those of nodes that are online alone', [node(1), node(2, { status: 'OFFLINE' })], '2 of 2 GPUs free'],
+    ['one', [node(1, { slots: [slot(0)] })], '1 of 1 GPU free'],
+    ['none that there are', [node(1, { slots: [] })], null],
+  ];
+  for (const [what, nodes, text] of free) {
+    it(`says how many GPUs are free: ${what}`, async () => {
+      const page = await mount(nodes);
+      await stage.untilEqual(async () => (await names()).length, nodes.length);
+      await stage.untilEqual(() => page.locator('.summary').innerText(), text ?? '');
+    });
+  }
+
+  const cards: [string, Partial<NodeRecord>, string[]][] = [
+    [
+      'its GPUs',
+      { slots: [slot(0, { busy: true }), slot(1)] },
+      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GB', 'GPU 0', 'busy', 'free'],
+    ],
+    [
+      'its host',
+      { system: { cpu_count: 1, cpu_model: 'EPYC', ram_total_mb: 512, disk_total_gb: 1999.6, os: 'Linux' } },
+      ['1 core · EPYC', '512 MB', '2,000 GB', 'Linux', 'host-1', '0.1.0'],
+    ],
+    ['jobs without a GPU', { cpu_jobs: 1, max_cpu_jobs: 4 }, ['1 of 4 CPU jobs']],
+    ['its labels', { labels: { zone: 'a' } }, ['zone=a']],
+    [
+      'its runners',
+      { runners: [{ name: 'docker', available: true, reason: null, version: '27.1' }] },
+      ['docker 27.1'],
+    ],
+    [
+      'why a runner cannot work',
+      { runners: [{ name: 'docker', available: false, reason: 'no socket', version: null }] },
+      ['docker: no socket'],
+    ],
+    [
+      'a runner that cannot work for no known reason',
+      { runners: [{ name: 'docker', available: false, reason: null, version: null }] },
+      ['docker: not available'],
+    ],
+    ['GPUs that are away with it', { status: 'OFFLINE' }, ['Offline', 'away']],
+    [
+      'a virtual GPU',
+      { slots: [slot(0, { model: 'virtual', memory_total_mb: null, virtual: true })] },
+      ['virtual · virtual, no device'],
+    ],
+    [
+      'GPUs that differ',
+      { slots: [slot(0), slot(1, { model: 'NVIDIA A100' })] },
+      ['NVIDIA H100 · 80 GB', 'NVIDIA A100 · 80 GB'],
+    ],
+    ['a heartbeat that is old', { last_heartbeat_at: NOW - 5 * MINUTE }, ['5m ago']],
+    ['that it drains', { status: 'DRAINING' }, ['Draining', 'Take jobs again']],
+  ];
+  for (const [what, changes, texts] of cards) {
+    it(`shows of a node ${what}`, async () => {
+      const page = await mount([node(1, changes)]);
+      const card = page.locator('svc-node-card');
+      for (const text of texts) await card.getByText(text).first().waitFor();
+    });
+  }
+
+  it('names the jobs that hold slots', async () => {
+    const slots = [
+      slot(0, { busy: true, job_id: idOf('job', 1) }),
+      slot(1, { busy: true, job_id: idOf('job', 2) }),
+    ];
+    const page = await mount([node(1, { slots })], {
+      'GET /status': status({}, { total: 1, online: 1 }, [job(1)]),
+    });
+    expect(await page.getByRole('link', { name: 'job-1' }).getAttribute('href')).to.equal(
+      `/jobs/${idOf('job', 1)}`,
+    );
+    await page.getByRole('link', { name: 'Job 000002' }).waitFor();
+    await stage.expectSound();
+  });
+
+  describe('drain', () => {
+    it('asks the server, and shows what came of it', async () => {
+      const page = await mount([node(1)], { 'POST /nodes/{node_id}/drain': node(1, { status: 'DRAINING' }) });
+      stage.api.change({ 'GET /nodes': { items: [node(1, { status: 'DRAINING' })] } });
+      await page.getByRole('button', { name: 'Drain' }).click();
+      await page.getByRole('button', { name: 'Take jobs again' }).waitFor();
+      expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/drain`);
+    });
+
+    it('is taken back the same way', async () => {
+      const page = await mount([node(1, { status: 'DRAINING' })], {
+        'POST /nodes/{node_id}/undrain': node(1),
+      });
+      stage.api.change({ 'GET /nodes': { items: [node(1)] } });
+      await page.getByRole('button', { name: 'Take jobs again' }).click();
+      await page.getByRole('button', { name: 'Drain' }).waitFor();
+      expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/undrain`);
+    });
+
+    it('says why it failed', async () => {
+      await stage.mountApp({
+        address: '/nodes',
+        api: {
+          'GET /nodes': { items: [node(1)] },
+          'POST /nodes/{node_id}/drain': new Refusal(409, 'conflict', 'The node is offline.'),
+        },
+      });
+      await stage.page.getByRole('button', { name: 'Drain' }).click();
+      await stage.page.locator('svc-toasts li.error', { hasText: 'The node is offline.' }).waitFor();
+      expect(await stage.page.getByRole('button', { name: 'Drain' }).isEnabled()).to.equal(true);
+    });
+
+    const hidden: [string, Partial<NodeRecord>, boolean][] = [
+      ['a token that can only read', {}, false],
+      ['a node that is offline', { status: 'OFFLINE' }, true],
+    ];
+    for (const [whom, changes, canWrite] of hidden) {
+      it(`is not offered to ${whom}`, async () => {
+        const page = await mount([node(1, changes)], {}, { canWrite });
+        await stage.untilEqual(names, ['node-1']);
+        expect(await page.getByRole('button', { name: /Drain|Take jobs/ }).count()).to.equal(0);
+      });
+    }
+  });
+
+  it('asks again when something has happened', async () => {
+    await mount([node(1)]);
+    await stage.untilEqual(names, ['node-1']);
+    stage.api.change({ 'GET /nodes': { items: [node(1), node(2)] } });
+    await stage.push('/events/stream', [event(1, { node_id: idOf('node', 2) })]);
+    await stage.untilEqual(names, ['node-1', 'node-2']);
+  });
+
+  it('keeps what it has when a refresh fails, and says so', async () => {
+    const page = await mount([node(1)]);
+    await stage.untilEqual(names, ['node-1']);
+    stage.api.change({ 'GET /nodes': OFFLINE });
+    await stage.push('/events/stream', [event(1)]);
+    await page.getByText('This may be out of date.').waitFor();
+    expect(await names()).to.deep.equal(['node-1']);
+  });
+
+  for (const [where, viewport] of Object.entries({ 'a desk': DESK, 'a phone': PHONE })) {
+    it(`fits ${where} with very long texts`, async () => {
+      const long = node(1, {
+        name: LONG_NAME,
+        hostname: LONG_NAME,
+        labels: { [LONG_NAME.slice(0, 100)]: LONG_NAME },
+        runners: [{ name: 'docker', available: false, reason: LONG_NAME, version: null }],
+        slots: Array.from({ length: 16 }, (_, at) =>
+          slot(at, { model: LONG_NAME, busy: true, job_id: idOf('job', 1) }),
+        ),
+      });
+      await mount(
+        [long, node(2, { name: HOSTILE })],
+        { 'GET /status': status({}, { total: 2, online: 2 }, [job(1, { name: LONG_NAME })]) },
+        { viewport },
+      );
+      await stage.untilEqual(async () => (await names()).sort(), [HOSTILE, LONG_NAME].sort());
+      await stage.expectSound(where);
+    });
+  }
+});

@@ -1,0 +1,360 @@
+import type { Run, RunSummary } from '@svc/contract';
+import { expect } from 'chai';
+import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
+import {
+  HOSTILE,
+  LONG_NAME,
+  MINUTE,
+  NOW,
+  checkpoint,
+  event,
+  idOf,
+  metric,
+  run,
+  series,
+  summary,
+} from './harness/records.js';
+import { PHONE, useStage } from './harness/stage.js';
+
+const ID = idOf('run', 1);
+const DIFF = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n';
+
+describe('the page of a run', () => {
+  const stage = useStage();
+
+  interface World {
+    readonly run?: Partial<Run>;
+    readonly metrics?: RunSummary['metrics'];
+    readonly summary?: Partial<RunSummary>;
+    readonly tab?: string;
+    readonly api?: ApiTable;
+    readonly viewport?: typeof PHONE;
+    readonly theme?: 'light' | 'dark';
+  }
+  const mount = ({
+    run: changes = {},
+    metrics = {},
+    summary: more = {},
+    tab = '',
+    api = {},
+    ...rest
+  }: World = {}) => {
+    const record = run(1, changes);
+    const points = Object.fromEntries(Object.keys(metrics).map((name) => [name, series([1, 0.5])]));
+    return stage.mount('svc-run-page', {
+      properties: { runId: ID, tab },
+      api: {
+        'GET /runs/{run_id}': record,
+        'GET /runs/{run_id}/summary': summary(record, metrics, more),
+        'GET /runs/{run_id}/metrics': { run_id: ID, series: points },
+        'GET /runs/{run_id}/checkpoints': { items: [] },
+        ...api,
+      },
+      ...rest,
+    });
+  };
+  const head = () => stage.page.getByRole('heading', { level: 1 });
+  const factOf = (name: string) =>
+    stage.page.locator('.facts > div').filter({ has: stage.page.getByText(name, { exact: true }) });
+
+  it('holds its place until it is there', async () => {
+    const page = await mount({ api: { 'GET /runs/{run_id}': () => new Promise(() => {}) } });
+    await page.locator('svc-skeleton').waitFor({ state: 'attached' });
+    expect(await head().count()).to.equal(0);
+  });
+
+  it('says that there is no such run, and leads to those there are', async () => {
+    const page = await mount({ api: { 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'no run') } });
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Show all runs' }).getAttribute('href')).to.equal('/runs');
+    await stage.expectSound();
+  });
+
+  it('says that the run could not be loaded, and tries again when asked', async () => {
+    const page = await mount({ api: { 'GET /runs/{run_id}': OFFLINE } });
+    await page.getByRole('heading', { name: 'The run could not be loaded' }).waitFor();
+    stage.api.change({ 'GET /runs/{run_id}': run(1) });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await head().filter({ hasText: 'run-1' }).waitFor();
+    await stage.untilEqual(() => stage.page.title(), 'run-1 · svc');
+  });
+
+  const facts: [string, Partial<Run>, [name: string, value: string][]][] = [
+    [
+      'no place',
+      {},
+      [
+        ['Project', '–'],
+        ['Experiment', '–'],
+      ],
+    ],
+    [
+      'a place by name',
+      { project_id: idOf('prj', 1), experiment_id: idOf('exp', 1) },
+      [
+        ['Project', 'vision'],
+        ['Experiment', 'lr'],
+      ],
+    ],
+    ['a place that is gone', { project_id: idOf('prj', 999) }, [['Project', '000999']]],
+    ['its job', { job_id: idOf('job', 7), attempt: 2 }, [['Job', '000007, attempt 2']]],
+    ['its epoch', { epoch: 1.23456 }, [['Epoch', '1.23']]],
+    ['its source', { source: 'import', status: 'IMPORTED' }, [['Source', 'import']]],
+    ['its tags', { tags: ['best', 'a b'] }, [['Tags', 'best, a b']]],
+    [
+      'its commit',
+      { environment: { git: { commit: 'c0ffee0012345678', branch: 'main', dirty: true } } },
+      [['Commit', 'c0ffee00 main, with changes']],
+    ],
+    [
+      'how long it took',
+      { started_at: NOW - 90 * MINUTE, finished_at: NOW, status: 'SUCCEEDED' },
+      [['Duration', '1h 30m']],
+    ],
+  ];
+  for (const [what, changes, pairs] of facts) {
+    it(`shows ${what}`, async () => {
+      const place = { name: 'vision', description: '', run_count: 1, created_at: NOW };
+      await mount({
+        run: changes,
+        api: {
+          'GET /projects': { items: [{ ...place, id: idOf('prj', 1) }] },
+          'GET /experiments': {
+            items: [{ ...place, id: idOf('exp', 1), name: 'lr', project_id: idOf('prj', 1) }],
+          },
+        },
+      });
+      for (const [name, value] of pairs)
+        await factOf(name).getByText(value, { exact: true }).first().waitFor();
+    });
+  }
+
+  const rests: [string, Partial<Run>, RegExp | null][] = [
+    [
+      'the time left at the pace so far',
+      { started_at: NOW - 10 * MINUTE, step: 100, max_steps: 300 },
+      /about 2\dm \d\ds left/,
+    ],
+    ['no time left without a step', { started_at: NOW - 10 * MINUTE, max_steps: 300 }, null],
+    ['no time left without a maximum', { started_at: NOW - 10 * MINUTE, step: 100 }, null],
+    ['no time left at the last step', { started_at: NOW - 10 * MINUTE, step: 300, max_steps: 300 }, null],
+    [
+      'no time left of a run that is over',
+      { started_at: NOW - 10 * MINUTE, finished_at: NOW, status: 'FAILED', step: 1, max_steps: 300 },
+      null,
+    ],
+  ];
+  for (const [what, changes, text] of rests) {
+    it(`shows ${what}`, async () => {
+      const page = await mount({ run: changes });
+      await factOf('Duration').waitFor();
+      if (text) await page.getByText(text).waitFor();
+      else expect(await page.getByText(/left/).count()).to.equal(0);
+    });
+  }
+
+  describe('its health', () => {
+    const cases: [RunSummary['health']['status'], string[], string | null][] = [
+      ['ok', [], null],
+      ['stale', ['No point for 10 minutes.'], 'Stale'],
+      ['warning', ['train/loss is rising.'], 'Warning'],
+      ['critical', ['train/loss is NaN since step 7.', 'GPU 0 is too hot.'], 'Critical'],
+    ];
+    for (const [state, reasons, label] of cases) {
+      it(`is ${state}: ${reasons.join(' ') || 'nothing to say'}`, async () => {
+        const page = await mount({ summary: { health: { status: state, reasons } } });
+        await head().waitFor();
+        await stage.untilEqual(
+          async () => (await page.locator('.reasons li').allInnerTexts()).map((text) => text.trim()),
+          reasons,
+        );
+        const shown = await page.locator('.page-head svc-status').allTextContents();
+        expect(shown).to.have.length(label === null ? 1 : 2);
+        if (label !== null) await page.locator('.page-head').getByText(label).waitFor();
+        await stage.expectSound();
+      });
+    }
+  });
+
+  describe('its metrics', () => {
+    it('say how to log the first one', async () => {
+      const page = await mount();
+      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
+      await page.getByText('run = svc.init()').waitFor();
+      await stage.expectSound();
+    });
+
+    it('say that a run which is over has none', async () => {
+      const page = await mount({ run: { status: 'SUCCEEDED', finished_at: NOW } });
+      await page.getByText('This run ended without logging a metric.').waitFor();
+    });
+
+    it('are shown with their curves, live', async () => {
+      const page = await mount({
+        metrics: { 'train/loss': metric({ is_primary: true }), acc: metric({ direction: 'maximize' }) },
+      });
+      await page
+        .locator('svc-metrics-table')
+        .getByRole('rowheader', { name: 'train/loss primary' })
+        .waitFor();
+      await stage.untilEqual(() => page.locator('svc-chart .uplot').count(), 2);
+      await stage.push(
+        `/runs/${ID}/metrics/stream`,
+        [{ points: [{ name: 'acc', step: 30, value: 0.99, ts: NOW }] }],
+        'points',
+      );
+      await page.locator('svc-chart', { hasText: 'acc' }).getByText('0.99').waitFor();
+      await stage.expectSound();
+    });
+
+    it('have no stream once the run is over', async () => {
+      const page = await mount({
+        run: { status: 'SUCCEEDED', finished_at: NOW },
+        metrics: { loss: metric() },
+      });
+      await page.locator('svc-chart .uplot').waitFor();
+      expect(await stage.page.evaluate('harness.openStreams()')).to.deep.equal(['/api/v1/events/stream']);
+      expect(await page.getByText('live', { exact: true }).count()).to.equal(0);
+    });
+
+    it('say that their points could not be loaded', async () => {
+      const page = await mount({
+        metrics: { loss: metric() },
+        api: { 'GET /runs/{run_id}/metrics': OFFLINE },
+      });
+      await page.getByText('The points could not be loaded.').waitFor();
+    });
+  });
+
+  describe('what is known besides', () => {
+    it('is left out where there is nothing', async () => {
+      const page = await mount();
+      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
+      for (const name of ['Checkpoints', 'Events', 'Config', 'Environment'])
+        expect(await page.getByText(name, { exact: true }).count(), name).to.equal(0);
+    });
+
+    it('are checkpoints, the newest', async () => {
+      const items = [checkpoint(2), checkpoint(1, { step: null, size: null, path: '/out/last/' })];
+      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
+      await page.getByRole('heading', { name: 'Checkpoints' }).waitFor();
+      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 kB/ }).waitFor();
+      await page.getByRole('row', { name: /– .*last.*–/ }).waitFor();
+      await stage.expectSound();
+    });
+
+    it('says that there are more checkpoints than it shows', async () => {
+      const items = Array.from({ length: 101 }, (_, at) => checkpoint(200 - at));
+      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
+      await page.getByText('the newest 100').waitFor();
+      expect(await page.locator('svc-checkpoints-table tbody tr').count()).to.equal(100);
+    });
+
+    it('are its events, and a way to all of them', async () => {
+      const items = Array.from({ length: 13 }, (_, at) => event(50 - at, { run_id: ID }));
+      const page = await mount({ api: { 'GET /events': { items } } });
+      await stage.untilEqual(() => page.locator('svc-events-list .title').count(), 12);
+      expect(await page.getByRole('link', { name: 'Show all' }).getAttribute('href')).to.equal(
+        `/events?run_id=${ID}`,
+      );
+      expect(stage.api.requests).to.include(`GET /events?run_id=${ID}&limit=13`);
+    });
+
+    it('are its config and environment', async () => {
+      const page = await mount({
+        run: {
+          config: { lr: 0.1, model: { layers: 3, name: 'resnet' } },
+          environment: {
+            hostname: 'node-7',
+            packages: ['numpy==1', 'torch==2'],
+            git: { commit: 'c0ffee00', diff: DIFF },
+          },
+        },
+      });
+      await page.getByText('model.layers').waitFor();
+      await page.getByText('Packages').click();
+      await page.getByText('torch==2').waitFor();
+      await page.getByText('Uncommitted changes').first().click();
+      expect(await page.locator('.added').innerText()).to.equal('+lr = 2\n');
+      await stage.expectSound();
+    });
+
+    it('are new checkpoints and events when an event tells of them', async () => {
+      const page = await mount();
+      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
+      const created = event(1, { run_id: ID, type: 'CHECKPOINT_CREATED', title: 'Checkpoint at step 100' });
+      stage.api.change({
+        'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
+        'GET /events': { items: [created] },
+      });
+      await stage.push('/events/stream', [created]);
+      await page.getByText('checkpoint-1').waitFor();
+      await page.getByText('Checkpoint at step 100').waitFor();
+    });
+  });
+
+  it('shows its end as soon as an event tells of it', async () => {
+    const page = await mount();
+    await page.locator('.page-head').getByText('Running').waitFor();
+    const over = run(1, { status: 'SUCCEEDED', finished_at: NOW });
+    stage.api.change({ 'GET /runs/{run_id}': over, 'GET /runs/{run_id}/summary': summary(over) });
+    await stage.push('/events/stream', [event(1, { run_id: ID, type: 'RUN_FINISHED' })]);
+    await page.locator('.page-head').getByText('Succeeded').waitFor();
+    await page.getByText('This run ended without logging a metric.').waitFor();
+  });
+
+  it('keeps what it has when a refresh fails, and says so', async () => {
+    const page = await mount();
+    await head().waitFor();
+    stage.api.change({ 'GET /runs/{run_id}': OFFLINE });
+    await stage.push('/events/stream', [event(1, { run_id: ID })]);
+    await page.getByText('This may be out of date.').waitFor();
+    expect(await head().innerText()).to.equal('run-1');
+  });
+
+  it('shows no choice of tabs while there is one alone, whatever the address says', async () => {
+    const page = await mount({ tab: 'gone' });
+    await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
+    expect(await page.getByRole('navigation').count()).to.equal(0);
+  });
+
+  for (const [where, look] of Object.entries({
+    'a desk': {},
+    'a phone': { viewport: PHONE },
+    'the dark': { theme: 'dark' as const },
+  })) {
+    it(`fits ${where} with very long texts`, async () => {
+      const page = await mount({
+        run: {
+          name: LONG_NAME,
+          notes: `${HOSTILE}\n${LONG_NAME}`,
+          tags: Array.from({ length: 20 }, (_, at) => `tag-${at}-${LONG_NAME.slice(0, 50)}`),
+          config: { [LONG_NAME]: LONG_NAME, nested: { deep: { [LONG_NAME]: [1, 2, 3] } } },
+          environment: {
+            hostname: LONG_NAME,
+            packages: [LONG_NAME],
+            git: { commit: LONG_NAME, branch: LONG_NAME },
+          },
+          step: 1e12,
+          max_steps: 2e12,
+        },
+        metrics: {
+          [LONG_NAME]: metric({ is_primary: true, latest: { value: 'NaN', step: 1e9, ts: NOW } }),
+          [`${LONG_NAME}/2`]: metric({ best: null, trend: 'increasing' }),
+        },
+        summary: { health: { status: 'critical', reasons: [LONG_NAME] } },
+        api: {
+          'GET /runs/{run_id}/checkpoints': {
+            items: [checkpoint(1, { path: `/${LONG_NAME}/${LONG_NAME}` })],
+          },
+        },
+        ...look,
+      });
+      await page.locator('svc-checkpoints-table').waitFor();
+      await page.locator('svc-chart').first().scrollIntoViewIfNeeded();
+      await page.locator('svc-chart .uplot').first().waitFor();
+      await stage.expectSound(where);
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+    });
+  }
+});

@@ -1,0 +1,180 @@
+import type { JobAttempt, MetricSummary } from '@svc/contract';
+import { expect } from 'chai';
+import {
+  HOSTILE,
+  LONG_NAME,
+  NOW,
+  attempt,
+  checkpoint,
+  idOf,
+  metric,
+  node,
+  run,
+  summary,
+} from './harness/records.js';
+import { PHONE, useStage } from './harness/stage.js';
+
+describe('the tables and records', () => {
+  const stage = useStage();
+
+  describe('svc-record', () => {
+    const cases: [string, object, [string, string][]][] = [
+      [
+        'plain values',
+        { lr: 0.1, name: 'a', on: true, none: null },
+        [
+          ['lr', '0.1'],
+          ['name', 'a'],
+          ['on', 'true'],
+          ['none', 'null'],
+        ],
+      ],
+      ['objects in objects', { model: { layers: { count: 3 } } }, [['model.layers.count', '3']]],
+      [
+        'lists and empty objects as JSON',
+        { sizes: [1, [2]], empty: {} },
+        [
+          ['sizes', '[1,[2]]'],
+          ['empty', '{}'],
+        ],
+      ],
+      ['texts as text', { html: HOSTILE }, [['html', HOSTILE]]],
+    ];
+    for (const [what, value, pairs] of cases) {
+      it(`shows ${what}`, async () => {
+        const record = await stage.mount('svc-record', {
+          properties: { heading: 'Config', value, open: true },
+        });
+        const names = await record.locator('dt').allInnerTexts();
+        const values = await record.locator('dd').allInnerTexts();
+        expect(names.map((name, at) => [name, values[at]])).to.deep.equal(pairs);
+        await stage.expectSound(what);
+      });
+    }
+
+    it('is nothing when there is nothing', async () => {
+      const record = await stage.mount('svc-record', { properties: { heading: 'Config', value: {} } });
+      expect(await record.locator('details').count()).to.equal(0);
+    });
+  });
+
+  describe('svc-environment', () => {
+    it('says how much of the changes was not sent', async () => {
+      const value = { git: { diff: 'diff --git a/x b/x\n+a\n', diff_cut_bytes: 2048 } };
+      const environment = await stage.mount('svc-environment', { properties: { value } });
+      await environment.getByText('Uncommitted changes').first().click();
+      await environment.getByText('The last 2 kB were not sent.').waitFor();
+    });
+
+    it('counts the files that were changed', async () => {
+      const diff = 'diff --git a/x b/x\n+a\ndiff --git a/y b/y\n+b\n';
+      const environment = await stage.mount('svc-environment', { properties: { value: { git: { diff } } } });
+      await environment.getByText('Uncommitted changes').first().click();
+      await environment.getByText('2 files').waitFor();
+      await stage.expectSound();
+    });
+
+    it('shows packages that are no list among the facts', async () => {
+      const environment = await stage.mount('svc-environment', {
+        properties: { value: { packages: { torch: '2' } } },
+      });
+      await environment.getByText('Environment').click();
+      await environment.getByText('packages.torch').waitFor();
+    });
+  });
+
+  describe('svc-metrics-table', () => {
+    const row = (name: string) => stage.page.getByRole('row').filter({ hasText: name });
+    const mount = (metrics: Record<string, MetricSummary>) =>
+      stage.mount('svc-metrics-table', { properties: { summary: summary(run(1), metrics) } });
+
+    it('begins with the primary metric, then by name', async () => {
+      const table = await mount({ b: metric(), c: metric({ is_primary: true }), a: metric() });
+      const names = await table.locator('tbody th').allInnerTexts();
+      expect(names.map((name) => name.replace('primary', '').trim())).to.deep.equal(['c', 'a', 'b']);
+      await stage.expectSound();
+    });
+
+    const values: [string, Partial<MetricSummary>, string[]][] = [
+      ['a value and the best one', {}, ['0.25', '0.125 @ 40']],
+      ['no best one yet', { best: null }, ['–']],
+      ['NaN as what it is', { latest: { value: 'NaN', step: 7, ts: NOW } }, ['NaN']],
+      ['infinity as what it is', { latest: { value: '-Infinity', step: 7, ts: NOW } }, ['−∞']],
+      ['a very small value', { latest: { value: 1.5e-9, step: 7, ts: NOW } }, ['1.500e−9']],
+      ['its goal and its points', { direction: 'maximize', count: 12_345 }, ['maximize', '12,345']],
+    ];
+    for (const [what, changes, texts] of values) {
+      it(`shows ${what}`, async () => {
+        await mount({ 'train/loss': metric(changes) });
+        for (const text of texts) await row('train/loss').getByText(text).first().waitFor();
+      });
+    }
+
+    const trends: [MetricSummary['trend'], MetricSummary['direction'], string][] = [
+      ['increasing', 'maximize', 'increasing, improving'],
+      ['increasing', 'minimize', 'increasing, getting worse'],
+      ['decreasing', 'minimize', 'decreasing, improving'],
+      ['decreasing', 'maximize', 'decreasing, getting worse'],
+      ['stable', 'minimize', 'stable'],
+      ['unknown', 'minimize', 'Fewer than four points'],
+    ];
+    for (const [trend, direction, title] of trends) {
+      it(`says of a metric to ${direction} that is ${trend}: ${title}`, async () => {
+        await mount({ loss: metric({ trend, direction }) });
+        expect(await row('loss').locator('.trend').getAttribute('title')).to.equal(title);
+      });
+    }
+  });
+
+  describe('svc-attempts-table', () => {
+    const mount = (attempts: JobAttempt[], viewport = PHONE) =>
+      stage.mount('svc-attempts-table', {
+        properties: { attempts, shown: 1, nodeNames: { [idOf('node', 1)]: node(1).name } },
+        events: ['svc-attempt'],
+        viewport,
+      });
+
+    const cases: [string, Partial<JobAttempt>, string[]][] = [
+      ['a reason in words', { failure_reason: 'OOM' }, ['out of memory']],
+      [
+        'a reason and the server’s words',
+        { failure_reason: 'DISPATCH_FAILED', failure_message: 'no such file' },
+        ['it could not be started on the node', 'no such file'],
+      ],
+      ['the server’s words alone', { failure_message: 'stopped by me' }, ['stopped by me']],
+      ['its node by name', {}, ['node-1']],
+      ['how long it ran', {}, ['10m 00s']],
+      ['its exit code', { exit_code: 0, status: 'SUCCEEDED' }, ['exit code', '0']],
+    ];
+    for (const [what, changes, texts] of cases) {
+      it(`shows ${what}, on a phone too`, async () => {
+        const table = await mount([attempt(1, changes)]);
+        for (const text of texts) await table.getByText(text).first().waitFor();
+        await stage.expectSound(what);
+      });
+    }
+
+    it('asks for the log of another attempt', async () => {
+      const table = await mount([attempt(2), attempt(1)]);
+      await table.getByText('Log below').waitFor();
+      await table.getByRole('button', { name: 'Log of attempt 2' }).click();
+      expect(await stage.heard()).to.deep.equal([['svc-attempt', 2]]);
+    });
+  });
+
+  describe('svc-checkpoints-table', () => {
+    it('shows the end of a path whole, and lets it be copied', async () => {
+      const table = await stage.mount('svc-checkpoints-table', {
+        properties: { checkpoints: [checkpoint(1, { path: `/${LONG_NAME}/checkpoint-1/` })] },
+        viewport: PHONE,
+      });
+      const name = await table
+        .locator('.name')
+        .evaluate((element) => [element.scrollWidth, element.clientWidth, element.textContent]);
+      expect(name[2]).to.equal('checkpoint-1/');
+      expect(name[0]).to.be.at.most(name[1] as number);
+      await table.getByRole('button', { name: 'Copy the path' }).waitFor();
+      await stage.expectSound();
+    });
+  });
+});
