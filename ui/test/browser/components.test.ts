@@ -91,7 +91,7 @@ describe('the elements that pages are made of', () => {
 
     it('ticks, and stands still once it is over', async () => {
       const time = await stage.mount('svc-time', {
-        properties: { elapsed: true, from: Date.now(), to: null },
+        properties: { elapsed: true, from: NOW, to: null },
       });
       const read = () => time.evaluate((element) => element.shadowRoot!.textContent!.trim());
       await stage.untilEqual(read, '2s');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Refusal } from './harness/fake-api.js';
-import { LONG_NAME, job, run } from './harness/records.js';
+import { LONG_NAME, job } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 describe('the elements that ask and tell', () => {

@@ -18,6 +18,8 @@ export interface MountRequest {
   /** Names of events of the element that are written down. */
   readonly events: readonly string[];
   readonly theme: 'light' | 'dark';
+  /** What the page's clock says then. */
+  readonly now: number;
 }
 
 class TestHost extends LitElement {
@@ -55,8 +57,17 @@ customElements.define('test-host', TestHost);
 /** The events that the element has fired: name and detail. */
 let heard: [name: string, detail: unknown][] = [];
 
-async function mount({ tag, properties, canWrite, address, events, theme }: MountRequest): Promise<void> {
+async function mount({
+  tag,
+  properties,
+  canWrite,
+  address,
+  events,
+  theme,
+  now,
+}: MountRequest): Promise<void> {
   unmount();
+  setClock(now);
   history.replaceState(null, '', address);
   document.documentElement.dataset.theme = theme;
   const host = new TestHost(canWrite);
@@ -81,6 +92,13 @@ async function mountApp(address: string, token: string | null): Promise<void> {
   const app = document.createElement('svc-app');
   document.body.append(app);
   await app.updateComplete;
+}
+
+const realNow = Date.now;
+/** The time goes on from there, so that a record of five minutes ago is as old in every test. */
+function setClock(now: number): void {
+  const ahead = now - realNow();
+  Date.now = () => realNow() + ahead;
 }
 
 function unmount(): void {

@@ -10,7 +10,7 @@ import { collectComplaints, launchBrowser, screenshot } from '../../../../test/s
 import { requireEngine } from '../../../../test/support/engines.js';
 import { FakeApi, type ApiTable } from './fake-api.js';
 import type { Harness, MountRequest } from './page.js';
-import { EMPTY_SERVER } from './records.js';
+import { EMPTY_SERVER, NOW } from './records.js';
 
 const UI = path.resolve(import.meta.dirname, '../../..');
 /** A busy machine is slow; a test that fails waits for so long. */
@@ -108,7 +108,7 @@ export function useStage(): Stage {
       await page.evaluate(() => window.harness.unmount());
       api.reset({ ...EMPTY_SERVER, ...table });
       await page.setViewportSize(viewport);
-      const request: MountRequest = { tag, properties, canWrite, address, events, theme };
+      const request: MountRequest = { tag, properties, canWrite, address, events, theme, now: NOW };
       await page.evaluate((given) => window.harness.mount(given), request);
       return page.locator(tag);
     },
