@@ -83,7 +83,7 @@ describe('architecture', () => {
     ['HTTP contract, validation and hooks', /^http\//, /^(contract|validation|hooks)$/],
     ['the kernel contract, validation, hooks and HTTP', /^kernel\//, /^(contract|validation|hooks|http)$/],
     ['the agent contract and hooks', /^agent\//, /^(contract(\/protocol)?|hooks)$/],
-    ['the signals nothing of ours', /^signals\//, /^$/],
+    ['the signals the contract', /^signals\//, /^contract(\/protocol)?$/],
     ['the client the contract', /^client\//, /^contract(\/protocol)?$/],
     ['the console contract and client', /^ui\//, /^(contract(\/protocol)?|client)$/],
     ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client)$/],
@@ -169,8 +169,8 @@ describe('architecture', () => {
     ).to.deep.equal([]);
   });
 
-  it('keeps schemas and all that a browser lacks out of client and console', () => {
-    const inBrowsers = sources.filter(({ folder }) => folder === 'client' || folder === 'ui');
+  it('keeps schemas and all that a browser lacks out of client, console and signals', () => {
+    const inBrowsers = sources.filter(({ folder }) => ['client', 'ui', 'signals'].includes(folder));
     expect(reachedFrom(inBrowsers, /^@svc\/contract$|^typebox|^node:/)).to.deep.equal([]);
   });
 

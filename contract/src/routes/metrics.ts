@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { MIB } from '../protocol/limits.js';
 import { limit, route, strict } from '../route.js';
 import { MetricName, MetricPoint, RunSummary, SeriesByName } from '../records/metric.js';
@@ -63,6 +63,7 @@ export const PointsMessage = strict({
     }),
   ),
 });
+export type PointsMessage = Static<typeof PointsMessage>;
 
 export const streamPoints = route({
   id: 'metrics.stream',

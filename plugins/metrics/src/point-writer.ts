@@ -1,7 +1,7 @@
-import type { MetricPoint } from '@svc/contract';
+import { fromMetricValue, type MetricPoint } from '@svc/contract';
 import { failValidation, giveWayBriefly } from '@svc/kernel';
 import type { PointRows, RunRow, SeriesRow } from './point-rows.js';
-import { fromMetricValue, type Point } from './point.js';
+import type { Point } from './point.js';
 import { addToSeries, newSeries, toWholeSeries } from './series-writer.js';
 import { countOf, isIn, joinRanges, toRanges, type SeqRange } from './seq-ranges.js';
 

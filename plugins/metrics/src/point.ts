@@ -1,5 +1,3 @@
-import type { MetricValue } from '@svc/contract';
-
 /** A point as the store keeps it, within its series. `ts` in ms since the epoch. */
 export interface Point {
   readonly step: number;
@@ -17,13 +15,4 @@ export function comparePoints(a: Place, b: Place): number {
 export interface Place {
   readonly step: number;
   readonly seq: number;
-}
-
-/** JSON has no word for three numbers; the contract writes them as strings. */
-export function toMetricValue(value: number): MetricValue {
-  return Number.isFinite(value) ? value : (String(value) as 'NaN' | 'Infinity' | '-Infinity');
-}
-
-export function fromMetricValue(value: MetricValue): number {
-  return typeof value === 'number' ? value : Number(value);
 }

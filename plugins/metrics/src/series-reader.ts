@@ -1,6 +1,6 @@
-import type { Series } from '@svc/contract';
+import { toMetricValue, type Series } from '@svc/contract';
 import { addPoint, emptyDigest, extremesOf, mergeDigest, type Digest, type Mark } from './digest.js';
-import { comparePoints, toMetricValue, type Point } from './point.js';
+import { comparePoints, type Point } from './point.js';
 
 /** A stretch of a series: what it comes to is known, its points are loaded when that is not enough. */
 export interface Segment {

@@ -1,8 +1,8 @@
+import { TREND_WINDOW } from '@svc/signals';
 import { appendPoints, decodePoints, encodePoints } from './chunk-codec.js';
 import { addPoint, digestOf, emptyDigest, mergeDigest, type Mark } from './digest.js';
 import type { Chunk, NewSeries, PointRows, SeriesRow } from './point-rows.js';
 import { comparePoints, type Point } from './point.js';
-import { TREND_WINDOW } from './trend.js';
 
 /** A full chunk: what a thinned answer looks at as one. */
 export const CHUNK_POINTS = 1024;

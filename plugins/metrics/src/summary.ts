@@ -1,16 +1,22 @@
-import type { MetricSummary, Run, RunSummary } from '@svc/contract';
+import { toMetricValue, type MetricSummary, type Run, type RunSummary } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { MetricDefinitions, MetricMeaning } from '@svc/plugin-metric-definitions';
+import {
+  TREND_WINDOW,
+  healthOf,
+  isLoss,
+  medianIntervalMs,
+  newestSpike,
+  trendOf,
+  type SeriesEvidence,
+} from '@svc/signals';
 import { decodeLastValues, decodePoints } from './chunk-codec.js';
 import type { Mark } from './digest.js';
-import { healthOf, medianIntervalMs, type SeriesEvidence } from './health.js';
 import type { SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
-import { toMetricValue, type Point } from './point.js';
+import type { Point } from './point.js';
 import { seriesPagesOf } from './series-pages.js';
-import { isLoss, newestSpike } from './spike.js';
-import { TREND_WINDOW, trendOf } from './trend.js';
 
 /** Where the evidence on a run comes from. */
 export interface SummarySource {

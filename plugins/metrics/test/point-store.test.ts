@@ -1,11 +1,11 @@
-import type { MetricPoint } from '@svc/contract';
+import { fromMetricValue, toMetricValue, type MetricPoint } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { PointStore } from '../src/point-store.js';
 import { MAX_SERIES_PER_RUN } from '../src/point-writer.js';
-import { comparePoints, fromMetricValue, toMetricValue } from '../src/point.js';
+import { comparePoints } from '../src/point.js';
 import { CHUNK_POINTS } from '../src/series-writer.js';
 import { readRun } from '../src/run-reader.js';
 import { batch, clearStore, openStore, OTHER_RUN, RUN } from './store-rig.js';

@@ -1,7 +1,8 @@
+import { toMetricValue } from '@svc/contract';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { digestOf } from '../src/digest.js';
-import { comparePoints, toMetricValue, type Point } from '../src/point.js';
+import { comparePoints, type Point } from '../src/point.js';
 import { EVERYTHING, readSeries, type Segment, type Selection } from '../src/series-reader.js';
 import { anyPoints, plainPoints } from './points.js';
 

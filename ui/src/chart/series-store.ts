@@ -1,4 +1,5 @@
-import type { MetricValue, Series } from '@svc/contract';
+import type { Series } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
 
 /** Columns of equal length by step ascending; steps may repeat, values may be NaN or infinite. */
 export interface PointColumns {
@@ -20,14 +21,10 @@ export interface Point {
   ts: number;
 }
 
-export function toNumber(value: MetricValue): number {
-  return typeof value === 'number' ? value : Number(value);
-}
-
 export function toMetricSeries(answer: Series): MetricSeries {
   return {
     steps: [...answer.steps],
-    values: answer.values.map(toNumber),
+    values: answer.values.map(fromMetricValue),
     ts: [...answer.ts],
     total: answer.total,
     isThinned: answer.downsampled,
@@ -51,7 +48,11 @@ export function mergePoints(series: MetricSeries, points: readonly Point[]): num
 
 /** The points of a series answer, for merging. */
 export function toPoints(answer: Series): Point[] {
-  return answer.steps.map((step, at) => ({ step, value: toNumber(answer.values[at]!), ts: answer.ts[at]! }));
+  return answer.steps.map((step, at) => ({
+    step,
+    value: fromMetricValue(answer.values[at]!),
+    ts: answer.ts[at]!,
+  }));
 }
 
 function holds(series: MetricSeries, point: Point): boolean {

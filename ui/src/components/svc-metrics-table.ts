@@ -1,7 +1,7 @@
 import type { MetricSummary, RunSummary } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { toNumber } from '../chart/series-store.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
@@ -145,7 +145,7 @@ export class SvcMetricsTable extends LitElement {
     name: string,
     { latest, best, trend, direction, is_primary: isPrimary, count }: MetricSummary,
   ) {
-    const value = toNumber(latest.value);
+    const value = fromMetricValue(latest.value);
     return html`<tr>
       <th scope="row">${name}${isPrimary ? html`<span class="primary">primary</span>` : nothing}</th>
       <td
@@ -155,7 +155,7 @@ export class SvcMetricsTable extends LitElement {
         ${formatValue(value)}
       </td>
       <td class="number">
-        ${best === null ? '–' : html`${formatValue(toNumber(best.value))} <span class="quiet">@ ${formatCount(best.step)}</span>`}
+        ${best === null ? '–' : html`${formatValue(fromMetricValue(best.value))} <span class="quiet">@ ${formatCount(best.step)}</span>`}
       </td>
       <td>${renderTrend(trend, direction)}</td>
       <td class="wide quiet">${direction}</td>

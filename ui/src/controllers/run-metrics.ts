@@ -1,10 +1,10 @@
-import type { MetricSummary } from '@svc/contract';
+import type { MetricSummary, routes } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import {
   emptySeries,
   mergePoints,
   toMetricSeries,
-  toNumber,
   toPoints,
   type MetricSeries,
   type Point,
@@ -21,10 +21,6 @@ const RANGE_LIMIT = 5000;
 const REPAIR_LIMIT = 10_000;
 /** A series that has grown past this is thinned again by the server, which keeps every extreme. */
 const REBASE_AT = 8000;
-
-interface PointsMessage {
-  points: { name: string; step: number; value: number | string; ts: number }[];
-}
 
 /**
  * The points of some metrics of a run: first what there is, then live. `check` compares with the server's count and
@@ -199,9 +195,9 @@ export class RunMetrics implements ReactiveController {
   private onEvents(events: readonly SseEvent[]): void {
     const byName = new Map<string, Point[]>();
     for (const event of events) {
-      for (const { name, step, value, ts } of (JSON.parse(event.data) as PointsMessage).points) {
+      for (const { name, step, value, ts } of (JSON.parse(event.data) as routes.PointsMessage).points) {
         const points = byName.get(name) ?? [];
-        points.push({ step, value: toNumber(value as number), ts });
+        points.push({ step, value: fromMetricValue(value), ts });
         byName.set(name, points);
       }
     }

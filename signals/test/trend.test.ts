@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { medianOf } from '../src/median.js';
 import { trendOf as trendOfRecent } from '../src/trend.js';
-import { pseudoRandom } from './points.js';
+import { pseudoRandom } from './pseudo-random.js';
 
 const anyIntegers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 4, maxLength: 100 });
 const MIRROR = {

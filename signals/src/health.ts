@@ -1,6 +1,4 @@
 import type { RunHealth, RunStatus } from '@svc/contract';
-import { toMetricValue } from './point.js';
-import type { Digest } from './digest.js';
 
 /** What the health of a run is judged by. Times in ms since the epoch. */
 export interface HealthEvidence {
@@ -15,11 +13,23 @@ export interface HealthEvidence {
   readonly critical_events: readonly { readonly title: string }[];
 }
 
+/** A point, as far as a reason names it. */
+interface Place {
+  readonly step: number;
+  readonly value: number;
+}
+
 export interface SeriesEvidence {
   readonly name: string;
-  readonly digest: Digest;
+  /** What the series has of values that are not finite: how many are NaN, and the first point of each kind. */
+  readonly digest: {
+    readonly nan_count: number;
+    readonly nan: Place | null;
+    readonly inf: Place | null;
+    readonly neg_inf: Place | null;
+  };
   /** Where a loss has jumped lately, and from what. */
-  readonly spike: { readonly step: number; readonly value: number; readonly median: number } | null;
+  readonly spike: (Place & { readonly median: number }) | null;
 }
 
 const STALE_INTERVALS = 10;
@@ -47,8 +57,8 @@ function toNanReason({ name, digest }: SeriesEvidence): string {
 }
 
 function toInfinityReasons({ name, digest }: SeriesEvidence): string[] {
-  const marks = [digest.inf, digest.neg_inf].filter((mark) => mark !== null);
-  return marks.map(({ value, step }) => `${name} is ${toMetricValue(value)} at step ${step}`);
+  const places = [digest.inf, digest.neg_inf].filter((place) => place !== null);
+  return places.map(({ value, step }) => `${name} is ${value} at step ${step}`);
 }
 
 function toSpikeReasons({ name, spike }: SeriesEvidence): string[] {

@@ -1,13 +1,23 @@
 import { expect } from 'chai';
-import { digestOf } from '../src/digest.js';
 import { healthOf, medianIntervalMs, type HealthEvidence } from '../src/health.js';
-import { plainPoints } from './points.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
 
+/** Of one value for each step from 0. */
+function digestOf(values: readonly number[]): HealthEvidence['series'][number]['digest'] {
+  const places = values.map((value, step) => ({ step, value }));
+  const firstOf = (wanted: number) => places.find(({ value }) => Object.is(value, wanted)) ?? null;
+  return {
+    nan_count: values.filter(Number.isNaN).length,
+    nan: firstOf(NaN),
+    inf: firstOf(Infinity),
+    neg_inf: firstOf(-Infinity),
+  };
+}
+
 function evidence(more: Partial<HealthEvidence> = {}): HealthEvidence {
-  const series = [{ name: 'loss', digest: digestOf(plainPoints([3, 2, 1])), spike: null }];
+  const series = [{ name: 'loss', digest: digestOf([3, 2, 1]), spike: null }];
   return {
     status: 'RUNNING',
     now: NOW,
@@ -40,7 +50,7 @@ describe('health', () => {
   });
 
   it('puts a NaN before silence, and tells both', () => {
-    const series = [{ name: 'loss', digest: digestOf(plainPoints([1, NaN])), spike: null }];
+    const series = [{ name: 'loss', digest: digestOf([1, NaN]), spike: null }];
     const { status, reasons } = healthOf(evidence({ series, received_at: NOW - 10 * MINUTE }));
     expect(status).to.equal('critical');
     expect(reasons).to.deep.equal([
@@ -51,8 +61,8 @@ describe('health', () => {
 
   it('warns of infinities and of a loss that has jumped, after what is worse', () => {
     const spike = { step: 70, value: 9.24681, median: 0.1 + 0.2 };
-    const jumped = { name: 'train/loss', digest: digestOf(plainPoints([0.3, 9.2])), spike };
-    const series = [{ name: 'x', digest: digestOf(plainPoints([1, Infinity])), spike: null }, jumped];
+    const jumped = { name: 'train/loss', digest: digestOf([0.3, 9.2]), spike };
+    const series = [{ name: 'x', digest: digestOf([1, Infinity]), spike: null }, jumped];
     const reasons = [
       'x is Infinity at step 1',
       'train/loss jumped to 9.247 at step 70; before, its median was 0.3',
@@ -67,7 +77,7 @@ describe('health', () => {
   });
 
   it('gives at most 20 reasons', () => {
-    const digest = digestOf(plainPoints([NaN]));
+    const digest = digestOf([NaN]);
     const series = Array.from({ length: 500 }, (_, index) => ({ name: `m${index}`, digest, spike: null }));
     expect(healthOf(evidence({ series })).reasons).to.have.length(20);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isLoss, newestSpike } from '../src/spike.js';
-import { pseudoRandom } from './points.js';
+import { pseudoRandom } from './pseudo-random.js';
 
 const spikeIn = (values: readonly number[]) => newestSpike(Float64Array.from(values));
 const flat = (length: number) => Array.from({ length }, (_, index) => 1 + (index % 3) * 0.1);
