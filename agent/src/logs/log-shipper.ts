@@ -1,26 +1,19 @@
-import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from '@svc/contract';
+import type { AttemptKey, LogPosition, LogStream as StreamName } from '@svc/contract';
 import { LOG_STREAMS } from '@svc/contract/protocol';
 import { watch, type FSWatcher } from 'node:fs';
 import { writeDurable } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
-import { Pace } from '../core/pace.js';
 import { retry } from '../core/retry.js';
 import { attemptKey, type Clock } from '../core/runner.js';
+import { createLogChannel, type LogChannel, type LogSocket } from './log-channel.js';
 import { ensureLogHeads, saveLogHeads, type LogHead, type DurableWriter } from './log-head.js';
-import { LogStream, type LogChannel, type Mark } from './log-stream.js';
+import { LogStream } from './log-stream.js';
+import type { ServerPosition } from './log-sender.js';
 
-const READ_BYTES = 256 * 1024;
 const POLL_MS = 500;
 const POLL_UNWATCHED_MS = 40;
 const REPLAY_BYTES_PER_S = 32 * 1024 * 1024;
-const AT_START: Mark = { offset: 0, lines: 0 };
-
-/** The socket as logs see it. */
-export interface LogSocket {
-  send(frame: LogsFrame): void;
-  /** Resolves when the socket has room for a frame, or is gone. */
-  room(): Promise<void>;
-}
+const AT_START: ServerPosition = { offset: 0, lines: 0 };
 
 /** The directory of an attempt, and the files in it that its process appends to. */
 export type LogPaths = Readonly<Record<'dir' | StreamName, string>>;
@@ -34,13 +27,7 @@ export class LogShipper {
 
   /** What was written without a connection is sent at `replayBytesPerS` at most, all attempts together. */
   constructor(socket: LogSocket, clock: Clock, log: AgentLog, replayBytesPerS = REPLAY_BYTES_PER_S) {
-    this.#channel = {
-      send: (frame) => socket.send(frame),
-      inTurn: createTurns(() => socket.room()),
-      replayPace: new Pace(replayBytesPerS),
-      clock,
-      log,
-    };
+    this.#channel = createLogChannel(socket, clock, log, replayBytesPerS);
   }
 
   /** The logs of every managed attempt, those taken up first first. */
@@ -65,7 +52,7 @@ export class LogShipper {
     return logs;
   }
 
-  /** A connection stands; `positions` are the server's marks, 0 where none is given. */
+  /** A connection stands; `positions` are the server's, 0 where none is given. */
   resume(positions: readonly LogPosition[]): void {
     this.#online = true;
     const byAttempt = new Map<string, LogPosition[]>();
@@ -96,8 +83,9 @@ export class AttemptLogs {
   readonly #channel: LogChannel;
   readonly #onClose: () => void;
   readonly #streams: Readonly<Record<StreamName, LogStream>>;
-  /** The last change of the cuts. */
-  #cutting: Promise<unknown> = Promise.resolve();
+  /** The last change of the heads. */
+  #changing: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
   #isBeginning = false;
   #hasBegun = false;
   #watcher: FSWatcher | null = null;
@@ -108,7 +96,7 @@ export class AttemptLogs {
     this.#channel = channel;
     this.#onClose = onClose;
     const toStream = (name: StreamName) =>
-      new LogStream(key, name, paths[name], channel, (...change) => this.cut(name, ...change));
+      new LogStream(key, name, paths[name], channel, (...change) => this.changeHead(name, ...change));
     this.#streams = { stdout: toStream('stdout'), stderr: toStream('stderr') };
   }
 
@@ -126,26 +114,26 @@ export class AttemptLogs {
   }
 
   /**
-   * Moves a cut, one at a time: it is on the disk before the stream goes by it. Resolves with the one before and the new one;
+   * Moves a head, one at a time: it is on the disk before the stream goes by it. Resolves with the one before and the new one;
    * null when nothing has changed.
    */
-  cut(
+  changeHead(
     name: StreamName,
-    toCut: (before: LogHead) => LogHead | Promise<LogHead>,
+    toHead: (before: LogHead) => LogHead | Promise<LogHead>,
     disk: DurableWriter = { writeDurable },
   ): Promise<readonly [before: LogHead, made: LogHead] | null> {
-    const cutting = this.#cutting.then(async () => {
+    const changing = this.#changing.then(async () => {
       const stream = this.#streams[name];
-      const before = stream.cut;
-      const made = await toCut(before);
-      if (made.to === before.to || stream.isClosed) return null;
+      const before = stream.head;
+      const made = await toHead(before);
+      if (made.to === before.to || this.#isClosed) return null;
       const { stdout, stderr } = this.#streams;
-      await saveLogHeads(this.dir, { stdout: stdout.cut, stderr: stderr.cut, [name]: made }, disk);
-      stream.raiseCut(made);
+      await saveLogHeads(this.dir, { stdout: stdout.head, stderr: stderr.head, [name]: made }, disk);
+      stream.raiseHead(made);
       return [before, made] as const;
     });
-    this.#cutting = cutting.catch(() => {});
-    return cutting;
+    this.#changing = changing.catch(() => {});
+    return changing;
   }
 
   /** Ships what is written from now on at once. The directory must be there. */
@@ -190,6 +178,7 @@ export class AttemptLogs {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#stopWatching();
     for (const name of LOG_STREAMS) this.#streams[name].close();
     this.#onClose();
@@ -199,12 +188,12 @@ export class AttemptLogs {
   #begin(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    const cuts = retry(() => ensureLogHeads(this.dir), {
-      isWanted: () => !this.#streams.stdout.isClosed,
+    const heads = retry(() => ensureLogHeads(this.dir), {
+      isWanted: () => !this.#isClosed,
       onFailure: (error) =>
         this.#channel.log.error('a log cannot be shipped yet', { dir: this.dir, reason: toReason(error) }),
     });
-    void cuts.then(
+    void heads.then(
       (known) => {
         this.#hasBegun = true;
         for (const name of LOG_STREAMS) this.#streams[name].begin(known[name]);
@@ -233,15 +222,4 @@ export class AttemptLogs {
     this.#watcher?.close();
     if (this.#poll !== null) clearInterval(this.#poll);
   }
-}
-
-/** One task at a time, first come first served, each when there is room, all with the same buffer. */
-function createTurns(room: () => Promise<void>): LogChannel['inTurn'] {
-  let buffer: Buffer | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const turn = last.then(room).then(() => task((buffer ??= Buffer.allocUnsafeSlow(READ_BYTES))));
-    last = turn.catch(() => {});
-    return turn;
-  };
 }

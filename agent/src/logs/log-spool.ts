@@ -134,7 +134,7 @@ export class LogSpool {
       for (const name of LOG_STREAMS) {
         const stream = logs.streams[name];
         const known = before.get(stream);
-        const entry = known?.start === stream.cut.start ? known : toEntry(logs, name);
+        const entry = known?.start === stream.head.start ? known : toEntry(logs, name);
         this.#entries.set(stream, entry);
         if (logs.hasBegun) await this.#measureFile(entry, now);
       }
@@ -165,8 +165,8 @@ export class LogSpool {
     if (await this.#punchAgain()) return;
     for (const entry of this.#acknowledged()) {
       if (freed >= harmlessBytes) return;
-      const { ackedTo, cut } = entry.stream;
-      freed += await this.#cut(entry, Math.min(ackedTo, cut.to + harmlessBytes - freed));
+      const { ackedTo, head } = entry.stream;
+      freed += await this.#cut(entry, Math.min(ackedTo, head.to + harmlessBytes - freed));
     }
     if (this.#refusal !== null) return;
     const stuck = new Set<Entry>();
@@ -183,7 +183,7 @@ export class LogSpool {
   #acknowledged(): Entry[] {
     const worthBytes = Math.min(BITE_BYTES, this.#maxBytes / 64);
     return [...this.#entries.values()]
-      .filter(({ stream }) => stream.ackedTo - stream.cut.to >= worthBytes)
+      .filter(({ stream }) => stream.ackedTo - stream.head.to >= worthBytes)
       .sort(
         (a, b) => Number(b.stream.isFinal) - Number(a.stream.isFinal) || (a.logs.dir < b.logs.dir ? -1 : 1),
       );
@@ -192,43 +192,43 @@ export class LogSpool {
   /** The oldest bytes that are kept; of the same age, those of the file that has the most. */
   #oldest(stuck: ReadonlySet<Entry>): { entry: Entry; to: number } | null {
     const candidates = [...this.#entries.values()].flatMap((entry) => {
-      const slice = stuck.has(entry) ? null : entry.ages.sliceAt(entry.stream.cut.to);
+      const slice = stuck.has(entry) ? null : entry.ages.sliceAt(entry.stream.head.to);
       return slice === null ? [] : [{ entry, ...slice }];
     });
-    const keptBytes = ({ sizeBytes, stream }: Entry) => sizeBytes - stream.cut.to;
+    const keptBytes = ({ sizeBytes, stream }: Entry) => sizeBytes - stream.head.to;
     const [oldest] = candidates.sort((a, b) => a.at - b.at || keptBytes(b.entry) - keptBytes(a.entry));
     if (oldest === undefined) return null;
     const { entry, to } = oldest;
-    return { entry, to: Math.min(to, entry.stream.cut.to + Math.ceil(this.#maxBytes / 16)) };
+    return { entry, to: Math.min(to, entry.stream.head.to + Math.ceil(this.#maxBytes / 16)) };
   }
 
   /** Takes the file's beginning away up to the line at `target`; resolves with the bytes that are gone. */
   async #cut(entry: Entry, target: number): Promise<number> {
     const { logs, name, stream } = entry;
-    const toCut = (before: LogHead) => findLogHead(stream.path, before, target, this.#options.clock.now());
-    const change = await logs.cut(name, toCut, this.#reserve);
+    const toHead = (before: LogHead) => findLogHead(stream.path, before, target, this.#options.clock.now());
+    const change = await logs.changeHead(name, toHead, this.#reserve);
     if (change === null) return 0;
-    const [before, cut] = change;
-    if (cut.to > stream.ackedTo) {
-      const about = { dir: logs.dir, stream: name, lines: cut.lines - before.lines };
+    const [before, head] = change;
+    if (head.to > stream.ackedTo) {
+      const about = { dir: logs.dir, stream: name, lines: head.lines - before.lines };
       this.#options.log.warn('the log spool is full: its oldest lines are given up', about);
     }
     await this.#punch(entry);
-    return cut.to - before.to;
+    return head.to - before.to;
   }
 
   /** For cuts of an earlier agent, which may have been killed just before. False when there are none. */
   async #punchAgain(): Promise<boolean> {
-    const behind = [...this.#entries.values()].filter(({ stream, punchedTo }) => stream.cut.to > punchedTo);
+    const behind = [...this.#entries.values()].filter(({ stream, punchedTo }) => stream.head.to > punchedTo);
     for (const entry of behind) await this.#punch(entry);
     return behind.length > 0;
   }
 
   async #punch(entry: Entry): Promise<void> {
-    const { path: file, cut } = entry.stream;
-    const bytes = cut.to - cut.start.to;
+    const { path: file, head } = entry.stream;
+    const bytes = head.to - head.start.to;
     if (bytes > 0) await punchHole(file, bytes);
-    entry.punchedTo = cut.to;
+    entry.punchedTo = head.to;
   }
 
   /** Has the reserve there, and tries once whether holes can be punched. */
@@ -260,7 +260,7 @@ export class LogSpool {
 
 function toEntry(logs: AttemptLogs, name: StreamName): Entry {
   const stream = logs.streams[name];
-  const { start } = stream.cut;
+  const { start } = stream.head;
   const sizes = { sizeBytes: start.to, heldBytes: 0, punchedTo: start.to };
   return { logs, name, stream, start, ages: new LogAges(), ...sizes };
 }
