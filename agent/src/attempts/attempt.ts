@@ -10,6 +10,7 @@ import { within } from '../core/within.js';
 import type { AttemptLogs } from '../logs/log-shipper.js';
 import type { AttemptSpool } from '../spool/attempt-spool.js';
 import type { AttemptPlugins } from './attempt-plugins.js';
+import { AttemptLife } from './attempt-state.js';
 import { loadEnd, saveReleased, type Runtime, type SavedPlan } from './run-dir.js';
 
 /** So long the report of an end waits for the last of the log to be on its way. */
@@ -41,23 +42,12 @@ export class Attempt {
   readonly #spool: AttemptSpool;
   readonly #host: AttemptHost;
 
-  /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
-  readonly startAuthorized: Promise<boolean>;
-  /** Resolves when it is managed no more. */
-  readonly released: Promise<void>;
-  readonly #ended: Promise<void>;
-  /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
-  #settled: Promise<void>;
-  #resolveSettled = () => {};
-  #resolveEnded = () => {};
-  #resolveStartAuthorized: (isWanted: boolean) => void = () => {};
-  #resolveReleased = () => {};
-  #isStartAuthorized = false;
+  readonly #life = new AttemptLife();
   #run: Run | null = null;
   #end: Ended | null = null;
-  #accepted = false;
+  /** null: nobody has asked for a stop. */
   #stopGraceMs: number | null = null;
-  #forgetting = false;
+  #released: Promise<void> | null = null;
 
   constructor(
     readonly key: AttemptKey,
@@ -71,54 +61,52 @@ export class Attempt {
     this.#logs = logs;
     this.#spool = spool;
     this.#host = host;
-    this.#settled = this.#unsettled();
-    this.startAuthorized = new Promise((resolve) => (this.#resolveStartAuthorized = resolve));
-    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-    this.released = new Promise((resolve) => (this.#resolveReleased = resolve));
   }
 
   get hasEnded(): boolean {
-    return this.#end !== null;
+    return this.#life.state === 'ended';
   }
 
-  /** The server has said that it has nothing more to do with it. */
-  get isForgetting(): boolean {
-    return this.#forgetting;
+  /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
+  get startAuthorized(): Promise<boolean> {
+    return this.#life.startAuthorized;
   }
 
+  /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
   get settled(): Promise<void> {
-    return this.#settled;
+    return this.#life.settled;
+  }
+
+  /** Resolves when it is managed no more; null while the server has not said `forget`. */
+  get released(): Promise<void> | null {
+    return this.#released;
   }
 
   /** Its directory is durable, with that plan: from here on it is ours, and waits for `start`. */
   accept(plan: SavedPlan): void {
     this.#plan = plan;
-    this.#accepted = true;
-    this.#host.send({ type: 'accepted', ...this.key });
-    if (!this.#isStartAuthorized) this.#resolveSettled();
+    this.#sendAccepted();
+    this.#life.move('prepared');
   }
 
   /** The server wants it started here. */
   authorizeStart(): void {
-    if (this.#isStartAuthorized) return;
-    this.#isStartAuthorized = true;
-    if (this.#accepted) this.#settled = this.#unsettled();
-    this.#resolveStartAuthorized(true);
+    this.#life.move('authorized');
   }
 
   /** The server asked for it again: says once more how far it is. */
   repeat(): void {
-    const isStarting = this.#run === null && this.#end === null;
-    if (!isStarting) this.#sendReport();
-    else if (this.#accepted) this.#host.send({ type: 'accepted', ...this.key });
+    const { repeated } = this.#life.facts;
+    if (repeated === 'accepted') this.#sendAccepted();
+    if (repeated === 'report') this.#sendReport();
   }
 
-  /** What the server is told of it. One that is being started is running, without a pid. */
+  /** What the server is told of it. */
   report(): AttemptReport {
     const run = this.#run;
     return {
       ...this.key,
-      state: this.#end !== null ? 'ended' : this.#isStartAuthorized ? 'running' : 'accepted',
+      state: this.#life.facts.reported,
       pid: run?.pid ?? null,
       started_at: run?.startedAt ?? null,
       exit: this.#end === null ? null : withoutTime(this.#end),
@@ -128,7 +116,7 @@ export class Attempt {
 
   /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
   async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
-    this.#isStartAuthorized = true;
+    this.#life.move('found');
     this.#logs.watch(this.paths.dir);
     try {
       this.#run = await launch;
@@ -136,7 +124,7 @@ export class Attempt {
       // An agent that closes says nothing of what it did not carry through: the next one finds out.
       return this.#host.signal.aborted ? undefined : this.end(onFailure(toReason(error)));
     }
-    this.#resolveSettled();
+    this.#life.move('launched');
     this.#sendReport();
     this.#host.plugins.started({ ...this.#facts, pid: this.#run.pid, startedAt: this.#run.startedAt });
     this.#host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
@@ -169,34 +157,31 @@ export class Attempt {
     this.#end = ended;
     this.#logs.finalize();
     this.#spool.finalize();
-    this.#resolveSettled();
-    this.#resolveEnded();
+    this.#life.move('ended');
   }
 
   stop(graceMs: number = this.#plan.kill_grace_ms): void {
     this.#stopGraceMs = Math.min(graceMs, this.#stopGraceMs ?? Infinity);
-    this.#resolveStartAuthorized(false);
+    this.#life.move('stopped');
     if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
   }
 
   /** The server has its end, or wants nothing of it: once it has ended and its log and spool are delivered, it is released. */
   forget(): void {
     if (!this.hasEnded) this.stop();
-    if (this.#forgetting) return;
-    this.#forgetting = true;
-    void this.#forget().catch(() => {});
+    this.#released ??= this.#release().catch(() => {});
   }
 
-  #unsettled(): Promise<void> {
-    return new Promise((resolve) => (this.#resolveSettled = resolve));
+  #sendAccepted(): void {
+    this.#host.send({ type: 'accepted', ...this.key });
   }
 
   #sendReport(): void {
     this.#host.send({ type: 'attempt', ...this.report() });
   }
 
-  async #forget(): Promise<void> {
-    await this.#ended;
+  async #release(): Promise<void> {
+    await this.#life.ended;
     // However long: a server whose disk is full acknowledges nothing, and takes it all once there is room.
     await this.#logs.shipped;
     await this.#spool.delivered;
@@ -206,7 +191,6 @@ export class Attempt {
     this.#spool.close();
     this.#host.release(this);
     this.#host.onReleased(this.paths.dir);
-    this.#resolveReleased();
   }
 
   /** Must hold: it is still managed, or the mark could come into the directory of a later life of the attempt. */

@@ -121,7 +121,7 @@ export class Supervisor {
   #dispatch(frame: Dispatch): void {
     const key = { job_id: frame.job_id, attempt: frame.attempt };
     const known = this.#attempts.get(attemptKey(key));
-    if (known?.isForgetting) return this.#dispatchAfter(known, frame);
+    if (known?.released) return this.#dispatchAfter(known.released, frame);
     if (known !== undefined) return known.repeat();
     const paths = toRunPaths(this.#jobsDir, key);
     const plan = toSavedPlan(frame, paths, this.#options.clock.now());
@@ -130,8 +130,8 @@ export class Supervisor {
   }
 
   /** A new life of an attempt that was stopped before it had started: the server has sent it here once more. */
-  #dispatchAfter(known: Attempt, frame: Dispatch): void {
-    void known.released.then(() => {
+  #dispatchAfter(released: Promise<void>, frame: Dispatch): void {
+    void released.then(() => {
       if (!this.#options.signal.aborted) this.#dispatch(frame);
     });
   }
