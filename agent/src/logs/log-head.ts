@@ -1,9 +1,9 @@
 import type { LogStream } from '@svc/contract';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { loadJson } from '../core/durable-file.js';
+import { loadJson, writeDurable } from '../core/durable-file.js';
 import { LineSplitter } from './line-splitter.js';
-import type { LogReserve } from './log-reserve.js';
+import { unlessFull } from './sparse-file.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -23,9 +23,6 @@ export interface LogHead extends Place {
   readonly start: Place;
 }
 
-/** What replaces a small file durably. */
-export type DurableWriter = Pick<LogReserve, 'writeDurable'>;
-
 export type LogHeads = Readonly<Record<LogStream, LogHead>>;
 
 const BEGINNING: Place = { to: 0, lines: 0, at: 0 };
@@ -34,10 +31,7 @@ export const WHOLE_LOGS: LogHeads = { stdout: WHOLE_LOG, stderr: WHOLE_LOG };
 
 const toFile = (dir: string): string => path.join(dir, 'cut.json');
 
-/**
- * The cuts of the attempt in that directory. Their file is made when there is none yet, for a full disk takes a new one in
- * its place, but none besides; who cannot make it can do without until there is something to cut.
- */
+/** The heads of the attempt in that directory. Their file is made when there is none: on a full disk it can only be written over. */
 export async function ensureLogHeads(dir: string): Promise<LogHeads> {
   const content = JSON.stringify(WHOLE_LOGS);
   await writeFile(toFile(dir), content, { flag: 'wx', mode: 0o600 }).catch(() => {});
@@ -46,8 +40,23 @@ export async function ensureLogHeads(dir: string): Promise<LogHeads> {
 }
 
 /** Must hold: they are on the disk before any byte goes. */
-export function saveLogHeads(dir: string, cuts: LogHeads, disk: DurableWriter): Promise<void> {
-  return disk.writeDurable(toFile(dir), cuts);
+export async function saveLogHeads(dir: string, heads: LogHeads): Promise<void> {
+  await writeDurable(toFile(dir), heads).catch(async (error: unknown) => {
+    unlessFull(error);
+    await overwrite(toFile(dir), Buffer.from(JSON.stringify(heads)));
+  });
+}
+
+/** Takes no room: the file has its block already. Must hold: less than a sector, which a disk writes as a whole. */
+async function overwrite(file: string, bytes: Buffer): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.write(bytes, 0, bytes.length, 0);
+    await handle.truncate(bytes.length);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /**

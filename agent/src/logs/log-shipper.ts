@@ -1,12 +1,11 @@
 import type { AttemptKey, LogPosition, LogStream as StreamName } from '@svc/contract';
 import { LOG_STREAMS } from '@svc/contract/protocol';
 import { watch, type FSWatcher } from 'node:fs';
-import { writeDurable } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import { retry } from '../core/retry.js';
 import { attemptKey, type Clock } from '../core/runner.js';
 import { createLogChannel, type LogChannel, type LogSocket } from './log-channel.js';
-import { ensureLogHeads, saveLogHeads, type LogHead, type DurableWriter } from './log-head.js';
+import { ensureLogHeads, saveLogHeads, type LogHead } from './log-head.js';
 import { LogStream } from './log-stream.js';
 import type { ServerPosition } from './log-sender.js';
 
@@ -96,7 +95,7 @@ export class AttemptLogs {
     this.#channel = channel;
     this.#onClose = onClose;
     const toStream = (name: StreamName) =>
-      new LogStream(key, name, paths[name], channel, (...change) => this.changeHead(name, ...change));
+      new LogStream(key, name, paths[name], channel, (toHead) => this.changeHead(name, toHead));
     this.#streams = { stdout: toStream('stdout'), stderr: toStream('stderr') };
   }
 
@@ -120,7 +119,6 @@ export class AttemptLogs {
   changeHead(
     name: StreamName,
     toHead: (before: LogHead) => LogHead | Promise<LogHead>,
-    disk: DurableWriter = { writeDurable },
   ): Promise<readonly [before: LogHead, made: LogHead] | null> {
     const changing = this.#changing.then(async () => {
       const stream = this.#streams[name];
@@ -128,7 +126,7 @@ export class AttemptLogs {
       const made = await toHead(before);
       if (made.to === before.to || this.#isClosed) return null;
       const { stdout, stderr } = this.#streams;
-      await saveLogHeads(this.dir, { stdout: stdout.head, stderr: stderr.head, [name]: made }, disk);
+      await saveLogHeads(this.dir, { stdout: stdout.head, stderr: stderr.head, [name]: made });
       stream.raiseHead(made);
       return [before, made] as const;
     });

@@ -7,7 +7,6 @@ import { toReason, type AgentLog } from '../core/log.js';
 import type { Clock } from '../core/runner.js';
 import { LogAges } from './log-ages.js';
 import { findLogHead, type LogHead, type Place } from './log-head.js';
-import { LogReserve } from './log-reserve.js';
 import type { AttemptLogs, LogShipper } from './log-shipper.js';
 import type { LogStream } from './log-stream.js';
 import { ReleasedLogs } from './released-logs.js';
@@ -52,12 +51,10 @@ interface Entry {
 export class LogSpool {
   readonly #options: LogSpoolOptions;
   readonly #maxBytes: number;
-  readonly #reserve: LogReserve;
   readonly #released: ReleasedLogs;
   #entries = new Map<LogStream, Entry>();
-  /** Why no hole can be punched here; undefined: not known yet. */
-  #refusal: string | null | undefined;
-  #refusalSaid = false;
+  /** null: not tried yet. */
+  #canPunch: boolean | null = null;
   #isLow = false;
   #complaint: string | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -67,7 +64,6 @@ export class LogSpool {
   constructor(options: LogSpoolOptions) {
     this.#options = options;
     this.#maxBytes = options.maxBytes ?? SPOOL_MAX_BYTES;
-    this.#reserve = new LogReserve(path.join(options.stateDir, 'log-reserve'));
     this.#released = new ReleasedLogs(path.join(options.stateDir, 'jobs'));
   }
 
@@ -111,15 +107,11 @@ export class LogSpool {
 
   async #look(): Promise<void> {
     try {
-      const prepared = this.#prepare();
-      // What cannot be prepared, as on a full disk, holds up no look: that is when room is needed most.
-      await prepared.catch(() => {});
       await this.#measure();
       if (this.#isFull && this.#released.heldBytes > 0) await this.#released.count();
       const wantedBytes = this.#isFull ? this.#heldBytes - (15 / 16) * this.#maxBytes : 0;
       this.#isLow = await this.#isDiskLow();
       await this.#makeRoom(wantedBytes, this.#isLow ? Infinity : wantedBytes);
-      await prepared;
       this.#complaint = null;
     } catch (error) {
       this.#complain(error);
@@ -130,13 +122,13 @@ export class LogSpool {
     const before = this.#entries;
     const now = performance.now();
     this.#entries = new Map();
-    for (const logs of this.#options.logs.managed) {
+    for (const logs of this.#options.logs.managed.filter(({ hasBegun }) => hasBegun)) {
       for (const name of LOG_STREAMS) {
         const stream = logs.streams[name];
         const known = before.get(stream);
         const entry = known?.start === stream.head.start ? known : toEntry(logs, name);
         this.#entries.set(stream, entry);
-        if (logs.hasBegun) await this.#measureFile(entry, now);
+        await this.#measureFile(entry, now);
       }
     }
     for (const logs of this.#options.logs.takeReleased()) await this.#released.add(logs.dir);
@@ -148,7 +140,7 @@ export class LogSpool {
     if (file === null) return;
     const sizeBytes = start.to + file.size;
     entry.heldBytes = toHeldBytes(file);
-    if (sizeBytes < entry.sizeBytes) await stream.startAnew(this.#reserve);
+    if (sizeBytes < entry.sizeBytes) await stream.startAnew();
     entry.sizeBytes = sizeBytes;
     ages.note(sizeBytes, now);
   }
@@ -161,14 +153,13 @@ export class LogSpool {
   /** `harmlessBytes` of what the server has, as far as it goes; up to `wantedBytes` of what it does not have. */
   async #makeRoom(wantedBytes: number, harmlessBytes: number): Promise<void> {
     let freed = await this.#released.free(harmlessBytes);
-    if (freed >= harmlessBytes || !this.#mayPunch()) return;
+    if (freed >= harmlessBytes || !(await this.#mayPunch())) return;
     if (await this.#punchAgain()) return;
     for (const entry of this.#acknowledged()) {
       if (freed >= harmlessBytes) return;
       const { ackedTo, head } = entry.stream;
       freed += await this.#cut(entry, Math.min(ackedTo, head.to + harmlessBytes - freed));
     }
-    if (this.#refusal !== null) return;
     const stuck = new Set<Entry>();
     while (freed < wantedBytes) {
       const oldest = this.#oldest(stuck);
@@ -206,7 +197,7 @@ export class LogSpool {
   async #cut(entry: Entry, target: number): Promise<number> {
     const { logs, name, stream } = entry;
     const toHead = (before: LogHead) => findLogHead(stream.path, before, target, this.#options.clock.now());
-    const change = await logs.changeHead(name, toHead, this.#reserve);
+    const change = await logs.changeHead(name, toHead);
     if (change === null) return 0;
     const [before, head] = change;
     if (head.to > stream.ackedTo) {
@@ -231,22 +222,14 @@ export class LogSpool {
     entry.punchedTo = head.to;
   }
 
-  /** Has the reserve there, and tries once whether holes can be punched. */
-  async #prepare(): Promise<void> {
-    await this.#reserve.ensure();
-    if (this.#refusal === undefined) this.#refusal = await findHoleProblem(this.#options.stateDir);
-  }
-
-  /** Where that is not known yet, room may be made as a trial: of what the server has alone. */
-  #mayPunch(): boolean {
-    if (typeof this.#refusal === 'string' && !this.#refusalSaid) {
-      this.#refusalSaid = true;
-      this.#options.log.warn('the log spool cannot be bounded here: logs stay until they are shipped', {
-        dir: this.#options.stateDir,
-        reason: this.#refusal,
-      });
-    }
-    return typeof this.#refusal !== 'string';
+  /** Tried once, when there is a need for it. */
+  async #mayPunch(): Promise<boolean> {
+    if (this.#canPunch !== null) return this.#canPunch;
+    const { stateDir: dir, log } = this.#options;
+    const reason = await findHoleProblem(dir);
+    if (reason !== null)
+      log.warn('the log spool cannot be bounded here: logs stay until they are shipped', { dir, reason });
+    return (this.#canPunch = reason === null);
   }
 
   /** Each reason once, until a look went well. */

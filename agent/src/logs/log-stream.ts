@@ -1,13 +1,13 @@
 import type { AttemptKey, LogStream as StreamName } from '@svc/contract';
 import { toReason } from '../core/log.js';
 import type { LogChannel } from './log-channel.js';
-import type { LogHead, DurableWriter, Place } from './log-head.js';
+import type { LogHead, Place } from './log-head.js';
 import { LogPump } from './log-pump.js';
 import { LogReader, type LogRead } from './log-reader.js';
 import { LogSender, type ServerPosition } from './log-sender.js';
 
 /** Moves the head of a stream, durably. */
-export type ChangeHead = (toHead: (before: LogHead) => LogHead, disk?: DurableWriter) => Promise<unknown>;
+export type ChangeHead = (toHead: (before: LogHead) => LogHead) => Promise<unknown>;
 
 /**
  * Ships one file, line by line, from the server's position on. The file is the only store: whatever the connection
@@ -78,13 +78,13 @@ export class LogStream {
   }
 
   /** The file has been emptied: the log goes on with its first byte. Without the server's position nobody knows behind what. */
-  async startAnew(disk?: DurableWriter): Promise<void> {
+  async startAnew(): Promise<void> {
     if (!this.#sender.isPositionKnown) return;
     const { start } = this.head;
     this.#reader.discardRead();
     this.#isStartingAnew = true;
     try {
-      await this.#changeHead((before) => (before.start === start ? this.#toNewStart(before) : before), disk);
+      await this.#changeHead((before) => (before.start === start ? this.#toNewStart(before) : before));
     } finally {
       this.#isStartingAnew = false;
       this.wake();

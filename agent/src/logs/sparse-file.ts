@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,7 +17,7 @@ export async function punchHole(file: string, bytes: number): Promise<void> {
   await run('fallocate', ['--punch-hole', '--keep-size', '--offset', '0', '--length', `${bytes}`, file]);
 }
 
-/** null when holes can be punched in files of that directory, else why not. Rejects when it cannot be tried, as on a full disk. */
+/** null when holes can be punched in files of that directory, else why not. */
 export async function findHoleProblem(dir: string): Promise<string | null> {
   const file = path.join(dir, `hole-${process.pid}.tmp`);
   const handle = await open(file, 'w', 0o600);
@@ -26,16 +26,27 @@ export async function findHoleProblem(dir: string): Promise<string | null> {
     await handle.truncate(TRIAL_BYTES);
     const refusal = await punchHole(file, TRIAL_BYTES).then(() => null, toRefusal);
     if (refusal !== null) return refusal;
-    await handle.writeFile(Buffer.alloc(TRIAL_BYTES, 1));
-    await handle.sync();
-    const before = toHeldBytes(await handle.stat());
-    await punchHole(file, TRIAL_BYTES);
-    const isFreed = toHeldBytes(await handle.stat()) < before;
+    // On a full disk this cannot be tried out, and is taken for granted.
+    const isFreed = (await freesRoom(file, handle).catch(unlessFull)) ?? true;
     return isFreed ? null : 'a hole takes as much room as what was there';
   } finally {
     await handle.close();
     await rm(file, { force: true });
   }
+}
+
+async function freesRoom(file: string, handle: FileHandle): Promise<boolean> {
+  await handle.writeFile(Buffer.alloc(TRIAL_BYTES, 1));
+  await handle.sync();
+  const before = toHeldBytes(await handle.stat());
+  await punchHole(file, TRIAL_BYTES);
+  return toHeldBytes(await handle.stat()) < before;
+}
+
+/** For `catch`: null when the disk is full. */
+export function unlessFull(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return null;
+  throw error;
 }
 
 function toRefusal(error: NodeJS.ErrnoException & { stderr?: string }): string {

@@ -13,7 +13,6 @@ import {
   saveLogHeads,
   type LogHead,
 } from '../../src/logs/log-head.js';
-import { LogReserve } from '../../src/logs/log-reserve.js';
 
 function linesFrom(data: Buffer, offset: number): string[] {
   const splitter = new LineSplitter(offset);
@@ -69,7 +68,7 @@ describe('agent: cuts of a log', () => {
   it('are found again on the disk', async () => {
     expect(await ensureLogHeads(dir)).to.deep.equal(WHOLE_LOGS);
     const cuts = { stdout: { ...WHOLE_LOG, to: 8, lines: 2, at: 7 }, stderr: WHOLE_LOG };
-    await saveLogHeads(dir, cuts, new LogReserve(path.join(dir, 'reserve')));
+    await saveLogHeads(dir, cuts);
     expect(await ensureLogHeads(dir)).to.deep.equal(cuts);
   });
 
