@@ -14,7 +14,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { LogBook } from './log-book.js';
-import { until } from './until.js';
+import { until } from '@svc/hooks/testing';
 
 type Of<T extends AgentFrame['type']> = FrameOf<AgentFrame, T>;
 type Dispatch = FrameOf<ServerFrame, 'dispatch'>;

@@ -1,4 +1,4 @@
 export { FakeServer, TOKEN } from './fake-server.js';
 export { LogBook } from './log-book.js';
 export { runnerPlugin, ScriptedRunner, type Script } from './scripted-runner.js';
-export { until } from './until.js';
+export { until } from '@svc/hooks/testing';

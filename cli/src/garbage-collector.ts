@@ -14,7 +14,7 @@ export function createGarbageCollector(options: ConnectionOptions & DataDirOptio
   return async (order) => {
     if (isServerMeant(options))
       return createClient(loadConnection(options)).call(routes.collectGarbage, { body: order });
-    const { collectGarbageOfDataDir } = await import('./garbage-of-data-dir.js');
+    const { collectGarbageOfDataDir } = await import('./gc-offline.js');
     return collectGarbageOfDataDir(order, options);
   };
 }

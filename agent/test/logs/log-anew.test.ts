@@ -15,7 +15,7 @@ const numbered = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `line ${from + index} `.padEnd(63, '.'));
 
 /** Megabytes go through the disk here, and looks come every second: on a machine under load that takes its time. */
-const until: typeof untilWithin = (look, what) => untilWithin(look, what, 60_000);
+const until = <T>(look: () => T | Promise<T>, what: string) => untilWithin(look, { what, timeoutMs: 60_000 });
 
 describe('agent: the log of a job that empties it', function () {
   this.timeout(180_000);

@@ -32,7 +32,7 @@ const toLines = (from: number, count: number): string[] =>
 
 /** Megabytes go through the disk here, and looks come every second: on a machine under load that takes its time. */
 const TEST_MS = 180_000;
-const until: typeof untilWithin = (look, what) => untilWithin(look, what, 60_000);
+const until = <T>(look: () => T | Promise<T>, what: string) => untilWithin(look, { what, timeoutMs: 60_000 });
 
 describe('agent: spool of logs', function () {
   this.timeout(TEST_MS);

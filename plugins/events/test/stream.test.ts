@@ -27,7 +27,12 @@ eachDatabase((database) => {
 
     const append = (tx: Tx, draft: Partial<EventDraft> = {}) =>
       kernel.use(eventsRef).append(tx, { type: 'T', title: 't', ...draft });
-    const happen = (draft: Partial<EventDraft> = {}) => kernel.ctx.transaction((tx) => append(tx, draft));
+    /** Resolves once it is published: a stream that is opened then does not show it. */
+    async function happen(draft: Partial<EventDraft> = {}): Promise<EventRecord> {
+      const record = await kernel.ctx.transaction((tx) => append(tx, draft));
+      await until(() => kernel.db('events').where({ id: record.id }).whereNotNull('position').first());
+      return record;
+    }
     async function open(query = '', lastEventId?: string): Promise<SseClient> {
       const path = `/events/stream${query && `?${query}`}`;
       const client = await kernel.sse(path, {

@@ -2,6 +2,7 @@ import { definePlugin } from '@svc/kernel';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { frameReceived, helloReceived, nodesRef } from '@svc/plugin-nodes';
 import { join } from 'node:path';
+import { AttemptNodes } from './attempt-nodes.js';
 import { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import { LogIntake } from './intake.js';
@@ -21,11 +22,15 @@ export const logs = definePlugin({
     const jobs = ctx.use(jobsRef);
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
     const compressor = new Compressor(ctx, store);
-    const intake = new LogIntake(ctx, new PatientLogs(ctx, store), jobs, nodes, compressor);
+    const attemptNodes = new AttemptNodes(ctx, jobs);
+    const intake = new LogIntake(ctx, new PatientLogs(ctx, store), attemptNodes, nodes, compressor);
     ctx.declare(linesAppended);
     ctx.tap(frameReceived.logs, (frame, from) => intake.frame(frame, from));
     ctx.tap(helloReceived, (context) => intake.hello(context));
-    ctx.tap(jobChanged, ({ after }) => store.jobChanged(after.id));
+    ctx.tap(jobChanged, ({ after }) => {
+      attemptNodes.jobChanged(after.id);
+      store.jobChanged(after.id);
+    });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
     ctx.provide(logsRef, {
       tail: (jobId, attempt, query) =>

@@ -1,8 +1,8 @@
 import { toId, type AttemptKey, type LogPosition, type LogsFrame, type LogStream } from '@svc/contract';
 import { giveWay, type PluginContext } from '@svc/kernel';
-import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
+import type { AttemptNodes } from './attempt-nodes.js';
 import type { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
@@ -23,7 +23,7 @@ export class LogIntake {
   constructor(
     private readonly ctx: PluginContext,
     private readonly logs: PatientLogs,
-    private readonly jobs: Jobs,
+    private readonly attemptNodes: AttemptNodes,
     private readonly nodes: Nodes,
     private readonly compressor: Compressor,
   ) {}
@@ -78,8 +78,7 @@ export class LogIntake {
   ): Promise<AttemptKey | null> {
     const id = toId('job', job_id);
     const key = id === null ? null : { job_id: id, attempt };
-    const known = key && (await this.jobs.attempt(this.ctx.db, key));
-    if (known?.node_id === node.id) return key;
+    if (key && (await this.attemptNodes.nodeOf(key)) === node.id) return key;
     this.ctx.log.warn(
       { job_id, attempt, node_id: node.id },
       'log lines of an attempt that is not of that node were refused',

@@ -57,6 +57,19 @@ describe('logs over HTTP', () => {
   });
 
   describe('frames', () => {
+    it('need no query of their own', async () => {
+      const { ship } = await startJob();
+      await ship.lines('stdout', ['first']);
+      const queries: string[] = [];
+      const note = ({ sql }: { sql: string }) => void queries.push(sql);
+      rig.kernel.db.on('query', note);
+      for (let count = 0; count < 20; count += 1) await ship.lines('stdout', ['line']);
+      rig.kernel.db.off('query', note);
+      // Others go on meanwhile: the scheduler, the watch of tokens, the sign of life that is written every 5 s whatever an agent sends.
+      const others = /`(nodes|slots|cpu_claims|tokens)`|from `jobs` where `(status|retry_at)`/;
+      expect(queries.filter((sql) => !others.test(sql))).to.deep.equal([]);
+    });
+
     it('are acknowledged by the mark, stored once, and told by batches', async () => {
       const { id, ship } = await startJob();
       expect(await ship.lines('stdout', ['one', 'two'])).to.equal(10);

@@ -108,7 +108,7 @@ describe('process runner: logs', () => {
       const key = host.sh(
         'yes "step 1234 loss=0.123456 lr=3e-4 and some more text to make it a line" | head -n 600000',
       );
-      await until(() => host.server.logs.isComplete(key), 'all of the log', 60_000);
+      await until(() => host.server.logs.isComplete(key), { what: 'all of the log', timeoutMs: 60_000 });
       expect(host.server.logs.lines(key)).to.have.length(600_000);
       const grownMb = ((await memoryKb(child.pid, 'VmHWM')) - idleKb) / 1024;
       expect(grownMb).to.be.below(100);

@@ -16,7 +16,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
-import { withPluginsAtRest } from '../src/plugins-at-rest.js';
+import { withOfflineKernel } from '../src/offline-kernel.js';
 
 const PLUGINS = [
   ...[auth(), projects(), events(), nodes({ offline_after_s: 1 }), jobs(), logs(), runs()],
@@ -31,7 +31,7 @@ describe('a command that works on the data directory with the plugins', () => {
 
   /** A server that has been stopped, with a job that an agent goes on running. */
   before(async () => {
-    dataDir = mkdtempSync(path.join(tmpdir(), 'svc-at-rest-'));
+    dataDir = mkdtempSync(path.join(tmpdir(), 'svc-offline-'));
     config = resolveConfig({ dataDir, port: 0, plugins: PLUGINS }, { env: {} });
     const rig = await Rig.start({ dataDir });
     const agent = await rig.agent();
@@ -44,7 +44,7 @@ describe('a command that works on the data directory with the plugins', () => {
 
   it('gives up neither a node nor its job, however long it takes', async () => {
     const clock = fakeClock(Date.now());
-    const seen = await withPluginsAtRest(
+    const seen = await withOfflineKernel(
       config,
       async ({ db, use }) => {
         await use(retentionRef).collectGarbage({ older_than_s: 0, dry_run: false });
@@ -61,17 +61,17 @@ describe('a command that works on the data directory with the plugins', () => {
 
   it('has the data directory for itself, and for no longer than it works', async () => {
     const work = () => Rig.start({ dataDir }).then((rig) => rig.close());
-    const refused = await withPluginsAtRest(config, work).catch((error: unknown) => error);
+    const refused = await withOfflineKernel(config, work).catch((error: unknown) => error);
     expect(refused).to.have.property('message').that.contains('a server is running on the data directory');
     await work();
   });
 
   it('fails as its work does, and as a boot does', async () => {
     const defect = new TypeError('a defect');
-    const failed = withPluginsAtRest(config, () => Promise.reject(defect));
+    const failed = withOfflineKernel(config, () => Promise.reject(defect));
     expect(await failed.catch((error: unknown) => error)).to.equal(defect);
     const without = { ...config, plugins: [retention()] };
-    const unbooted = withPluginsAtRest(without, () => Promise.resolve());
+    const unbooted = withOfflineKernel(without, () => Promise.resolve());
     expect(await unbooted.catch((error: unknown) => error)).to.include({ name: 'BootError' });
   });
 });

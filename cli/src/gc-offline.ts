@@ -1,7 +1,7 @@
 import type { GarbageReport } from '@svc/contract';
 import { retentionRef, type GarbageOrder } from '@svc/plugin-retention';
 import { loadDataDirConfig, requireDatabase, type DataDirOptions } from './data-dir.js';
-import { withPluginsAtRest } from './plugins-at-rest.js';
+import { withOfflineKernel } from './offline-kernel.js';
 
 /** For commands alone: it loads the kernel. */
 export async function collectGarbageOfDataDir(
@@ -10,5 +10,5 @@ export async function collectGarbageOfDataDir(
 ): Promise<GarbageReport> {
   const config = await loadDataDirConfig(options);
   requireDatabase(config);
-  return withPluginsAtRest(config, (kernel) => kernel.use(retentionRef).collectGarbage(order));
+  return withOfflineKernel(config, (kernel) => kernel.use(retentionRef).collectGarbage(order));
 }
