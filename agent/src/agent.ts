@@ -9,6 +9,7 @@ import { ensureDurableDir } from './core/durable-file.js';
 import { createAgentLog } from './core/log.js';
 import { ensureIdentity } from './host/identity.js';
 import { lockStateDir, type StateDirLock } from './host/state-dir-lock.js';
+import { Channels } from './spool/channels.js';
 import { RunningAgent } from './running-agent.js';
 
 export interface Agent {
@@ -46,8 +47,18 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
   setMaxListeners(0, closing.signal);
   const node = { id: identity.node_id, name: identity.name };
   const around = { node, log, clock: systemClock, signal: closing.signal };
-  const kernel = await bootAgent(options.plugins, around);
-  const agent = new RunningAgent({ options, stateDir, identity, jobUser, kernel, closing, ...around });
+  const channels = new Channels(stateDir, log);
+  const kernel = await bootAgent(options.plugins, around, (plugin, name) => channels.open(plugin, name));
+  const agent = new RunningAgent({
+    options,
+    stateDir,
+    identity,
+    jobUser,
+    kernel,
+    channels,
+    closing,
+    ...around,
+  });
   try {
     await agent.start();
   } catch (error) {

@@ -19,6 +19,7 @@ import { Telemetry } from './host/telemetry.js';
 import { virtualGpus } from './host/virtual-gpus.js';
 import { LogShipper } from './logs/log-shipper.js';
 import { LogSpool } from './logs/log-spool.js';
+import type { Channels } from './spool/channels.js';
 import { SpoolShipper } from './spool/spool-shipper.js';
 
 /** So long a hello waits for attempts that are being started. */
@@ -31,6 +32,7 @@ export interface AgentParts extends AgentAround {
   /** As whom jobs run; null: as the agent does. */
   readonly jobUser: JobUser | null;
   readonly kernel: AgentKernel;
+  readonly channels: Channels;
   readonly closing: AbortController;
 }
 
@@ -68,6 +70,7 @@ export class RunningAgent implements SessionHandler {
     this.#logs = new LogShipper(this.#session, clock, log, replayBytesPerS);
     this.#logSpool = new LogSpool({ stateDir, maxBytes, logs: this.#logs, clock, log });
     this.#spools = new SpoolShipper(this.#session, log);
+    parts.channels.shipBy(this.#spools);
     this.#supervisor = new Supervisor({
       ...{ stateDir, clock, log, token, jobUser, node, signal, serverUrl: url, bootId: this.#bootId },
       ...{ logs: this.#logs, spools: this.#spools, ...connection },
@@ -115,6 +118,7 @@ export class RunningAgent implements SessionHandler {
     await this.#supervisor.close();
     await this.#oldAttempts.close();
     await this.#parts.kernel.close();
+    await this.#parts.channels.close();
   }
 
   prepare(): Promise<void> {
@@ -143,6 +147,7 @@ export class RunningAgent implements SessionHandler {
     const { node_id, node_secret, server_version } = welcome;
     this.#keepSecret(node_secret);
     this.#telemetry.welcomed();
+    this.#parts.channels.welcomed(welcome.channels ?? []);
     this.#parts.log.info('connected', { url: this.#parts.options.url, node_id, server_version });
     this.#supervisor.welcome(welcome);
     this.#resolveReady();

@@ -1,6 +1,7 @@
 import type {
   AgentFrame,
   AttemptKey,
+  ChannelAck,
   FrameOf,
   Hello,
   LogPosition,
@@ -42,6 +43,13 @@ export class FakeServer {
   acknowledges = true;
   /** What spool frames are answered with; null: with nothing. */
   takeSpool: (frame: Of<'spool'>) => Pick<SpoolAck, 'offset' | 'refused'> | null = ({ lines }) => ({
+    offset: lines.at(-1)?.to ?? 0,
+    refused: [],
+  });
+  /** The channels that `welcome` names. */
+  channels: readonly string[] = [];
+  /** What channel frames are answered with; null: with nothing. */
+  takeChannel: (frame: Of<'channel'>) => Pick<ChannelAck, 'offset' | 'refused'> | null = ({ lines }) => ({
     offset: lines.at(-1)?.to ?? 0,
     refused: [],
   });
@@ -186,6 +194,10 @@ export class FakeServer {
       const taken = this.takeSpool(frame);
       if (taken !== null) answer({ type: 'spool_ack', job_id, attempt, file, ...taken });
     }
+    if (frame.type === 'channel') {
+      const taken = this.takeChannel(frame);
+      if (taken !== null) answer({ type: 'channel_ack', channel: frame.channel, file: frame.file, ...taken });
+    }
     if (frame.type === 'accepted' && this.starts) answer({ ...frame, type: 'start' });
     if (frame.type === 'attempt' && frame.state === 'ended' && this.forgets) {
       answer({ type: 'forget', job_id: frame.job_id, attempt: frame.attempt });
@@ -199,7 +211,8 @@ export class FakeServer {
     });
     const positions: LogPosition[] = attempts.flatMap((report) => this.logs.positions(report));
     const version = { node_secret: SECRET, server_version: 'fake', heartbeat_ms: this.heartbeatMs };
-    return { type: 'welcome', protocol, node_id, ...version, verdicts, log_positions: positions };
+    const channels = [...this.channels];
+    return { type: 'welcome', protocol, node_id, ...version, verdicts, log_positions: positions, channels };
   }
 }
 

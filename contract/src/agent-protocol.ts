@@ -27,7 +27,8 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
  *    refused for good. In place of a line that is too long to be a record the agent sends an empty one. The records are idempotent
  *    themselves, so that a frame may be sent again, also on another connection.
- * 6. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored; what it
+ * 6. A plugin with an agent half and a server half has `channel` frames of its own: spooled and acknowledged as spool files are.
+ * 7. `node_metrics` frames tell how the host does. An agent keeps a sample until `node_metrics_ack` says that it is stored; what it
  *    measured while the server was away goes in frames of its own, marked `late`, beside those of the present.
  *
  * A receiver ignores frame types that it does not know. A protocol number other than its own is refused with a sentence.
@@ -126,6 +127,23 @@ export const SpoolFrame = strict({
 });
 export type SpoolFrame = Static<typeof SpoolFrame>;
 
+/**
+ * Messages of an agent plugin to its server half, spooled on the agent as `spool` files are: each line is a `ChannelMessage` as JSON. An
+ * agent sends those of channels that `welcome` names.
+ */
+export const ChannelFrame = strict({
+  type: Type.Literal('channel'),
+  channel: Type.String({ minLength: 1, maxLength: 100 }),
+  file: SpoolFrame.properties.file,
+  from: SpoolFrame.properties.from,
+  lines: SpoolFrame.properties.lines,
+});
+export type ChannelFrame = Static<typeof ChannelFrame>;
+
+/** `attempt`: the one that it is about; left out: it is about the host. */
+export const ChannelMessage = strict({ message: Type.Unknown(), attempt: Type.Optional(strict(AttemptKey)) });
+export type ChannelMessage = Static<typeof ChannelMessage>;
+
 /** Every frame that an agent sends. */
 export const AgentFrame = Type.Union([
   Hello,
@@ -135,6 +153,7 @@ export const AgentFrame = Type.Union([
   AttemptFrame,
   LogsFrame,
   SpoolFrame,
+  ChannelFrame,
   NodeMetricsFrame,
 ]);
 export type AgentFrame = Static<typeof AgentFrame>;
@@ -161,6 +180,8 @@ export const Welcome = strict({
   verdicts: Type.Array(strict({ ...AttemptKey, verdict: Verdict })),
   /** Where to go on in each stream of the attempts named in `hello`; 0 where none is given. */
   log_positions: Type.Array(LogPosition),
+  /** Channels of agent plugins whose messages this server takes. Left out: none. */
+  channels: Type.Optional(Type.Array(Type.String())),
 });
 export type Welcome = Static<typeof Welcome>;
 
@@ -204,6 +225,16 @@ export const SpoolAck = strict({
 });
 export type SpoolAck = Static<typeof SpoolAck>;
 
+/** As `spool_ack`, for a `channel` frame. */
+export const ChannelAck = strict({
+  type: Type.Literal('channel_ack'),
+  channel: Type.String(),
+  file: SpoolAck.properties.file,
+  offset: SpoolAck.properties.offset,
+  refused: SpoolAck.properties.refused,
+});
+export type ChannelAck = Static<typeof ChannelAck>;
+
 /** Every frame that the server sends. */
 export const ServerFrame = Type.Union([
   Welcome,
@@ -214,6 +245,7 @@ export const ServerFrame = Type.Union([
   Forget,
   LogsAck,
   SpoolAck,
+  ChannelAck,
   NodeMetricsAck,
 ]);
 export type ServerFrame = Static<typeof ServerFrame>;

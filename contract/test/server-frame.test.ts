@@ -42,6 +42,7 @@ const FRAMES: { readonly [T in ServerFrame['type']]: Extract<ServerFrame, { type
     offset: 7,
     refused: [{ to: 7, reason: 'no JSON' }],
   },
+  channel_ack: { type: 'channel_ack', channel: 'a.b', file: 'a.jsonl', offset: 7, refused: [] },
 };
 
 describe('frames of the server', () => {

@@ -8,7 +8,7 @@ import type { RunPaths } from '../core/run-paths.js';
 import type { Clock, NodeName, Run } from '../core/runner.js';
 import { within } from '../core/within.js';
 import type { AttemptLogs } from '../logs/log-shipper.js';
-import type { AttemptSpool } from '../spool/attempt-spool.js';
+import type { SpoolDirectory } from '../spool/spool-directory.js';
 import type { AttemptPlugins } from './attempt-plugins.js';
 import { AttemptLife } from './attempt-state.js';
 import { loadEnd, saveReleased, type Runtime, type SavedPlan } from './run-dir.js';
@@ -39,7 +39,7 @@ export interface AttemptHost {
 export class Attempt {
   #plan: SavedPlan;
   readonly #logs: AttemptLogs;
-  readonly #spool: AttemptSpool;
+  readonly #spool: SpoolDirectory;
   readonly #host: AttemptHost;
 
   readonly #life = new AttemptLife();
@@ -54,7 +54,7 @@ export class Attempt {
     readonly paths: RunPaths,
     plan: SavedPlan,
     logs: AttemptLogs,
-    spool: AttemptSpool,
+    spool: SpoolDirectory,
     host: AttemptHost,
   ) {
     this.#plan = plan;

@@ -100,7 +100,7 @@ export class Supervisor {
 
   carryOut(frame: ServerFrame): void {
     if (frame.type === 'logs_ack') this.#options.logs.ack(frame);
-    if (frame.type === 'spool_ack') this.#options.spools.ack(frame);
+    if (frame.type === 'spool_ack' || frame.type === 'channel_ack') this.#options.spools.ack(frame);
     if (frame.type === 'dispatch') this.#dispatch(frame);
     if (frame.type === 'start') this.#attempts.get(attemptKey(frame))?.authorizeStart();
     if (frame.type === 'stop') this.#stop(frame, frame.grace_ms);

@@ -13,7 +13,13 @@ import {
 import { attemptEnded, attemptPrepare, attemptStarted } from './attempt-hooks.js';
 import type { AgentCollector, SlotSource } from './collector.js';
 import { toReason, type AgentLog } from './log.js';
-import type { AgentPlugin, AgentPluginContext, AgentRegistrations, AttemptHookRef } from './plugin.js';
+import type {
+  AgentPlugin,
+  AgentPluginContext,
+  Channel,
+  AgentRegistrations,
+  AttemptHookRef,
+} from './plugin.js';
 import type { RunnerAgent } from './runner.js';
 
 export const CONFIG_FILE = 'svc.agent.config.ts';
@@ -22,6 +28,8 @@ const OWNER = 'agent';
 
 /** What every plugin gets of the agent. */
 export type AgentAround = Pick<AgentPluginContext, 'node' | 'log' | 'clock' | 'signal'>;
+
+export type OpenChannel = (plugin: string, name: string) => Channel;
 
 /** The plugins of an agent, set up: what they have registered, and their hooks. */
 export interface AgentKernel {
@@ -36,6 +44,7 @@ export interface AgentKernel {
 export async function bootAgent(
   configured: readonly AgentPlugin[],
   around: AgentAround,
+  openChannel: OpenChannel,
 ): Promise<AgentKernel> {
   const graph = new PluginGraph(configured, CONFIG_FILE);
   const table = new HookTable(graph, toHookLog(around.log));
@@ -64,6 +73,7 @@ export async function bootAgent(
         name,
         hooks,
         tap: (ref, run, place) => table.tap(name, ref, run, place),
+        channel: (channel) => openChannel(name, channel),
         onClose: (dispose) => void disposers.push({ plugin: name, dispose }),
       };
       const options = await checkOptions(plugin);

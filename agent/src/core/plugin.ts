@@ -1,3 +1,4 @@
+import type { AttemptKey } from '@svc/contract';
 import {
   toPluginFactory,
   type Clock,
@@ -25,6 +26,12 @@ export interface AgentRegistrations {
 
 export type AttemptHookRef = typeof attemptPrepare | typeof attemptStarted | typeof attemptEnded;
 
+/** Messages to the server half of a plugin: none is lost, whoever restarts, and each is handled there at least once. */
+export interface Channel {
+  /** Resolves when the message (JSON) is on the disk; rejects when the disk does not take it. `attempt`: the one that it is about. */
+  send(message: unknown, attempt?: AttemptKey): Promise<void>;
+}
+
 export interface AgentPluginContext {
   /** The plugin's. */
   readonly name: string;
@@ -40,6 +47,8 @@ export interface AgentPluginContext {
     run: NoInfer<(...args: Args) => Returned>,
     place?: TapPlace,
   ): void;
+  /** During setup: messages to the server half, which opens a channel of that name too. */
+  channel(name: string): Channel;
   /** Last in, first out, when the agent closes. */
   onClose(dispose: () => void | Promise<void>): void;
 }

@@ -1,15 +1,14 @@
-import type { AttemptKey } from '@svc/contract';
 import { appendFile, stat } from 'node:fs/promises';
-import { toReason, type AgentLog } from '../core/log.js';
+import { toReason, type AgentLog, type LogFields } from '../core/log.js';
 import type { SpoolLine } from './spool-file.js';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export type Refusal = SpoolLine & { readonly reason: string };
 
-/** What the server refused of an attempt's spool, in a file beside it for people to look at. */
+/** What the server refused of a spool, in a file beside it for people to look at. */
 export class RefusedRecords {
-  readonly #key: AttemptKey;
+  readonly #about: LogFields;
   readonly #path: string;
   readonly #log: AgentLog;
 
@@ -18,8 +17,8 @@ export class RefusedRecords {
   /** Of the file; null before it was looked at. */
   #sizeBytes: number | null = null;
 
-  constructor(key: AttemptKey, path: string, log: AgentLog) {
-    this.#key = key;
+  constructor(about: LogFields, path: string, log: AgentLog) {
+    this.#about = about;
     this.#path = path;
     this.#log = log;
   }
@@ -32,7 +31,7 @@ export class RefusedRecords {
     for (const { to, text, reason } of refusals) {
       const count = (this.#counts.get(file) ?? 0) + 1;
       this.#counts.set(file, count);
-      if (count === 1) this.#log.warn('a spooled record was refused', { ...this.#key, file, to, reason });
+      if (count === 1) this.#log.warn('a spooled record was refused', { ...this.#about, file, to, reason });
       entries.push(`${JSON.stringify({ file, to, reason, line: text })}\n`);
     }
     await this.#append(entries);
@@ -42,7 +41,8 @@ export class RefusedRecords {
   close(file: string): void {
     const refused = this.#counts.get(file) ?? 0;
     this.#counts.delete(file);
-    if (refused > 1) this.#log.warn('records of a spool file were refused', { ...this.#key, file, refused });
+    if (refused > 1)
+      this.#log.warn('records of a spool file were refused', { ...this.#about, file, refused });
   }
 
   /** As many as there is room for. */
@@ -57,7 +57,7 @@ export class RefusedRecords {
     }
     if (text === '') return;
     await appendFile(this.#path, text, { mode: 0o600, flush: true }).catch((error: unknown) =>
-      this.#log.warn('refused records cannot be kept', { ...this.#key, reason: toReason(error) }),
+      this.#log.warn('refused records cannot be kept', { ...this.#about, reason: toReason(error) }),
     );
   }
 }

@@ -1,9 +1,15 @@
-import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
+import type { AttemptKey } from '@svc/contract';
 import { toReason, type AgentLog } from '../core/log.js';
 import { Pace } from '../core/pace.js';
 import type { RunPaths } from '../core/run-paths.js';
 import { attemptKey } from '../core/runner.js';
-import { AttemptSpool, type SpoolChannel } from './attempt-spool.js';
+import {
+  SpoolDirectory,
+  type Delivery,
+  type Shipment,
+  type SpoolOwner,
+  type SpoolTransport,
+} from './spool-directory.js';
 import { MAX_LINE_BYTES } from './spool-file.js';
 
 const POLL_MS = 500;
@@ -12,30 +18,30 @@ const BYTES_PER_S = 4096 * 1000;
 
 /** The socket as spools see it. */
 export interface SpoolSocket {
-  send(frame: SpoolFrame): void;
+  send(frame: Shipment): void;
   /** Resolves when the socket has room for a frame, or is gone. */
   room(): Promise<void>;
 }
 
-/** Delivers what lies in the spool directories of all managed attempts, one frame at a time. */
+/** Delivers what lies in the spool directories of all managed attempts and of channels, one frame at a time. */
 export class SpoolShipper {
   readonly #socket: SpoolSocket;
   readonly #log: AgentLog;
-  readonly #attempts = new Map<string, AttemptSpool>();
-  readonly #channel: SpoolChannel;
+  readonly #directories = new Set<SpoolDirectory>();
+  readonly #transport: SpoolTransport;
   readonly #pace = new Pace(BYTES_PER_S);
   #online = false;
   #closed = false;
   #woken = false;
   #wake = () => {};
-  #awaited: { readonly frame: SpoolFrame; settle(ack: SpoolAck | null): void } | null = null;
+  #awaited: { readonly id: string; settle(ack: Delivery | null): void } | null = null;
   readonly #loop: Promise<void>;
 
   constructor(socket: SpoolSocket, log: AgentLog) {
     this.#socket = socket;
     this.#log = log;
     let buffer: Buffer | null = null;
-    this.#channel = {
+    this.#transport = {
       ship: (frame, sizeBytes) => this.#ship(frame, sizeBytes),
       buffer: () => (buffer ??= Buffer.allocUnsafeSlow(MAX_LINE_BYTES)),
       log,
@@ -43,19 +49,29 @@ export class SpoolShipper {
     this.#loop = this.#run();
   }
 
-  add(key: AttemptKey, paths: RunPaths): AttemptSpool {
-    const spool = new AttemptSpool(key, paths, this.#channel, ({ isClosed }) => {
-      if (isClosed) this.#attempts.delete(attemptKey(key));
-      this.#rouse();
+  add({ job_id, attempt }: AttemptKey, paths: RunPaths): SpoolDirectory {
+    return this.addDirectory({
+      paths,
+      about: { job_id, attempt },
+      toFrame: (file, from, lines) => ({ type: 'spool', job_id, attempt, file, from, lines }),
+      isComplete: () => false,
+      isWanted: () => true,
     });
-    this.#attempts.set(attemptKey(key), spool);
-    return spool;
+  }
+
+  addDirectory(owner: SpoolOwner): SpoolDirectory {
+    const directory = new SpoolDirectory(owner, this.#transport, ({ isClosed }) => {
+      if (isClosed) this.#directories.delete(directory);
+      this.rouse();
+    });
+    this.#directories.add(directory);
+    return directory;
   }
 
   /** A connection stands. */
   resume(): void {
     this.#online = true;
-    this.#rouse();
+    this.rouse();
   }
 
   pause(): void {
@@ -63,17 +79,16 @@ export class SpoolShipper {
     this.#awaited?.settle(null);
   }
 
-  ack(ack: SpoolAck): void {
-    const frame = this.#awaited?.frame;
-    if (frame?.file === ack.file && attemptKey(frame) === attemptKey(ack)) this.#awaited?.settle(ack);
+  ack(ack: Delivery): void {
+    if (this.#awaited?.id === toId(ack)) this.#awaited.settle(ack);
   }
 
   /** Resolves when nothing is read or written any more. */
   async close(): Promise<void> {
     this.#closed = true;
     this.pause();
-    for (const spool of this.#attempts.values()) spool.close();
-    this.#rouse();
+    for (const directory of this.#directories) directory.close();
+    this.rouse();
     await this.#loop;
   }
 
@@ -86,7 +101,7 @@ export class SpoolShipper {
 
   async #pass(): Promise<boolean> {
     let hasMoved = false;
-    for (const spool of [...this.#attempts.values()]) {
+    for (const spool of [...this.#directories]) {
       try {
         if (this.#online && (await spool.step())) hasMoved = true;
       } catch (error) {
@@ -107,21 +122,26 @@ export class SpoolShipper {
     clearTimeout(timer);
   }
 
-  #rouse(): void {
+  /** There may be something to deliver. */
+  rouse(): void {
     this.#woken = true;
     this.#wake();
   }
 
-  async #ship(frame: SpoolFrame, sizeBytes: number): Promise<SpoolAck | null> {
+  async #ship(frame: Shipment, sizeBytes: number): Promise<Delivery | null> {
     await this.#socket.room();
     await this.#pace.ready();
     if (!this.#online) return null;
-    const ack = await new Promise<SpoolAck | null>((settle) => {
-      this.#awaited = { frame, settle };
+    const ack = await new Promise<Delivery | null>((settle) => {
+      this.#awaited = { id: toId(frame), settle };
       this.#socket.send(frame);
     });
     this.#awaited = null;
     this.#pace.spend(sizeBytes);
     return ack;
   }
+}
+
+function toId(frame: Shipment | Delivery): string {
+  return 'channel' in frame ? `${frame.channel} ${frame.file}` : `${attemptKey(frame)} ${frame.file}`;
 }

@@ -33,6 +33,11 @@ type Shape = Readonly<Record<string, Check>>;
 /** It becomes the name of a directory. */
 const isJobId: Check = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 const KEY = { job_id: isJobId, attempt: (value: unknown) => isCount(value) && value !== 0 };
+const DELIVERED = {
+  file: isString,
+  offset: isCount,
+  refused: listOf(record({ to: isCount, reason: isString })),
+};
 const POSITION = { ...KEY, stream: oneOf(LOG_STREAMS), offset: isCount, lines: isCount };
 
 /** What an agent reads of each frame. The schemas say it too, but cost an agent 15 MB of memory; the test holds both to the same. */
@@ -45,6 +50,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
     heartbeat_ms: (value) => isCount(value) && (value as number) > 0,
     verdicts: listOf(record({ ...KEY, verdict: oneOf(VERDICTS) })),
     log_positions: listOf(record(POSITION)),
+    channels: (value) => value === undefined || listOf(isString)(value),
   },
   refused: { code: isString, message: isString },
   dispatch: {
@@ -64,12 +70,8 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
   stop: { ...KEY, grace_ms: isCount },
   forget: KEY,
   logs_ack: POSITION,
-  spool_ack: {
-    ...KEY,
-    file: isString,
-    offset: isCount,
-    refused: listOf(record({ to: isCount, reason: isString })),
-  },
+  spool_ack: { ...KEY, ...DELIVERED },
+  channel_ack: { channel: isString, ...DELIVERED },
 };
 
 /** A frame of the server; null for a type that is not known here. Throws on anything malformed. */

@@ -3,6 +3,7 @@ import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import type { Channels } from './channels.js';
 import { Connections } from './connections.js';
 import { enrol } from './enrol.js';
 import { limitFirstFrame } from './first-frame-limit.js';
@@ -32,6 +33,7 @@ export class AgentHub implements SessionHost {
   constructor(
     private readonly ctx: PluginContext,
     private readonly events: Events,
+    private readonly channels: Channels,
     private readonly heartbeatMs: number,
   ) {}
 
@@ -65,6 +67,7 @@ export class AgentHub implements SessionHost {
     // The hello that replaced this connection has said anew all that is still to be dealt with here.
     if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
+    if (frame.type === 'channel') return void this.send(node.id, await this.channels.take(frame, node));
     if (frame.type === 'runners') return this.#noteRunners(node.id, frame.runners);
     if (frame.type !== 'heartbeat') await this.ctx.fire(frameReceived[frame.type], frame as never, node);
   }
@@ -122,6 +125,7 @@ export class AgentHub implements SessionHost {
       heartbeat_ms: this.heartbeatMs,
       verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
       log_positions: parts.flatMap(({ log_positions = [] }) => log_positions),
+      channels: this.channels.names,
     };
   }
 

@@ -3,6 +3,7 @@ import { definePlugin } from '@svc/kernel';
 import { eventsRef, findSubject } from '@svc/plugin-events';
 import { Type } from 'typebox';
 import { frameReceived, helloReceived, nodeChanged, nodeRemove } from './hooks.js';
+import { Channels } from './channels.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';
@@ -21,6 +22,7 @@ import { claim, listHoldings, release } from './slot-store.js';
 
 export * from './hooks.js';
 export * from './service.js';
+export type { MessageHandler, MessageSource } from './channels.js';
 export { nodesMigrations } from './migrations.js';
 
 const options = Type.Object(
@@ -44,7 +46,8 @@ export const nodes = definePlugin({
   requires: ['events'],
   options,
   setup(ctx, { heartbeat_s, offline_after_s }) {
-    const hub = new AgentHub(ctx, ctx.use(eventsRef), heartbeat_s * 1000);
+    const channels = new Channels(ctx, ctx.use(eventsRef));
+    const hub = new AgentHub(ctx, ctx.use(eventsRef), channels, heartbeat_s * 1000);
     const removal = new Removal(ctx, hub);
     const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
     ctx.migrations(nodesMigrations);
@@ -66,6 +69,7 @@ export const nodes = definePlugin({
       send: (nodeId, frame) => hub.send(nodeId, frame),
       connectionOf: (nodeId) => hub.connections.get(nodeId)?.number ?? null,
       reconnect: (nodeId, reason) => hub.connections.get(nodeId)?.close(CLOSE.sayHelloAgain, reason),
+      channel: (name, schema, handle) => channels.open(name, schema, handle),
     });
     ctx.ready(async () => {
       await setAllDisconnected(ctx.db);

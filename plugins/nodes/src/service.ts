@@ -1,5 +1,7 @@
 import type { AttemptKey, NodeRecord, ServerFrame } from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
+import type { Static, TSchema } from 'typebox';
+import type { MessageHandler } from './channels.js';
 
 /** What a scheduling pass needs to know of a node. */
 export interface NodeCapacity {
@@ -61,6 +63,12 @@ export interface Nodes {
   connectionOf(nodeId: string): number | null;
   /** Closes the node's connection, so that its agent comes back and says in a hello what it has. */
   reconnect(nodeId: string, reason: string): void;
+
+  /**
+   * Before agents connect (in setup or ready): takes the messages that the agent half of a plugin sends on the channel of that name. One
+   * that does not fit the schema is refused: its agent sets it aside, and an event tells of the first.
+   */
+  channel<Schema extends TSchema>(name: string, schema: Schema, handle: MessageHandler<Static<Schema>>): void;
 }
 
 export const nodesRef = serviceRef<Nodes>('nodes');

@@ -1,9 +1,9 @@
-import type { AttemptKey, SpoolAck, SpoolFrame } from '@svc/contract';
+import type { ChannelAck, ChannelFrame, SpoolAck, SpoolFrame } from '@svc/contract';
 import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toBackoffMs } from '../core/backoff.js';
 import { isMissing, listNames, loadJson, writeDurable } from '../core/durable-file.js';
-import { toReason, type AgentLog } from '../core/log.js';
+import { toReason, type AgentLog, type LogFields } from '../core/log.js';
 import type { RunPaths } from '../core/run-paths.js';
 import { RefusedRecords, type Refusal } from './refused-records.js';
 import { readPiece, type SpoolLine } from './spool-file.js';
@@ -13,10 +13,25 @@ const SPOOL_FILE = /^[\w.-]{1,240}\.jsonl$/;
 const NOT_OURS = new Set(['ELOOP', 'EACCES', 'EPERM', 'ENXIO']);
 const MARKS_SAVED_EVERY_MS = 1000;
 
-/** What the spools of all attempts share. */
-export interface SpoolChannel {
+export type Shipment = SpoolFrame | ChannelFrame;
+export type Delivery = SpoolAck | ChannelAck;
+
+/** Whose directory it is. */
+export interface SpoolOwner {
+  readonly paths: Pick<RunPaths, 'spool' | 'spoolMarks' | 'refused'>;
+  /** Tells it in the log. */
+  readonly about: LogFields;
+  toFrame(file: string, from: number, lines: SpoolLine[]): Shipment;
+  /** Nobody writes to that file any more. */
+  isComplete(file: string): boolean;
+  /** False: the server does not take it. */
+  isWanted(): boolean;
+}
+
+/** What all spool directories share. */
+export interface SpoolTransport {
   /** Sends at a bearable rate, one frame at a time. null: the connection was lost before the answer. */
-  ship(frame: SpoolFrame, sizeBytes: number): Promise<SpoolAck | null>;
+  ship(frame: Shipment, sizeBytes: number): Promise<Delivery | null>;
   /** One for all, at most MAX_LINE_BYTES of a file. */
   buffer(): Buffer;
   readonly log: AgentLog;
@@ -38,12 +53,11 @@ interface SpoolFile extends Trouble {
 
 type Step = 'moved' | 'waits' | 'ignored';
 
-/** What the processes of one attempt left in its spool directory, until all of it is delivered. */
-export class AttemptSpool {
-  readonly #key: AttemptKey;
-  readonly #paths: Pick<RunPaths, 'spool' | 'spoolMarks' | 'refused'>;
-  readonly #channel: SpoolChannel;
-  readonly #onChange: (spool: AttemptSpool) => void;
+/** Lines in the files of a directory, until all of them are delivered: of the processes of an attempt, or of a plugin. */
+export class SpoolDirectory {
+  readonly #owner: SpoolOwner;
+  readonly #transport: SpoolTransport;
+  readonly #onChange: (spool: SpoolDirectory) => void;
 
   /** Resolves when the attempt is over and nothing is left to deliver, or when it is closed. */
   readonly delivered: Promise<void>;
@@ -57,17 +71,11 @@ export class AttemptSpool {
   #marksSavedAt = -Infinity;
   #marksMoved = false;
 
-  constructor(
-    key: AttemptKey,
-    paths: Pick<RunPaths, 'spool' | 'spoolMarks' | 'refused'>,
-    channel: SpoolChannel,
-    onChange: (spool: AttemptSpool) => void,
-  ) {
-    this.#key = key;
-    this.#paths = paths;
-    this.#channel = channel;
+  constructor(owner: SpoolOwner, transport: SpoolTransport, onChange: (spool: SpoolDirectory) => void) {
+    this.#owner = owner;
+    this.#transport = transport;
     this.#onChange = onChange;
-    this.#refused = new RefusedRecords(key, paths.refused, channel.log);
+    this.#refused = new RefusedRecords(owner.about, owner.paths.refused, transport.log);
     this.delivered = new Promise((resolve) => (this.#resolveDelivered = resolve));
   }
 
@@ -89,12 +97,13 @@ export class AttemptSpool {
 
   /** Delivers at most one frame of each file. True when something was delivered, so that there may be more. */
   async step(): Promise<boolean> {
+    if (!this.#owner.isWanted()) return false;
     const isFinal = this.#final;
     const files = await this.#list();
     if (files === null) return false;
     const steps: Step[] = [];
     for (const file of files) {
-      if (!this.#closed) steps.push(await this.#advance(file, isFinal));
+      if (!this.#closed) steps.push(await this.#advance(file, isFinal || this.#owner.isComplete(file.name)));
     }
     await this.#saveMarks();
     if (isFinal && !steps.some((step) => step !== 'ignored')) this.#resolveDelivered();
@@ -119,7 +128,7 @@ export class AttemptSpool {
   async #readDir(): Promise<string[] | null> {
     if (performance.now() < this.#trouble.notBefore) return null;
     try {
-      const names = await listNames(this.#paths.spool);
+      const names = await listNames(this.#owner.paths.spool);
       this.#trouble.failures = 0;
       return names.sort();
     } catch (error) {
@@ -139,7 +148,7 @@ export class AttemptSpool {
   }
 
   async #deliver(file: SpoolFile, isFinal: boolean): Promise<Step> {
-    const piece = await readPiece(this.#pathOf(file), file.mark, this.#channel.buffer(), file.isWithinLine);
+    const piece = await readPiece(this.#pathOf(file), file.mark, this.#transport.buffer(), file.isWithinLine);
     if (piece.kind === 'lines') return this.#ship(file, piece.lines);
     if (piece.kind === 'too long') return this.#giveUpLine(file, piece.to);
     if (piece.kind === 'rest of long line') {
@@ -162,11 +171,9 @@ export class AttemptSpool {
   }
 
   async #ship(file: SpoolFile, lines: readonly SpoolLine[]): Promise<Step> {
-    const { job_id, attempt } = this.#key;
     const last = (lines.at(-1) as SpoolLine).to;
     const { name, mark: from } = file;
-    const frame: SpoolFrame = { type: 'spool', job_id, attempt, file: name, from, lines: [...lines] };
-    const ack = await this.#channel.ship(frame, last - from);
+    const ack = await this.#transport.ship(this.#owner.toFrame(name, from, [...lines]), last - from);
     if (ack === null) return 'waits';
     // Must hold: they are kept before the mark moves past them.
     await this.#refused.keep(name, toRefusals(lines, ack));
@@ -189,8 +196,8 @@ export class AttemptSpool {
 
   /** What a process that was killed while it wrote has left. */
   #tellTorn(file: SpoolFile, sizeBytes: number): void {
-    this.#channel.log.warn('the torn last line of a spool file is discarded', {
-      ...this.#key,
+    this.#transport.log.warn('the torn last line of a spool file is discarded', {
+      ...this.#owner.about,
       file: file.name,
       size_bytes: sizeBytes,
     });
@@ -211,7 +218,7 @@ export class AttemptSpool {
   }
 
   async #loadMarks(): Promise<Map<string, SpoolFile>> {
-    const marks = (await loadJson<Record<string, number>>(this.#paths.spoolMarks)) ?? {};
+    const marks = (await loadJson<Record<string, number>>(this.#owner.paths.spoolMarks)) ?? {};
     return new Map(Object.entries(marks).map(([name, mark]) => [name, newFile(name, mark)]));
   }
 
@@ -223,17 +230,17 @@ export class AttemptSpool {
     this.#marksSavedAt = now;
     const files = [...(this.#files ?? new Map<string, SpoolFile>()).values()];
     const marks = Object.fromEntries(files.map(({ name, mark }) => [name, mark]));
-    await writeDurable(this.#paths.spoolMarks, marks).catch((error: unknown) =>
+    await writeDurable(this.#owner.paths.spoolMarks, marks).catch((error: unknown) =>
       this.#complain('cannot note how far the spool is delivered', error),
     );
   }
 
   #pathOf({ name }: SpoolFile): string {
-    return path.join(this.#paths.spool, name);
+    return path.join(this.#owner.paths.spool, name);
   }
 
   #complain(message: string, error: unknown): void {
-    this.#channel.log.warn(message, { ...this.#key, reason: toReason(error) });
+    this.#transport.log.warn(message, { ...this.#owner.about, reason: toReason(error) });
   }
 }
 
@@ -241,7 +248,7 @@ function newFile(name: string, mark: number): SpoolFile {
   return { name, mark, isWithinLine: false, failures: 0, notBefore: 0 };
 }
 
-function toRefusals(lines: readonly SpoolLine[], { refused }: SpoolAck): Refusal[] {
+function toRefusals(lines: readonly SpoolLine[], { refused }: Delivery): Refusal[] {
   const reasons = new Map(refused.map(({ to, reason }) => [to, reason]));
   return lines.flatMap((line) => {
     const reason = reasons.get(line.to);
