@@ -107,22 +107,22 @@ async function fill(world: World, dir: string, forMs: number): Promise<void> {
   world.freeDisk(dir);
 }
 
-/** An attempt that runs now, by the files of its agent. */
-interface Running {
+/** An attempt that was started, by the files of its agent. */
+interface Started {
   readonly job: string;
   readonly attempt: number;
   readonly node: string;
-  readonly shim: number;
-  readonly process: number;
+  readonly shim: ProcessIdentity;
+  readonly process: ProcessIdentity;
 }
 
 function killOne(world: World, what: 'shim' | 'process', which: number, deeds: Deeds): void {
-  const running = world.agents.flatMap(listRunning);
+  const running = world.agents.flatMap(listStarted).filter((started) => isAlive(started[what]));
   const chosen = running[Math.floor(which * running.length)];
   if (chosen === undefined) return;
   const { job, attempt, node } = chosen;
   deeds.kills.push({ what, job, attempt, node, at: Date.now() });
-  killIfThere(chosen[what]);
+  killIfThere(chosen[what].pid);
 }
 
 function killIfThere(pid: number): void {
@@ -133,19 +133,36 @@ function killIfThere(pid: number): void {
   }
 }
 
-function listRunning({ stateDir, nodeId }: AgentPlace): Running[] {
+function listStarted({ stateDir, nodeId }: AgentPlace): Started[] {
   const jobsDir = path.join(stateDir, 'jobs');
   return list(jobsDir).flatMap((job) =>
     list(path.join(jobsDir, job)).flatMap((name) => {
       const dir = path.join(jobsDir, job, name);
-      const state = loadJson<{ state: { shim: { pid: number } } }>(path.join(dir, 'state.json'));
-      const started = loadJson<{ pid: number }>(path.join(dir, 'started.json'));
-      const hasEnded = loadJson(path.join(dir, 'exit.json')) !== null;
-      if (state === null || started === null || hasEnded) return [];
+      const state = loadJson<{ state: { shim: ProcessIdentity } }>(path.join(dir, 'state.json'));
+      const started = loadJson<ProcessIdentity>(path.join(dir, 'started.json'));
+      if (state === null || started === null) return [];
       const attempt = Number(/^attempt-(\d+)$/.exec(name)?.[1]);
-      return [{ job, attempt, node: nodeId, shim: state.state.shim.pid, process: started.pid }];
+      return [{ job, attempt, node: nodeId, shim: state.state.shim, process: started }];
     }),
   );
+}
+
+/** Its number alone may be another process's by now: a full disk can keep an end from being noted for good. */
+interface ProcessIdentity {
+  readonly pid: number;
+  /** When it was started, in clock ticks since the host was. */
+  readonly start_ticks: number;
+}
+
+function isAlive({ pid, start_ticks }: ProcessIdentity): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name, in brackets, may hold anything; state and start are the 3rd and the 22nd field.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] !== 'Z' && Number(fields[19]) === start_ticks;
+  } catch {
+    return false;
+  }
 }
 
 function list(dir: string): string[] {

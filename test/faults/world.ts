@@ -155,8 +155,8 @@ async function restartEnded(world: World): Promise<string[]> {
   return said;
 }
 
-function toLastWords(name: string, { stderr }: Program): string {
-  return `${name} ended by itself: ${stderr.trimEnd().split('\n').slice(-3).join(' | ')}`;
+function toLastWords(name: string, { stderr, outcome }: Program): string {
+  return `${name} ended by itself (${outcome}): ${stderr.trimEnd().split('\n').slice(-3).join(' | ')}`;
 }
 
 async function areConnected({ server, agents }: World): Promise<boolean> {

@@ -20,6 +20,8 @@ export interface Program {
   readonly stderr: string;
   readonly ended: Promise<Ended>;
   readonly isRunning: boolean;
+  /** Its exit status or the signal that ended it; null while it runs. */
+  readonly outcome: number | NodeJS.Signals | null;
   kill(signal?: NodeJS.Signals): void;
 }
 
@@ -64,6 +66,9 @@ export function startProgram(
     },
     get isRunning() {
       return child.exitCode === null && child.signalCode === null;
+    },
+    get outcome() {
+      return child.signalCode ?? child.exitCode;
     },
     ended,
     kill: (signal = 'SIGTERM') => void child.kill(signal),
