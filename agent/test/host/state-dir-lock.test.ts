@@ -120,7 +120,10 @@ describe('agent: lock of the state directory', () => {
         `refused: another agent already works on ${dir}: stop that one, or give this one its own with --state-dir DIR`,
       );
       await kill(first.child);
-      await until(async () => (await hold(command)).said === 'locked', { what: 'the lock', timeoutMs: 5_000 });
+      await until(async () => (await hold(command)).said === 'locked', {
+        what: 'the lock',
+        timeoutMs: 5_000,
+      });
     });
 
   describe('on a file system that other hosts share', () => {

@@ -259,9 +259,9 @@ describe('runs of a job', () => {
       const lostAgent = await rig.agent();
       const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
       const { run_id, env } = await lostAgent.dispatchOf(job.id);
-      expect((await rig.post(`/runs/${run_id}/events`, { title: 'early' }, env['SVC_TOKEN'])).status).to.equal(
-        201,
-      );
+      expect(
+        (await rig.post(`/runs/${run_id}/events`, { title: 'early' }, env['SVC_TOKEN'])).status,
+      ).to.equal(201);
       const lost = { kind: 'lost', reason: 'gone' } as const;
       lostAgent.report({ job_id: job.id, attempt: 1, state: 'ended', started_at: null, exit: lost });
       await rig.reach(job.id, 'LOST');
