@@ -98,7 +98,7 @@ async function loadPage({ page, params }: PageMatch, query: URLSearchParams): Pr
 }
 
 function notFound(): TemplateResult {
-  return html`<svc-notice headline="There is no such page"
+  return html`<svc-notice headline="Page not found"
     >The address may be mistyped. <a href=${paths.jobs()}>Go to the jobs</a>.</svc-notice
   >`;
 }

@@ -12,16 +12,16 @@ import { currentTheme, setTheme, type Theme } from './theme.js';
 import { navStyles } from './nav-styles.js';
 
 const THEMES: readonly { theme: Theme; label: string; icon: IconName }[] = [
-  { theme: 'auto', label: 'Theme of the system', icon: 'theme' },
+  { theme: 'auto', label: 'System theme', icon: 'theme' },
   { theme: 'light', label: 'Light theme', icon: 'sun' },
   { theme: 'dark', label: 'Dark theme', icon: 'moon' },
 ];
 
 const CONNECTIONS: Readonly<Record<StreamState, { label: string; hint: string; tone: string }>> = {
-  live: { label: 'Live', hint: 'Changes show at once', tone: 'good' },
+  live: { label: 'Live', hint: 'Changes appear immediately', tone: 'good' },
   connecting: { label: 'Connecting', hint: 'Opening the live stream', tone: 'wait' },
-  waiting: { label: 'Reconnecting', hint: 'The live stream dropped; trying again', tone: 'bad' },
-  paused: { label: 'Paused', hint: 'The live stream rests while the tab is hidden', tone: 'wait' },
+  waiting: { label: 'Reconnecting', hint: 'The live stream was interrupted; reconnecting', tone: 'bad' },
+  paused: { label: 'Paused', hint: 'The live stream is paused while the tab is hidden', tone: 'wait' },
   ended: { label: 'Closed', hint: 'The server ended the live stream', tone: 'bad' },
   failed: {
     label: 'Not live',
@@ -45,7 +45,7 @@ export class SvcNav extends LitElement {
   override render() {
     return html`
       <button class="skip button primary" @click=${() => this.dispatchEvent(new CustomEvent('svc-skip'))}>
-        Skip to the page
+        Skip to content
       </button>
       <a class="brand" href=${paths.jobs()} aria-label="svc, to the jobs">${brandMark(24)}<span>svc</span></a>
       <nav aria-label="Main">

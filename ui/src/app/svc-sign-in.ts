@@ -134,8 +134,9 @@ export class SvcSignIn extends LitElement {
         </button>
       </form>
       <p class="hint">
-        The server printed a token at its first start and keeps it in <code>~/.svc/token</code>. Another one:
-        <code>svc token create --name me --scope read</code>. It is kept in this tab only.
+        The server printed a token at its first start and stores it in <code>~/.svc/token</code>. Create
+        another one with <code>svc token create --name me --scope read</code>. The console keeps the token in
+        this tab only.
       </p>
     </main>`;
   }

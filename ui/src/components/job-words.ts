@@ -17,7 +17,7 @@ export function describeResources({ resources }: Pick<Job, 'resources'>): string
 
 /** Why the job waits, failed or was lost, in a sentence; null when there is nothing to explain. */
 export function describeOutcome(job: Job): string | null {
-  if (job.status === 'QUEUED') return job.pending_reason ?? 'waiting for the next scheduling pass';
+  if (job.status === 'QUEUED') return job.pending_reason ?? 'waiting to be scheduled';
   if (job.status === 'FAILED' || job.status === 'LOST') return describeFailure(job);
   return null;
 }

@@ -24,7 +24,7 @@ export class SvcAttemptsTable extends LitElement {
     tableStyles,
     css`
       :host {
-        --columns: 4rem 7.5rem 2.5rem 5.5rem 4.5rem minmax(5rem, 9rem) minmax(0, 1fr) 7rem;
+        --columns: 4rem 7.5rem 4rem 5.5rem 4.5rem minmax(5rem, 9rem) minmax(0, 1fr) 7rem;
         display: block;
       }
       .scroll {
@@ -144,9 +144,9 @@ export class SvcAttemptsTable extends LitElement {
     return html`<div class="scroll" tabindex="0" role="group" aria-label="Attempts">
       <div role="table" aria-label="Attempts">
         <div class="head" role="row">
-          ${['Attempt', 'Status', 'Exit', 'Started', 'Duration', 'Node', 'Why'].map(
+          ${['Attempt', 'Status', 'Exit code', 'Started', 'Duration', 'Node', 'Reason'].map(
             (title) =>
-              html`<span role="columnheader" class=${title === 'Exit' ? 'number' : ''}>${title}</span>`,
+              html`<span role="columnheader" class=${title === 'Exit code' ? 'number' : ''}>${title}</span>`,
           )}
           <span role="columnheader"><span class="visually-hidden">Links</span></span>
         </div>

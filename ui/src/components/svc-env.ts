@@ -65,7 +65,7 @@ export class SvcEnv extends LitElement {
                 aria-pressed=${this.isShown ? 'true' : 'false'}
                 @click=${() => (this.isShown = !this.isShown)}
               >
-                ${this.isShown ? 'Cover values' : 'Show values'}
+                ${this.isShown ? 'Hide values' : 'Show values'}
               </button>`
             : html`<span class="quiet">A token with write scope is needed to see the values.</span>`
         }
@@ -75,7 +75,7 @@ export class SvcEnv extends LitElement {
           ([name, value]) =>
             html`<dt>${name}</dt>
               <dd>
-                ${this.isShown && value !== HIDDEN ? value : html`<span class="quiet" title="Covered">•••</span>`}
+                ${this.isShown && value !== HIDDEN ? value : html`<span class="quiet" title="Hidden">•••</span>`}
               </dd>`,
         )}
       </dl>

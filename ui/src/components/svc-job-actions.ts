@@ -81,8 +81,8 @@ export class SvcJobActions extends LitElement {
     return html`<svc-confirm headline="Cancel ${this.job.name}?" confirm="Cancel the job" dismiss="Keep it">
       ${
         this.job.status === 'QUEUED'
-          ? 'It leaves the queue without having run.'
-          : 'Its whole process group is asked to stop, and is killed if it does not within the grace time.'
+          ? 'The job is removed from the queue and will not run.'
+          : 'All its processes are asked to stop, and are killed if they have not stopped within the grace period.'
       }
     </svc-confirm>`;
   }

@@ -78,7 +78,8 @@ export class SvcJobRow extends LitElement {
         .actions {
           grid-area: actions;
         }
-        .wide {
+        .wide,
+        .place.none {
           display: none;
         }
       }
@@ -96,13 +97,16 @@ export class SvcJobRow extends LitElement {
   override render() {
     const { job } = this;
     const reason = describeOutcome(job);
+    const place = describePlace(job);
     return html`<div class="row" role="row">
       <div class="status" role="cell"><svc-status value=${job.status}></svc-status></div>
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.job(job.id)} title=${job.name}>${job.name}</a>
         <code class="quiet" title=${job.id}>${shortId(job.id)}</code>
       </div>
-      <div class="place truncate quiet" role="cell" title=${describePlace(job)}>${describePlace(job)}</div>
+      <div class="place truncate quiet ${place === '–' ? 'none' : ''}" role="cell" title=${place}>
+        ${place}
+      </div>
       <div class="facts" role="presentation">
         <div role="cell">${describeResources(job)}</div>
         <div class="truncate quiet ${this.node ? '' : 'wide'}" role="cell" title=${this.node}>

@@ -114,7 +114,7 @@ export class SvcNodeCard extends LitElement {
       }
       dl {
         display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr));
         gap: var(--space-2) var(--space-4);
         padding: var(--space-3) var(--space-4);
         border-top: 1px solid var(--color-line);
@@ -184,7 +184,7 @@ export class SvcNodeCard extends LitElement {
   }
 
   private renderSlot(slot: Slot) {
-    const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'away' : 'free';
+    const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'offline' : 'free';
     return html`<li class="slot ${use}" title="${describeDevice(slot)} · ${slot.uuid}">
       <p><span class="index">GPU ${slot.index}</span><span class="who">${use}</span></p>
       ${
@@ -223,14 +223,14 @@ export class SvcNodeCard extends LitElement {
     const isDraining = this.node.status === 'DRAINING';
     const hint = isDraining
       ? 'Let the node take jobs again'
-      : 'Let it finish what runs and give it nothing new';
+      : 'Let running jobs finish and start no new ones here';
     return html`<button
       class="button plain"
       title=${hint}
       ?disabled=${this.isBusy}
       @click=${() => void this.toggleDrain(isDraining)}
     >
-      ${isDraining ? 'Take jobs again' : 'Drain'}
+      ${isDraining ? 'Undrain' : 'Drain'}
     </button>`;
   }
 
@@ -249,7 +249,11 @@ export class SvcNodeCard extends LitElement {
     this.isBusy = true;
     try {
       await (isDraining ? undrainNode(this.api, id) : drainNode(this.api, id));
-      toast(isDraining ? `${name} takes jobs again.` : `${name} finishes what runs and gets nothing new.`);
+      toast(
+        isDraining
+          ? `${name} takes jobs again.`
+          : `${name} is draining: running jobs finish, new ones start elsewhere.`,
+      );
     } catch (error) {
       toast(toApiError(error).message, { isError: true });
     }

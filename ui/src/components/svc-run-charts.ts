@@ -139,7 +139,7 @@ export class SvcRunCharts extends LitElement {
           (group) => this.renderChart(group),
         )}
       </div>
-      ${groups.length === 0 ? html`<p class="quiet">No metric's name holds “${this.filter}”.</p>` : nothing}
+      ${groups.length === 0 ? html`<p class="quiet">No metric’s name contains “${this.filter}”.</p>` : nothing}
       ${
         groups.length < this.matching.length
           ? html`<p class="more">
@@ -154,7 +154,7 @@ export class SvcRunCharts extends LitElement {
 
   private renderTools(count: number) {
     return html`<div class="tools">
-      <h2>Curves</h2>
+      <h2>Charts</h2>
       ${this.describeStream()} ${this.renderZoom()}
       ${
         count > 6
@@ -245,7 +245,7 @@ export class SvcRunCharts extends LitElement {
     const isOpen = this.metrics.streamState === 'live';
     return html`<span class="live">
       ${this.live ? html`<span>${isOpen ? 'live' : 'connecting'}</span>` : nothing}
-      <span class="hint">drag to zoom, double click to go back</span>
+      <span class="hint">drag to zoom, double-click to reset</span>
     </span>`;
   }
 

@@ -38,10 +38,6 @@ export class SvcRunRow extends LitElement {
         font-size: var(--text-xs);
         white-space: nowrap;
       }
-      .title .name {
-        flex: 0 1 auto;
-        min-width: 6rem;
-      }
       .title {
         display: flex;
         align-items: baseline;
@@ -62,13 +58,14 @@ export class SvcRunRow extends LitElement {
           font-size: var(--text-md);
         }
         .title .name {
-          flex: 1 1 0;
+          max-width: calc(100% - 4.75rem);
         }
         .title .tags {
           flex: 1 0 100%;
         }
         .status {
           grid-area: status;
+          align-self: start;
         }
         .place {
           grid-area: place;

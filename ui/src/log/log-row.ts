@@ -16,7 +16,7 @@ export interface RowLook {
 export function renderRow(row: LogRow, heightPx: number, look: RowLook): TemplateResult {
   if (row.gap > 0) {
     return html`<div class="row gap" .style=${`height: ${heightPx}px`}>
-      ${plural(row.gap, 'line')} missing here; the downloaded log may have more
+      ${plural(row.gap, 'line')} missing here; the downloaded log may contain them
     </div>`;
   }
   const classes = `row ${row.isError ? 'error' : ''} ${row.index === look.current ? 'current' : ''}`;

@@ -197,8 +197,12 @@ export const logStyles = css`
       display: none;
     }
     .search {
-      flex-basis: 100%;
+      flex-basis: 10rem;
+      min-width: 0;
       max-width: none;
+      order: 1;
+    }
+    .tools .select {
       order: 1;
     }
   }

@@ -166,7 +166,7 @@ export class SvcLogView extends LitElement {
   }
 
   private describeNone(): string {
-    return (this.feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'none in these lines' : 'none';
+    return (this.feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'no match in these lines' : 'no match';
   }
 
   private renderAttempts() {
@@ -210,7 +210,7 @@ export class SvcLogView extends LitElement {
             </span>`
           : nothing
       }
-      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} given up by the agent: its log spool was full</span>` : nothing}
+      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: its log spool was full</span>` : nothing}
     </p>`;
   }
 
@@ -256,18 +256,18 @@ export class SvcLogView extends LitElement {
     if (buffer.rows.length === 0) {
       return html`<p class="empty">${this.describeEmpty()}</p>`;
     }
-    if (this.layout.rows.length === 0) return html`<p class="empty">Nothing on ${this.filter}.</p>`;
+    if (this.layout.rows.length === 0) return html`<p class="empty">No lines on ${this.filter}.</p>`;
     return nothing;
   }
 
   private describeEmpty(): string {
-    if (this.waiting) return 'The job has not started yet. Its log shows here when it does.';
-    return this.live ? 'Nothing printed yet. Lines show here as they come.' : 'Nothing was printed.';
+    if (this.waiting) return 'The job has not started yet. Its log appears here once it runs.';
+    return this.live ? 'No output yet. Lines appear here as they are printed.' : 'The job printed nothing.';
   }
 
   private renderNewest() {
     if (this.isFollowing || this.layout.rows.length === 0) return nothing;
-    const label = this.unseen > 0 ? plural(this.unseen, 'new line') : 'Jump to the newest';
+    const label = this.unseen > 0 ? plural(this.unseen, 'new line') : 'Jump to the newest line';
     return html`<button class="button newest" @click=${this.jumpToNewest}>
       ${icon('toEnd', 14)}${label}
     </button>`;

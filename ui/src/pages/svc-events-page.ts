@@ -107,7 +107,7 @@ export class SvcEventsPage extends LitElement {
     if (!id) return nothing;
     const kind = job_id ? 'job' : run_id ? 'run' : 'node';
     return html`<span class="scope">
-      of ${kind} <code title=${id}>${shortId(id)}</code>
+      for ${kind} <code title=${id}>${shortId(id)}</code>
       <a href=${paths.events({ severity })}>Show all</a>
     </span>`;
   }
@@ -115,15 +115,15 @@ export class SvcEventsPage extends LitElement {
   private renderEmpty() {
     const isFiltered = Object.values(this.filter).some(Boolean);
     if (isFiltered) {
-      return html`<svc-notice icon="events" headline="No such event"
+      return html`<svc-notice icon="events" headline="No events match the filter"
         ><a href=${paths.events()}>Show all events</a></svc-notice
       >`;
     }
     return html`<svc-notice
       icon="events"
-      headline="Nothing has happened yet"
+      headline="No events yet"
       command="svc submit --follow -- python train.py"
-      >Events appear here when a job is queued, a run starts or ends, or something goes wrong.</svc-notice
+      >An event appears here when a job is queued, a run starts or ends, or something goes wrong.</svc-notice
     >`;
   }
 

@@ -77,7 +77,7 @@ export class SvcJobPage extends LitElement {
     const isUnknown = this.job.error.status === 404;
     return html`<svc-notice
       tone="danger"
-      headline=${isUnknown ? 'There is no such job' : 'The job could not be loaded'}
+      headline=${isUnknown ? 'Job not found' : 'The job could not be loaded'}
       action=${isUnknown ? '' : 'Try again'}
       @svc-action=${() => this.job.reload()}
       >${isUnknown ? html`<a href=${paths.jobs()}>Show all jobs</a>` : this.job.error.message}</svc-notice
@@ -126,18 +126,18 @@ export class SvcJobPage extends LitElement {
 
   private renderFacts(job: Job) {
     return html`
-      ${fact('Needs', describeResources(job))} ${fact('Node', this.describeNode(job))}
+      ${fact('Resources', describeResources(job))} ${fact('Node', this.describeNode(job))}
       ${fact('Attempt', `${job.attempt} of ${Math.max(job.max_attempts, job.attempt)}`)}
       ${fact('Priority', String(job.priority))}
       ${fact('Created', html`<svc-time .from=${job.created_at}></svc-time>`)}
-      ${fact('Waited', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}
+      ${fact('Queue time', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}
       ${fact('Duration', html`<svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>`)}
       ${job.exit_code === null ? nothing : fact('Exit code', String(job.exit_code))}
       ${fact('Project', describePlace(job), job.experiment ? 'wide' : '')}
       ${fact('Runner', job.image ? `${job.runner} · ${job.image}` : job.runner)}
       ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
       ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
-      ${Object.keys(job.node_selector).length === 0 ? nothing : fact('Only on', describeSelector(job))}
+      ${Object.keys(job.node_selector).length === 0 ? nothing : fact('Node selector', describeSelector(job))}
     `;
   }
 

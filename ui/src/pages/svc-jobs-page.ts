@@ -32,8 +32,8 @@ const SAFETY_POLL_MS = 10_000;
 const COLUMNS: readonly Column[] = [
   { title: 'Status' },
   { title: 'Job' },
-  { title: 'Project / experiment' },
-  { title: 'Needs' },
+  { title: 'Project' },
+  { title: 'Resources' },
   { title: 'Node' },
   { title: 'Priority', isNumber: true },
   { title: 'Created', isNumber: true },
@@ -67,7 +67,7 @@ export class SvcJobsPage extends LitElement {
     pageStyles,
     css`
       :host {
-        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) 4.5rem minmax(4.5rem, 1.2fr) 3.5rem 5rem 5rem
+        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) 5rem minmax(4.5rem, 1.2fr) 3.5rem 5rem 5rem
           3.75rem;
       }
     `,
@@ -136,7 +136,7 @@ export class SvcJobsPage extends LitElement {
 
   private renderEmpty() {
     if (this.filter) {
-      return html`<svc-notice icon="jobs" headline="No job is ${statusLabel(this.filter).toLowerCase()}"
+      return html`<svc-notice icon="jobs" headline="No ${statusLabel(this.filter).toLowerCase()} jobs"
         ><a href=${paths.jobs()}>Show all jobs</a></svc-notice
       >`;
     }
@@ -144,7 +144,7 @@ export class SvcJobsPage extends LitElement {
       icon="jobs"
       headline="No jobs yet"
       command="svc submit --follow -- python train.py"
-      >Submit a training from a terminal. It is queued, gets its GPUs, and shows up here.</svc-notice
+      >Submit a training job from a terminal. It is queued, gets its GPUs, and appears here.</svc-notice
     >`;
   }
 

@@ -96,7 +96,7 @@ export class SvcNodesPage extends LitElement {
     const command = `svc token create --name gpu-1 --scope agent\nSVC_TOKEN=<that token> svc agent --url ${origin}`;
     return html`<div class="panel">
       <svc-notice icon="nodes" headline="No node has connected yet" command=${command}
-        >Make a token for the host here, then start the agent there.</svc-notice
+        >Create a token for the host here, then start the agent on the host.</svc-notice
       >
     </div>`;
   }

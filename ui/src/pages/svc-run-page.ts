@@ -70,7 +70,7 @@ export class SvcRunPage extends LitElement {
     const isUnknown = this.run.error.status === 404;
     return html`<svc-notice
       tone="danger"
-      headline=${isUnknown ? 'There is no such run' : 'The run could not be loaded'}
+      headline=${isUnknown ? 'Run not found' : 'The run could not be loaded'}
       action=${isUnknown ? '' : 'Try again'}
       @svc-action=${() => this.run.reload()}
       >${isUnknown ? html`<a href=${paths.runs()}>Show all runs</a>` : this.run.error.message}</svc-notice

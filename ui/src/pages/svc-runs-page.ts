@@ -33,7 +33,7 @@ const TYPING_MS = 250;
 const COLUMNS: readonly Column[] = [
   { title: 'Status' },
   { title: 'Run' },
-  { title: 'Project / experiment' },
+  { title: 'Project' },
   { title: 'Progress' },
   { title: 'Created', isNumber: true },
   { title: 'Duration', isNumber: true },
@@ -203,7 +203,7 @@ export class SvcRunsPage extends LitElement {
 
   private renderEmpty() {
     if (Object.values(this.filter).some(Boolean)) {
-      return html`<svc-notice icon="runs" headline="No such run"
+      return html`<svc-notice icon="runs" headline="No runs match the filter"
         ><a href=${paths.runs()}>Show all runs</a></svc-notice
       >`;
     }
@@ -211,7 +211,7 @@ export class SvcRunsPage extends LitElement {
       icon="runs"
       headline="No runs yet"
       command="svc submit --follow -- python train.py"
-      >A run begins with each training job, and with svc.init() in Python outside a job.</svc-notice
+      >Each training job starts a run; outside a job, svc.init() in Python starts one.</svc-notice
     >`;
   }
 

@@ -10,6 +10,11 @@ export const tableStyles = css`
     column-gap: var(--space-4);
     padding: 0 var(--space-4);
   }
+  .head > * {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   .head {
     height: 2.25rem;
     border-bottom: 1px solid var(--color-line);

@@ -90,7 +90,7 @@ describe('the page of events', () => {
 
     it('keeps the job when the severity is chosen, and the severity when the job is given up', async () => {
       const page = await mount([], `job_id=${idOf('job', 1)}`, echo);
-      await page.getByText('of job').waitFor();
+      await page.getByText('for job').waitFor();
       await page.getByRole('button', { name: 'Warning' }).click();
       await untilTitles(`severity=warning&job_id=${idOf('job', 1)}`);
       expect(await page.getByRole('link', { name: 'Show all' }).getAttribute('href')).to.equal(
@@ -100,7 +100,7 @@ describe('the page of events', () => {
 
     it('leads back when it finds nothing', async () => {
       const page = await mount([], 'severity=critical');
-      await page.getByRole('heading', { name: 'No such event' }).waitFor();
+      await page.getByRole('heading', { name: 'No events match the filter' }).waitFor();
       await page.getByRole('link', { name: 'Show all events' }).waitFor();
       await stage.expectSound();
     });
@@ -115,7 +115,7 @@ describe('the page of events', () => {
 
   it('says that nothing has happened yet', async () => {
     const page = await mount([]);
-    await page.getByRole('heading', { name: 'Nothing has happened yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No events yet' }).waitFor();
     await stage.expectSound();
   });
 

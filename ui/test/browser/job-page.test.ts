@@ -64,7 +64,7 @@ describe('the page of a job', () => {
     const page = await mount({
       api: { 'GET /jobs/{job_id}': new Refusal(404, 'not_found', `no job "${ID}"`) },
     });
-    await page.getByRole('heading', { name: 'There is no such job' }).waitFor();
+    await page.getByRole('heading', { name: 'Job not found' }).waitFor();
     expect(await page.getByRole('link', { name: 'Show all jobs' }).getAttribute('href')).to.equal('/jobs');
     expect(await page.getByRole('button', { name: 'Try again' }).count()).to.equal(0);
     await stage.expectSound();
@@ -84,8 +84,8 @@ describe('the page of a job', () => {
   });
 
   const facts: [string, Partial<Job>, [name: string, value: string][]][] = [
-    ['needs', { resources: { gpu: 4, cpu_only: false } }, [['Needs', '4 GPUs']]],
-    ['no GPU', { resources: { gpu: 0, cpu_only: true } }, [['Needs', 'CPU']]],
+    ['needs', { resources: { gpu: 4, cpu_only: false } }, [['Resources', '4 GPUs']]],
+    ['no GPU', { resources: { gpu: 0, cpu_only: true } }, [['Resources', 'CPU']]],
     ['node and GPUs', { node_id: idOf('node', 1), gpu_indices: [0, 3] }, [['Node', 'node-1 · GPU 0, 3']]],
     ['no node yet', { status: 'QUEUED', started_at: null }, [['Node', '–']]],
     ['attempts', { attempt: 2, max_attempts: 3 }, [['Attempt', '2 of 3']]],
@@ -97,19 +97,19 @@ describe('the page of a job', () => {
     ['image', { runner: 'docker', image: 'torch:2.4' }, [['Runner', 'docker · torch:2.4']]],
     ['working directory', { working_dir: '/data/run' }, [['Working directory', '/data/run']]],
     ['another type', { type: 'EVALUATE' }, [['Type', 'EVALUATE']]],
-    ['selector', { node_selector: { zone: 'a', gpu: 'h100' } }, [['Only on', 'zone=a, gpu=h100']]],
+    ['selector', { node_selector: { zone: 'a', gpu: 'h100' } }, [['Node selector', 'zone=a, gpu=h100']]],
     [
       'wait',
       { queued_at: NOW - 10 * MINUTE, started_at: NOW - 4 * MINUTE, finished_at: NOW },
       [
-        ['Waited', '6m 00s'],
+        ['Queue time', '6m 00s'],
         ['Duration', '4m 00s'],
       ],
     ],
     [
       'wait of a job that never started',
       { status: 'CANCELLED', queued_at: NOW - 3 * MINUTE, started_at: null, finished_at: NOW },
-      [['Waited', '3m 00s']],
+      [['Queue time', '3m 00s']],
     ],
   ];
   for (const [what, changes, pairs] of facts) {
@@ -312,7 +312,7 @@ describe('the page of a job', () => {
       await page.getByRole('button', { name: 'Show values' }).click();
       await page.getByText('secret').waitFor();
       await stage.expectSound();
-      await page.getByRole('button', { name: 'Cover values' }).click();
+      await page.getByRole('button', { name: 'Hide values' }).click();
       expect(await page.getByText('secret').count()).to.equal(0);
     });
 

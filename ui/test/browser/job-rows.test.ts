@@ -19,7 +19,7 @@ describe('a job in the list', () => {
     [
       'a job that waits for a reason yet to come',
       { status: 'QUEUED', started_at: null },
-      ['waiting for the next scheduling pass'],
+      ['waiting to be scheduled'],
       [],
     ],
     [

@@ -41,7 +41,7 @@ describe('the page of jobs', () => {
 
   it('leads back to all jobs when the filter finds none', async () => {
     const page = await stage.mount('svc-jobs-page', { properties: { query: 'status=FAILED' } });
-    await page.getByRole('heading', { name: 'No job is failed' }).waitFor();
+    await page.getByRole('heading', { name: 'No failed jobs' }).waitFor();
     expect(await page.getByRole('link', { name: 'Show all jobs' }).getAttribute('href')).to.equal('/jobs');
     expect(stage.api.requests).to.include(`GET /jobs?status=FAILED&limit=${PAGE_SIZE}`);
   });

@@ -38,17 +38,17 @@ describe('the log', () => {
   it('holds its place until it is there', async () => {
     const log = await mount([], { api: { 'GET /jobs/{job_id}/logs': () => new Promise(() => {}) } });
     await log.locator('svc-skeleton').waitFor({ state: 'attached' });
-    expect(await log.getByText('Nothing printed yet').count()).to.equal(0);
+    expect(await log.getByText('No output yet').count()).to.equal(0);
   });
 
   const empty: [string, object, string][] = [
-    ['a job that runs', {}, 'Nothing printed yet. Lines show here as they come.'],
+    ['a job that runs', {}, 'No output yet. Lines appear here as they are printed.'],
     [
       'a job that waits',
       { waiting: true, live: false },
-      'The job has not started yet. Its log shows here when it does.',
+      'The job has not started yet. Its log appears here once it runs.',
     ],
-    ['a job that is over', { live: false }, 'Nothing was printed.'],
+    ['a job that is over', { live: false }, 'The job printed nothing.'],
   ];
   for (const [what, properties, text] of empty) {
     it(`says of ${what} that it has printed nothing`, async () => {
@@ -77,13 +77,13 @@ describe('the log', () => {
 
   it('says how many lines are missing between two', async () => {
     const log = await mount([line(0, 'first'), line(5, 'sixth')]);
-    await log.getByText('4 lines missing here; the downloaded log may have more').waitFor();
+    await log.getByText('4 lines missing here; the downloaded log may contain them').waitFor();
   });
 
   it('says how many earlier lines are not shown, and how many the agent gave up', async () => {
     const log = await mount(range(1500, 1502), { dropped: 3 });
     await log.getByText('1,500 earlier lines not shown.').waitFor();
-    await log.getByText('3 lines given up by the agent').waitFor();
+    await log.getByText('3 lines dropped by the agent').waitFor();
     await stage.expectSound();
   });
 
@@ -121,7 +121,7 @@ describe('the log', () => {
     it('says that there is nothing on one', async () => {
       const log = await mount([line(0, 'out')]);
       await choose('stderr');
-      await log.getByText('Nothing on stderr.').waitFor();
+      await log.getByText('No lines on stderr.').waitFor();
     });
   });
 
@@ -156,10 +156,10 @@ describe('the log', () => {
     it('says that it finds none, and that there is more than these lines', async () => {
       await mount(lines);
       await field().fill('nothing');
-      await stage.untilEqual(found, 'none');
+      await stage.untilEqual(found, 'no match');
       await mount(range(100, 102));
       await field().fill('nothing');
-      await stage.untilEqual(found, 'none in these lines');
+      await stage.untilEqual(found, 'no match in these lines');
     });
 
     it('finds what comes later', async () => {
@@ -199,22 +199,24 @@ describe('the log', () => {
     it('stays where the reader is, counts what is new, and goes there when asked', async () => {
       const log = await mountLong();
       await scroller().evaluate((element) => element.scrollTo(0, 10_000));
-      await log.getByRole('button', { name: 'Jump to the newest' }).waitFor();
+      await log.getByRole('button', { name: 'Jump to the newest line' }).waitFor();
       const top = await scroller().evaluate((element) => element.scrollTop);
       await stage.push(STREAM, range(2000, 2005), 'line');
       await log.getByRole('button', { name: '5 new lines' }).waitFor();
       expect(await scroller().evaluate((element) => element.scrollTop)).to.equal(top);
       await log.getByRole('button', { name: '5 new lines' }).click();
       await stage.untilEqual(lastText, 'line 2004');
-      expect(await log.getByRole('button', { name: 'newest' }).count()).to.equal(0);
+      expect(await log.getByRole('button', { name: 'newest line' }).count()).to.equal(0);
     });
 
     it('follows again once the reader has scrolled to the end', async () => {
       await mountLong();
       await scroller().evaluate((element) => element.scrollTo(0, 10_000));
-      await stage.page.getByRole('button', { name: 'Jump to the newest' }).waitFor();
+      await stage.page.getByRole('button', { name: 'Jump to the newest line' }).waitFor();
       await scroller().evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      await stage.page.getByRole('button', { name: 'Jump to the newest' }).waitFor({ state: 'detached' });
+      await stage.page
+        .getByRole('button', { name: 'Jump to the newest line' })
+        .waitFor({ state: 'detached' });
       await stage.push(STREAM, range(2000, 2001), 'line');
       await stage.untilEqual(lastText, 'line 2000');
     });

@@ -38,7 +38,7 @@ describe('the elements that ask and tell', () => {
     it('asks before it cancels, and does nothing when the job is to be kept', async () => {
       const actions = await stage.mount('svc-job-actions', { properties: { job: job(1) } });
       await actions.getByRole('button', { name: 'Cancel' }).click();
-      await stage.page.getByText('Its whole process group is asked to stop').waitFor();
+      await stage.page.getByText('All its processes are asked to stop').waitFor();
       await stage.page.getByRole('button', { name: 'Keep it' }).click();
       await stage.page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(stage.api.requests.filter((request) => request.startsWith('POST'))).to.deep.equal([]);
@@ -49,7 +49,7 @@ describe('the elements that ask and tell', () => {
         properties: { job: job(1, { status: 'QUEUED' }) },
       });
       await actions.getByRole('button', { name: 'Cancel' }).click();
-      await stage.page.getByText('It leaves the queue without having run.').waitFor();
+      await stage.page.getByText('The job is removed from the queue and will not run.').waitFor();
     });
 
     it('cancels, and tells the page', async () => {

@@ -88,7 +88,7 @@ describe('the page of nodes', () => {
       { runners: [{ name: 'docker', available: false, reason: null, version: null }] },
       ['docker: not available'],
     ],
-    ['GPUs that are away with it', { status: 'OFFLINE' }, ['Offline', 'away']],
+    ['GPUs that are away with it', { status: 'OFFLINE' }, ['Offline', 'offline']],
     [
       'a virtual GPU',
       { slots: [slot(0, { model: 'virtual', memory_total_mb: null, virtual: true })] },
@@ -100,7 +100,7 @@ describe('the page of nodes', () => {
       ['NVIDIA H100 · 80 GB', 'NVIDIA A100 · 80 GB'],
     ],
     ['a heartbeat that is old', { last_heartbeat_at: NOW - 5 * MINUTE }, ['5m ago']],
-    ['that it drains', { status: 'DRAINING' }, ['Draining', 'Take jobs again']],
+    ['that it drains', { status: 'DRAINING' }, ['Draining', 'Undrain']],
   ];
   for (const [what, changes, texts] of cards) {
     it(`shows of a node ${what}`, async () => {
@@ -129,8 +129,8 @@ describe('the page of nodes', () => {
     it('asks the server, and shows what came of it', async () => {
       const page = await mount([node(1)], { 'POST /nodes/{node_id}/drain': node(1, { status: 'DRAINING' }) });
       stage.api.change({ 'GET /nodes': { items: [node(1, { status: 'DRAINING' })] } });
-      await page.getByRole('button', { name: 'Drain' }).click();
-      await page.getByRole('button', { name: 'Take jobs again' }).waitFor();
+      await page.getByRole('button', { name: 'Drain', exact: true }).click();
+      await page.getByRole('button', { name: 'Undrain' }).waitFor();
       expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/drain`);
     });
 
@@ -139,8 +139,8 @@ describe('the page of nodes', () => {
         'POST /nodes/{node_id}/undrain': node(1),
       });
       stage.api.change({ 'GET /nodes': { items: [node(1)] } });
-      await page.getByRole('button', { name: 'Take jobs again' }).click();
-      await page.getByRole('button', { name: 'Drain' }).waitFor();
+      await page.getByRole('button', { name: 'Undrain' }).click();
+      await page.getByRole('button', { name: 'Drain', exact: true }).waitFor();
       expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/undrain`);
     });
 
@@ -152,9 +152,9 @@ describe('the page of nodes', () => {
           'POST /nodes/{node_id}/drain': new Refusal(409, 'conflict', 'The node is offline.'),
         },
       });
-      await stage.page.getByRole('button', { name: 'Drain' }).click();
+      await stage.page.getByRole('button', { name: 'Drain', exact: true }).click();
       await stage.page.locator('svc-toasts li.error', { hasText: 'The node is offline.' }).waitFor();
-      expect(await stage.page.getByRole('button', { name: 'Drain' }).isEnabled()).to.equal(true);
+      expect(await stage.page.getByRole('button', { name: 'Drain', exact: true }).isEnabled()).to.equal(true);
     });
 
     const hidden: [string, Partial<NodeRecord>, boolean][] = [
@@ -165,7 +165,7 @@ describe('the page of nodes', () => {
       it(`is not offered to ${whom}`, async () => {
         const page = await mount([node(1, changes)], {}, { canWrite });
         await stage.untilEqual(names, ['node-1']);
-        expect(await page.getByRole('button', { name: /Drain|Take jobs/ }).count()).to.equal(0);
+        expect(await page.getByRole('button', { name: /Drain|Undrain/ }).count()).to.equal(0);
       });
     }
   });

@@ -65,7 +65,7 @@ describe('the page of a run', () => {
 
   it('says that there is no such run, and leads to those there are', async () => {
     const page = await mount({ api: { 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'no run') } });
-    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    await page.getByRole('heading', { name: 'Run not found' }).waitFor();
     expect(await page.getByRole('link', { name: 'Show all runs' }).getAttribute('href')).to.equal('/runs');
     await stage.expectSound();
   });

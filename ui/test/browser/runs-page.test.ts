@@ -64,9 +64,9 @@ describe('the page of runs', () => {
 
   const empty: [string, string, string][] = [
     ['says how a run begins when there is none', '', 'No runs yet'],
-    ['leads back when no run fits a status', 'status=FAILED', 'No such run'],
-    ['leads back when no run has the words', 'q=nothing', 'No such run'],
-    ['leads back when no run has the tag', 'tags=nothing', 'No such run'],
+    ['leads back when no run fits a status', 'status=FAILED', 'No runs match the filter'],
+    ['leads back when no run has the words', 'q=nothing', 'No runs match the filter'],
+    ['leads back when no run has the tag', 'tags=nothing', 'No runs match the filter'],
   ];
   for (const [what, query, headline] of empty) {
     it(what, async () => {

@@ -139,7 +139,7 @@ describe('the console', () => {
 
     it('says that there is no page at an address', async () => {
       await stage.mountApp({ address: '/nothing/here' });
-      await heading('There is no such page').waitFor();
+      await heading('Page not found').waitFor();
       await stage.untilEqual(() => stage.page.title(), 'Not found · svc');
       await stage.page.getByRole('link', { name: 'Go to the jobs' }).click();
       await heading('Jobs').waitFor();
@@ -261,7 +261,7 @@ describe('the console', () => {
       for (const [name, theme, stored] of [
         ['Dark theme', 'dark', 'dark'],
         ['Light theme', 'light', 'light'],
-        ['Theme of the system', undefined, 'auto'],
+        ['System theme', undefined, 'auto'],
       ] as const) {
         const button = stage.page.getByRole('button', { name });
         await button.click();

@@ -144,7 +144,7 @@ describe('the tables and records', () => {
       ['the server’s words alone', { failure_message: 'stopped by me' }, ['stopped by me']],
       ['its node by name', {}, ['node-1']],
       ['how long it ran', {}, ['10m 00s']],
-      ['its exit code', { exit_code: 0, status: 'SUCCEEDED' }, ['exit code', '0']],
+      ['its exit code', { exit_code: 0, status: 'SUCCEEDED' }, ['exit code 0']],
     ];
     for (const [what, changes, texts] of cases) {
       it(`shows ${what}, on a phone too`, async () => {
