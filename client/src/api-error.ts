@@ -20,6 +20,8 @@ interface ErrorFacts {
   readonly details?: Readonly<Record<string, unknown>>;
   /** The server that was asked. */
   readonly url?: string;
+  /** How long the server asks to wait, in its header Retry-After. */
+  readonly retryAfterMs?: number | null;
   readonly cause?: unknown;
 }
 
@@ -30,13 +32,15 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly url: string;
+  readonly retryAfterMs: number | null;
 
-  constructor({ code, message, status = 0, details = {}, url = '', cause }: ErrorFacts) {
+  constructor({ code, message, status = 0, details = {}, url = '', retryAfterMs = null, cause }: ErrorFacts) {
     super(message, { cause });
     this.code = code;
     this.status = status;
     this.details = details;
     this.url = url;
+    this.retryAfterMs = retryAfterMs;
   }
 
   /** What the user can do about it, or null. */
@@ -58,10 +62,16 @@ export class ApiError extends Error {
 /** The error of an answer that is not 2xx. */
 export async function readError(response: Response, url: string): Promise<ApiError> {
   const { status } = response;
+  const retryAfterMs = toRetryAfterMs(response.headers.get('retry-after'));
+  const facts = { status, url, retryAfterMs };
   const envelope = parseEnvelope(await response.text().catch(() => ''));
   return envelope === null
-    ? new ApiError({ code: 'unreadable', message: `The server answered ${status}.`, status, url })
-    : new ApiError({ ...envelope.error, details: { ...envelope.error.details }, status, url });
+    ? new ApiError({ code: 'unreadable', message: `The server answered ${status}.`, ...facts })
+    : new ApiError({ ...envelope.error, details: { ...envelope.error.details }, ...facts });
+}
+
+function toRetryAfterMs(seconds: string | null): number | null {
+  return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : null;
 }
 
 function parseEnvelope(text: string): ErrorEnvelope | null {

@@ -1,0 +1,8 @@
+const said = new Set<string>();
+
+/** A warning of that key is said once in a process: a training has other things to print. */
+export function warnOnce(key: string, message: string): void {
+  if (said.has(key)) return;
+  said.add(key);
+  process.stderr.write(`svc: ${message}\n`);
+}

@@ -1,0 +1,227 @@
+import type { MetricPoint } from '@svc/contract';
+import { SEVERITIES, toMetricValue } from '@svc/contract/protocol';
+import { randomBytes, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { untrack, type Ending } from './endings.js';
+import { warnOnce } from './notices.js';
+import { Outbox } from './outbox.js';
+import { sizeBytesOf } from './path-size.js';
+import type { SdkRecord } from './records.js';
+import { Sender, warnUndelivered } from './sender.js';
+import type { Sink } from './sink.js';
+import { MAX_ATTACHED_BYTES, toObject, toText, toValues } from './values.js';
+
+/** Names and numbers; the names of nested objects are joined with `/`. */
+export interface Metrics {
+  readonly [name: string]: number | bigint | Metrics;
+}
+
+export interface LogOptions {
+  /** Left out: one more than the step logged last, at first 0. */
+  readonly step?: number;
+  /** May be a fraction. */
+  readonly epoch?: number;
+}
+
+export interface CheckpointOptions {
+  /** Left out: the step logged last. */
+  readonly step?: number;
+  readonly epoch?: number;
+  /** At most 64 KiB of JSON. */
+  readonly metadata?: object;
+}
+
+export interface EventOptions {
+  readonly message?: string;
+  readonly severity?: (typeof SEVERITIES)[number];
+  /** At most 64 KiB of JSON. */
+  readonly data?: object;
+}
+
+/** Made by `init`. Its methods never throw because of the network; only `flush` and `finish` wait for it. */
+export interface Run {
+  /** null for one that was begun offline. */
+  readonly id: string | null;
+  /** null when the server or the job named it. */
+  readonly name: string | null;
+  /** It is the run of the job that this process runs in. */
+  readonly isAttached: boolean;
+  log(metrics: Metrics, options?: LogOptions): void;
+  /** A file or a directory, once it is written completely. */
+  checkpoint(file: string, options?: CheckpointOptions): void;
+  event(title: string, options?: EventOptions): void;
+  /** Whether all was delivered in that time, or lies in the spool of the job, from where the agent delivers it. */
+  flush(timeoutMs?: number): Promise<boolean>;
+  /** Ends the run, once all is delivered or the time for it is over. */
+  finish(status?: FinishStatus): Promise<void>;
+}
+
+export type FinishStatus = (typeof FINISH_STATUSES)[number];
+const FINISH_STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+
+export interface RunFacts {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly isAttached: boolean;
+  readonly queuePoints: number;
+  readonly flushTimeoutMs: number;
+}
+
+/** Each process that writes to a run numbers its points from a random start below 2^52: two of them do not overlap. */
+const SEQ_START_BITS = 52n;
+
+/** How a run ends with its process. That of a job's attempt is ended by the server, with the attempt. */
+const OWN_STATUS: Record<Ending, FinishStatus> = {
+  clean: 'SUCCEEDED',
+  failed: 'FAILED',
+  terminated: 'CANCELLED',
+};
+
+export class ReportingRun implements Run {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly isAttached: boolean;
+  readonly #outbox: Outbox;
+  readonly #sender: Sender;
+  #nextSeq = Number(randomBytes(8).readBigUInt64BE() >> (64n - SEQ_START_BITS));
+  #nextStep = 0;
+  #isClosed = false;
+
+  constructor(
+    private readonly facts: RunFacts,
+    private readonly sink: Sink,
+    description: readonly SdkRecord[],
+  ) {
+    this.id = facts.id;
+    this.name = facts.name;
+    this.isAttached = facts.isAttached;
+    this.#outbox = new Outbox(facts.queuePoints);
+    this.#sender = new Sender(this.#outbox, sink);
+    for (const record of description) this.#addRecord(record);
+  }
+
+  log(metrics: Metrics, { step, epoch }: LogOptions = {}): void {
+    const at = step ?? this.#nextStep;
+    if (!Number.isSafeInteger(at))
+      return this.#warn('step', `step ${at} is not a whole number; its values are left out`);
+    if (typeof metrics !== 'object' || metrics === null)
+      return this.#warn('log', `log() takes an object of names and numbers, not ${String(metrics)}`);
+    this.#nextStep = at + 1;
+    const rest = { step: at, ts: Date.now(), ...this.#toEpoch(epoch) };
+    const points: MetricPoint[] = [];
+    for (const [name, value] of toValues(metrics))
+      points.push({ seq: this.#nextSeq++, name, value: toMetricValue(value), ...rest });
+    if (points.length === 0 || this.#refuseIfClosed()) return;
+    this.#outbox.addPoints(points);
+    this.#wake();
+  }
+
+  checkpoint(file: string, { step, epoch, metadata }: CheckpointOptions = {}): void {
+    const at = step ?? (this.#nextStep > 0 ? this.#nextStep - 1 : undefined);
+    const attached = metadata && toObject(metadata, 'the metadata of a checkpoint', MAX_ATTACHED_BYTES);
+    const body: Extract<SdkRecord, { kind: 'checkpoint' }>['body'] = {
+      path: path.resolve(String(file)),
+      ...(Number.isSafeInteger(at) && { step: at as number }),
+      ...this.#toEpoch(epoch),
+      ...(attached && { metadata: attached }),
+    };
+    const complete = async (): Promise<void> => {
+      Object.assign(body, { size: await sizeBytesOf(body.path) });
+    };
+    this.#addRecord({ kind: 'checkpoint', ts: Date.now(), body, complete });
+  }
+
+  event(title: string, { message, severity = 'info', data }: EventOptions = {}): void {
+    const isKnown = SEVERITIES.includes(severity);
+    if (!isKnown)
+      this.#warn(
+        'severity',
+        `severity ${String(severity)} is not one of ${SEVERITIES.join(', ')}; using info`,
+      );
+    const attached = data && toObject(data, 'the data of an event', MAX_ATTACHED_BYTES);
+    const body = {
+      title: toText(title, 500) || '(no title)',
+      severity: isKnown ? severity : 'info',
+      ...(message !== undefined && { message: toText(message, 20_000) }),
+      ...(attached && { data: attached }),
+    };
+    this.#addRecord({ kind: 'event', ts: Date.now(), key: randomUUID(), body });
+  }
+
+  flush(timeoutMs = this.facts.flushTimeoutMs): Promise<boolean> {
+    return this.#sender.flush(timeoutMs);
+  }
+
+  async finish(status: FinishStatus = 'SUCCEEDED'): Promise<void> {
+    if (FINISH_STATUSES.includes(status)) return this.#close(status, this.facts.flushTimeoutMs);
+    this.#warn(
+      'finish',
+      `finish(${String(status)}) is ignored: the status is one of ${FINISH_STATUSES.join(', ')}`,
+    );
+  }
+
+  /** The process ends, and there is time to deliver. */
+  end(ending: Ending, timeoutMs = this.facts.flushTimeoutMs): Promise<void> {
+    return this.#close(this.#statusAt(ending), timeoutMs);
+  }
+
+  /** The process is gone when this returns: what was not delivered is written down. */
+  endNow(ending: Ending): void {
+    this.#shut(this.#statusAt(ending));
+    this.#keepRest();
+  }
+
+  #statusAt(ending: Ending): FinishStatus | null {
+    return this.isAttached && ending !== 'failed' ? null : OWN_STATUS[ending];
+  }
+
+  async #close(status: FinishStatus | null, timeoutMs: number): Promise<void> {
+    this.#shut(status);
+    await this.#sender.flush(timeoutMs);
+    this.#keepRest();
+  }
+
+  /** The first status stands. */
+  #shut(status: FinishStatus | null): void {
+    if (!this.#isClosed && status !== null)
+      this.#outbox.addLast({ kind: 'finish', ts: Date.now(), body: { status } });
+    this.#isClosed = true;
+  }
+
+  #keepRest(): void {
+    this.#sender.abandon();
+    for (const batch of this.#outbox.takeAll()) {
+      const place = this.sink.keep(batch);
+      warnUndelivered(place, 'not all was taken in time');
+    }
+    this.sink.close();
+    untrack(this);
+  }
+
+  #toEpoch(epoch: number | undefined): { epoch?: number } {
+    if (epoch === undefined || Number.isFinite(epoch)) return epoch === undefined ? {} : { epoch };
+    this.#warn('epoch', `epoch ${String(epoch)} is not a finite number; it is left out`);
+    return {};
+  }
+
+  #addRecord(record: SdkRecord): void {
+    if (this.#refuseIfClosed()) return;
+    this.#outbox.addRecord(record);
+    this.#wake();
+  }
+
+  #refuseIfClosed(): boolean {
+    if (this.#isClosed) this.#warn('closed', 'the run has ended; what is reported to it now is left out');
+    return this.#isClosed;
+  }
+
+  #wake(): void {
+    if (this.#outbox.dropped > 0)
+      this.#warn('dropped', 'the queue is full: the oldest points that wait are dropped');
+    this.#sender.wake();
+  }
+
+  #warn(key: string, message: string): void {
+    warnOnce(`${key} ${this.id ?? this.sink.keptIn}`, message);
+  }
+}
