@@ -20,10 +20,9 @@ export async function reportEvent(
 ): Promise<Reported> {
   refuseLargeJson('data', body.data ?? {}, EVENT_DATA_BYTES);
   const event = newEvent({ ...toReported(body), type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
-  const isNew = await transaction(async (tx) => {
-    tx.afterCommit(() => feed.flush());
-    return insertEvent(tx, event, key);
-  });
+  const isNew = await transaction((tx) => insertEvent(tx, event, key));
+  // A stream that is opened behind the answer does not show the event.
+  await feed.flush();
   if (isNew) return { event, isNew, isSame: true };
   const first =
     (await findReported(db, run.id, key as string)) ??
