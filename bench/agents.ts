@@ -29,16 +29,14 @@ try {
   const { token } = await server.client.call(routes.createToken, { body: { name: 'bench', scope: 'write' } });
   const memory = new MemoryWatch(server.pid);
   const fleet = await startFleet({ url: server.url, token, agents, gpus: Number(values.gpus) });
-  const get = (path: string) =>
-    fetch(`${server.url}/api/v1${path}`, { headers: { Authorization: `Bearer ${token}` } }).then((answer) =>
-      answer.text(),
-    );
+  const readNodes = async () =>
+    (await server.client.open(routes.listNodes, { query: { limit: 1000 } })).text();
   const before = cpuSecondsOf(server.pid);
   const sentBefore = fleet.sent.values;
   await delay(seconds * 1000);
   const cores = (cpuSecondsOf(server.pid) - before) / seconds;
   const rate = (fleet.sent.values - sentBefore) / seconds;
-  const [nodes] = summarise(await measure(20, () => get('/nodes?limit=1000')));
+  const [nodes] = summarise(await measure(20, readNodes));
   printTable([
     ['figure', 'measured', 'unit'],
     ['agents connected at the end', String(fleet.connected), `of ${agents}`],

@@ -46,6 +46,7 @@ describe('the light entry of the contract', () => {
     ['contract/src/protocol/index.ts', 'browser'],
     ['agent/src/index.ts', 'node'],
     ['cli/src/run-agent.ts', 'node'],
+    ['sdk/typescript/src/index.ts', 'node'],
     ['ui/src/main.ts', 'browser'],
   ] as const;
   for (const [entry, platform] of programs) {

@@ -61,11 +61,8 @@ describe('an agent upgraded under a running PyTorch job', function () {
   }
 
   async function readLog({ id }: Job): Promise<string[]> {
-    const token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
-    const answer = await fetch(`${server.url}/api/v1/jobs/${id}/logs/download?stream=stdout`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const text = await answer.text();
+    const input = { params: { job_id: id }, query: { stream: 'stdout' } } as const;
+    const text = await (await server.client.open(routes.downloadLogs, input)).text();
     return text === '' ? [] : text.trimEnd().split('\n');
   }
 
