@@ -29,10 +29,13 @@ const LIST = '/extensions.json';
 export class Extensions {
   #read: Promise<string | null> | null = null;
 
-  constructor(
-    private readonly registry: Registry,
-    private readonly context: PageContext,
-  ) {}
+  readonly #registry: Registry;
+  readonly #context: PageContext;
+
+  constructor(registry: Registry, context: PageContext) {
+    this.#registry = registry;
+    this.#context = context;
+  }
 
   /** Reads the list once, and again when that failed. Answers what went wrong, in a sentence; never rejects. */
   load(): Promise<string | null> {
@@ -66,7 +69,7 @@ export class Extensions {
 
   #addPage({ name, title, path, icon, module }: PageEntry): void {
     const tag = unsafeStatic(`svc-plugin-page-${name}`);
-    this.registry.addPage(
+    this.#registry.addPage(
       definePage({
         name,
         title,
@@ -80,7 +83,7 @@ export class Extensions {
 
   #addRunTab({ name, label, module }: RunTabEntry): void {
     const tag = unsafeStatic(`svc-plugin-run-tab-${name}`);
-    this.registry.addRunTab(
+    this.#registry.addRunTab(
       defineRunTab({
         name,
         label,
@@ -92,6 +95,6 @@ export class Extensions {
 
   async #define(tag: string, module: string): Promise<void> {
     const { default: make } = (await import(/* @vite-ignore */ module)) as { default: PageModule };
-    if (!customElements.get(tag)) customElements.define(tag, make(this.context));
+    if (!customElements.get(tag)) customElements.define(tag, make(this.#context));
   }
 }

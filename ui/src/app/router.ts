@@ -8,60 +8,69 @@ import type { PageMatch, Registry } from './registry.js';
 export class Router implements ReactiveController {
   /** The page whose entry in the navigation is the current one. */
   section: string | null = null;
-  private page: TemplateResult | null = null;
-  private key = '';
-  private navigation = 0;
+  #page: TemplateResult | null = null;
+  #key = '';
+  #navigation = 0;
+
+  readonly #host: ReactiveControllerHost;
+  readonly #registry: Registry;
+  readonly #registered: () => Promise<unknown>;
+  readonly #onPage: (isNewPage: boolean) => void;
 
   constructor(
-    private readonly host: ReactiveControllerHost,
-    private readonly registry: Registry,
+    host: ReactiveControllerHost,
+    registry: Registry,
     /** Resolves once the pages of plugins are registered. */
-    private readonly registered: () => Promise<unknown>,
-    private readonly onPage: (isNewPage: boolean) => void,
+    registered: () => Promise<unknown>,
+    onPage: (isNewPage: boolean) => void,
   ) {
+    this.#host = host;
+    this.#registry = registry;
+    this.#registered = registered;
+    this.#onPage = onPage;
     host.addController(this);
   }
 
   hostConnected(): void {
-    window.addEventListener('popstate', this.follow);
-    window.addEventListener('svc-navigate', this.follow);
-    document.addEventListener('click', this.onClick);
-    this.follow();
+    window.addEventListener('popstate', this.#follow);
+    window.addEventListener('svc-navigate', this.#follow);
+    document.addEventListener('click', this.#onClick);
+    this.#follow();
   }
 
   hostDisconnected(): void {
-    window.removeEventListener('popstate', this.follow);
-    window.removeEventListener('svc-navigate', this.follow);
-    document.removeEventListener('click', this.onClick);
+    window.removeEventListener('popstate', this.#follow);
+    window.removeEventListener('svc-navigate', this.#follow);
+    document.removeEventListener('click', this.#onClick);
   }
 
   render(): TemplateResult | null {
-    return this.page;
+    return this.#page;
   }
 
-  private readonly follow = (): void => {
+  readonly #follow = (): void => {
     const { pathname, search } = window.location;
     if (pathname === '/') return navigate(paths.jobs(), { replace: true });
-    void this.show(pathname, new URLSearchParams(search));
+    void this.#show(pathname, new URLSearchParams(search));
   };
 
-  private async show(path: string, query: URLSearchParams): Promise<void> {
-    const navigation = ++this.navigation;
-    await this.registered();
-    const match = this.registry.match(path);
+  async #show(path: string, query: URLSearchParams): Promise<void> {
+    const navigation = ++this.#navigation;
+    await this.#registered();
+    const match = this.#registry.match(path);
     this.section = match && (match.page.under ?? match.page.name);
-    this.host.requestUpdate();
+    this.#host.requestUpdate();
     const page = match ? await loadPage(match, query) : notFound();
-    if (navigation !== this.navigation) return;
-    const isNewPage = this.key !== path;
-    this.key = path;
-    this.page = html`${keyed(path, page)}`;
+    if (navigation !== this.#navigation) return;
+    const isNewPage = this.#key !== path;
+    this.#key = path;
+    this.#page = html`${keyed(path, page)}`;
     document.title = `${match?.page.title ?? 'Not found'} · svc`;
-    this.host.requestUpdate();
-    this.onPage(isNewPage);
+    this.#host.requestUpdate();
+    this.#onPage(isNewPage);
   }
 
-  private readonly onClick = (event: MouseEvent): void => {
+  readonly #onClick = (event: MouseEvent): void => {
     if (
       event.defaultPrevented ||
       event.button !== 0 ||

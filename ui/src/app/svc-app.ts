@@ -23,10 +23,10 @@ type Phase = 'checking' | 'signed-out' | 'signed-in' | 'unreachable';
 /** The shell: who is signed in, the live stream, navigation, and the page that the address names. */
 @customElement('svc-app')
 export class SvcApp extends LitElement {
-  private token = loadToken();
+  #token = loadToken();
 
   @provide({ context: apiContext })
-  readonly api = new Api({ token: () => this.token, onUnauthorized: (message) => this.signOut(message) });
+  readonly api = new Api({ token: () => this.#token, onUnauthorized: (message) => this.#signOut(message) });
 
   @provide({ context: feedContext })
   readonly feed = new LiveFeed(this.api, (streamState) => (this.connection = streamState));
@@ -42,12 +42,12 @@ export class SvcApp extends LitElement {
   @state() private message = '';
   @state() private connection: StreamState = 'connecting';
   @query('main') private readonly main!: HTMLElement | null;
-  private readonly extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
-  private readonly router = new Router(
+  readonly #extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
+  readonly #router = new Router(
     this,
     this.registry,
-    () => this.extensions.load(),
-    (isNewPage) => this.onPage(isNewPage),
+    () => this.#extensions.load(),
+    (isNewPage) => this.#onPage(isNewPage),
   );
 
   static override styles = [
@@ -86,7 +86,7 @@ export class SvcApp extends LitElement {
   override connectedCallback(): void {
     const code = takeSignInCode();
     super.connectedCallback();
-    void (code === null ? this.checkToken() : this.redeem(code));
+    void (code === null ? this.#checkToken() : this.#redeem(code));
   }
 
   override disconnectedCallback(): void {
@@ -95,68 +95,68 @@ export class SvcApp extends LitElement {
   }
 
   override render() {
-    return html`${this.renderPhase()}<svc-toasts></svc-toasts>`;
+    return html`${this.#renderPhase()}<svc-toasts></svc-toasts>`;
   }
 
-  private renderPhase() {
+  #renderPhase() {
     if (this.phase === 'checking') return nothing;
-    if (this.phase === 'unreachable') return this.renderUnreachable();
+    if (this.phase === 'unreachable') return this.#renderUnreachable();
     if (this.phase === 'signed-out') {
       return html`<svc-sign-in
         .message=${this.message}
-        .signIn=${(token: string) => this.signIn(token)}
+        .signIn=${(token: string) => this.#signIn(token)}
       ></svc-sign-in>`;
     }
     return html`
       <div class="shell">
         <svc-nav
           .pages=${this.registry.pages}
-          .section=${this.router.section}
+          .section=${this.#router.section}
           .connection=${this.connection}
           .who=${this.who}
           role="banner"
           @svc-skip=${() => this.main?.focus()}
-          @svc-sign-out=${() => this.signOut('')}
+          @svc-sign-out=${() => this.#signOut('')}
         ></svc-nav>
-        <main id="main" tabindex="-1">${this.router.render()}</main>
+        <main id="main" tabindex="-1">${this.#router.render()}</main>
       </div>
     `;
   }
 
-  private renderUnreachable() {
+  #renderUnreachable() {
     return html`<svc-notice
       tone="danger"
       headline="The server does not answer"
       action="Try again"
-      @svc-action=${() => void this.checkToken()}
+      @svc-action=${() => void this.#checkToken()}
       >${this.message}</svc-notice
     >`;
   }
 
-  private async redeem(code: string): Promise<void> {
-    storeToken((this.token = null));
+  async #redeem(code: string): Promise<void> {
+    storeToken((this.#token = null));
     try {
-      await this.signIn(await redeemSignInLink(this.api, code));
+      await this.#signIn(await redeemSignInLink(this.api, code));
     } catch (error) {
-      this.signOut(describeRedeem(toApiError(error)));
+      this.#signOut(describeRedeem(toApiError(error)));
     }
   }
 
-  private async checkToken(): Promise<void> {
-    if (this.token === null) return this.signOut('');
+  async #checkToken(): Promise<void> {
+    if (this.#token === null) return this.#signOut('');
     try {
-      await this.signIn(this.token);
+      await this.#signIn(this.#token);
     } catch (error) {
-      this.onSignInError(toApiError(error));
+      this.#onSignInError(toApiError(error));
     }
   }
 
   /** Keeps the token only once the server has accepted it; throws its refusal. */
-  private async signIn(token: string): Promise<void> {
-    this.token = token;
+  async #signIn(token: string): Promise<void> {
+    this.#token = token;
     const who = await whoami(this.api);
-    if (who.scope !== 'read' && who.scope !== 'write') throw this.refuseScope(who);
-    const problem = await this.extensions.load();
+    if (who.scope !== 'read' && who.scope !== 'write') throw this.#refuseScope(who);
+    const problem = await this.#extensions.load();
     if (problem !== null) toast(problem, { isError: true });
     storeToken(token);
     this.who = who;
@@ -165,29 +165,29 @@ export class SvcApp extends LitElement {
     this.feed.start();
   }
 
-  private refuseScope({ name, scope }: Whoami): ApiError {
-    this.token = null;
+  #refuseScope({ name, scope }: Whoami): ApiError {
+    this.#token = null;
     const message = `The token "${name}" has the scope ${scope}; the console needs read or write.`;
     return new ApiError({ code: 'forbidden', message, status: 403 });
   }
 
-  private onSignInError(error: ApiError): void {
+  #onSignInError(error: ApiError): void {
     if (error.status === 401) return;
-    if (error.status === 403) return this.signOut(error.message);
+    if (error.status === 403) return this.#signOut(error.message);
     this.message = error.message;
     this.phase = 'unreachable';
   }
 
   /** The address stays, so that signing in again comes back to the same page. */
-  private signOut(message: string): void {
+  #signOut(message: string): void {
     this.feed.stop();
-    storeToken((this.token = null));
+    storeToken((this.#token = null));
     this.who = null;
     this.message = message;
     this.phase = 'signed-out';
   }
 
-  private onPage(isNewPage: boolean): void {
+  #onPage(isNewPage: boolean): void {
     if (!isNewPage || this.phase !== 'signed-in') return;
     window.scrollTo(0, 0);
     this.main?.focus({ preventScroll: true });

@@ -50,14 +50,14 @@ export class SvcNav extends LitElement {
       <a class="brand" href=${paths.jobs()} aria-label="svc, to the jobs">${brandMark(24)}<span>svc</span></a>
       <nav aria-label="Main">
         <ul>
-          ${this.pages.map((page) => this.renderEntry(page))}
+          ${this.pages.map((page) => this.#renderEntry(page))}
         </ul>
       </nav>
-      <div class="foot">${this.renderConnection()} ${this.renderThemes()} ${this.renderWho()}</div>
+      <div class="foot">${this.#renderConnection()} ${this.#renderThemes()} ${this.#renderWho()}</div>
     `;
   }
 
-  private renderEntry({ name, path, navigation }: Page) {
+  #renderEntry({ name, path, navigation }: Page) {
     if (!navigation) return nothing;
     return html`<li>
       <a href=${path} aria-current=${name === this.section ? 'page' : 'false'}
@@ -66,14 +66,14 @@ export class SvcNav extends LitElement {
     </li>`;
   }
 
-  private renderConnection() {
+  #renderConnection() {
     const { label, hint, tone } = CONNECTIONS[this.connection];
     return html`<p class="connection ${tone}" role="status" title=${hint}>
       ${icon(this.connection === 'live' ? 'live' : tone === 'bad' ? 'away' : 'queued')}<span>${label}</span>
     </p>`;
   }
 
-  private renderThemes() {
+  #renderThemes() {
     return html`<div class="themes segmented" role="group" aria-label="Theme">
       ${THEMES.map(
         ({ theme, label, icon: name }) =>
@@ -81,7 +81,7 @@ export class SvcNav extends LitElement {
             aria-pressed=${theme === this.theme ? 'true' : 'false'}
             aria-label=${label}
             title=${label}
-            @click=${() => this.onTheme(theme)}
+            @click=${() => this.#onTheme(theme)}
           >
             ${icon(name, 14)}
           </button>`,
@@ -89,25 +89,25 @@ export class SvcNav extends LitElement {
     </div>`;
   }
 
-  private renderWho() {
+  #renderWho() {
     if (!this.who) return null;
     return html`<div class="who">
       <p>
         <span class="truncate" title="Token ${this.who.name}">${this.who.name}</span>
         <span class="scope">${this.who.can_write ? 'Can read and write' : 'Can only read'}</span>
       </p>
-      <button class="button plain icon" aria-label="Sign out" title="Sign out" @click=${this.onSignOut}>
+      <button class="button plain icon" aria-label="Sign out" title="Sign out" @click=${this.#onSignOut}>
         ${icon('signOut')}
       </button>
     </div>`;
   }
 
-  private onTheme(theme: Theme): void {
+  #onTheme(theme: Theme): void {
     setTheme(theme);
     this.theme = theme;
   }
 
-  private onSignOut(): void {
+  #onSignOut(): void {
     this.dispatchEvent(new CustomEvent('svc-sign-out'));
   }
 }

@@ -103,8 +103,8 @@ export class SvcSignIn extends LitElement {
         ${brandMark(36)}
         <h1>Sign in to svc</h1>
       </div>
-      ${this.renderMessage()}
-      <form @submit=${this.onSubmit}>
+      ${this.#renderMessage()}
+      <form @submit=${this.#onSubmit}>
         <label for="token">Token</label>
         <div class="field">
           <input
@@ -141,14 +141,14 @@ export class SvcSignIn extends LitElement {
     </main>`;
   }
 
-  private renderMessage() {
+  #renderMessage() {
     if (this.refusal !== '')
       return html`<p class="message refusal" role="alert">${icon('critical')}${this.refusal}</p>`;
     if (this.message !== '') return html`<p class="message" role="status">${icon('info')}${this.message}</p>`;
     return nothing;
   }
 
-  private async onSubmit(event: Event): Promise<void> {
+  async #onSubmit(event: Event): Promise<void> {
     event.preventDefault();
     const token = this.input.value.trim();
     if (token === '' || this.isBusy) return;

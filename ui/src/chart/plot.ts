@@ -30,54 +30,53 @@ const RAW_UNDER_SMOOTH = 0.3;
 
 /** A uPlot of the lines, kept in step with them by `update`. */
 export class Plot {
-  private readonly plot: uPlot;
+  readonly #plot: uPlot;
   aligned: AlignedSeries;
 
-  constructor(
-    target: HTMLElement,
-    private spec: PlotSpec,
-    size: PlotSize,
-  ) {
+  #spec: PlotSpec;
+
+  constructor(target: HTMLElement, spec: PlotSpec, size: PlotSize) {
+    this.#spec = spec;
     this.aligned = alignSeries(spec.lines, spec.isLog);
-    this.plot = new uPlot(this.options(size), this.data(), target);
+    this.#plot = new uPlot(this.#options(size), this.#data(), target);
   }
 
   /** New points or another range; lines, colours and scale must be the same, else make a new plot. */
   update(lines: PlotSpec['lines'], range: PlotSpec['range']): void {
-    this.spec = { ...this.spec, lines, range };
-    this.aligned = alignSeries(lines, this.spec.isLog);
-    this.plot.setData(this.data());
+    this.#spec = { ...this.#spec, lines, range };
+    this.aligned = alignSeries(lines, this.#spec.isLog);
+    this.#plot.setData(this.#data());
   }
 
   /** Pixels from the edge of the target to the y axis. */
   get left(): number {
-    return this.plot.bbox.left / window.devicePixelRatio;
+    return this.#plot.bbox.left / window.devicePixelRatio;
   }
 
   resize(size: PlotSize): void {
-    this.plot.setSize(size);
+    this.#plot.setSize(size);
   }
 
   show(line: number, isShown: boolean): void {
-    this.plot.setSeries(line + 1, { show: isShown });
-    if (this.spec.smoothing > 0) this.plot.setSeries(line + 1 + this.spec.lines.length, { show: isShown });
+    this.#plot.setSeries(line + 1, { show: isShown });
+    if (this.#spec.smoothing > 0) this.#plot.setSeries(line + 1 + this.#spec.lines.length, { show: isShown });
   }
 
   destroy(): void {
-    this.plot.destroy();
+    this.#plot.destroy();
   }
 
-  private data(): uPlot.AlignedData {
+  #data(): uPlot.AlignedData {
     const { steps, drawn } = this.aligned;
-    return [steps, ...drawn, ...this.smoothed()] as uPlot.AlignedData;
+    return [steps, ...drawn, ...this.#smoothed()] as uPlot.AlignedData;
   }
 
   /**
    * The average of each line, put back into the rows where the line has points. A line with fewer points is averaged
    * over fewer: all lines of the chart are smoothed over the same stretch of steps.
    */
-  private smoothed(): (number | null | undefined)[][] {
-    const { smoothing } = this.spec;
+  #smoothed(): (number | null | undefined)[][] {
+    const { smoothing } = this.#spec;
     if (smoothing === 0) return [];
     const points = this.aligned.drawn.map((column) => column.filter((value) => value !== undefined));
     const densest = Math.max(...points.map((column) => column.length));
@@ -89,8 +88,8 @@ export class Plot {
     });
   }
 
-  private options(size: PlotSize): uPlot.Options {
-    const { colors, isLog, syncKey } = this.spec;
+  #options(size: PlotSize): uPlot.Options {
+    const { colors, isLog, syncKey } = this.#spec;
     const axis = {
       stroke: colors.axis,
       grid: { stroke: colors.grid, width: 1 },
@@ -103,7 +102,7 @@ export class Plot {
       legend: { show: false },
       padding: [10, 20, 0, 0],
       scales: {
-        x: { time: false, range: (_, min, max) => this.xRange(min, max) },
+        x: { time: false, range: (_, min, max) => this.#xRange(min, max) },
         y: isLog ? { distr: 3 } : { range: (_, min, max) => yRange(min, max) },
       },
       axes: [
@@ -115,32 +114,35 @@ export class Plot {
           values: (_, splits) => splits.map((value) => (value === null ? '' : formatTick(value))),
         },
       ],
-      series: this.series(),
+      series: this.#series(),
       cursor: {
         y: false,
         points: { size: 7, width: 2, stroke: colors.surface },
         drag: { x: true, y: false, setScale: false, dist: 6 },
-        bind: { dblclick: () => () => (this.spec.onReset(), null) },
+        bind: { dblclick: () => () => (this.#spec.onReset(), null) },
         sync: { key: syncKey, setSeries: false, filters: { pub: isMove, sub: isMove } },
         focus: { prox: -1 },
       },
       hooks: {
-        draw: [(plot) => drawMarkers(plot, this.aligned, this.spec.colors.series)],
-        setSelect: [(plot) => this.onSelect(plot)],
-        setCursor: [(plot) => this.spec.onCursor(plot.cursor.idx ?? null, plot.cursor.left ?? -1)],
+        draw: [(plot) => drawMarkers(plot, this.aligned, this.#spec.colors.series)],
+        setSelect: [(plot) => this.#onSelect(plot)],
+        setCursor: [(plot) => this.#spec.onCursor(plot.cursor.idx ?? null, plot.cursor.left ?? -1)],
       },
     };
   }
 
-  private series(): uPlot.Series[] {
-    const { lines, colors, smoothing } = this.spec;
+  #series(): uPlot.Series[] {
+    const { lines, colors, smoothing } = this.#spec;
     const raw = lines.map((_, line): uPlot.Series => {
       const isUnder = smoothing > 0;
       return {
         stroke: colors.series[line]!,
         width: isUnder ? 1 : 1.5,
         alpha: isUnder ? RAW_UNDER_SMOOTH : 1,
-        points: { size: 5, filter: (_plot, series, isShown) => (isShown ? null : this.isolated(series - 1)) },
+        points: {
+          size: 5,
+          filter: (_plot, series, isShown) => (isShown ? null : this.#isolated(series - 1)),
+        },
       };
     });
     const smooth =
@@ -155,7 +157,7 @@ export class Plot {
   }
 
   /** Points with no neighbour to draw a line to: without a dot they would not be seen. */
-  private isolated(line: number): number[] {
+  #isolated(line: number): number[] {
     const column = this.aligned.drawn[line] ?? [];
     const found: number[] = [];
     let before: number | null = null;
@@ -171,18 +173,18 @@ export class Plot {
     return found;
   }
 
-  private xRange(min: number | null, max: number | null): [number, number] {
-    const [from, to] = this.spec.range ?? [min ?? 0, max ?? 1];
+  #xRange(min: number | null, max: number | null): [number, number] {
+    const [from, to] = this.#spec.range ?? [min ?? 0, max ?? 1];
     return from === to ? [from - 1, to + 1] : [from, to];
   }
 
-  private onSelect(plot: uPlot): void {
+  #onSelect(plot: uPlot): void {
     const { left, width } = plot.select;
     if (width < 6) return;
     const from = Math.floor(plot.posToVal(left, 'x'));
     const to = Math.ceil(plot.posToVal(left + width, 'x'));
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    if (to > from) this.spec.onSelect(from, to);
+    if (to > from) this.#spec.onSelect(from, to);
   }
 }
 

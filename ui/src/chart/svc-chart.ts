@@ -36,60 +36,57 @@ export class SvcChart extends LitElement {
   @state() private muted = new Set<string>();
   @query('.plot') private readonly target!: HTMLElement;
 
-  private plot: Plot | null = null;
-  private plotOf = '';
-  private frame = 0;
-  private isInSight = false;
-  private isDirty = true;
-  private forgetTheme: (() => void) | null = null;
-  private readonly sizes = new ResizeObserver(() => this.resize());
-  private readonly sight = new IntersectionObserver(
-    ([entry]) => this.onSight(entry?.isIntersecting ?? false),
-    {
-      rootMargin: '200px',
-    },
-  );
+  #plot: Plot | null = null;
+  #plotOf = '';
+  #frame = 0;
+  #isInSight = false;
+  #isDirty = true;
+  #forgetTheme: (() => void) | null = null;
+  readonly #sizes = new ResizeObserver(() => this.#resize());
+  readonly #sight = new IntersectionObserver(([entry]) => this.#onSight(entry?.isIntersecting ?? false), {
+    rootMargin: '200px',
+  });
 
   static override styles = [baseStyles, chartStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.sight.observe(this);
-    this.forgetTheme = onThemeChange(() => {
-      this.plotOf = '';
-      this.invalidate();
+    this.#sight.observe(this);
+    this.#forgetTheme = onThemeChange(() => {
+      this.#plotOf = '';
+      this.#invalidate();
     });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.sight.disconnect();
-    this.sizes.disconnect();
-    this.forgetTheme?.();
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    this.plot?.destroy();
-    this.plot = null;
-    this.plotOf = '';
+    this.#sight.disconnect();
+    this.#sizes.disconnect();
+    this.#forgetTheme?.();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#plot?.destroy();
+    this.#plot = null;
+    this.#plotOf = '';
   }
 
   override firstUpdated(): void {
-    this.sizes.observe(this.target);
+    this.#sizes.observe(this.target);
   }
 
   override updated(changed: PropertyValues<this>): void {
     const isDrawn = ['lines', 'revision', 'log', 'smoothing', 'range'] as const;
-    if (isDrawn.some((name) => changed.has(name))) this.invalidate();
+    if (isDrawn.some((name) => changed.has(name))) this.#invalidate();
   }
 
   override render() {
-    const step = this.cursorRow === null ? null : (this.plot?.aligned.steps[this.cursorRow] ?? null);
+    const step = this.cursorRow === null ? null : (this.#plot?.aligned.steps[this.cursorRow] ?? null);
     const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
-    return html`<figure aria-label=${this.describe()}>
+    return html`<figure aria-label=${this.#describe()}>
       <figcaption>
         <h3>${this.heading}</h3>
         ${step === null ? nothing : html`<span class="step">step ${formatCount(step)}</span>`}
-        <div class="legend">${this.lines.map((line, at) => this.renderLegend(line, at))}</div>
+        <div class="legend">${this.lines.map((line, at) => this.#renderLegend(line, at))}</div>
       </figcaption>
       <div
         class="plot"
@@ -97,33 +94,33 @@ export class SvcChart extends LitElement {
         @mouseleave=${() => (this.isHovered = false)}
       >
         ${isEmpty ? html`<p class="empty">${this.range ? 'No points in this range' : 'Waiting for the first point'}</p>` : nothing}
-        ${this.isHovered ? this.renderTooltip() : nothing}
+        ${this.isHovered ? this.#renderTooltip() : nothing}
       </div>
     </figure>`;
   }
 
-  private get colors(): number[] {
+  get #colors(): number[] {
     return assignColors(this.lines.map(({ name }) => name));
   }
 
-  private renderLegend({ name, series }: ChartLine, at: number) {
+  #renderLegend({ name, series }: ChartLine, at: number) {
     const note = describeUndrawable(countUndrawable(series.values, this.log));
-    const value = this.valueAtCursor(at) ?? series.values.at(-1);
+    const value = this.#valueAtCursor(at) ?? series.values.at(-1);
     return html`<button
       title=${name}
       aria-pressed=${this.muted.has(name) ? 'false' : 'true'}
-      @click=${() => this.toggle(name, at)}
+      @click=${() => this.#toggle(name, at)}
     >
-      <span class="swatch" .style=${`--swatch: var(--chart-${this.colors[at]})`}></span>
-      ${this.labelOf(name)}
+      <span class="swatch" .style=${`--swatch: var(--chart-${this.#colors[at]})`}></span>
+      ${this.#labelOf(name)}
       ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>`}
       ${note === '' ? nothing : html`<span class="odd">${note}</span>`}
     </button>`;
   }
 
-  private renderTooltip() {
+  #renderTooltip() {
     const row = this.cursorRow;
-    const step = row === null ? undefined : this.plot?.aligned.steps[row];
+    const step = row === null ? undefined : this.#plot?.aligned.steps[row];
     if (row === null || step === undefined) return nothing;
     const width = this.target.clientWidth;
     const x = this.cursorLeft + TOOLTIP_AWAY_PX;
@@ -134,20 +131,20 @@ export class SvcChart extends LitElement {
         <caption>
           Step ${formatCount(step)}
         </caption>
-        ${this.lines.map(({ name }, at) => this.renderTooltipRow(name, at, row, step))}
+        ${this.lines.map(({ name }, at) => this.#renderTooltipRow(name, at, row, step))}
       </table>
     </div>`;
   }
 
-  private renderTooltipRow(name: string, at: number, row: number, step: number) {
-    const column = this.plot?.aligned.measured[at] ?? [];
+  #renderTooltipRow(name: string, at: number, row: number, step: number) {
+    const column = this.#plot?.aligned.measured[at] ?? [];
     const nearest = nearestRow(column, row);
     if (nearest === null || this.muted.has(name)) return nothing;
-    const nearestStep = this.plot!.aligned.steps[nearest]!;
+    const nearestStep = this.#plot!.aligned.steps[nearest]!;
     return html`<tr>
       <th scope="row">
-        <span class="swatch" .style=${`--swatch: var(--chart-${this.colors[at]})`}></span
-        >${this.labelOf(name)}
+        <span class="swatch" .style=${`--swatch: var(--chart-${this.#colors[at]})`}></span
+        >${this.#labelOf(name)}
       </th>
       <td>
         ${nearestStep === step ? nothing : html`<span class="at">at ${formatCount(nearestStep)} </span>`}
@@ -156,15 +153,15 @@ export class SvcChart extends LitElement {
     </tr>`;
   }
 
-  private valueAtCursor(at: number): number | undefined {
+  #valueAtCursor(at: number): number | undefined {
     if (this.cursorRow === null) return undefined;
-    const column = this.plot?.aligned.measured[at];
+    const column = this.#plot?.aligned.measured[at];
     const nearest = column ? nearestRow(column, this.cursorRow) : null;
     return nearest === null ? undefined : column![nearest];
   }
 
   /** What tells the lines of this chart apart: the phase where the heading names the measure, else the whole name. */
-  private labelOf(name: string): string {
+  #labelOf(name: string): string {
     if (this.lines.length === 1) return name === this.heading ? 'latest' : name;
     const phase = phaseOf(name);
     return phase && measureOf(name) === this.heading
@@ -172,7 +169,7 @@ export class SvcChart extends LitElement {
       : name;
   }
 
-  private describe(): string {
+  #describe(): string {
     const parts = this.lines.map(({ name, series }) => {
       const last = series.values.at(-1);
       return last === undefined
@@ -182,73 +179,73 @@ export class SvcChart extends LitElement {
     return `Chart of ${this.heading}. ${parts.join('; ')}`;
   }
 
-  private toggle(name: string, at: number): void {
+  #toggle(name: string, at: number): void {
     const muted = new Set(this.muted);
     if (!muted.delete(name)) muted.add(name);
     this.muted = muted;
-    this.plot?.show(at, !muted.has(name));
+    this.#plot?.show(at, !muted.has(name));
   }
 
-  private onSight(isInSight: boolean): void {
-    this.isInSight = isInSight;
-    if (isInSight && this.isDirty) this.invalidate();
+  #onSight(isInSight: boolean): void {
+    this.#isInSight = isInSight;
+    if (isInSight && this.#isDirty) this.#invalidate();
   }
 
-  private resize(): void {
+  #resize(): void {
     const { clientWidth: width, clientHeight: height } = this.target;
-    if (this.plot && width > 0) this.plot.resize(this.size(width, height));
-    else this.invalidate();
+    if (this.#plot && width > 0) this.#plot.resize(this.#size(width, height));
+    else this.#invalidate();
   }
 
-  private size(width = this.target.clientWidth, height = this.target.clientHeight) {
+  #size(width = this.target.clientWidth, height = this.target.clientHeight) {
     return { width: width - 8, height: height - 4 };
   }
 
-  private invalidate(): void {
-    this.isDirty = true;
-    if (!this.isInSight || !this.hasUpdated) return;
-    this.frame ||= requestAnimationFrame(() => this.draw());
+  #invalidate(): void {
+    this.#isDirty = true;
+    if (!this.#isInSight || !this.hasUpdated) return;
+    this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
-  private draw(): void {
-    this.frame = 0;
+  #draw(): void {
+    this.#frame = 0;
     if (this.target.clientWidth === 0) return;
-    this.isDirty = false;
+    this.#isDirty = false;
     const key = `${this.lines.map(({ name }) => name).join('\n')} ${this.log} ${this.smoothing}`;
     const lines = this.lines.map(({ series }) => series);
-    if (this.plot && key === this.plotOf) this.plot.update(lines, this.range);
-    else this.rebuild(key, lines);
+    if (this.#plot && key === this.#plotOf) this.#plot.update(lines, this.range);
+    else this.#rebuild(key, lines);
   }
 
-  private rebuild(key: string, lines: MetricSeries[]): void {
-    this.plot?.destroy();
-    this.plotOf = key;
-    this.plot = new Plot(
+  #rebuild(key: string, lines: MetricSeries[]): void {
+    this.#plot?.destroy();
+    this.#plotOf = key;
+    this.#plot = new Plot(
       this.target,
       {
         lines,
-        colors: resolveColors(this, this.colors),
+        colors: resolveColors(this, this.#colors),
         isLog: this.log,
         smoothing: this.smoothing,
         range: this.range,
         syncKey: this.syncKey,
-        onSelect: (from, to) => this.zoom([from, to]),
-        onReset: () => this.zoom(null),
-        onCursor: (row, left) => this.onCursor(row, left),
+        onSelect: (from, to) => this.#zoom([from, to]),
+        onReset: () => this.#zoom(null),
+        onCursor: (row, left) => this.#onCursor(row, left),
       },
-      this.size(),
+      this.#size(),
     );
     this.lines.forEach(({ name }, at) => {
-      if (this.muted.has(name)) this.plot?.show(at, false);
+      if (this.muted.has(name)) this.#plot?.show(at, false);
     });
   }
 
-  private onCursor(row: number | null, left: number): void {
+  #onCursor(row: number | null, left: number): void {
     this.cursorRow = left < 0 ? null : row;
-    this.cursorLeft = left + (this.plot?.left ?? 0);
+    this.cursorLeft = left + (this.#plot?.left ?? 0);
   }
 
-  private zoom(range: [number, number] | null): void {
+  #zoom(range: [number, number] | null): void {
     this.dispatchEvent(new CustomEvent('svc-zoom', { detail: range }));
   }
 }

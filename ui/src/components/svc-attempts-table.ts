@@ -153,13 +153,13 @@ export class SvcAttemptsTable extends LitElement {
         ${repeat(
           this.attempts,
           ({ attempt }) => attempt,
-          (attempt) => this.renderAttempt(attempt),
+          (attempt) => this.#renderAttempt(attempt),
         )}
       </div>
     </div>`;
   }
 
-  private renderAttempt(attempt: JobAttempt) {
+  #renderAttempt(attempt: JobAttempt) {
     const { attempt: number, status, exit_code: code, started_at: start, finished_at: end } = attempt;
     return html`<div class="row ${number === this.shown ? 'shown' : ''}" role="row">
       <span class="attempt" role="rowheader"><span class="phone">Attempt </span>${number}</span>
@@ -173,19 +173,19 @@ export class SvcAttemptsTable extends LitElement {
       <span class="took ${start === null ? 'none' : ''}" role="cell"
         ><span class="phone">ran for </span><svc-time elapsed .from=${start} .to=${end}></svc-time
       ></span>
-      ${this.renderNode(attempt)} ${renderReason(attempt)}
-      <span class="links" role="cell">${this.renderLinks(attempt)}</span>
+      ${this.#renderNode(attempt)} ${renderReason(attempt)}
+      <span class="links" role="cell">${this.#renderLinks(attempt)}</span>
     </div>`;
   }
 
-  private renderNode({ node_id: id }: JobAttempt) {
+  #renderNode({ node_id: id }: JobAttempt) {
     const name = id === null ? '–' : (this.nodeNames.get(id) ?? shortId(id));
     return html`<span class="node ${id === null ? 'none' : ''}" role="cell" title=${id ?? nothing}
       >${name}</span
     >`;
   }
 
-  private renderLinks({ attempt, run_id: run }: JobAttempt) {
+  #renderLinks({ attempt, run_id: run }: JobAttempt) {
     const isShown = attempt === this.shown;
     return html`${
       run === null ? nothing : html`<a href=${paths.run(run)} aria-label="Run of attempt ${attempt}">Run</a>`
@@ -193,13 +193,13 @@ export class SvcAttemptsTable extends LitElement {
     ${
       isShown
         ? html`<span class="current" aria-current="true">Log below</span>`
-        : html`<button aria-label="Log of attempt ${attempt}" @click=${() => this.choose(attempt)}>
+        : html`<button aria-label="Log of attempt ${attempt}" @click=${() => this.#choose(attempt)}>
             Log
           </button>`
     }`;
   }
 
-  private choose(attempt: number): void {
+  #choose(attempt: number): void {
     this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
   }
 }

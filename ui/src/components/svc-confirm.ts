@@ -9,7 +9,7 @@ export class SvcConfirm extends LitElement {
   @property() confirm = 'OK';
   @property() dismiss = 'Back';
   @query('dialog') private readonly dialog!: HTMLDialogElement;
-  private answer: (isConfirmed: boolean) => void = () => {};
+  #answer: (isConfirmed: boolean) => void = () => {};
 
   static override styles = [
     baseStyles,
@@ -52,13 +52,13 @@ export class SvcConfirm extends LitElement {
     await this.updateComplete;
     this.dialog.returnValue = '';
     this.dialog.showModal();
-    return new Promise((resolve) => (this.answer = resolve));
+    return new Promise((resolve) => (this.#answer = resolve));
   }
 
   override render() {
     return html`<dialog
       aria-labelledby="headline"
-      @close=${() => this.answer(this.dialog.returnValue === 'yes')}
+      @close=${() => this.#answer(this.dialog.returnValue === 'yes')}
     >
       <form method="dialog">
         <h2 id="headline">${this.headline}</h2>

@@ -12,7 +12,7 @@ export class SvcCopy extends LitElement {
   @property({ attribute: false }) text = '';
   @property() label = 'Copy';
   @state() private isCopied = false;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   static override styles = [
     baseStyles,
@@ -31,7 +31,7 @@ export class SvcCopy extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 
   override render() {
@@ -40,17 +40,17 @@ export class SvcCopy extends LitElement {
       class="button plain icon ${this.isCopied ? 'copied' : ''}"
       aria-label=${label}
       title=${label}
-      @click=${this.onClick}
+      @click=${this.#onClick}
     >
       ${icon(this.isCopied ? 'check' : 'copy', 14)}
     </button>`;
   }
 
-  private async onClick(): Promise<void> {
+  async #onClick(): Promise<void> {
     await copyText(this.text);
     this.isCopied = true;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => (this.isCopied = false), THANKS_MS);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => (this.isCopied = false), THANKS_MS);
   }
 }
 

@@ -73,12 +73,12 @@ export class SvcEnvironment extends LitElement {
     const { facts, packages, diff, diffCutBytes } = toEnvironment(this.value);
     return html`
       <svc-record heading="Environment" .value=${facts}></svc-record>
-      ${packages.length > 0 ? this.renderPackages(packages) : nothing}
-      ${diff === '' ? nothing : this.renderDiff(diff, diffCutBytes)}
+      ${packages.length > 0 ? this.#renderPackages(packages) : nothing}
+      ${diff === '' ? nothing : this.#renderDiff(diff, diffCutBytes)}
     `;
   }
 
-  private renderPackages(packages: readonly string[]) {
+  #renderPackages(packages: readonly string[]) {
     return html`<details>
       <summary>Packages<span class="count">${packages.length}</span></summary>
       <ul class="body packages" tabindex="0" aria-label="Packages">
@@ -87,8 +87,8 @@ export class SvcEnvironment extends LitElement {
     </details>`;
   }
 
-  private renderDiff(diff: string, cutBytes: number) {
-    return html`<details @toggle=${this.onToggle}>
+  #renderDiff(diff: string, cutBytes: number) {
+    return html`<details @toggle=${this.#onToggle}>
       <summary>Uncommitted changes<span class="count">${formatBytes(diff.length)}</span></summary>
       ${
         this.isDiffOpen
@@ -105,7 +105,7 @@ ${toDiffParts(diff).map(({ kind, text }) => html`<span class=${kind}>${text}</sp
     </details>`;
   }
 
-  private readonly onToggle = (event: Event): void => {
+  readonly #onToggle = (event: Event): void => {
     this.isDiffOpen = (event.target as HTMLDetailsElement).open;
   };
 }

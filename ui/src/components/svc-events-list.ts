@@ -113,19 +113,19 @@ export class SvcEventsList extends LitElement {
         (event) => {
           const ofDay = formatDay(event.created_at);
           const heading =
-            ofDay === day ? nothing : html`<li class="day"><h2>${this.nameDay(ofDay)}</h2></li>`;
+            ofDay === day ? nothing : html`<li class="day"><h2>${this.#nameDay(ofDay)}</h2></li>`;
           day = ofDay;
-          return html`${heading}${this.renderEvent(event)}`;
+          return html`${heading}${this.#renderEvent(event)}`;
         },
       )}
     </ol>`;
   }
 
-  private nameDay(day: string): string {
+  #nameDay(day: string): string {
     return day === formatDay(this.api.now()) ? `Today · ${day}` : day;
   }
 
-  private renderEvent(event: EventRecord) {
+  #renderEvent(event: EventRecord) {
     return html`<li class=${event.severity}>
       <time datetime=${new Date(event.created_at).toISOString()} title=${formatDateTime(event.created_at)}>
         ${formatClock(event.created_at)}
@@ -135,23 +135,23 @@ export class SvcEventsList extends LitElement {
         <p class="title"><span class="visually-hidden">${event.severity}: </span>${event.title}</p>
         <div class="more">
           ${event.message && event.message !== event.title ? html`<p class="message">${event.message}</p>` : nothing}
-          ${this.unlinked ? nothing : this.renderLinks(event)}
+          ${this.unlinked ? nothing : this.#renderLinks(event)}
         </div>
       </div>
       <span class="type">${event.type}</span>
     </li>`;
   }
 
-  private renderLinks({ job_id: jobId, run_id: runId, node_id: nodeId }: EventRecord) {
+  #renderLinks({ job_id: jobId, run_id: runId, node_id: nodeId }: EventRecord) {
     if (!jobId && !runId && !nodeId) return nothing;
     return html`<p class="links">
       ${jobId ? html`<a href=${paths.job(jobId)} title=${jobId}>Job ${shortId(jobId)}</a>` : nothing}
       ${runId ? html`<a href=${paths.run(runId)} title=${runId}>Run ${shortId(runId)}</a>` : nothing}
-      ${nodeId ? html`<a href=${paths.nodes()} title=${nodeId}>${this.nameNode(nodeId)}</a>` : nothing}
+      ${nodeId ? html`<a href=${paths.nodes()} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}
     </p>`;
   }
 
-  private nameNode(nodeId: string): string {
+  #nameNode(nodeId: string): string {
     return this.nodes.find((node) => node.id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
   }
 }

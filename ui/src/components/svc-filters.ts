@@ -48,11 +48,11 @@ export class SvcFilters extends LitElement {
 
   override render() {
     return html`<div role="group" aria-label=${this.label}>
-      ${this.choices.map((choice) => this.renderChoice(choice))}<slot></slot>
+      ${this.choices.map((choice) => this.#renderChoice(choice))}<slot></slot>
     </div>`;
   }
 
-  private renderChoice({ value, label, count }: FilterChoice) {
+  #renderChoice({ value, label, count }: FilterChoice) {
     return html`<button
       class="chip"
       aria-pressed=${value === this.value ? 'true' : 'false'}

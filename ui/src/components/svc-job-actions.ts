@@ -53,13 +53,13 @@ export class SvcJobActions extends LitElement {
   override render() {
     if (!this.who?.can_write) return nothing;
     return html`
-      ${nextJobStatus(this.job.status, 'retry') ? this.renderButton('retry', 'Retry', () => void this.retry()) : nothing}
-      ${nextJobStatus(this.job.status, 'cancelled') ? this.renderButton('stop', 'Cancel', () => void this.cancel()) : nothing}
-      ${this.isAsking ? this.renderQuestion() : nothing}
+      ${nextJobStatus(this.job.status, 'retry') ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
+      ${nextJobStatus(this.job.status, 'cancelled') ? this.#renderButton('stop', 'Cancel', () => void this.#cancel()) : nothing}
+      ${this.isAsking ? this.#renderQuestion() : nothing}
     `;
   }
 
-  private renderButton(name: 'retry' | 'stop', label: string, onClick: () => void) {
+  #renderButton(name: 'retry' | 'stop', label: string, onClick: () => void) {
     const title = `${label} ${this.job.name}`;
     if (this.compact) {
       return html`<button
@@ -77,7 +77,7 @@ export class SvcJobActions extends LitElement {
     </button>`;
   }
 
-  private renderQuestion() {
+  #renderQuestion() {
     return html`<svc-confirm headline="Cancel ${this.job.name}?" confirm="Cancel the job" dismiss="Keep it">
       ${
         this.job.status === 'QUEUED'
@@ -87,28 +87,28 @@ export class SvcJobActions extends LitElement {
     </svc-confirm>`;
   }
 
-  private async cancel(): Promise<void> {
+  async #cancel(): Promise<void> {
     this.isAsking = true;
     await this.updateComplete;
     const isConfirmed = await this.dialog.ask();
     this.isAsking = false;
     if (!isConfirmed) return;
     const { name, id } = this.job;
-    await this.act(async () => {
+    await this.#act(async () => {
       const result = await cancelJob(this.api, id);
       return result === 'CANCELLED' ? `${name} is cancelled.` : `${name} is being stopped.`;
     });
   }
 
-  private async retry(): Promise<void> {
+  async #retry(): Promise<void> {
     const { id } = this.job;
-    await this.act(async () => {
+    await this.#act(async () => {
       const job = await retryJob(this.api, id);
       return `${job.name} is queued again as attempt ${job.attempt}.`;
     });
   }
 
-  private async act(action: () => Promise<string>): Promise<void> {
+  async #act(action: () => Promise<string>): Promise<void> {
     this.isBusy = true;
     try {
       toast(await action());

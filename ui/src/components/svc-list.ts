@@ -79,25 +79,25 @@ export class SvcList extends LitElement {
     const { phase, error, waiting } = this.view;
     return html`
       <svc-stale .error=${phase === 'ready' ? error : null} @svc-retry=${() => this.view.retry()}></svc-stale>
-      ${waiting.length === 0 ? nothing : this.renderFresh(waiting.length)}
+      ${waiting.length === 0 ? nothing : this.#renderFresh(waiting.length)}
       <section class="panel" aria-busy=${phase === 'loading' || phase === 'filtering' ? 'true' : 'false'}>
-        ${this.renderBody()}
+        ${this.#renderBody()}
       </section>
     `;
   }
 
-  private renderBody() {
+  #renderBody() {
     const { phase, items, hasMore } = this.view;
-    if (phase === 'failed') return this.renderFailure();
+    if (phase === 'failed') return this.#renderFailure();
     if (phase !== 'ready' && items.length === 0) return html`<svc-skeleton rows="8"></svc-skeleton>`;
     if (items.length === 0) return html`<slot></slot>`;
     return html`
-      <div class="items ${phase === 'filtering' ? 'old' : ''}">${this.renderTable()}</div>
-      ${hasMore ? this.renderMore() : nothing}
+      <div class="items ${phase === 'filtering' ? 'old' : ''}">${this.#renderTable()}</div>
+      ${hasMore ? this.#renderMore() : nothing}
     `;
   }
 
-  private renderTable() {
+  #renderTable() {
     const items = this.renderItems(this.view.items as readonly never[]);
     if (this.columns.length === 0) return items;
     return html`<div role="table" aria-label="${this.noun}s">
@@ -106,25 +106,25 @@ export class SvcList extends LitElement {
     </div>`;
   }
 
-  private renderMore() {
+  #renderMore() {
     const { isLoadingMore, isCut, phase } = this.view;
     return html`<div class="more">
       ${isCut ? html`<p>Fewer ${this.noun}s than usual: the server’s answer reached its size limit.</p>` : nothing}
-      <button class="button" ?disabled=${isLoadingMore || phase !== 'ready'} @click=${this.loadMore}>
+      <button class="button" ?disabled=${isLoadingMore || phase !== 'ready'} @click=${this.#loadMore}>
         ${isLoadingMore ? 'Loading…' : `Show older ${this.noun}s`}
       </button>
     </div>`;
   }
 
-  private renderFresh(count: number) {
+  #renderFresh(count: number) {
     return html`<div class="fresh">
-      <button class="button" @click=${this.showWaiting}>
+      <button class="button" @click=${this.#showWaiting}>
         ${icon('up', 14)}${plural(count, `new ${this.noun}`)}
       </button>
     </div>`;
   }
 
-  private renderFailure() {
+  #renderFailure() {
     return html`<svc-notice
       tone="danger"
       headline="The ${this.noun}s could not be loaded"
@@ -134,7 +134,7 @@ export class SvcList extends LitElement {
     >`;
   }
 
-  private readonly loadMore = async (): Promise<void> => {
+  readonly #loadMore = async (): Promise<void> => {
     try {
       await this.view.loadMore();
     } catch (error) {
@@ -142,7 +142,7 @@ export class SvcList extends LitElement {
     }
   };
 
-  private readonly showWaiting = (): void => {
+  readonly #showWaiting = (): void => {
     this.view.showWaiting();
     window.scrollTo({ top: 0 });
   };

@@ -135,13 +135,13 @@ export class SvcMetricsTable extends LitElement {
           </tr>
         </thead>
         <tbody>
-          ${metrics.map(([name, metric]) => this.renderMetric(name, metric))}
+          ${metrics.map(([name, metric]) => this.#renderMetric(name, metric))}
         </tbody>
       </table>
     </div>`;
   }
 
-  private renderMetric(
+  #renderMetric(
     name: string,
     { latest, best, trend, direction, is_primary: isPrimary, count }: MetricSummary,
   ) {

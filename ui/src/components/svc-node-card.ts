@@ -162,42 +162,42 @@ export class SvcNodeCard extends LitElement {
         <svc-status value=${node.status}></svc-status>
         <span class="beat">heartbeat <svc-time .from=${node.last_heartbeat_at}></svc-time></span>
       </header>
-      ${this.renderUse()} ${node.slots.length > 0 ? this.renderSlots() : nothing} ${this.renderSystem()}
-      ${this.renderFoot()}
+      ${this.#renderUse()} ${node.slots.length > 0 ? this.#renderSlots() : nothing} ${this.#renderSystem()}
+      ${this.#renderFoot()}
     `;
   }
 
-  private renderUse() {
+  #renderUse() {
     const { slots, cpu_jobs: cpuJobs, max_cpu_jobs: maxCpuJobs } = this.node;
     const busy = slots.filter((slot) => slot.busy).length;
     return html`<p class="use">
       ${slots.length > 0 ? html`<span><b>${busy}</b> of ${plural(slots.length, 'GPU')} busy</span><span class="quiet">·</span>` : nothing}
       <span><b>${cpuJobs}</b> of ${plural(maxCpuJobs, 'CPU job')}</span>
-      <span class="model">${this.model}</span>
+      <span class="model">${this.#model}</span>
     </p>`;
   }
 
-  private renderSlots() {
+  #renderSlots() {
     return html`<ul class="slots" aria-label="GPU slots">
-      ${this.node.slots.map((slot) => this.renderSlot(slot))}
+      ${this.node.slots.map((slot) => this.#renderSlot(slot))}
     </ul>`;
   }
 
-  private renderSlot(slot: Slot) {
+  #renderSlot(slot: Slot) {
     const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'offline' : 'free';
     return html`<li class="slot ${use}" title="${describeDevice(slot)} · ${slot.uuid}">
       <p><span class="index">GPU ${slot.index}</span><span class="who">${use}</span></p>
       ${
         slot.job_id
-          ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${this.nameJob(slot.job_id)}</a>`
+          ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${this.#nameJob(slot.job_id)}</a>`
           : html`<span class="quiet truncate"
-              >${this.model === '' ? describeDevice(slot) : html`&nbsp;`}</span
+              >${this.#model === '' ? describeDevice(slot) : html`&nbsp;`}</span
             >`
       }
     </li>`;
   }
 
-  private renderSystem() {
+  #renderSystem() {
     const { system, version, hostname } = this.node;
     return html`<dl>
       ${fact('Host', hostname)}
@@ -208,18 +208,18 @@ export class SvcNodeCard extends LitElement {
     </dl>`;
   }
 
-  private renderFoot() {
+  #renderFoot() {
     const { labels, runners, status } = this.node;
     const missing = runners.filter((runner) => !runner.available);
     return html`<div class="foot">
       ${Object.entries(labels).map(([name, value]) => html`<span class="label">${name}=${value}</span>`)}
       ${runners.filter((runner) => runner.available).map(({ name, version }) => html`<span class="label" title="Runner">${name}${version ? ` ${version}` : ''}</span>`)}
       ${missing.map(({ name, reason }) => html`<span class="problem">${icon('warning', 12)} ${name}: ${reason ?? 'not available'}</span>`)}
-      ${this.who?.can_write && status !== 'OFFLINE' ? this.renderDrain() : nothing}
+      ${this.who?.can_write && status !== 'OFFLINE' ? this.#renderDrain() : nothing}
     </div>`;
   }
 
-  private renderDrain() {
+  #renderDrain() {
     const isDraining = this.node.status === 'DRAINING';
     const hint = isDraining
       ? 'Let the node take jobs again'
@@ -228,23 +228,23 @@ export class SvcNodeCard extends LitElement {
       class="button plain"
       title=${hint}
       ?disabled=${this.isBusy}
-      @click=${() => void this.toggleDrain(isDraining)}
+      @click=${() => void this.#toggleDrain(isDraining)}
     >
       ${isDraining ? 'Undrain' : 'Drain'}
     </button>`;
   }
 
   /** The one kind of device that all slots stand for; empty when they differ. */
-  private get model(): string {
+  get #model(): string {
     const models = new Set(this.node.slots.map(describeDevice));
     return models.size === 1 ? [...models][0]! : '';
   }
 
-  private nameJob(jobId: string): string {
+  #nameJob(jobId: string): string {
     return this.running.find((job) => job.id === jobId)?.name ?? `Job ${shortId(jobId)}`;
   }
 
-  private async toggleDrain(isDraining: boolean): Promise<void> {
+  async #toggleDrain(isDraining: boolean): Promise<void> {
     const { id, name } = this.node;
     this.isBusy = true;
     try {

@@ -27,7 +27,7 @@ export class SvcRunCharts extends LitElement {
   @state() private smoothing = 0;
   @state() private isAll = false;
 
-  private readonly metrics = new RunMetrics(
+  readonly #metrics = new RunMetrics(
     this,
     () => this.api,
     () => this.runId,
@@ -118,33 +118,34 @@ export class SvcRunCharts extends LitElement {
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (this.summary === null) return;
-    this.metrics.watch(
-      this.groups.flatMap(({ names }) => names),
+    this.#metrics.watch(
+      this.#groups.flatMap(({ names }) => names),
       this.live,
     );
-    if (changed.has('summary')) void this.metrics.check(this.summary.metrics);
+    if (changed.has('summary')) void this.#metrics.check(this.summary.metrics);
   }
 
   override render() {
-    const all = this.allGroups;
+    const all = this.#allGroups;
     if (all.length === 0) return nothing;
-    const { groups, metrics } = this;
+    const groups = this.#groups;
+    const metrics = this.#metrics;
     return html`
-      ${this.renderTools(all.length)}
+      ${this.#renderTools(all.length)}
       ${metrics.error ? html`<p class="problem" role="status">The points could not be loaded. ${metrics.error.message}</p>` : nothing}
       <div class="grid">
         ${repeat(
           groups,
           ({ title, names }) => `${title}\n${names.join('\n')}`,
-          (group) => this.renderChart(group),
+          (group) => this.#renderChart(group),
         )}
       </div>
       ${groups.length === 0 ? html`<p class="quiet">No metric’s name contains “${this.filter}”.</p>` : nothing}
       ${
-        groups.length < this.matching.length
+        groups.length < this.#matching.length
           ? html`<p class="more">
               <button class="button" @click=${() => (this.isAll = true)}>
-                Show all ${formatCount(this.matching.length)} charts
+                Show all ${formatCount(this.#matching.length)} charts
               </button>
             </p>`
           : nothing
@@ -152,10 +153,10 @@ export class SvcRunCharts extends LitElement {
     `;
   }
 
-  private renderTools(count: number) {
+  #renderTools(count: number) {
     return html`<div class="tools">
       <h2>Charts</h2>
-      ${this.describeStream()} ${this.renderZoom()}
+      ${this.#describeStream()} ${this.#renderZoom()}
       ${
         count > 6
           ? html`<input
@@ -163,7 +164,7 @@ export class SvcRunCharts extends LitElement {
               type="search"
               placeholder="Filter metrics"
               aria-label="Filter metrics"
-              @input=${this.onFilter}
+              @input=${this.#onFilter}
             />`
           : nothing
       }
@@ -190,9 +191,14 @@ export class SvcRunCharts extends LitElement {
   }
 
   /** The range in figures: for keyboard and touch, and to be exact. */
-  private renderZoom() {
-    const [from, to] = this.metrics.range ?? ['', ''];
-    return html`<form class="range" aria-label="Steps shown" @change=${this.onRange} @submit=${this.onRange}>
+  #renderZoom() {
+    const [from, to] = this.#metrics.range ?? ['', ''];
+    return html`<form
+      class="range"
+      aria-label="Steps shown"
+      @change=${this.#onRange}
+      @submit=${this.#onRange}
+    >
       Steps
       <input
         class="input"
@@ -212,13 +218,13 @@ export class SvcRunCharts extends LitElement {
         .value=${String(to)}
       />
       ${
-        this.metrics.range
+        this.#metrics.range
           ? html`<button
               class="button plain icon"
               type="button"
               aria-label="Show all steps"
               title="Show all steps"
-              @click=${this.showAll}
+              @click=${this.#showAll}
             >
               ${icon('cross', 14)}
             </button>`
@@ -227,8 +233,8 @@ export class SvcRunCharts extends LitElement {
     </form>`;
   }
 
-  private renderChart({ title, names }: MetricGroup) {
-    const { metrics } = this;
+  #renderChart({ title, names }: MetricGroup) {
+    const metrics = this.#metrics;
     return html`<svc-chart
       heading=${title}
       syncKey=${this.runId}
@@ -237,19 +243,19 @@ export class SvcRunCharts extends LitElement {
       .range=${metrics.range}
       .smoothing=${this.smoothing}
       ?log=${this.isLog}
-      @svc-zoom=${this.onZoom}
+      @svc-zoom=${this.#onZoom}
     ></svc-chart>`;
   }
 
-  private describeStream() {
-    const isOpen = this.metrics.streamState === 'live';
+  #describeStream() {
+    const isOpen = this.#metrics.streamState === 'live';
     return html`<span class="live">
       ${this.live ? html`<span>${isOpen ? 'live' : 'connecting'}</span>` : nothing}
       <span class="hint">drag to zoom, double-click to reset</span>
     </span>`;
   }
 
-  private get allGroups(): MetricGroup[] {
+  get #allGroups(): MetricGroup[] {
     const metrics = this.summary?.metrics ?? {};
     return orderGroups(
       groupMetrics(Object.keys(metrics).sort()),
@@ -257,38 +263,40 @@ export class SvcRunCharts extends LitElement {
     );
   }
 
-  private get matching(): MetricGroup[] {
+  get #matching(): MetricGroup[] {
     const needle = this.filter.toLowerCase();
-    return this.allGroups.filter(({ title, names }) =>
+    return this.#allGroups.filter(({ title, names }) =>
       [title, ...names].some((name) => name.toLowerCase().includes(needle)),
     );
   }
 
-  private get groups(): MetricGroup[] {
-    return this.isAll ? this.matching : this.matching.slice(0, FIRST_CHARTS);
+  get #groups(): MetricGroup[] {
+    return this.isAll ? this.#matching : this.#matching.slice(0, FIRST_CHARTS);
   }
 
-  private readonly onZoom = (event: Event): void => {
+  readonly #onZoom = (event: Event): void => {
     const range = (event as CustomEvent<[number, number] | null>).detail;
-    if (range === null && this.metrics.range === null) return;
-    void this.metrics.zoom(range);
+    if (range === null && this.#metrics.range === null) return;
+    void this.#metrics.zoom(range);
   };
 
-  private readonly showAll = (): void => void this.metrics.zoom(null);
+  readonly #showAll = (): void => void this.#metrics.zoom(null);
 
-  private readonly onRange = (event: Event): void => {
+  readonly #onRange = (event: Event): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const last = Math.max(
-      ...this.groups.flatMap(({ names }) => names.map((name) => this.metrics.series(name).steps.at(-1) ?? 0)),
+      ...this.#groups.flatMap(({ names }) =>
+        names.map((name) => this.#metrics.series(name).steps.at(-1) ?? 0),
+      ),
     );
     const from = form.get('from') === '' ? 0 : Number(form.get('from'));
     const to = form.get('to') === '' ? last : Number(form.get('to'));
     const isWhole = form.get('from') === '' && form.get('to') === '';
-    void this.metrics.zoom(isWhole || from >= to ? null : [Math.floor(from), Math.ceil(to)]);
+    void this.#metrics.zoom(isWhole || from >= to ? null : [Math.floor(from), Math.ceil(to)]);
   };
 
-  private readonly onFilter = (event: Event): void => {
+  readonly #onFilter = (event: Event): void => {
     this.filter = (event.target as HTMLInputElement).value;
   };
 }

@@ -36,15 +36,15 @@ export class SvcRunOverview extends LitElement {
   @property({ attribute: false }) run!: Run;
   @property({ attribute: false }) summary: RunSummary | null = null;
 
-  private readonly events = new Loader(this, {
+  readonly #events = new Loader(this, {
     load: (signal) => listEvents(this.api, { run_id: this.run.id, limit: SHOWN_EVENTS + 1 }, signal),
     everyMs: POLL_MS,
   });
-  private readonly checkpoints = new Loader(this, {
+  readonly #checkpoints = new Loader(this, {
     load: (signal) => listCheckpoints(this.api, this.run.id, SHOWN_CHECKPOINTS + 1, signal),
     everyMs: POLL_MS,
   });
-  private readonly places = new Loader(this, {
+  readonly #places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
   });
 
@@ -54,52 +54,53 @@ export class SvcRunOverview extends LitElement {
     super();
     new LiveEvents(this, (events) => {
       const own = events.filter((event) => event.run_id === this.run.id);
-      if (own.length > 0) this.events.refresh();
-      if (own.some(({ type }) => type === 'CHECKPOINT_CREATED')) this.checkpoints.refresh();
+      if (own.length > 0) this.#events.refresh();
+      if (own.some(({ type }) => type === 'CHECKPOINT_CREATED')) this.#checkpoints.refresh();
     });
   }
 
   override render() {
     const { run } = this;
     return html`
-      ${this.renderOverview(run)}
-      <svc-run-charts .runId=${run.id} .summary=${this.summary} ?live=${this.isLive}></svc-run-charts>
+      ${this.#renderOverview(run)}
+      <svc-run-charts .runId=${run.id} .summary=${this.summary} ?live=${this.#isLive}></svc-run-charts>
       <div class="details">
-        ${this.renderCheckpoints()} ${this.renderConfig(run)} ${this.renderEnvironment(run)}
-        ${this.renderEvents()}
+        ${this.#renderCheckpoints()} ${this.#renderConfig(run)} ${this.#renderEnvironment(run)}
+        ${this.#renderEvents()}
       </div>
     `;
   }
 
-  private get isLive(): boolean {
+  get #isLive(): boolean {
     return this.run.status === 'RUNNING' || this.run.status === 'LOST';
   }
 
-  private renderOverview(run: Run) {
+  #renderOverview(run: Run) {
     return html`<div class="overview">
       <section class="panel facts-panel">
         <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
         <dl class="facts">
-          ${this.fact('Project', this.nameProject(run))} ${this.fact('Experiment', this.nameExperiment(run))}
-          ${this.fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.describeRest(run)}`)}
-          ${this.fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
-          ${run.epoch === null ? nothing : this.fact('Epoch', String(Number(run.epoch.toFixed(2))))}
-          ${run.job_id ? this.fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
-          ${this.fact('Source', run.source)} ${this.renderCommit(run)}
-          ${run.tags.length > 0 ? this.fact('Tags', this.renderTags(run)) : nothing}
+          ${this.#fact('Project', this.#nameProject(run))}
+          ${this.#fact('Experiment', this.#nameExperiment(run))}
+          ${this.#fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
+          ${this.#fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
+          ${run.epoch === null ? nothing : this.#fact('Epoch', String(Number(run.epoch.toFixed(2))))}
+          ${run.job_id ? this.#fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
+          ${this.#fact('Source', run.source)} ${this.#renderCommit(run)}
+          ${run.tags.length > 0 ? this.#fact('Tags', this.#renderTags(run)) : nothing}
         </dl>
         ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
       </section>
-      <section class="panel">${this.renderSummary()}</section>
+      <section class="panel">${this.#renderSummary()}</section>
     </div>`;
   }
 
-  private renderSummary() {
+  #renderSummary() {
     const { summary } = this;
     if (!summary) return html`<svc-skeleton rows="4"></svc-skeleton>`;
     if (Object.keys(summary.metrics).length > 0)
       return html`<svc-metrics-table .summary=${summary}></svc-metrics-table>`;
-    if (!this.isLive) return html`<p class="none">This run ended without logging a metric.</p>`;
+    if (!this.#isLive) return html`<p class="none">This run ended without logging a metric.</p>`;
     return html`<svc-notice
       icon="runs"
       headline="No metrics yet"
@@ -108,33 +109,33 @@ export class SvcRunOverview extends LitElement {
     >`;
   }
 
-  private renderConfig({ config }: Run) {
+  #renderConfig({ config }: Run) {
     if (Object.keys(config).length === 0) return nothing;
     return html`<section class="panel">
       <svc-record heading="Config" open .value=${config}></svc-record>
     </section>`;
   }
 
-  private renderEnvironment({ environment }: Run) {
+  #renderEnvironment({ environment }: Run) {
     if (Object.keys(environment).length === 0) return nothing;
     return html`<section class="panel"><svc-environment .value=${environment}></svc-environment></section>`;
   }
 
-  private renderCommit({ environment }: Run) {
+  #renderCommit({ environment }: Run) {
     const { commit } = toEnvironment(environment);
     if (!commit) return nothing;
     const state = [commit.branch, commit.isDirty ? 'with changes' : null].filter(Boolean).join(', ');
-    return this.fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
+    return this.#fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
   }
 
-  private renderTags({ tags }: Run) {
+  #renderTags({ tags }: Run) {
     return tags.map(
       (tag, index) => html`${index === 0 ? '' : ', '}<a href=${paths.runs({ tags: tag })}>${tag}</a>`,
     );
   }
 
-  private renderCheckpoints() {
-    const checkpoints = this.checkpoints.value ?? [];
+  #renderCheckpoints() {
+    const checkpoints = this.#checkpoints.value ?? [];
     if (checkpoints.length === 0) return nothing;
     const hasMore = checkpoints.length > SHOWN_CHECKPOINTS;
     return html`<section class="panel wide">
@@ -146,8 +147,8 @@ export class SvcRunOverview extends LitElement {
     </section>`;
   }
 
-  private renderEvents() {
-    const events = this.events.value ?? [];
+  #renderEvents() {
+    const events = this.#events.value ?? [];
     if (events.length === 0) return nothing;
     return html`<section class="panel events">
       <div class="panel-head">
@@ -162,27 +163,27 @@ export class SvcRunOverview extends LitElement {
     </section>`;
   }
 
-  private fact(name: string, value: unknown) {
+  #fact(name: string, value: unknown) {
     return html`<div>
       <dt>${name}</dt>
       <dd>${value}</dd>
     </div>`;
   }
 
-  private nameProject({ project_id: id }: Run) {
+  #nameProject({ project_id: id }: Run) {
     if (!id) return '–';
-    const name = this.places.value?.[0].find((project) => project.id === id)?.name ?? shortId(id);
+    const name = this.#places.value?.[0].find((project) => project.id === id)?.name ?? shortId(id);
     return html`<a href=${paths.runs({ project_id: id })}>${name}</a>`;
   }
 
-  private nameExperiment({ experiment_id: id }: Run) {
+  #nameExperiment({ experiment_id: id }: Run) {
     if (!id) return '–';
-    const name = this.places.value?.[1].find((experiment) => experiment.id === id)?.name ?? shortId(id);
+    const name = this.#places.value?.[1].find((experiment) => experiment.id === id)?.name ?? shortId(id);
     return html`<a href=${paths.runs({ experiment_id: id })}>${name}</a>`;
   }
 
   /** The time left at the pace so far. */
-  private describeRest({ step, max_steps: max, started_at: from, finished_at: to }: Run) {
+  #describeRest({ step, max_steps: max, started_at: from, finished_at: to }: Run) {
     if (to !== null || !step || max === null || step >= max) return nothing;
     const restMs = ((this.api.now() - from) / step) * (max - step);
     return html`<span class="quiet"> · about ${formatDuration(restMs)} left</span>`;

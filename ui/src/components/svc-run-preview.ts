@@ -24,8 +24,8 @@ export class SvcRunPreview extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) run!: Run;
 
-  private readonly summary = new Loader(this, { load: (signal) => this.loadSummary(signal), everyMs: 2000 });
-  private readonly metrics = new RunMetrics(
+  readonly #summary = new Loader(this, { load: (signal) => this.#loadSummary(signal), everyMs: 2000 });
+  readonly #metrics = new RunMetrics(
     this,
     () => this.api,
     () => this.run.id,
@@ -72,21 +72,21 @@ export class SvcRunPreview extends LitElement {
   ];
 
   override willUpdate(): void {
-    this.summary.interval = this.run.status === 'RUNNING' ? 2000 : null;
+    this.#summary.interval = this.run.status === 'RUNNING' ? 2000 : null;
   }
 
   override render() {
     const { run } = this;
-    const step = this.summary.value?.step ?? run.step;
+    const step = this.#summary.value?.step ?? run.step;
     return html`<header>
         <a href=${paths.run(run.id)}><span class="truncate">Run ${run.name}</span>${icon('right', 14)}</a>
         ${step === null ? nothing : html`<svc-progress .step=${step} .max=${run.max_steps} status=${run.status}></svc-progress>`}
       </header>
-      ${this.renderChart()}`;
+      ${this.#renderChart()}`;
   }
 
-  private renderChart() {
-    const summary = this.summary.value;
+  #renderChart() {
+    const summary = this.#summary.value;
     if (!summary) return html`<p class="none">&nbsp;</p>`;
     const group = primaryGroup(summary);
     if (!group) {
@@ -96,17 +96,17 @@ export class SvcRunPreview extends LitElement {
     }
     return html`<svc-chart
       heading=${group.title}
-      .lines=${group.names.map((name) => ({ name, series: this.metrics.series(name) }))}
-      .revision=${this.metrics.revision}
-      .range=${this.metrics.range}
-      @svc-zoom=${(event: CustomEvent<[number, number] | null>) => void this.metrics.zoom(event.detail)}
+      .lines=${group.names.map((name) => ({ name, series: this.#metrics.series(name) }))}
+      .revision=${this.#metrics.revision}
+      .range=${this.#metrics.range}
+      @svc-zoom=${(event: CustomEvent<[number, number] | null>) => void this.#metrics.zoom(event.detail)}
     ></svc-chart>`;
   }
 
-  private async loadSummary(signal: AbortSignal): Promise<RunSummary> {
+  async #loadSummary(signal: AbortSignal): Promise<RunSummary> {
     const summary = await getRunSummary(this.api, this.run.id, signal);
-    this.metrics.watch(primaryGroup(summary)?.names ?? [], false);
-    void this.metrics.check(summary.metrics);
+    this.#metrics.watch(primaryGroup(summary)?.names ?? [], false);
+    void this.#metrics.check(summary.metrics);
     return summary;
   }
 }

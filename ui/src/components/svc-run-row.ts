@@ -93,7 +93,7 @@ export class SvcRunRow extends LitElement {
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>
-        ${run.tags.length > 0 ? this.renderTags(run.tags) : nothing}
+        ${run.tags.length > 0 ? this.#renderTags(run.tags) : nothing}
       </div>
       <div class="place truncate quiet" role="cell" title=${place}>${place}</div>
       <div class="progress ${run.step === null ? 'none' : ''}" role="cell">
@@ -106,7 +106,7 @@ export class SvcRunRow extends LitElement {
     </div>`;
   }
 
-  private renderTags(tags: readonly string[]) {
+  #renderTags(tags: readonly string[]) {
     return html`<span class="tags" title=${tags.join(', ')}
       >${tags.map(
         (tag) =>

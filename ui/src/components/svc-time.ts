@@ -16,7 +16,7 @@ export class SvcTime extends LitElement {
   @property({ type: Number }) from: number | null = null;
   @property({ type: Number }) to: number | null = null;
   @property({ type: Boolean }) elapsed = false;
-  private readonly ticker = new Ticker(this);
+  readonly #ticker = new Ticker(this);
 
   static override styles = css`
     :host {
@@ -25,17 +25,17 @@ export class SvcTime extends LitElement {
   `;
 
   override willUpdate(): void {
-    this.ticker.running = this.from !== null && !(this.elapsed && this.to !== null);
+    this.#ticker.running = this.from !== null && !(this.elapsed && this.to !== null);
   }
 
   override render() {
     if (this.from === null) return html`–`;
     const until = this.to ?? this.api.now();
     const text = this.elapsed ? formatDuration(until - this.from) : formatAge(until - this.from);
-    return html`<time datetime=${new Date(this.from).toISOString()} title=${this.describe()}>${text}</time>`;
+    return html`<time datetime=${new Date(this.from).toISOString()} title=${this.#describe()}>${text}</time>`;
   }
 
-  private describe(): string | typeof nothing {
+  #describe(): string | typeof nothing {
     if (this.from === null) return nothing;
     const from = formatDateTime(this.from);
     return this.elapsed && this.to !== null ? `${from} to ${formatDateTime(this.to)}` : from;

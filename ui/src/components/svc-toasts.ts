@@ -22,7 +22,7 @@ export function toast(text: string, { isError = false } = {}): void {
 @customElement('svc-toasts')
 export class SvcToasts extends LitElement {
   @state() private toasts: Toast[] = [];
-  private nextId = 1;
+  #nextId = 1;
 
   static override styles = [
     baseStyles,
@@ -74,12 +74,12 @@ export class SvcToasts extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    window.addEventListener('svc-toast', this.onToast);
+    window.addEventListener('svc-toast', this.#onToast);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    window.removeEventListener('svc-toast', this.onToast);
+    window.removeEventListener('svc-toast', this.#onToast);
   }
 
   override render() {
@@ -91,7 +91,7 @@ export class SvcToasts extends LitElement {
           ({ id, text, isError }) =>
             html`<li class=${isError ? 'error' : ''}>
               ${icon(isError ? 'critical' : 'succeeded')}<span>${text}</span>
-              <button class="button plain icon" aria-label="Close" @click=${() => this.close(id)}>
+              <button class="button plain icon" aria-label="Close" @click=${() => this.#close(id)}>
                 ${icon('cross', 14)}
               </button>
             </li>`,
@@ -100,14 +100,14 @@ export class SvcToasts extends LitElement {
     </div>`;
   }
 
-  private readonly onToast = (event: Event): void => {
+  readonly #onToast = (event: Event): void => {
     const { text, isError } = (event as CustomEvent<Omit<Toast, 'id'>>).detail;
-    const id = this.nextId++;
+    const id = this.#nextId++;
     this.toasts = [...this.toasts.slice(-3), { id, text, isError }];
-    if (!isError) setTimeout(() => this.close(id), SHOW_MS);
+    if (!isError) setTimeout(() => this.#close(id), SHOW_MS);
   };
 
-  private close(id: number): void {
+  #close(id: number): void {
     this.toasts = this.toasts.filter((one) => one.id !== id);
   }
 }

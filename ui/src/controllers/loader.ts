@@ -16,74 +16,76 @@ const COALESCE_MS = 250;
 export class Loader<T> implements ReactiveController {
   value: T | undefined;
   error: ApiError | null = null;
-  private current: AbortController | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private isAskedAgain = false;
-  private isConnected = false;
-  private everyMs: number | null;
+  #current: AbortController | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isAskedAgain = false;
+  #isConnected = false;
+  #everyMs: number | null;
 
-  constructor(
-    private readonly host: ReactiveControllerHost,
-    private readonly options: LoaderOptions<T>,
-  ) {
-    this.everyMs = options.everyMs ?? null;
+  readonly #host: ReactiveControllerHost;
+  readonly #options: LoaderOptions<T>;
+
+  constructor(host: ReactiveControllerHost, options: LoaderOptions<T>) {
+    this.#host = host;
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? null;
     host.addController(this);
   }
 
   hostConnected(): void {
-    this.isConnected = true;
-    document.addEventListener('visibilitychange', this.onVisible);
+    this.#isConnected = true;
+    document.addEventListener('visibilitychange', this.#onVisible);
     this.reload();
   }
 
   hostDisconnected(): void {
-    this.isConnected = false;
-    document.removeEventListener('visibilitychange', this.onVisible);
-    this.stop();
+    this.#isConnected = false;
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    this.#stop();
   }
 
   /** Stops or resumes the interval; null once nothing can change any more. */
   set interval(everyMs: number | null) {
-    if (everyMs === this.everyMs) return;
-    this.everyMs = everyMs;
-    this.schedule();
+    if (everyMs === this.#everyMs) return;
+    this.#everyMs = everyMs;
+    this.#schedule();
   }
 
   /** Loads again soon; what is asked meanwhile becomes one request. */
   refresh(): void {
-    if (!this.isConnected) return;
-    if (this.current) this.isAskedAgain = true;
-    else this.schedule(COALESCE_MS);
+    if (!this.#isConnected) return;
+    if (this.#current) this.#isAskedAgain = true;
+    else this.#schedule(COALESCE_MS);
   }
 
   /** Loads at once, giving up a request under way; `clear` also forgets value and error, for another question. */
   reload({ clear = false } = {}): void {
-    this.stop();
+    this.#stop();
     if (clear) {
       this.value = undefined;
       this.error = null;
     }
-    void this.run();
+    void this.#run();
   }
 
-  private readonly onVisible = (): void => {
-    if (!document.hidden && this.everyMs !== null) this.refresh();
+  readonly #onVisible = (): void => {
+    if (!document.hidden && this.#everyMs !== null) this.refresh();
   };
 
-  private stop(): void {
-    clearTimeout(this.timer);
-    this.current?.abort();
-    this.current = null;
-    this.isAskedAgain = false;
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#current?.abort();
+    this.#current = null;
+    this.#isAskedAgain = false;
   }
 
-  private async run(): Promise<void> {
-    if (!this.isConnected) return;
+  async #run(): Promise<void> {
+    if (!this.#isConnected) return;
     const request = new AbortController();
-    this.current = request;
-    this.host.requestUpdate();
+    this.#current = request;
+    this.#host.requestUpdate();
     try {
-      const value = await this.options.load(request.signal);
+      const value = await this.#options.load(request.signal);
       if (request.signal.aborted) return;
       this.value = value;
       this.error = null;
@@ -91,21 +93,21 @@ export class Loader<T> implements ReactiveController {
       if (request.signal.aborted || isAbort(error)) return;
       this.error = toApiError(error);
     }
-    this.current = null;
-    this.schedule(this.isAskedAgain ? COALESCE_MS : undefined);
-    this.isAskedAgain = false;
-    this.host.requestUpdate();
+    this.#current = null;
+    this.#schedule(this.#isAskedAgain ? COALESCE_MS : undefined);
+    this.#isAskedAgain = false;
+    this.#host.requestUpdate();
   }
 
-  private schedule(soonMs?: number): void {
-    clearTimeout(this.timer);
-    const waitMs = soonMs ?? this.everyMs;
-    if (waitMs === null || !this.isConnected) return;
-    this.timer = setTimeout(() => this.tick(), waitMs);
+  #schedule(soonMs?: number): void {
+    clearTimeout(this.#timer);
+    const waitMs = soonMs ?? this.#everyMs;
+    if (waitMs === null || !this.#isConnected) return;
+    this.#timer = setTimeout(() => this.#tick(), waitMs);
   }
 
-  private tick(): void {
-    if (document.hidden) this.schedule();
-    else if (!this.current) void this.run();
+  #tick(): void {
+    if (document.hidden) this.#schedule();
+    else if (!this.#current) void this.#run();
   }
 }

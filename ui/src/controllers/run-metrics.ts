@@ -32,134 +32,137 @@ export class RunMetrics implements ReactiveController {
   error: ApiError | null = null;
   streamState: StreamState | null = null;
   range: Range | null = null;
-  private names: readonly string[] = [];
-  private isLive = false;
-  private readonly whole = new Map<string, MetricSeries>();
-  private ranged: Map<string, MetricSeries> | null = null;
+  #names: readonly string[] = [];
+  #isLive = false;
+  readonly #whole = new Map<string, MetricSeries>();
+  #ranged: Map<string, MetricSeries> | null = null;
   /** Per metric, the step up to which the count is known to be right: where repair begins. */
-  private readonly watermarks = new Map<string, number>();
-  private readonly loading = new Set<string>();
-  private work = new AbortController();
-  private closeStream: (() => void) | null = null;
-  private streamed = '';
-  private frame = 0;
-  private isChecking = false;
+  readonly #watermarks = new Map<string, number>();
+  readonly #loading = new Set<string>();
+  #work = new AbortController();
+  #closeStream: (() => void) | null = null;
+  #streamed = '';
+  #frame = 0;
+  #isChecking = false;
 
-  constructor(
-    private readonly host: ReactiveControllerHost,
-    private readonly api: () => Api,
-    private readonly runId: () => string,
-  ) {
+  readonly #host: ReactiveControllerHost;
+  readonly #api: () => Api;
+  readonly #runId: () => string;
+
+  constructor(host: ReactiveControllerHost, api: () => Api, runId: () => string) {
+    this.#host = host;
+    this.#api = api;
+    this.#runId = runId;
     host.addController(this);
   }
 
   hostDisconnected(): void {
-    this.work.abort();
-    this.work = new AbortController();
-    this.endStream();
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    this.whole.clear();
-    this.names = [];
+    this.#work.abort();
+    this.#work = new AbortController();
+    this.#endStream();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#whole.clear();
+    this.#names = [];
   }
 
   /** Which metrics to hold; live ones are streamed. */
   watch(names: readonly string[], isLive: boolean): void {
-    const fresh = names.filter((name) => !this.whole.has(name));
-    this.names = names;
-    this.isLive = isLive;
-    for (const name of fresh) this.whole.set(name, emptySeries());
-    if (fresh.length > 0) void this.load(fresh);
-    this.updateStream();
+    const fresh = names.filter((name) => !this.#whole.has(name));
+    this.#names = names;
+    this.#isLive = isLive;
+    for (const name of fresh) this.#whole.set(name, emptySeries());
+    if (fresh.length > 0) void this.#load(fresh);
+    this.#updateStream();
   }
 
   series(name: string): MetricSeries {
-    const held = this.ranged?.get(name) ?? this.whole.get(name) ?? emptySeries();
+    const held = this.#ranged?.get(name) ?? this.#whole.get(name) ?? emptySeries();
     return held;
   }
 
   /** Looks at a range in full resolution; null is the whole run. */
   async zoom(range: Range | null): Promise<void> {
     this.range = range;
-    this.ranged = null;
-    this.changed();
+    this.#ranged = null;
+    this.#changed();
     if (range === null) return;
-    await this.attempt(async (signal) => {
+    await this.#attempt(async (signal) => {
       const [from, to] = range;
-      const answer = await this.read(
-        this.names,
+      const answer = await this.#read(
+        this.#names,
         { step_from: from, step_to: to, limit: RANGE_LIMIT },
         signal,
       );
-      if (this.range === range) this.ranged = answer;
+      if (this.range === range) this.#ranged = answer;
     });
   }
 
   /** Repairs what the stream lost: metrics of which the server counts more points than are here. */
   async check(summaries: Readonly<Record<string, MetricSummary>>): Promise<void> {
-    if (this.isChecking) return;
-    this.isChecking = true;
-    const lacking = this.names.filter((name) => this.isLacking(name, summaries[name]));
-    for (const name of this.names)
-      if (!lacking.includes(name)) this.watermarks.set(name, this.lastStep(name));
-    if (lacking.length > 0) await this.attempt((signal) => this.repair(lacking, summaries, signal));
-    const long = this.names.filter((name) => this.whole.get(name)!.steps.length > REBASE_AT);
-    if (long.length > 0) await this.load(long);
-    this.isChecking = false;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const lacking = this.#names.filter((name) => this.#isLacking(name, summaries[name]));
+    for (const name of this.#names)
+      if (!lacking.includes(name)) this.#watermarks.set(name, this.#lastStep(name));
+    if (lacking.length > 0) await this.#attempt((signal) => this.#repair(lacking, summaries, signal));
+    const long = this.#names.filter((name) => this.#whole.get(name)!.steps.length > REBASE_AT);
+    if (long.length > 0) await this.#load(long);
+    this.#isChecking = false;
   }
 
-  private isLacking(name: string, summary: MetricSummary | undefined): boolean {
-    if (summary === undefined || this.loading.has(name)) return false;
-    return summary.count > (this.whole.get(name)?.total ?? 0);
+  #isLacking(name: string, summary: MetricSummary | undefined): boolean {
+    if (summary === undefined || this.#loading.has(name)) return false;
+    return summary.count > (this.#whole.get(name)?.total ?? 0);
   }
 
-  private lastStep(name: string): number {
-    return this.whole.get(name)?.steps.at(-1) ?? Number.MIN_SAFE_INTEGER;
+  #lastStep(name: string): number {
+    return this.#whole.get(name)?.steps.at(-1) ?? Number.MIN_SAFE_INTEGER;
   }
 
   /** From the watermark first; what is still missing then came late with an older step: read the whole series. */
-  private async repair(
+  async #repair(
     names: readonly string[],
     summaries: Readonly<Record<string, MetricSummary>>,
     signal: AbortSignal,
   ): Promise<void> {
-    const from = Math.min(...names.map((name) => this.watermarks.get(name) ?? Number.MIN_SAFE_INTEGER));
+    const from = Math.min(...names.map((name) => this.#watermarks.get(name) ?? Number.MIN_SAFE_INTEGER));
     const answer = await readSeries(
-      this.api(),
-      this.runId(),
+      this.#api(),
+      this.#runId(),
       { names, step_from: from, limit: REPAIR_LIMIT },
       signal,
     );
     for (const [name, series] of Object.entries(answer)) {
-      if (!series.downsampled) mergePoints(this.whole.get(name)!, toPoints(series));
+      if (!series.downsampled) mergePoints(this.#whole.get(name)!, toPoints(series));
     }
-    const left = names.filter((name) => this.isLacking(name, summaries[name]));
-    if (left.length > 0) await this.load(left);
+    const left = names.filter((name) => this.#isLacking(name, summaries[name]));
+    if (left.length > 0) await this.#load(left);
   }
 
-  private async load(names: readonly string[]): Promise<void> {
-    names.forEach((name) => this.loading.add(name));
-    await this.attempt(async (signal) => {
-      const answer = await this.read(names, { limit: OVERVIEW_LIMIT }, signal);
+  async #load(names: readonly string[]): Promise<void> {
+    names.forEach((name) => this.#loading.add(name));
+    await this.#attempt(async (signal) => {
+      const answer = await this.#read(names, { limit: OVERVIEW_LIMIT }, signal);
       for (const [name, series] of answer) {
-        this.whole.set(name, series);
-        this.watermarks.set(name, this.lastStep(name));
+        this.#whole.set(name, series);
+        this.#watermarks.set(name, this.#lastStep(name));
       }
     });
-    names.forEach((name) => this.loading.delete(name));
+    names.forEach((name) => this.#loading.delete(name));
   }
 
-  private async read(
+  async #read(
     names: readonly string[],
     query: { step_from?: number; step_to?: number; limit: number },
     signal: AbortSignal,
   ): Promise<Map<string, MetricSeries>> {
-    const answer = await readSeries(this.api(), this.runId(), { names, ...query }, signal);
+    const answer = await readSeries(this.#api(), this.#runId(), { names, ...query }, signal);
     return new Map(Object.entries(answer).map(([name, series]) => [name, toMetricSeries(series)]));
   }
 
-  private async attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.work;
+  async #attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#work;
     try {
       await work(signal);
       this.error = null;
@@ -167,32 +170,32 @@ export class RunMetrics implements ReactiveController {
       if (signal.aborted || isAbort(error)) return;
       this.error = toApiError(error);
     }
-    if (!signal.aborted) this.changed();
+    if (!signal.aborted) this.#changed();
   }
 
-  private updateStream(): void {
-    const wanted = this.isLive && this.names.length > 0 ? this.names.join(',') : '';
-    if (wanted === this.streamed) return;
-    this.endStream();
-    this.streamed = wanted;
+  #updateStream(): void {
+    const wanted = this.#isLive && this.#names.length > 0 ? this.#names.join(',') : '';
+    if (wanted === this.#streamed) return;
+    this.#endStream();
+    this.#streamed = wanted;
     if (wanted === '') return;
-    this.closeStream = streamPoints(this.api(), this.runId(), this.names, {
-      onEvents: (events) => this.onEvents(events),
+    this.#closeStream = streamPoints(this.#api(), this.#runId(), this.#names, {
+      onEvents: (events) => this.#onEvents(events),
       onState: (state) => {
         this.streamState = state;
-        this.host.requestUpdate();
+        this.#host.requestUpdate();
       },
     });
   }
 
-  private endStream(): void {
-    this.closeStream?.();
-    this.closeStream = null;
-    this.streamed = '';
+  #endStream(): void {
+    this.#closeStream?.();
+    this.#closeStream = null;
+    this.#streamed = '';
     this.streamState = null;
   }
 
-  private onEvents(events: readonly SseEvent[]): void {
+  #onEvents(events: readonly SseEvent[]): void {
     const byName = new Map<string, Point[]>();
     for (const event of events) {
       for (const { name, step, value, ts } of (JSON.parse(event.data) as routes.PointsMessage).points) {
@@ -202,17 +205,17 @@ export class RunMetrics implements ReactiveController {
       }
     }
     for (const [name, points] of byName) {
-      const series = this.whole.get(name);
+      const series = this.#whole.get(name);
       if (series) mergePoints(series, points);
     }
-    this.changed();
+    this.#changed();
   }
 
-  private changed(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
+  #changed(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
       this.revision += 1;
-      this.host.requestUpdate();
+      this.#host.requestUpdate();
     });
   }
 }

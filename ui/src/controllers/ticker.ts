@@ -5,25 +5,28 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 /** Renders its host once a second, in step with all others, while the page is visible. */
 export class Ticker implements ReactiveController {
-  private isWanted = true;
+  #isWanted = true;
 
-  constructor(private readonly host: ReactiveControllerHost) {
+  readonly #host: ReactiveControllerHost;
+
+  constructor(host: ReactiveControllerHost) {
+    this.#host = host;
     host.addController(this);
   }
 
   /** A host whose time stands still need not be rendered. */
   set running(isWanted: boolean) {
-    this.isWanted = isWanted;
-    if (isWanted) join(this.host);
-    else leave(this.host);
+    this.#isWanted = isWanted;
+    if (isWanted) join(this.#host);
+    else leave(this.#host);
   }
 
   hostConnected(): void {
-    if (this.isWanted) join(this.host);
+    if (this.#isWanted) join(this.#host);
   }
 
   hostDisconnected(): void {
-    leave(this.host);
+    leave(this.#host);
   }
 }
 

@@ -9,37 +9,40 @@ type StateListener = (state: StreamState) => void;
 /** The one stream of events that all pages share. */
 export class LiveFeed {
   state: StreamState = 'connecting';
-  private readonly listeners = new Set<EventsListener>();
-  private close: (() => void) | null = null;
+  readonly #listeners = new Set<EventsListener>();
+  #close: (() => void) | null = null;
 
-  constructor(
-    private readonly api: Api,
-    private readonly onState: StateListener,
-  ) {}
+  readonly #api: Api;
+  readonly #onState: StateListener;
+
+  constructor(api: Api, onState: StateListener) {
+    this.#api = api;
+    this.#onState = onState;
+  }
 
   start(): void {
-    this.close ??= streamEvents(this.api, {
+    this.#close ??= streamEvents(this.#api, {
       onEvents: (messages) =>
-        this.deliver(messages.map((message) => JSON.parse(message.data) as EventRecord)),
+        this.#deliver(messages.map((message) => JSON.parse(message.data) as EventRecord)),
       onState: (state) => {
         this.state = state;
-        this.onState(state);
+        this.#onState(state);
       },
     });
   }
 
   stop(): void {
-    this.close?.();
-    this.close = null;
+    this.#close?.();
+    this.#close = null;
   }
 
   /** Returns the end of the subscription. */
   subscribe(listener: EventsListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  private deliver(events: EventRecord[]): void {
-    for (const listener of [...this.listeners]) listener(events);
+  #deliver(events: EventRecord[]): void {
+    for (const listener of [...this.#listeners]) listener(events);
   }
 }

@@ -24,13 +24,25 @@ export class LiveStream<R extends RouteSpec> {
   #connection: AbortController | null = null;
   #isOver = false;
 
+  readonly #client: Client;
+  readonly #route: Endpoint<R>;
+  readonly #input: RouteInput<R>;
+  readonly #listener: StreamListener;
+  #lastEventId: string | null;
+
   constructor(
-    private readonly client: Client,
-    private readonly route: Endpoint<R>,
-    private readonly input: RouteInput<R>,
-    private readonly listener: StreamListener,
-    private lastEventId: string | null,
-  ) {}
+    client: Client,
+    route: Endpoint<R>,
+    input: RouteInput<R>,
+    listener: StreamListener,
+    lastEventId: string | null,
+  ) {
+    this.#client = client;
+    this.#route = route;
+    this.#input = input;
+    this.#listener = listener;
+    this.#lastEventId = lastEventId;
+  }
 
   /** Connects, unless it is connected, has ended or was refused. */
   resume(): void {
@@ -42,7 +54,7 @@ export class LiveStream<R extends RouteSpec> {
   pause(): void {
     if (!this.#connection) return;
     this.#disconnect();
-    this.listener.onState?.('paused');
+    this.#listener.onState?.('paused');
   }
 
   close(): void {
@@ -56,13 +68,13 @@ export class LiveStream<R extends RouteSpec> {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { listener } = this;
+    const listener = this.#listener;
     let end: StreamState = 'ended';
     let refusal: unknown;
     try {
       for await (const events of this.#follow(signal)) {
         if (signal.aborted) return;
-        this.lastEventId = events.at(-1)?.id ?? this.lastEventId;
+        this.#lastEventId = events.at(-1)?.id ?? this.#lastEventId;
         listener.onEvents(events);
       }
     } catch (error) {
@@ -75,11 +87,11 @@ export class LiveStream<R extends RouteSpec> {
   }
 
   #follow(signal: AbortSignal): AsyncGenerator<readonly SseEvent[]> {
-    return follow(this.client, this.route, this.input, {
+    return follow(this.#client, this.#route, this.#input, {
       signal,
-      lastEventId: this.lastEventId,
+      lastEventId: this.#lastEventId,
       onState: (state, error) => {
-        if (!signal.aborted) this.listener.onState?.(state, error);
+        if (!signal.aborted) this.#listener.onState?.(state, error);
       },
     });
   }

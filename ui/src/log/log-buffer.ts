@@ -30,36 +30,41 @@ export class LogBuffer {
   /** Rows given up at the front to stay within the limits. */
   discarded = 0;
   lastSeq: number | null = null;
-  private chars = 0;
-  private nextIndex = 0;
+  #chars = 0;
+  #nextIndex = 0;
 
-  constructor(private readonly limits: LogLimits = DEFAULT_LIMITS) {}
+  readonly #limits: LogLimits;
+
+  constructor(limits: LogLimits = DEFAULT_LIMITS) {
+    this.#limits = limits;
+  }
 
   /** Appends what is new, by seq; returns how many rows were given up at the front. */
   append(lines: readonly LogLine[]): number {
     for (const line of lines) {
       if (this.lastSeq !== null && line.seq <= this.lastSeq) continue;
       const missing = this.lastSeq === null ? 0 : line.seq - this.lastSeq - 1;
-      if (missing > 0) this.push(toGap(this.nextIndex, missing, line));
-      this.push(toRow(this.nextIndex, line));
+      if (missing > 0) this.#push(toGap(this.#nextIndex, missing, line));
+      this.#push(toRow(this.#nextIndex, line));
       this.lastSeq = line.seq;
     }
-    return this.trim();
+    return this.#trim();
   }
 
-  private push(row: LogRow): void {
+  #push(row: LogRow): void {
     this.rows.push(row);
-    this.chars += row.text.length;
-    this.nextIndex += 1;
+    this.#chars += row.text.length;
+    this.#nextIndex += 1;
   }
 
   /** Goes a tenth below the limit, so that a fast log is not trimmed with every frame. */
-  private trim(): number {
-    const { rows, limits } = this;
-    if (rows.length <= limits.lines && this.chars <= limits.chars) return 0;
+  #trim(): number {
+    const { rows } = this;
+    const limits = this.#limits;
+    if (rows.length <= limits.lines && this.#chars <= limits.chars) return 0;
     let count = 0;
-    while (rows.length - count > limits.lines * 0.9 || this.chars > limits.chars * 0.9) {
-      this.chars -= rows[count]!.text.length;
+    while (rows.length - count > limits.lines * 0.9 || this.#chars > limits.chars * 0.9) {
+      this.#chars -= rows[count]!.text.length;
       count += 1;
     }
     rows.splice(0, count);

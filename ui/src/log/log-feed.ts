@@ -25,109 +25,117 @@ export class LogFeed implements ReactiveController {
   state: StreamState | null = null;
   error: ApiError | null = null;
   isLoaded = false;
-  private source: LogSource | null = null;
-  private waiting: LogLine[] = [];
-  private request: AbortController | null = null;
-  private close: (() => void) | null = null;
-  private frame = 0;
+  #source: LogSource | null = null;
+  #waiting: LogLine[] = [];
+  #request: AbortController | null = null;
+  #close: (() => void) | null = null;
+  #frame = 0;
+
+  readonly #host: ReactiveControllerHost;
+  readonly #api: () => Api;
+  readonly #onAppend: (added: number, removed: number) => void;
 
   constructor(
-    private readonly host: ReactiveControllerHost,
-    private readonly api: () => Api,
-    private readonly onAppend: (added: number, removed: number) => void,
+    host: ReactiveControllerHost,
+    api: () => Api,
+    onAppend: (added: number, removed: number) => void,
   ) {
+    this.#host = host;
+    this.#api = api;
+    this.#onAppend = onAppend;
     host.addController(this);
   }
 
   hostConnected(): void {
-    if (this.source) this.restart(this.source);
+    if (this.#source) this.#restart(this.#source);
   }
 
   hostDisconnected(): void {
-    this.stop();
+    this.#stop();
   }
 
   /** Shows another log, or goes on live with the same one. */
   show(source: LogSource): void {
-    const before = this.source;
-    this.source = source;
+    const before = this.#source;
+    this.#source = source;
     if (before && before.jobId === source.jobId && before.attempt === source.attempt) {
-      if (source.isLive && !before.isLive && this.isLoaded) this.follow();
+      if (source.isLive && !before.isLive && this.isLoaded) this.#follow();
       return;
     }
-    this.restart(source);
+    this.#restart(source);
   }
 
-  private restart(source: LogSource): void {
-    this.stop();
+  #restart(source: LogSource): void {
+    this.#stop();
     this.buffer = new LogBuffer();
     this.dropped = 0;
-    this.waiting = [];
+    this.#waiting = [];
     this.isLoaded = false;
     this.error = null;
-    void this.load(source);
+    void this.#load(source);
   }
 
-  private stop(): void {
-    this.request?.abort();
-    this.close?.();
-    this.close = null;
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+  #stop(): void {
+    this.#request?.abort();
+    this.#close?.();
+    this.#close = null;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
   }
 
-  private async load(source: LogSource): Promise<void> {
+  async #load(source: LogSource): Promise<void> {
     const request = new AbortController();
-    this.request = request;
+    this.#request = request;
     try {
-      const tail = await tailLog(this.api(), source.jobId, source.attempt, request.signal);
+      const tail = await tailLog(this.#api(), source.jobId, source.attempt, request.signal);
       if (request.signal.aborted) return;
       this.dropped = tail.dropped;
-      this.append(tail.lines);
+      this.#append(tail.lines);
     } catch (error) {
       if (request.signal.aborted || isAbort(error)) return;
       this.error = toApiError(error);
     }
     this.isLoaded = this.error === null;
-    if (this.isLoaded && this.source?.isLive) this.follow();
-    this.host.requestUpdate();
+    if (this.isLoaded && this.#source?.isLive) this.#follow();
+    this.#host.requestUpdate();
   }
 
   /** Also for an attempt that has just ended: the stream replays what came after the tail, then ends. */
-  private follow(): void {
-    const { source, buffer } = this;
+  #follow(): void {
+    const { buffer } = this;
+    const source = this.#source;
     if (!source) return;
-    this.close?.();
-    this.close = streamLog(this.api(), source.jobId, source.attempt, buffer.lastSeq, {
-      onEvents: (events) => this.enqueue(events),
+    this.#close?.();
+    this.#close = streamLog(this.#api(), source.jobId, source.attempt, buffer.lastSeq, {
+      onEvents: (events) => this.#enqueue(events),
       onState: (state, error) => {
         this.state = state;
         if (state === 'failed') this.error = toApiError(error);
-        this.host.requestUpdate();
+        this.#host.requestUpdate();
       },
     });
   }
 
-  private enqueue(events: readonly SseEvent[]): void {
-    for (const event of events) this.waiting.push(JSON.parse(event.data) as LogLine);
-    if (this.waiting.length > MAX_WAITING) this.waiting.splice(0, this.waiting.length - MAX_WAITING);
-    this.frame ||= requestAnimationFrame(() => this.takeOver());
+  #enqueue(events: readonly SseEvent[]): void {
+    for (const event of events) this.#waiting.push(JSON.parse(event.data) as LogLine);
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
+    this.#frame ||= requestAnimationFrame(() => this.#takeOver());
   }
 
-  private takeOver(): void {
-    this.frame = 0;
-    const lines = this.waiting;
-    this.waiting = [];
-    this.append(lines);
-    this.host.requestUpdate();
+  #takeOver(): void {
+    this.#frame = 0;
+    const lines = this.#waiting;
+    this.#waiting = [];
+    this.#append(lines);
+    this.#host.requestUpdate();
   }
 
-  private append(lines: readonly LogLine[]): void {
+  #append(lines: readonly LogLine[]): void {
     const removed = this.buffer.append(lines);
-    this.onAppend(lines.length, removed);
+    this.#onAppend(lines.length, removed);
   }
 
   reload(): void {
-    if (this.source) this.restart(this.source);
+    if (this.#source) this.#restart(this.#source);
   }
 }

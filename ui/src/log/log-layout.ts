@@ -11,7 +11,7 @@ export interface LogWindow {
 
 /** Where each row begins, in text lines. A wrapped row takes as many as its cells need: no measuring, no jumps. */
 export class LogLayout {
-  private readonly starts: Uint32Array;
+  readonly #starts: Uint32Array;
   readonly maxCells: number;
 
   /** `columns` null: rows are not wrapped. */
@@ -19,41 +19,41 @@ export class LogLayout {
     readonly rows: readonly LogRow[],
     readonly columns: number | null,
   ) {
-    this.starts = new Uint32Array(rows.length + 1);
+    this.#starts = new Uint32Array(rows.length + 1);
     let maxCells = 0;
     for (let at = 0; at < rows.length; at += 1) {
-      this.starts[at + 1] = this.starts[at]! + lineCount(rows[at]!, columns);
+      this.#starts[at + 1] = this.#starts[at]! + lineCount(rows[at]!, columns);
       maxCells = Math.max(maxCells, rows[at]!.cells);
     }
     this.maxCells = maxCells;
   }
 
   get lineTotal(): number {
-    return this.starts[this.rows.length]!;
+    return this.#starts[this.rows.length]!;
   }
 
   startOf(at: number): number {
-    return this.starts[Math.min(at, this.rows.length)]!;
+    return this.#starts[Math.min(at, this.rows.length)]!;
   }
 
   linesOf(at: number): number {
-    return this.starts[at + 1]! - this.starts[at]!;
+    return this.#starts[at + 1]! - this.#starts[at]!;
   }
 
   /** The rows that touch the text lines [from, to). */
   window(from: number, to: number): LogWindow {
-    const first = this.rowAt(Math.max(0, from));
-    const end = Math.min(this.rows.length, this.rowAt(Math.max(0, to)) + 1);
+    const first = this.#rowAt(Math.max(0, from));
+    const end = Math.min(this.rows.length, this.#rowAt(Math.max(0, to)) + 1);
     return { first, end, above: this.startOf(first) };
   }
 
   /** The last row that starts at or before the text line. */
-  private rowAt(line: number): number {
+  #rowAt(line: number): number {
     let low = 0;
     let high = this.rows.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.starts[middle + 1]! <= line) low = middle + 1;
+      if (this.#starts[middle + 1]! <= line) low = middle + 1;
       else high = middle;
     }
     return low;

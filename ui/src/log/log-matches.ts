@@ -4,29 +4,29 @@ import { isMatch } from './log-search.js';
 /** Indices of the rows that hold the searched text. While only rows are added, only those are looked at. */
 export class LogMatches {
   found: number[] = [];
-  private question = '';
-  private seenUpTo = -1;
+  #question = '';
+  #seenUpTo = -1;
 
   /** Brings `found` up to date with the rows shown; returns how many matches went with rows given up at the front. */
   update(rows: readonly LogRow[], needle: string, filter: string): number {
     const question = `${filter} ${needle}`;
-    if (question !== this.question) this.restart(question);
+    if (question !== this.#question) this.#restart(question);
     if (needle === '') return 0;
-    const gone = this.forget(rows[0]?.index ?? Infinity);
-    for (let at = firstAfter(rows, this.seenUpTo); at < rows.length; at += 1) {
+    const gone = this.#forget(rows[0]?.index ?? Infinity);
+    for (let at = firstAfter(rows, this.#seenUpTo); at < rows.length; at += 1) {
       if (isMatch(rows[at]!, needle)) this.found.push(rows[at]!.index);
     }
-    this.seenUpTo = rows.at(-1)?.index ?? this.seenUpTo;
+    this.#seenUpTo = rows.at(-1)?.index ?? this.#seenUpTo;
     return gone;
   }
 
-  private restart(question: string): void {
-    this.question = question;
+  #restart(question: string): void {
+    this.#question = question;
     this.found = [];
-    this.seenUpTo = -1;
+    this.#seenUpTo = -1;
   }
 
-  private forget(firstKept: number): number {
+  #forget(firstKept: number): number {
     const at = this.found.findIndex((index) => index >= firstKept);
     const gone = at < 0 ? this.found.length : at;
     if (gone > 0) this.found.splice(0, gone);

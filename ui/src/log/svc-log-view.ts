@@ -49,46 +49,46 @@ export class SvcLogView extends LitElement {
   @query('.scroll') private readonly scroller!: HTMLElement;
   @query('.probe') private readonly probe!: HTMLElement;
 
-  private readonly feed = new LogFeed(
+  readonly #feed = new LogFeed(
     this,
     () => this.api,
-    (added, removed) => this.onAppend(added, removed),
+    (added, removed) => this.#onAppend(added, removed),
   );
-  private layout = new LogLayout([], null);
-  private layoutOf = '';
-  private readonly hits = new LogMatches();
-  private lineHeight = 20;
-  private lastTop = 0;
-  private revision = 0;
-  private readonly resizes = new ResizeObserver(() => this.measure());
+  #layout = new LogLayout([], null);
+  #layoutOf = '';
+  readonly #hits = new LogMatches();
+  #lineHeight = 20;
+  #lastTop = 0;
+  #revision = 0;
+  readonly #resizes = new ResizeObserver(() => this.#measure());
 
   static override styles = [baseStyles, controlStyles, iconStyles, logStyles];
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.resizes.disconnect();
+    this.#resizes.disconnect();
   }
 
   override firstUpdated(): void {
-    this.resizes.observe(this.scroller);
-    this.measure();
+    this.#resizes.observe(this.scroller);
+    this.#measure();
   }
 
   override willUpdate(changed: PropertyValues): void {
     if (changed.has('jobId') || changed.has('attempt') || changed.has('live')) {
-      this.feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
+      this.#feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
     }
     if (changed.has('attempt')) this.isFollowing = true;
-    this.updateLayout();
+    this.#updateLayout();
   }
 
   override updated(): void {
     if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.lastTop = this.scroller.scrollTop;
+    this.#lastTop = this.scroller.scrollTop;
   }
 
   override render() {
-    return html`${this.renderTools()}${this.renderNotes()}
+    return html`${this.#renderTools()}${this.#renderNotes()}
       <div class="frame">
         <div
           class="scroll ${this.isWrapped ? 'wrapped' : ''}"
@@ -96,16 +96,16 @@ export class SvcLogView extends LitElement {
           role="log"
           aria-label="Log of attempt ${this.attempt}"
           aria-live="off"
-          @scroll=${this.onScroll}
+          @scroll=${this.#onScroll}
         >
-          ${this.renderWindow()}
+          ${this.#renderWindow()}
         </div>
         <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
-        ${this.renderState()} ${this.renderNewest()}
+        ${this.#renderState()} ${this.#renderNewest()}
       </div>`;
   }
 
-  private renderTools() {
+  #renderTools() {
     return html`<div class="tools">
       <div class="segmented" role="group" aria-label="Stream">
         ${(['all', ...LOG_STREAMS] as const).map(
@@ -118,24 +118,24 @@ export class SvcLogView extends LitElement {
             </button>`,
         )}
       </div>
-      ${this.renderSearch()}
+      ${this.#renderSearch()}
       <span class="spacer"></span>
-      ${this.attempts > 1 ? this.renderAttempts() : nothing}
-      ${this.renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.toggleWrap())}
-      ${this.renderSwitch('Show times', 'clock', this.hasTimes, () => this.toggleTimes())}
+      ${this.attempts > 1 ? this.#renderAttempts() : nothing}
+      ${this.#renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
+      ${this.#renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
       <button
         class="button icon"
         aria-label="Download the whole log"
         title="Download the whole log"
-        @click=${this.download}
+        @click=${this.#download}
       >
         ${icon('download')}
       </button>
     </div>`;
   }
 
-  private renderSearch() {
-    const { found } = this.hits;
+  #renderSearch() {
+    const { found } = this.#hits;
     return html`<div class="search" role="search">
       ${icon('search', 14)}
       <input
@@ -144,20 +144,20 @@ export class SvcLogView extends LitElement {
         aria-label="Search the log"
         placeholder="Search"
         spellcheck="false"
-        @input=${this.onSearch}
-        @keydown=${this.onSearchKey}
+        @input=${this.#onSearch}
+        @keydown=${this.#onSearchKey}
       />
       ${
         this.needle === ''
           ? nothing
           : html`<span class="found">
               <span role="status"
-                >${found.length === 0 ? this.describeNone() : `${this.current + 1} of ${formatCount(found.length)}`}</span
+                >${found.length === 0 ? this.#describeNone() : `${this.current + 1} of ${formatCount(found.length)}`}</span
               >
-              <button class="button plain icon" aria-label="Previous match" @click=${() => this.step(-1)}>
+              <button class="button plain icon" aria-label="Previous match" @click=${() => this.#step(-1)}>
                 ${icon('up', 14)}
               </button>
-              <button class="button plain icon" aria-label="Next match" @click=${() => this.step(1)}>
+              <button class="button plain icon" aria-label="Next match" @click=${() => this.#step(1)}>
                 ${icon('down', 14)}
               </button>
             </span>`
@@ -165,16 +165,16 @@ export class SvcLogView extends LitElement {
     </div>`;
   }
 
-  private describeNone(): string {
-    return (this.feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'no match in these lines' : 'no match';
+  #describeNone(): string {
+    return (this.#feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'no match in these lines' : 'no match';
   }
 
-  private renderAttempts() {
+  #renderAttempts() {
     return html`<select
       class="select"
       aria-label="Attempt"
       .value=${String(this.attempt)}
-      @change=${this.onAttempt}
+      @change=${this.#onAttempt}
     >
       ${Array.from({ length: this.attempts }, (_, at) => this.attempts - at).map(
         (attempt) =>
@@ -183,7 +183,7 @@ export class SvcLogView extends LitElement {
     </select>`;
   }
 
-  private renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
+  #renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
     return html`<button
       class="button icon"
       aria-label=${label}
@@ -196,8 +196,8 @@ export class SvcLogView extends LitElement {
   }
 
   /** What is not in view because it is not here is always said. */
-  private renderNotes() {
-    const { buffer, dropped } = this.feed;
+  #renderNotes() {
+    const { buffer, dropped } = this.#feed;
     const first = buffer.rows[0];
     const earlier = first ? first.seq : 0;
     if (earlier === 0 && dropped === 0) return nothing;
@@ -206,7 +206,7 @@ export class SvcLogView extends LitElement {
         earlier > 0
           ? html`<span>
               ${plural(earlier, 'earlier line')} not shown.
-              <button @click=${this.download}>Download the whole log</button>
+              <button @click=${this.#download}>Download the whole log</button>
             </span>`
           : nothing
       }
@@ -214,8 +214,9 @@ export class SvcLogView extends LitElement {
     </p>`;
   }
 
-  private renderWindow() {
-    const { layout, lineHeight } = this;
+  #renderWindow() {
+    const layout = this.#layout;
+    const lineHeight = this.#lineHeight;
     const top = this.isFollowing ? Number.MAX_SAFE_INTEGER : (this.scroller?.scrollTop ?? 0);
     const height = this.scroller?.clientHeight ?? 600;
     const bottomTop = Math.max(0, layout.lineTotal * lineHeight - height);
@@ -225,11 +226,11 @@ export class SvcLogView extends LitElement {
       needle: this.needle,
       hasTimes: this.hasTimes,
       textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
-      current: this.hits.found[this.current] ?? -1,
+      current: this.#hits.found[this.current] ?? -1,
     };
     const width = this.isWrapped
       ? '100%'
-      : `calc(${layout.maxCells + this.gutterCells}ch + ${ROW_PADDING_PX}px)`;
+      : `calc(${layout.maxCells + this.#gutterCells}ch + ${ROW_PADDING_PX}px)`;
     return html`<div
       class="sizer"
       .style=${`height: ${layout.lineTotal * lineHeight}px; width: max(100%, ${width})`}
@@ -244,140 +245,140 @@ export class SvcLogView extends LitElement {
     </div>`;
   }
 
-  private renderState() {
-    const { error, isLoaded, buffer } = this.feed;
+  #renderState() {
+    const { error, isLoaded, buffer } = this.#feed;
     if (error) {
       return html`<div class="empty">
         <p>The log could not be loaded. ${error.message}</p>
-        <p><button class="button" @click=${() => this.feed.reload()}>Try again</button></p>
+        <p><button class="button" @click=${() => this.#feed.reload()}>Try again</button></p>
       </div>`;
     }
     if (!isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
     if (buffer.rows.length === 0) {
-      return html`<p class="empty">${this.describeEmpty()}</p>`;
+      return html`<p class="empty">${this.#describeEmpty()}</p>`;
     }
-    if (this.layout.rows.length === 0) return html`<p class="empty">No lines on ${this.filter}.</p>`;
+    if (this.#layout.rows.length === 0) return html`<p class="empty">No lines on ${this.filter}.</p>`;
     return nothing;
   }
 
-  private describeEmpty(): string {
+  #describeEmpty(): string {
     if (this.waiting) return 'The job has not started yet. Its log appears here once it runs.';
     return this.live ? 'No output yet. Lines appear here as they are printed.' : 'The job printed nothing.';
   }
 
-  private renderNewest() {
-    if (this.isFollowing || this.layout.rows.length === 0) return nothing;
+  #renderNewest() {
+    if (this.isFollowing || this.#layout.rows.length === 0) return nothing;
     const label = this.unseen > 0 ? plural(this.unseen, 'new line') : 'Jump to the newest line';
-    return html`<button class="button newest" @click=${this.jumpToNewest}>
+    return html`<button class="button newest" @click=${this.#jumpToNewest}>
       ${icon('toEnd', 14)}${label}
     </button>`;
   }
 
   /** Lays out again only when something it depends on changed. */
-  private updateLayout(): void {
+  #updateLayout(): void {
     const columns = this.isWrapped ? this.columns : null;
-    const key = `${this.revision} ${this.filter} ${columns} ${this.needle}`;
-    if (key === this.layoutOf) return;
-    this.layoutOf = key;
-    const { rows } = this.feed.buffer;
+    const key = `${this.#revision} ${this.filter} ${columns} ${this.needle}`;
+    if (key === this.#layoutOf) return;
+    this.#layoutOf = key;
+    const { rows } = this.#feed.buffer;
     const isError = this.filter === 'stderr';
     const shown =
       this.filter === 'all' ? rows.slice() : rows.filter((row) => row.gap > 0 || row.isError === isError);
-    this.layout = new LogLayout(shown, columns);
-    const gone = this.hits.update(shown, this.needle, this.filter);
-    this.current = Math.max(0, Math.min(this.current - gone, this.hits.found.length - 1));
+    this.#layout = new LogLayout(shown, columns);
+    const gone = this.#hits.update(shown, this.needle, this.filter);
+    this.current = Math.max(0, Math.min(this.current - gone, this.#hits.found.length - 1));
   }
 
   /** Called before the new rows are laid out: keeps what the reader looks at in its place when older rows go. */
-  private onAppend(added: number, removed: number): void {
-    this.revision += 1;
+  #onAppend(added: number, removed: number): void {
+    this.#revision += 1;
     if (this.isFollowing || !this.scroller) return;
-    const before = this.layout;
+    const before = this.#layout;
     this.unseen += added;
-    const firstKept = this.feed.buffer.rows[0]?.index ?? 0;
+    const firstKept = this.#feed.buffer.rows[0]?.index ?? 0;
     if (removed === 0) return;
     const gone = before.rows.findIndex((row) => row.index >= firstKept);
     const lines = gone < 0 ? before.lineTotal : before.startOf(gone);
-    this.scroller.scrollTop = this.lastTop = Math.max(0, this.scroller.scrollTop - lines * this.lineHeight);
+    this.scroller.scrollTop = this.#lastTop = Math.max(0, this.scroller.scrollTop - lines * this.#lineHeight);
   }
 
-  private get gutterCells(): number {
+  get #gutterCells(): number {
     return this.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off;
   }
 
-  private measure(): void {
+  #measure(): void {
     const cell = this.probe.getBoundingClientRect().width / 100;
     if (cell === 0) return;
-    const room = this.scroller.clientWidth - ROW_PADDING_PX - this.gutterCells * cell;
+    const room = this.scroller.clientWidth - ROW_PADDING_PX - this.#gutterCells * cell;
     this.columns = Math.max(20, Math.floor(room / cell));
-    this.lineHeight = parseFloat(getComputedStyle(this.scroller).lineHeight);
+    this.#lineHeight = parseFloat(getComputedStyle(this.scroller).lineHeight);
     this.requestUpdate();
   }
 
-  private readonly onScroll = (): void => {
+  readonly #onScroll = (): void => {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
     if (isAtEnd && this.isFollowing) return;
-    if (isAtEnd) this.follow();
-    else if (scrollTop < this.lastTop - 1) this.isFollowing = false;
-    this.lastTop = scrollTop;
+    if (isAtEnd) this.#follow();
+    else if (scrollTop < this.#lastTop - 1) this.isFollowing = false;
+    this.#lastTop = scrollTop;
     this.requestUpdate();
   };
 
-  private follow(): void {
+  #follow(): void {
     this.isFollowing = true;
     this.unseen = 0;
   }
 
-  private readonly jumpToNewest = (): void => {
-    this.follow();
+  readonly #jumpToNewest = (): void => {
+    this.#follow();
     this.scroller.focus({ preventScroll: true });
   };
 
-  private readonly onSearch = (event: Event): void => {
+  readonly #onSearch = (event: Event): void => {
     this.needle = (event.target as HTMLInputElement).value.toLowerCase();
     this.current = 0;
-    void this.updateComplete.then(() => this.revealMatch());
+    void this.updateComplete.then(() => this.#revealMatch());
   };
 
-  private readonly onSearchKey = (event: KeyboardEvent): void => {
+  readonly #onSearchKey = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter') return;
     event.preventDefault();
-    this.step(event.shiftKey ? -1 : 1);
+    this.#step(event.shiftKey ? -1 : 1);
   };
 
-  private step(by: number): void {
-    const count = this.hits.found.length;
+  #step(by: number): void {
+    const count = this.#hits.found.length;
     if (count === 0) return;
     this.current = (this.current + by + count) % count;
-    this.revealMatch();
+    this.#revealMatch();
   }
 
-  private revealMatch(): void {
-    const index = this.hits.found[this.current];
+  #revealMatch(): void {
+    const index = this.#hits.found[this.current];
     if (index === undefined) return;
-    const at = this.layout.rows.findIndex((row) => row.index === index);
+    const at = this.#layout.rows.findIndex((row) => row.index === index);
     this.isFollowing = false;
-    const middle = this.layout.startOf(at) * this.lineHeight - this.scroller.clientHeight / 2;
-    this.scroller.scrollTop = this.lastTop = Math.max(0, middle);
+    const middle = this.#layout.startOf(at) * this.#lineHeight - this.scroller.clientHeight / 2;
+    this.scroller.scrollTop = this.#lastTop = Math.max(0, middle);
     this.requestUpdate();
   }
 
-  private toggleWrap(): void {
+  #toggleWrap(): void {
     this.isWrapped = storeSwitch('wrap', !this.isWrapped);
   }
 
-  private toggleTimes(): void {
+  #toggleTimes(): void {
     this.hasTimes = storeSwitch('times', !this.hasTimes);
-    this.measure();
+    this.#measure();
   }
 
-  private readonly onAttempt = (event: Event): void => {
+  readonly #onAttempt = (event: Event): void => {
     const attempt = Number((event.target as HTMLSelectElement).value);
     this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
   };
 
-  private readonly download = async (): Promise<void> => {
+  readonly #download = async (): Promise<void> => {
     try {
       const blob = await downloadLog(this.api, this.jobId, this.attempt);
       saveFile(blob, `${this.jobId}-attempt-${this.attempt}.log`);

@@ -33,13 +33,13 @@ export class SvcEventsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
 
-  private readonly events = new ListController<EventRecord>(this, {
-    question: () => JSON.stringify(this.filter),
-    read: (last, signal) => readEvents(this.api, this.filter, last, signal),
+  readonly #events = new ListController<EventRecord>(this, {
+    question: () => JSON.stringify(this.#filter),
+    read: (last, signal) => readEvents(this.api, this.#filter, last, signal),
     everyMs: 30_000,
     isHolding: () => window.scrollY >= TOP_PX,
   });
-  private readonly nodes = new Loader(this, {
+  readonly #nodes = new Loader(this, {
     load: (signal) => listNodes(this.api, signal),
     everyMs: 60_000,
   });
@@ -63,21 +63,23 @@ export class SvcEventsPage extends LitElement {
 
   constructor() {
     super();
-    new LiveEvents(this, (events) => this.events.add(events.filter((event) => isWanted(event, this.filter))));
+    new LiveEvents(this, (events) =>
+      this.#events.add(events.filter((event) => isWanted(event, this.#filter))),
+    );
   }
 
-  private get filter(): EventFilter {
+  get #filter(): EventFilter {
     return filterOf(this.query);
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    window.addEventListener('scroll', this.onScroll, { passive: true });
+    window.addEventListener('scroll', this.#onScroll, { passive: true });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    window.removeEventListener('scroll', this.onScroll);
+    window.removeEventListener('scroll', this.#onScroll);
   }
 
   override render() {
@@ -86,23 +88,23 @@ export class SvcEventsPage extends LitElement {
       <svc-filters
         label="Filter by severity"
         .choices=${CHOICES}
-        .value=${this.filter.severity ?? null}
+        .value=${this.#filter.severity ?? null}
         @svc-filter=${({ detail }: CustomEvent<Severity | null>) =>
-          navigate(paths.events({ ...this.filter, severity: detail }), { replace: true })}
-        >${this.renderScope()}</svc-filters
+          navigate(paths.events({ ...this.#filter, severity: detail }), { replace: true })}
+        >${this.#renderScope()}</svc-filters
       >
       <svc-list
         noun="event"
-        .view=${this.events.view}
+        .view=${this.#events.view}
         .renderItems=${(events: readonly EventRecord[]) =>
-          html`<svc-events-list .events=${events} .nodes=${this.nodes.value ?? []}></svc-events-list>`}
-        >${this.renderEmpty()}</svc-list
+          html`<svc-events-list .events=${events} .nodes=${this.#nodes.value ?? []}></svc-events-list>`}
+        >${this.#renderEmpty()}</svc-list
       >
     `;
   }
 
-  private renderScope() {
-    const { job_id, run_id, node_id, severity = null } = this.filter;
+  #renderScope() {
+    const { job_id, run_id, node_id, severity = null } = this.#filter;
     const id = job_id ?? run_id ?? node_id;
     if (!id) return nothing;
     const kind = job_id ? 'job' : run_id ? 'run' : 'node';
@@ -112,8 +114,8 @@ export class SvcEventsPage extends LitElement {
     </span>`;
   }
 
-  private renderEmpty() {
-    const isFiltered = Object.values(this.filter).some(Boolean);
+  #renderEmpty() {
+    const isFiltered = Object.values(this.#filter).some(Boolean);
     if (isFiltered) {
       return html`<svc-notice icon="events" headline="No events match the filter"
         ><a href=${paths.events()}>Show all events</a></svc-notice
@@ -127,8 +129,8 @@ export class SvcEventsPage extends LitElement {
     >`;
   }
 
-  private readonly onScroll = (): void => {
-    if (window.scrollY < TOP_PX) this.events.showWaiting();
+  readonly #onScroll = (): void => {
+    if (window.scrollY < TOP_PX) this.#events.showWaiting();
   };
 }
 

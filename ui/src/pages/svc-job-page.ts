@@ -40,51 +40,51 @@ export class SvcJobPage extends LitElement {
   /** The attempt whose log is shown; null is the newest. */
   @state() private attempt: number | null = null;
 
-  private readonly job = new Loader(this, { load: (signal) => this.loadJob(signal), everyMs: LIVE_POLL_MS });
-  private readonly runs = new Loader(this, {
+  readonly #job = new Loader(this, { load: (signal) => this.#loadJob(signal), everyMs: LIVE_POLL_MS });
+  readonly #runs = new Loader(this, {
     load: (signal) => listJobRuns(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
   });
-  private readonly attempts = new Loader(this, {
+  readonly #attempts = new Loader(this, {
     load: (signal) => listJobAttempts(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
   });
-  private readonly nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal) });
+  readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal) });
 
   static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, jobPageStyles];
 
   constructor() {
     super();
     new LiveEvents(this, (events) => {
-      if (events.some((event) => event.job_id === this.job.value?.id)) this.refresh();
+      if (events.some((event) => event.job_id === this.#job.value?.id)) this.#refresh();
     });
-    this.addEventListener('svc-job-changed', () => this.refresh());
+    this.addEventListener('svc-job-changed', () => this.#refresh());
   }
 
   override render() {
-    const job = this.job.value;
-    if (!job || !(this.runs.value ?? this.runs.error)) return this.renderPending();
+    const job = this.#job.value;
+    if (!job || !(this.#runs.value ?? this.#runs.error)) return this.#renderPending();
     return html`
-      ${this.renderHead(job)}
-      <svc-stale .error=${this.job.error} @svc-retry=${() => this.refresh()}></svc-stale>
-      ${this.renderOutcome(job)} ${this.renderOverview(job)} ${this.renderAttempts(job)}
-      ${this.renderLog(job)}
+      ${this.#renderHead(job)}
+      <svc-stale .error=${this.#job.error} @svc-retry=${() => this.#refresh()}></svc-stale>
+      ${this.#renderOutcome(job)} ${this.#renderOverview(job)} ${this.#renderAttempts(job)}
+      ${this.#renderLog(job)}
     `;
   }
 
-  private renderPending() {
-    if (!this.job.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    const isUnknown = this.job.error.status === 404;
+  #renderPending() {
+    if (!this.#job.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
+    const isUnknown = this.#job.error.status === 404;
     return html`<svc-notice
       tone="danger"
       headline=${isUnknown ? 'Job not found' : 'The job could not be loaded'}
       action=${isUnknown ? '' : 'Try again'}
-      @svc-action=${() => this.job.reload()}
-      >${isUnknown ? html`<a href=${paths.jobs()}>Show all jobs</a>` : this.job.error.message}</svc-notice
+      @svc-action=${() => this.#job.reload()}
+      >${isUnknown ? html`<a href=${paths.jobs()}>Show all jobs</a>` : this.#job.error.message}</svc-notice
     >`;
   }
 
-  private renderHead(job: Job) {
+  #renderHead(job: Job) {
     return html`<a class="crumb" href=${paths.jobs()}>${icon('left', 14)}Jobs</a>
       <header class="page-head">
         <h1>${job.name}</h1>
@@ -96,7 +96,7 @@ export class SvcJobPage extends LitElement {
       </header>`;
   }
 
-  private renderOutcome(job: Job) {
+  #renderOutcome(job: Job) {
     const outcome = describeOutcome(job);
     if (outcome === null) return nothing;
     const tone = job.status === 'FAILED' ? 'danger' : job.status === 'LOST' ? 'warning' : 'neutral';
@@ -107,26 +107,26 @@ export class SvcJobPage extends LitElement {
     </div>`;
   }
 
-  private renderOverview(job: Job) {
-    const run = this.currentRun(job);
+  #renderOverview(job: Job) {
+    const run = this.#currentRun(job);
     const hasCurve = run !== undefined && (run.step !== null || run.status === 'RUNNING');
     return html`<div class="overview ${hasCurve ? 'with-run' : ''}">
       <section class="panel about" aria-label="About the job">
-        <dl class="facts">${this.renderFacts(job)}</dl>
+        <dl class="facts">${this.#renderFacts(job)}</dl>
         <div class="command">
           <h2 class="label">Command</h2>
           <svc-code .text=${formatCommand(job.command)}></svc-code>
         </div>
         ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
-        ${hasCurve ? nothing : this.renderRuns('Runs', this.furtherRuns())}
+        ${hasCurve ? nothing : this.#renderRuns('Runs', this.#furtherRuns())}
       </section>
-      ${hasCurve ? this.renderRun(run) : nothing}
+      ${hasCurve ? this.#renderRun(run) : nothing}
     </div>`;
   }
 
-  private renderFacts(job: Job) {
+  #renderFacts(job: Job) {
     return html`
-      ${fact('Resources', describeResources(job))} ${fact('Node', this.describeNode(job))}
+      ${fact('Resources', describeResources(job))} ${fact('Node', this.#describeNode(job))}
       ${fact('Attempt', `${job.attempt} of ${Math.max(job.max_attempts, job.attempt)}`)}
       ${fact('Priority', String(job.priority))}
       ${fact('Created', html`<svc-time .from=${job.created_at}></svc-time>`)}
@@ -141,14 +141,14 @@ export class SvcJobPage extends LitElement {
     `;
   }
 
-  private renderRun(run: Run) {
-    const others = this.furtherRuns().filter((other) => other.id !== run.id);
+  #renderRun(run: Run) {
+    const others = this.#furtherRuns().filter((other) => other.id !== run.id);
     return html`<section class="panel run" aria-label="Run">
-      <svc-run-preview .run=${run}></svc-run-preview>${this.renderRuns('Other runs', others)}
+      <svc-run-preview .run=${run}></svc-run-preview>${this.#renderRuns('Other runs', others)}
     </section>`;
   }
 
-  private renderRuns(label: string, runs: readonly Run[]) {
+  #renderRuns(label: string, runs: readonly Run[]) {
     if (runs.length === 0) return nothing;
     const links = runs.map(
       (run) => html`<li><a href=${paths.run(run.id)}>${run.name}</a>, attempt ${run.attempt ?? 1}</li>`,
@@ -162,21 +162,21 @@ export class SvcJobPage extends LitElement {
   }
 
   /** Of a job with one attempt the page says it all without. */
-  private renderAttempts(job: Job) {
-    const attempts = this.attempts.value ?? [];
+  #renderAttempts(job: Job) {
+    const attempts = this.#attempts.value ?? [];
     if (attempts.length < 2) return nothing;
     return html`<section class="panel attempts" aria-labelledby="attempts">
       <div class="panel-head"><h2 id="attempts">Attempts</h2></div>
       <svc-attempts-table
         .attempts=${attempts}
         .shown=${this.attempt ?? job.attempt}
-        .nodeNames=${new Map((this.nodes.value ?? []).map(({ id, name }) => [id, name]))}
-        @svc-attempt=${(event: CustomEvent<number>) => this.showLog(job, event.detail)}
+        .nodeNames=${new Map((this.#nodes.value ?? []).map(({ id, name }) => [id, name]))}
+        @svc-attempt=${(event: CustomEvent<number>) => this.#showLog(job, event.detail)}
       ></svc-attempts-table>
     </section>`;
   }
 
-  private renderLog(job: Job) {
+  #renderLog(job: Job) {
     const attempt = this.attempt ?? job.attempt;
     const isWaiting = job.status === 'QUEUED' && attempt === job.attempt;
     const isLive = attempt === job.attempt && !isTerminal(job.status) && job.status !== 'QUEUED';
@@ -187,50 +187,50 @@ export class SvcJobPage extends LitElement {
         .attempts=${job.attempt}
         ?live=${isLive}
         .waiting=${isWaiting}
-        @svc-attempt=${(event: CustomEvent<number>) => this.showLog(job, event.detail)}
+        @svc-attempt=${(event: CustomEvent<number>) => this.#showLog(job, event.detail)}
       ></svc-log-view>
     </section>`;
   }
 
-  private showLog(job: Job, attempt: number): void {
+  #showLog(job: Job, attempt: number): void {
     this.attempt = attempt === job.attempt ? null : attempt;
   }
 
   /** Those that the table of attempts does not link to. */
-  private furtherRuns(): Run[] {
-    const attempts = this.attempts.value ?? [];
+  #furtherRuns(): Run[] {
+    const attempts = this.#attempts.value ?? [];
     const linked = new Set(attempts.length < 2 ? [] : attempts.map(({ run_id }) => run_id));
-    return (this.runs.value ?? []).filter(({ id }) => !linked.has(id));
+    return (this.#runs.value ?? []).filter(({ id }) => !linked.has(id));
   }
 
-  private currentRun(job: Job) {
-    const runs = this.runs.value ?? [];
+  #currentRun(job: Job) {
+    const runs = this.#runs.value ?? [];
     return runs.find((run) => run.id === job.run_id) ?? runs[0];
   }
 
-  private describeNode({ node_id: id, gpu_indices: gpus }: Job) {
+  #describeNode({ node_id: id, gpu_indices: gpus }: Job) {
     if (id === null) return '–';
-    const name = this.nodes.value?.find((node) => node.id === id)?.name ?? id;
+    const name = this.#nodes.value?.find((node) => node.id === id)?.name ?? id;
     return html`<a href=${paths.nodes()}>${name}</a
       >${gpus.length > 0 ? ` · GPU ${gpus.join(', ')}` : nothing}`;
   }
 
-  private async loadJob(signal: AbortSignal): Promise<Job> {
-    const before = this.job.value;
+  async #loadJob(signal: AbortSignal): Promise<Job> {
+    const before = this.#job.value;
     const job = await getJob(this.api, this.jobId, signal);
     document.title = `${job.name} · svc`;
-    this.job.interval = isTerminal(job.status) ? SLOW_POLL_MS : LIVE_POLL_MS;
+    this.#job.interval = isTerminal(job.status) ? SLOW_POLL_MS : LIVE_POLL_MS;
     if (before && (before.status !== job.status || before.run_id !== job.run_id)) {
-      this.runs.refresh();
-      this.attempts.refresh();
+      this.#runs.refresh();
+      this.#attempts.refresh();
     }
     return job;
   }
 
-  private refresh(): void {
-    this.job.refresh();
-    this.runs.refresh();
-    this.attempts.refresh();
+  #refresh(): void {
+    this.#job.refresh();
+    this.#runs.refresh();
+    this.#attempts.refresh();
   }
 }
 

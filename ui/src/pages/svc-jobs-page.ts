@@ -47,17 +47,17 @@ export class SvcJobsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
 
-  private readonly jobs = new ListController<Job>(this, {
-    question: () => this.filter ?? '',
-    read: (last, signal) => readJobs(this.api, { status: this.filter }, last, signal),
-    readItem: (id) => this.readJob(id),
+  readonly #jobs = new ListController<Job>(this, {
+    question: () => this.#filter ?? '',
+    read: (last, signal) => readJobs(this.api, { status: this.#filter }, last, signal),
+    readItem: (id) => this.#readJob(id),
     everyMs: SAFETY_POLL_MS,
   });
-  private readonly status = new Loader(this, {
+  readonly #status = new Loader(this, {
     load: (signal) => getStatus(this.api, signal),
     everyMs: SAFETY_POLL_MS,
   });
-  private readonly nodes = new Loader(this, {
+  readonly #nodes = new Loader(this, {
     load: (signal) => listNodes(this.api, signal),
     everyMs: 30_000,
   });
@@ -75,50 +75,50 @@ export class SvcJobsPage extends LitElement {
 
   constructor() {
     super();
-    new LiveEvents(this, (events) => this.onEvents(events));
-    this.addEventListener('svc-job-changed', () => this.refresh(new Set()));
+    new LiveEvents(this, (events) => this.#onEvents(events));
+    this.addEventListener('svc-job-changed', () => this.#refresh(new Set()));
   }
 
   override render() {
     return html`
       <header class="page-head">
         <h1>Jobs</h1>
-        <p class="summary">${this.summary}</p>
+        <p class="summary">${this.#summary}</p>
       </header>
       <svc-filters
         label="Filter by status"
-        .choices=${this.choices}
-        .value=${this.filter}
+        .choices=${this.#choices}
+        .value=${this.#filter}
         @svc-filter=${({ detail: status }: CustomEvent<string | null>) =>
           navigate(paths.jobs({ status }), { replace: true })}
       ></svc-filters>
       <svc-list
         noun="job"
         .columns=${COLUMNS}
-        .view=${this.jobs.view}
-        .renderItems=${(jobs: readonly Job[]) => this.renderRows(jobs)}
-        >${this.renderEmpty()}</svc-list
+        .view=${this.#jobs.view}
+        .renderItems=${(jobs: readonly Job[]) => this.#renderRows(jobs)}
+        >${this.#renderEmpty()}</svc-list
       >
     `;
   }
 
-  private get filter(): JobStatus | null {
+  get #filter(): JobStatus | null {
     const status = this.query.get('status') as JobStatus | null;
     return status && STATUSES.includes(status) ? status : null;
   }
 
-  private get summary(): string {
-    const status = this.status.value;
+  get #summary(): string {
+    const status = this.#status.value;
     if (!status) return '';
     const { online, total } = status.nodes;
     return total === 0 ? 'No node has connected yet' : `${online} of ${plural(total, 'node')} online`;
   }
 
-  private get choices() {
-    const counts = this.status.value?.jobs;
+  get #choices() {
+    const counts = this.#status.value?.jobs;
     const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
     const shown = STATUSES.filter(
-      (status) => STEADY.has(status) || status === this.filter || (counts?.[status] ?? 0) > 0,
+      (status) => STEADY.has(status) || status === this.#filter || (counts?.[status] ?? 0) > 0,
     );
     return [
       { value: null, label: 'All', count: total },
@@ -126,17 +126,17 @@ export class SvcJobsPage extends LitElement {
     ];
   }
 
-  private renderRows(jobs: readonly Job[]) {
+  #renderRows(jobs: readonly Job[]) {
     return html`${repeat(
       jobs,
       (job) => job.id,
-      (job) => html`<svc-job-row .job=${job} .node=${this.nameOfNode(job.node_id)}></svc-job-row>`,
+      (job) => html`<svc-job-row .job=${job} .node=${this.#nameOfNode(job.node_id)}></svc-job-row>`,
     )}`;
   }
 
-  private renderEmpty() {
-    if (this.filter) {
-      return html`<svc-notice icon="jobs" headline="No ${statusLabel(this.filter).toLowerCase()} jobs"
+  #renderEmpty() {
+    if (this.#filter) {
+      return html`<svc-notice icon="jobs" headline="No ${statusLabel(this.#filter).toLowerCase()} jobs"
         ><a href=${paths.jobs()}>Show all jobs</a></svc-notice
       >`;
     }
@@ -148,25 +148,25 @@ export class SvcJobsPage extends LitElement {
     >`;
   }
 
-  private nameOfNode(nodeId: string | null): string {
+  #nameOfNode(nodeId: string | null): string {
     if (nodeId === null) return '';
-    return this.nodes.value?.find((node) => node.id === nodeId)?.name ?? nodeId;
+    return this.#nodes.value?.find((node) => node.id === nodeId)?.name ?? nodeId;
   }
 
   /** null once the job is no longer of the status that is shown. */
-  private async readJob(id: string): Promise<Job | null> {
+  async #readJob(id: string): Promise<Job | null> {
     const job = await getJob(this.api, id);
-    return this.filter === null || job.status === this.filter ? job : null;
+    return this.#filter === null || job.status === this.#filter ? job : null;
   }
 
-  private onEvents(events: EventRecord[]): void {
+  #onEvents(events: EventRecord[]): void {
     const changed = new Set(events.flatMap((event) => event.job_id ?? []));
-    if (changed.size > 0 || events.some((event) => event.node_id)) this.refresh(changed);
+    if (changed.size > 0 || events.some((event) => event.node_id)) this.#refresh(changed);
   }
 
-  private refresh(changed: ReadonlySet<string>): void {
-    this.jobs.refreshItems(changed);
-    this.status.refresh();
+  #refresh(changed: ReadonlySet<string>): void {
+    this.#jobs.refreshItems(changed);
+    this.#status.refresh();
   }
 }
 

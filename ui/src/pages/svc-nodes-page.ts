@@ -21,8 +21,8 @@ const ORDER: Readonly<Record<NodeRecord['status'], number>> = { ONLINE: 0, DRAIN
 @customElement('svc-nodes-page')
 export class SvcNodesPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
-  private readonly nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
-  private readonly status = new Loader(this, {
+  readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
+  readonly #status = new Loader(this, {
     load: (signal) => getStatus(this.api, signal),
     everyMs: 10_000,
   });
@@ -43,8 +43,8 @@ export class SvcNodesPage extends LitElement {
   constructor() {
     super();
     new LiveEvents(this, () => {
-      this.nodes.refresh();
-      this.status.refresh();
+      this.#nodes.refresh();
+      this.#status.refresh();
     });
   }
 
@@ -52,30 +52,30 @@ export class SvcNodesPage extends LitElement {
     return html`
       <header class="page-head">
         <h1>Nodes</h1>
-        <p class="summary">${this.summary}</p>
+        <p class="summary">${this.#summary}</p>
       </header>
       <svc-stale
-        .error=${this.nodes.value ? this.nodes.error : null}
-        @svc-retry=${() => this.nodes.reload()}
+        .error=${this.#nodes.value ? this.#nodes.error : null}
+        @svc-retry=${() => this.#nodes.reload()}
       ></svc-stale>
-      ${this.renderNodes()}
+      ${this.#renderNodes()}
     `;
   }
 
-  private get summary(): string {
+  get #summary(): string {
     const slots =
-      this.nodes.value?.filter((node) => node.status !== 'OFFLINE').flatMap((node) => node.slots) ?? [];
+      this.#nodes.value?.filter((node) => node.status !== 'OFFLINE').flatMap((node) => node.slots) ?? [];
     if (slots.length === 0) return '';
     return `${slots.filter((slot) => !slot.busy).length} of ${plural(slots.length, 'GPU')} free`;
   }
 
-  private renderNodes() {
-    const nodes = this.nodes.value;
+  #renderNodes() {
+    const nodes = this.#nodes.value;
     if (!nodes)
-      return this.nodes.error
-        ? this.renderError()
+      return this.#nodes.error
+        ? this.#renderError()
         : html`<div class="panel"><svc-skeleton></svc-skeleton></div>`;
-    if (nodes.length === 0) return this.renderEmpty();
+    if (nodes.length === 0) return this.#renderEmpty();
     const sorted = [...nodes].sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.name < b.name ? -1 : 1));
     return html`<div class="grid">
       ${repeat(
@@ -84,14 +84,14 @@ export class SvcNodesPage extends LitElement {
         (node) =>
           html`<svc-node-card
             .node=${node}
-            .running=${this.status.value?.running ?? []}
-            @svc-node-changed=${() => this.nodes.reload()}
+            .running=${this.#status.value?.running ?? []}
+            @svc-node-changed=${() => this.#nodes.reload()}
           ></svc-node-card>`,
       )}
     </div>`;
   }
 
-  private renderEmpty() {
+  #renderEmpty() {
     const { origin } = window.location;
     const command = `svc token create --name gpu-1 --scope agent\nSVC_TOKEN=<that token> svc agent --url ${origin}`;
     return html`<div class="panel">
@@ -101,13 +101,13 @@ export class SvcNodesPage extends LitElement {
     </div>`;
   }
 
-  private renderError() {
+  #renderError() {
     return html`<svc-notice
       tone="danger"
       headline="The nodes could not be loaded"
       action="Try again"
-      @svc-action=${() => this.nodes.reload()}
-      >${this.nodes.error?.message}</svc-notice
+      @svc-action=${() => this.#nodes.reload()}
+      >${this.#nodes.error?.message}</svc-notice
     >`;
   }
 }

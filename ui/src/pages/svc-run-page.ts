@@ -31,10 +31,10 @@ export class SvcRunPage extends LitElement {
   /** The name of a tab; any other text shows the first one. */
   @property() tab = '';
   /** By name: whether the code of a tab is there; false when it could not be loaded. */
-  private readonly loaded = new Map<string, boolean>();
+  readonly #loaded = new Map<string, boolean>();
 
-  private readonly run = new Loader(this, { load: (signal) => this.loadRun(signal), everyMs: LIVE_POLL_MS });
-  private readonly summary = new Loader(this, {
+  readonly #run = new Loader(this, { load: (signal) => this.#loadRun(signal), everyMs: LIVE_POLL_MS });
+  readonly #summary = new Loader(this, {
     load: (signal) => getRunSummary(this.api, this.runId, signal),
     everyMs: LIVE_POLL_MS,
   });
@@ -44,41 +44,41 @@ export class SvcRunPage extends LitElement {
   constructor() {
     super();
     new LiveEvents(this, (events) => {
-      if (events.some((event) => event.run_id === this.runId)) this.refresh();
+      if (events.some((event) => event.run_id === this.runId)) this.#refresh();
     });
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('tab')) void this.loadTab(this.currentTab);
+    if (changed.has('tab')) void this.#loadTab(this.#currentTab);
   }
 
   override render() {
-    const run = this.run.value;
-    if (!run) return this.renderPending();
+    const run = this.#run.value;
+    if (!run) return this.#renderPending();
     return html`
-      ${this.renderHead(run)}
+      ${this.#renderHead(run)}
       <svc-stale
-        .error=${this.run.error ?? this.summary.error}
-        @svc-retry=${() => this.refresh()}
+        .error=${this.#run.error ?? this.#summary.error}
+        @svc-retry=${() => this.#refresh()}
       ></svc-stale>
-      ${this.renderTabs()} ${this.renderTab(run)}
+      ${this.#renderTabs()} ${this.#renderTab(run)}
     `;
   }
 
-  private renderPending() {
-    if (!this.run.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    const isUnknown = this.run.error.status === 404;
+  #renderPending() {
+    if (!this.#run.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
+    const isUnknown = this.#run.error.status === 404;
     return html`<svc-notice
       tone="danger"
       headline=${isUnknown ? 'Run not found' : 'The run could not be loaded'}
       action=${isUnknown ? '' : 'Try again'}
-      @svc-action=${() => this.run.reload()}
-      >${isUnknown ? html`<a href=${paths.runs()}>Show all runs</a>` : this.run.error.message}</svc-notice
+      @svc-action=${() => this.#run.reload()}
+      >${isUnknown ? html`<a href=${paths.runs()}>Show all runs</a>` : this.#run.error.message}</svc-notice
     >`;
   }
 
-  private renderHead(run: Run) {
-    const health = this.summary.value?.health;
+  #renderHead(run: Run) {
+    const health = this.#summary.value?.health;
     return html`<a class="crumb" href=${paths.runs()}>${icon('left', 14)}Runs</a>
       <header class="page-head">
         <h1>${run.name}</h1>
@@ -98,55 +98,55 @@ export class SvcRunPage extends LitElement {
   }
 
   /** With one tab alone there is nothing to choose. */
-  private renderTabs() {
+  #renderTabs() {
     const { runTabs } = this.registry;
     if (runTabs.length < 2) return nothing;
     return html`<nav class="tabs" aria-label="Parts of the run">
-      ${runTabs.map((tab, at) => this.renderTabLink(tab, at === 0 ? null : tab.name))}
+      ${runTabs.map((tab, at) => this.#renderTabLink(tab, at === 0 ? null : tab.name))}
     </nav>`;
   }
 
-  private renderTabLink({ name, label }: RunTab, tab: string | null) {
+  #renderTabLink({ name, label }: RunTab, tab: string | null) {
     return html`<a
       href=${paths.run(this.runId, { tab })}
-      aria-current=${name === this.currentTab.name ? 'page' : 'false'}
+      aria-current=${name === this.#currentTab.name ? 'page' : 'false'}
       >${label}</a
     >`;
   }
 
-  private renderTab(run: Run) {
-    const isLoaded = this.loaded.get(this.currentTab.name);
+  #renderTab(run: Run) {
+    const isLoaded = this.#loaded.get(this.#currentTab.name);
     if (isLoaded === undefined) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    return isLoaded ? this.currentTab.render({ run, summary: this.summary.value ?? null }) : loadFailure();
+    return isLoaded ? this.#currentTab.render({ run, summary: this.#summary.value ?? null }) : loadFailure();
   }
 
-  private get currentTab(): RunTab {
+  get #currentTab(): RunTab {
     const { runTabs } = this.registry;
     return runTabs.find(({ name }) => name === this.tab) ?? runTabs[0]!;
   }
 
-  private async loadTab(tab: RunTab): Promise<void> {
+  async #loadTab(tab: RunTab): Promise<void> {
     const isLoaded = await tab.load().then(
       () => true,
       () => false,
     );
-    this.loaded.set(tab.name, isLoaded);
+    this.#loaded.set(tab.name, isLoaded);
     this.requestUpdate();
   }
 
-  private async loadRun(signal: AbortSignal): Promise<Run> {
-    const before = this.run.value;
+  async #loadRun(signal: AbortSignal): Promise<Run> {
+    const before = this.#run.value;
     const run = await getRun(this.api, this.runId, signal);
     document.title = `${run.name} · svc`;
     const isLive = run.status === 'RUNNING' || run.status === 'LOST';
-    this.run.interval = this.summary.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
-    if (before && before.status !== run.status) this.summary.refresh();
+    this.#run.interval = this.#summary.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
+    if (before && before.status !== run.status) this.#summary.refresh();
     return run;
   }
 
-  private refresh(): void {
-    this.run.refresh();
-    this.summary.refresh();
+  #refresh(): void {
+    this.#run.refresh();
+    this.#summary.refresh();
   }
 }
 

@@ -44,17 +44,17 @@ const COLUMNS: readonly Column[] = [
 export class SvcRunsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
-  private typing: ReturnType<typeof setTimeout> | undefined;
+  #typing: ReturnType<typeof setTimeout> | undefined;
   /** What stands in the search field and not yet in the address. */
-  private draft: string | null = null;
+  #draft: string | null = null;
 
-  private readonly runs = new ListController<Run>(this, {
-    question: () => JSON.stringify(this.filter),
-    read: (last, signal) => readRuns(this.api, this.filter, last, signal),
-    readItem: (id) => this.readRun(id),
+  readonly #runs = new ListController<Run>(this, {
+    question: () => JSON.stringify(this.#filter),
+    read: (last, signal) => readRuns(this.api, this.#filter, last, signal),
+    readItem: (id) => this.#readRun(id),
     everyMs: 10_000,
   });
-  private readonly places = new Loader(this, {
+  readonly #places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
     everyMs: 60_000,
   });
@@ -95,13 +95,13 @@ export class SvcRunsPage extends LitElement {
     super();
     new LiveEvents(this, (events) => {
       if (!events.some((event) => event.run_id || event.job_id)) return;
-      this.runs.refreshItems(new Set(events.flatMap((event) => event.run_id ?? [])));
+      this.#runs.refreshItems(new Set(events.flatMap((event) => event.run_id ?? [])));
     });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearTimeout(this.typing);
+    clearTimeout(this.#typing);
   }
 
   override render() {
@@ -115,22 +115,22 @@ export class SvcRunsPage extends LitElement {
           placeholder="Search by name"
           spellcheck="false"
           maxlength="200"
-          .value=${live(this.draft ?? this.filter.q ?? '')}
-          @input=${this.onSearch}
+          .value=${live(this.#draft ?? this.#filter.q ?? '')}
+          @input=${this.#onSearch}
         />
       </header>
-      ${this.renderFilters()}
+      ${this.#renderFilters()}
       <svc-list
         noun="run"
         .columns=${COLUMNS}
-        .view=${this.runs.view}
-        .renderItems=${(runs: readonly Run[]) => this.renderRows(runs)}
-        >${this.renderEmpty()}</svc-list
+        .view=${this.#runs.view}
+        .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
+        >${this.#renderEmpty()}</svc-list
       >
     `;
   }
 
-  private get filter() {
+  get #filter() {
     const { query } = this;
     return {
       status: query.get('status') as RunStatus | null,
@@ -141,36 +141,36 @@ export class SvcRunsPage extends LitElement {
     };
   }
 
-  private renderFilters() {
-    const [projects, experiments] = this.places.value ?? [[], []];
-    const { status, tags, project_id: projectId, experiment_id: experimentId } = this.filter;
+  #renderFilters() {
+    const [projects, experiments] = this.#places.value ?? [[], []];
+    const { status, tags, project_id: projectId, experiment_id: experimentId } = this.#filter;
     const ofProject = experiments.filter((one) => projectId === null || one.project_id === projectId);
     return html`<svc-filters
       label="Filter by status"
       .choices=${CHOICES}
       .value=${status}
-      @svc-filter=${(event: CustomEvent<string | null>) => this.go({ status: event.detail })}
+      @svc-filter=${(event: CustomEvent<string | null>) => this.#go({ status: event.detail })}
     >
-      ${tags === null ? nothing : this.renderTagFilter(tags)}
+      ${tags === null ? nothing : this.#renderTagFilter(tags)}
       <div class="places">
-        ${this.renderSelect('All projects', projects, projectId, (id) => this.go({ project_id: id, experiment_id: null }))}
-        ${this.renderSelect('All experiments', ofProject, experimentId, (id) => this.go({ experiment_id: id }))}
+        ${this.#renderSelect('All projects', projects, projectId, (id) => this.#go({ project_id: id, experiment_id: null }))}
+        ${this.#renderSelect('All experiments', ofProject, experimentId, (id) => this.#go({ experiment_id: id }))}
       </div>
     </svc-filters>`;
   }
 
-  private renderTagFilter(tags: string) {
+  #renderTagFilter(tags: string) {
     return html`<button
       class="chip"
       aria-pressed="true"
       aria-label="Tagged ${tags}. Show runs without this tag too"
-      @click=${() => this.go({ tags: null })}
+      @click=${() => this.#go({ tags: null })}
     >
       ${tags} <span aria-hidden="true">×</span>
     </button>`;
   }
 
-  private renderSelect(
+  #renderSelect(
     all: string,
     places: readonly (Project | Experiment)[],
     chosen: string | null,
@@ -191,18 +191,18 @@ export class SvcRunsPage extends LitElement {
     </select>`;
   }
 
-  private renderRows(runs: readonly Run[]) {
-    const { filter } = this;
+  #renderRows(runs: readonly Run[]) {
+    const filter = this.#filter;
     return html`${repeat(
       runs,
       (run) => run.id,
       (run) =>
-        html`<svc-run-row .run=${run} .place=${this.describePlace(run)} .filter=${filter}></svc-run-row>`,
+        html`<svc-run-row .run=${run} .place=${this.#describePlace(run)} .filter=${filter}></svc-run-row>`,
     )}`;
   }
 
-  private renderEmpty() {
-    if (Object.values(this.filter).some(Boolean)) {
+  #renderEmpty() {
+    if (Object.values(this.#filter).some(Boolean)) {
       return html`<svc-notice icon="runs" headline="No runs match the filter"
         ><a href=${paths.runs()}>Show all runs</a></svc-notice
       >`;
@@ -215,8 +215,8 @@ export class SvcRunsPage extends LitElement {
     >`;
   }
 
-  private describePlace({ project_id: projectId, experiment_id: experimentId }: Run): string {
-    const [projects, experiments] = this.places.value ?? [[], []];
+  #describePlace({ project_id: projectId, experiment_id: experimentId }: Run): string {
+    const [projects, experiments] = this.#places.value ?? [[], []];
     const nameOf = (places: readonly { id: string; name: string }[], id: string | null): string | null =>
       id && (places.find((place) => place.id === id)?.name ?? shortId(id));
     return (
@@ -225,23 +225,23 @@ export class SvcRunsPage extends LitElement {
   }
 
   /** null once the run is no longer of the status that is shown; events change no other part of the filter. */
-  private async readRun(id: string): Promise<Run | null> {
+  async #readRun(id: string): Promise<Run | null> {
     const run = await getRun(this.api, id);
-    const { status } = this.filter;
+    const { status } = this.#filter;
     return status === null || run.status === status ? run : null;
   }
 
-  private go(change: Record<string, string | null>): void {
-    navigate(paths.runs({ ...this.filter, ...change }), { replace: true });
+  #go(change: Record<string, string | null>): void {
+    navigate(paths.runs({ ...this.#filter, ...change }), { replace: true });
   }
 
-  private readonly onSearch = (event: Event): void => {
+  readonly #onSearch = (event: Event): void => {
     const q = (event.target as HTMLInputElement).value;
-    this.draft = q;
-    clearTimeout(this.typing);
-    this.typing = setTimeout(() => {
-      this.draft = null;
-      this.go({ q: q.trim() === '' ? null : q });
+    this.#draft = q;
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => {
+      this.#draft = null;
+      this.#go({ q: q.trim() === '' ? null : q });
     }, TYPING_MS);
   };
 }

@@ -1,5 +1,5 @@
 import type { Job, JobStatus } from '@svc/contract';
-import { until } from '@svc/kernel/testing';
+import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, event, idOf, job, node, status } from './harness/records.js';

@@ -1,5 +1,5 @@
 import type { Run, RunStatus } from '@svc/contract';
-import { until } from '@svc/kernel/testing';
+import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, run } from './harness/records.js';

@@ -1,4 +1,4 @@
-import { until } from '@svc/kernel/testing';
+import { until } from '@svc/hooks/testing';
 import { build } from 'esbuild';
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
