@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 
+const STOP_MS = 10_000;
+
 /** A throw-away PostgreSQL cluster of this process, on a socket in a temporary directory. */
 export interface PostgresCluster {
   createDatabase(): Promise<string>;
@@ -68,8 +70,11 @@ export async function startPostgres(bin: string): Promise<PostgresCluster> {
       process.off('exit', killNow);
       // Nothing of it is kept, so it need not write down what it has in memory.
       server.kill('SIGQUIT');
+      // PostgreSQL 15 sleeps for a minute when the signal comes just before it goes to sleep. Its children end when it is gone.
+      const late = setTimeout(() => server.kill('SIGKILL'), STOP_MS);
       await exited(server);
-      rmSync(directory, { recursive: true, force: true });
+      clearTimeout(late);
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }
