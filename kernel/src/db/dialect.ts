@@ -25,3 +25,22 @@ export async function withRawSqlite<T>(db: Db, use: (connection: SqliteConnectio
     await client.releaseConnection(connection);
   }
 }
+
+/**
+ * As `withRawSqlite`, for reads that all see the database as it is at the first of them. It takes no lock that a writer has, so another
+ * process that writes keeps nobody waiting. `db` is no transaction; `use` may take its time and writes nothing.
+ */
+export async function readRawSqlite<T>(
+  db: Db,
+  use: (connection: SqliteConnection) => Promise<T>,
+): Promise<T> {
+  const client = db.client as Knex.Client;
+  const connection = (await client.acquireConnection()) as SqliteConnection;
+  try {
+    connection.exec('BEGIN DEFERRED');
+    return await use(connection);
+  } finally {
+    if (connection.inTransaction) connection.exec('COMMIT');
+    await client.releaseConnection(connection);
+  }
+}

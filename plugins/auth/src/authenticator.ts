@@ -29,6 +29,8 @@ interface Surroundings {
 export class Authenticator {
   /** By hash, in order of last use. */
   readonly #known = new Map<string, Known>();
+  /** By the token's id. */
+  readonly #noting = new Map<string, Promise<void>>();
   #generation = 0;
 
   constructor(private readonly around: Surroundings) {}
@@ -39,8 +41,13 @@ export class Authenticator {
     const now = this.around.clock.now();
     const known = this.#recall(hash, now) ?? (await this.#load(hash, now));
     if (!known || (known.expires_at !== null && known.expires_at <= now)) return undefined;
-    await this.#noteUse(known, now);
+    this.#noteUse(known, now);
     return known.caller;
+  }
+
+  /** Resolves when no use is on its way to the database. */
+  async close(): Promise<void> {
+    await Promise.all(this.#noting.values());
   }
 
   /** After a revocation has committed: nothing is answered from memory any more. */
@@ -79,14 +86,17 @@ export class Authenticator {
     if (this.#known.size > CACHE_SIZE && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  async #noteUse(known: Known, now: number): Promise<void> {
-    if (known.used_at !== null && now - known.used_at < USE_MS) return;
+  /** Nobody waits for it: the database may be locked against writing for long. */
+  #noteUse(known: Known, now: number): void {
+    const { token_id } = known.caller;
+    if (this.#noting.has(token_id) || (known.used_at !== null && now - known.used_at < USE_MS)) return;
     known.used_at = now;
-    try {
-      await noteUse(this.around.db, known.caller.token_id, now);
-    } catch (err) {
-      this.around.log.warn({ err, token_id: known.caller.token_id }, 'cannot note the last use of a token');
-    }
+    const noting = noteUse(this.around.db, token_id, now)
+      .catch((err: unknown) =>
+        this.around.log.warn({ err, token_id }, 'the last use of a token cannot be noted'),
+      )
+      .finally(() => this.#noting.delete(token_id));
+    this.#noting.set(token_id, noting);
   }
 }
 

@@ -1,4 +1,4 @@
-import { dialectOf, withRawSqlite, type Db } from '@svc/kernel';
+import { dialectOf, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
 import type { RunProgress } from '@svc/plugin-runs';
 import type { PointRows } from './point-rows.js';
 import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } from './point-writer.js';
@@ -44,9 +44,10 @@ export class PointStore {
   /** Several reads of one moment. */
   read<T>(use: (rows: PointRows) => Promise<T>): Promise<T> {
     const { db } = this.source;
-    const moment =
-      dialectOf(db) === 'postgres' ? ({ isolationLevel: 'repeatable read', readOnly: true } as const) : {};
-    return db.transaction(async (trx) => use(await rowsIn(trx)), moment);
+    if (dialectOf(db) === 'sqlite')
+      return readRawSqlite(db, (connection) => use(new SqliteRows(connection)));
+    const moment = { isolationLevel: 'repeatable read', readOnly: true } as const;
+    return db.transaction((trx) => use(new PostgresRows(trx)), moment);
   }
 
   private writeOnce(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
