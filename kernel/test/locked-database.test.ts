@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { migrate, openDatabase, withRawSqlite, type Db } from '../src/index.js';
+import { migrate, openDatabase, readRawSqlite, withRawSqlite, type Db } from '../src/index.js';
 import { explainOutage } from '../src/db/outage.js';
 import { failureOf, temporaryDirectory } from './support.js';
 
@@ -64,6 +64,24 @@ describe('a database that another connection has locked', () => {
       expect(longestStallMs).to.be.below(BUDGET_MS);
     });
   }
+
+  it('keeps no reads of one moment waiting, and they see that moment', async () => {
+    const readAll = (read: Database.Database) => read.prepare('select n from t').pluck().all();
+    const read = await readRawSqlite(db, async (sqlite) => {
+      const before = readAll(sqlite);
+      other.exec('insert into t values (1); commit');
+      await pause(1);
+      return [before, readAll(sqlite)];
+    });
+    expect(read).to.deep.equal([[], []]);
+    expect(await readRawSqlite(db, async (sqlite) => readAll(sqlite))).to.deep.equal([1]);
+  });
+
+  it('lends the connection to others again after reads that fail', async () => {
+    const failed = failureOf(() => readRawSqlite(db, () => Promise.reject(new Error('no such thing'))));
+    expect((await failed).message).to.equal('no such thing');
+    expect(await db('t').pluck('n')).to.deep.equal([]);
+  });
 
   it('gives each of many writers its turn once the lock is gone', async () => {
     const numbers = Array.from({ length: 50 }, (_, n) => n);

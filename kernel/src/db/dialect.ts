@@ -16,31 +16,31 @@ export const fromJson = <T>(column: unknown): T => JSON.parse(column as string) 
  * Speaks to better-sqlite3 below knex, for hot paths: `use` runs at once and is synchronous. Waits its turn for the one
  * connection; given a transaction it runs inside it. Outside one `use` runs again when another process had the database locked.
  */
-export async function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
-  const client = db.client as Knex.Client;
-  const connection = (await client.acquireConnection()) as SqliteConnection;
-  try {
-    return await patiently(connection, () => use(connection));
-  } finally {
-    await client.releaseConnection(connection);
-  }
+export function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
+  return withConnection(db, (connection) => patiently(connection, () => use(connection)));
 }
 
 /**
- * As `withRawSqlite`, for reads that all see the database as it is at the first of them. It takes no lock that a writer has, so another
- * process that writes keeps nobody waiting. `db` is no transaction; `use` may take its time and writes nothing.
+ * As `withRawSqlite`, for reads that all see the database as it is at the first of them. They take no lock, so another process that
+ * writes keeps nobody waiting. `db` is no transaction; `use` may take its time and writes nothing.
  */
-export async function readRawSqlite<T>(
-  db: Db,
-  use: (connection: SqliteConnection) => Promise<T>,
-): Promise<T> {
+export function readRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => Promise<T>): Promise<T> {
+  return withConnection(db, async (connection) => {
+    connection.exec('BEGIN DEFERRED');
+    try {
+      return await use(connection);
+    } finally {
+      if (connection.inTransaction) connection.exec('COMMIT');
+    }
+  });
+}
+
+async function withConnection<T>(db: Db, use: (connection: SqliteConnection) => Promise<T>): Promise<T> {
   const client = db.client as Knex.Client;
   const connection = (await client.acquireConnection()) as SqliteConnection;
   try {
-    connection.exec('BEGIN DEFERRED');
     return await use(connection);
   } finally {
-    if (connection.inTransaction) connection.exec('COMMIT');
     await client.releaseConnection(connection);
   }
 }

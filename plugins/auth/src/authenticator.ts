@@ -29,7 +29,7 @@ interface Surroundings {
 export class Authenticator {
   /** By hash, in order of last use. */
   readonly #known = new Map<string, Known>();
-  /** By the token's id. */
+  /** Uses on their way to the database, by the token's id. */
   readonly #noting = new Map<string, Promise<void>>();
   #generation = 0;
 
@@ -46,8 +46,8 @@ export class Authenticator {
   }
 
   /** Resolves when no use is on its way to the database. */
-  async close(): Promise<void> {
-    await Promise.all(this.#noting.values());
+  async settle(): Promise<void> {
+    while (this.#noting.size > 0) await Promise.all(this.#noting.values());
   }
 
   /** After a revocation has committed: nothing is answered from memory any more. */
@@ -91,12 +91,16 @@ export class Authenticator {
     const { token_id } = known.caller;
     if (this.#noting.has(token_id) || (known.used_at !== null && now - known.used_at < USE_MS)) return;
     known.used_at = now;
-    const noting = noteUse(this.around.db, token_id, now)
-      .catch((err: unknown) =>
-        this.around.log.warn({ err, token_id }, 'the last use of a token cannot be noted'),
-      )
-      .finally(() => this.#noting.delete(token_id));
-    this.#noting.set(token_id, noting);
+    const noted = this.#storeUse(token_id, now).finally(() => this.#noting.delete(token_id));
+    this.#noting.set(token_id, noted);
+  }
+
+  async #storeUse(token_id: string, at: number): Promise<void> {
+    try {
+      await noteUse(this.around.db, token_id, at);
+    } catch (err) {
+      this.around.log.warn({ err, token_id }, 'cannot note the last use of a token');
+    }
   }
 }
 

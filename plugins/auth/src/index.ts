@@ -27,7 +27,7 @@ export const auth = definePlugin({
     ctx.migrations(authMigrations);
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, authenticator));
     ctx.tap(authenticate, (bearer) => authenticator.authenticate(bearer));
-    ctx.onClose(() => authenticator.close());
+    ctx.onClose(() => authenticator.settle());
     ctx.tap(attemptPrepare, async (plan) => {
       const binding = { job_id: plan.job.id, attempt: plan.attempt };
       return { ...plan, env: { ...plan.env, SVC_TOKEN: await mintIngest(ctx.db, binding, ctx.clock.now()) } };

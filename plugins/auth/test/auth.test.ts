@@ -2,6 +2,7 @@ import {
   createTestKernel,
   eachDatabase,
   fakeClock,
+  until,
   type FakeClock,
   type TestKernel,
 } from '@svc/kernel/testing';

@@ -44,8 +44,7 @@ export class PointStore {
   /** Several reads of one moment. */
   read<T>(use: (rows: PointRows) => Promise<T>): Promise<T> {
     const { db } = this.source;
-    if (dialectOf(db) === 'sqlite')
-      return readRawSqlite(db, (connection) => use(new SqliteRows(connection)));
+    if (dialectOf(db) === 'sqlite') return readRawSqlite(db, (connection) => use(new SqliteRows(connection)));
     const moment = { isolationLevel: 'repeatable read', readOnly: true } as const;
     return db.transaction((trx) => use(new PostgresRows(trx)), moment);
   }

@@ -15,14 +15,15 @@ export class MetricsRig {
     readonly appended: readonly PointBatch[],
   ) {}
 
-  static async start(database: TestDatabase): Promise<MetricsRig> {
+  static async start(database?: TestDatabase): Promise<MetricsRig> {
     const appended: PointBatch[] = [];
     const observer = definePlugin({
       name: 'observer',
       requires: ['metrics'],
       setup: (ctx) => ctx.tap(pointsAppended, (batch) => void appended.push(batch)),
     });
-    return new MetricsRig(await Rig.start({ database, plugins: [metrics(), observer()] }), appended);
+    const plugins = [metrics(), observer()];
+    return new MetricsRig(await Rig.start({ plugins, ...(database && { database }) }), appended);
   }
 
   close(): Promise<void> {
