@@ -43,11 +43,11 @@ export const FILE_ROWS: readonly Row[] = [
   script('1 000 000 empty lines', 'none', 'yes "" | head -n 1000000'),
   script(
     '50 MB of carriage returns',
-    'lines are cut at 16 KiB',
+    'none: a carriage return begins the line anew',
     'head -c 50000000 /dev/zero | tr "\\0" "\\r"',
   ),
   script('20 MB of NUL', 'lines are cut at 16 KiB', 'head -c 20000000 /dev/zero'),
-  script('20 MB of random bytes', 'lines are cut at 16 KiB', 'head -c 20000000 /dev/urandom'),
+  script('20 MB of random bytes', 'lines are cut at 16 KiB; not reached', 'head -c 20000000 /dev/urandom'),
   spool('50 MB and no line break', LONG_LINE, 'head -c 50000000 /dev/zero | tr "\\0" x'),
   spool('a line of 10 MB, nested', LONG_LINE, '{ head -c 10000000 /dev/zero | tr "\\0" "["; echo; }'),
   spool('NUL bytes', NO_RECORD, '{ head -c 100000 /dev/zero; echo; }'),

@@ -1,4 +1,11 @@
-import { MAX_FRAME_BYTES, MAX_LINE_BYTES, newId, routes, type AttemptKey } from '@svc/contract';
+import {
+  MAX_FRAME_BYTES,
+  MAX_FRAME_SAMPLES,
+  MAX_LINE_BYTES,
+  newId,
+  routes,
+  type AttemptKey,
+} from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -58,14 +65,15 @@ function frameOfJob(
   };
 }
 
-/** A first frame for which the server closes the connection, by one of these codes. */
-function closedFor(first: (agent: FakeAgent) => string | Buffer, codes: readonly number[]): Send {
+/** A first frame for which the server closes the connection, by one of these codes, naming that limit. */
+function closedFor(first: (agent: FakeAgent) => string | Buffer, codes: readonly number[], limit = ''): Send {
   return async (lab) => {
     const agent = lab.agent('stranger');
     await agent.open();
     agent.send(first(agent) as string);
     await until(() => agent.closed, { timeoutMs: 60_000 });
     expect(codes).to.include(agent.closed?.code);
+    expect(agent.closed?.reason).to.contain(limit);
     await expectAgentsWork(lab);
   };
 }
@@ -104,23 +112,23 @@ const row = (input: string, limit: string, send: Send): Row => ({
 const TOO_LARGE = [1009];
 const MALFORMED = [1002, 1008];
 
+/** Padded: as many as the values of a frame allow are almost as many bytes as a hello may have. */
 const toSlot = (_: unknown, index: number) => ({
-  ...{ index, uuid: `${index}`, model: 'm', memory_total_mb: 1, virtual: true },
+  ...{ index, uuid: `${index}`, model: 'm'.repeat(150), memory_total_mb: 1, virtual: true },
 });
+
+const toLabel = (at: number): [string, string] => [`l${at}`, 'x'.repeat(28)];
 
 const toAttempt = () => ({
   ...{ job_id: newId('job'), attempt: 1, state: 'running', pid: 1, started_at: 1 },
   ...{ exit: null, finished_at: null },
 });
 
-const FIRST_FRAME_BYTES = 4 * 1024 * 1024;
-
-/** As many of something as fit into the first frame of a connection: what it costs to check them, and to deal with them. */
-function fullHello(makeOf: (count: number) => object, sampleCount = 100_000): (agent: FakeAgent) => string {
-  return (agent) => {
-    const eachBytes = JSON.stringify(makeOf(sampleCount)).length / sampleCount;
-    return hello(makeOf(Math.floor((FIRST_FRAME_BYTES - 10_000) / (eachBytes + 1))))(agent);
-  };
+/** Columns of a frame that is almost as large as its values allow. */
+function samples(count: number) {
+  const ts = Array.from({ length: count }, (_, at) => Date.now() - 1000 * (count - at));
+  const values = many(600, (at) => [`m${at}`, ts.map((_, index) => index)]);
+  return { type: 'node_metrics', ts, values, processes: [], late: true };
 }
 
 export const FRAME_ROWS: readonly Row[] = [
@@ -220,29 +228,27 @@ export const FRAME_ROWS: readonly Row[] = [
   ),
   row(
     'hello with 100 000 labels',
-    'the limit of labels',
-    closedFor(hello({ labels: many(100_000, (at) => [`l${at}`, 'x']) }), MALFORMED),
+    '200 000 values',
+    closedFor(hello({ labels: many(100_000, (at) => [`l${at}`, 'x']) }), MALFORMED, '200000 values'),
   ),
   row(
-    'hello of almost 4 MiB with slots',
+    'hello of almost 4 MiB with 17 500 slots',
     '1 024 slots',
     closedFor(
-      fullHello((count) => ({ slots: Array.from({ length: count }, toSlot) })),
+      hello({ slots: Array.from({ length: 17_500 }, toSlot) }),
       MALFORMED,
+      'slots must have at most 1024 items',
     ),
   ),
   row(
-    'hello of almost 4 MiB with labels',
-    'the limit of labels',
-    closedFor(
-      fullHello((count) => ({ labels: many(count, (at) => [`l${at}`, 'x']) })),
-      MALFORMED,
-    ),
+    'hello of almost 4 MiB with 90 000 labels',
+    '64 labels',
+    closedFor(hello({ labels: many(90_000, toLabel) }), MALFORMED, 'labels must have at most 64 entries'),
   ),
-  row('hello with 12 000 attempts', '200 000 values', async (lab) => {
+  row('hello with 13 200 attempts', '200 000 values', async (lab) => {
     const agent = lab.agent('busy');
     await agent.open();
-    agent.send(hello({ attempts: Array.from({ length: 12_000 }, toAttempt) })(agent));
+    agent.send(hello({ attempts: Array.from({ length: 13_200 }, toAttempt) })(agent));
     await until(() => agent.closed ?? agent.count('welcome') > 0, { timeoutMs: 60_000 });
     expect(agent.closed?.reason).to.equal(undefined);
     agent.cut();
@@ -290,20 +296,29 @@ export const FRAME_ROWS: readonly Row[] = [
       for (let at = 0; at < 10_000; at++) socket.send(' ', { fin: at === 9_999 });
     }),
   ),
-  row('10 000 questions whose answers are not read', 'the bounds of a connection', async (lab) => {
-    const { agent, key } = await runOn(lab, 'deaf');
-    agent.freeze();
-    for (let at = 0; at < 10_000; at++) agent.send(logs(key, ['x'.repeat(1000)], 1_001));
-    await expectAgentsWork(lab);
-    agent.cut();
-  }),
-  row('300 samples of 2 000 metrics of a node', '300 samples', async (lab) => {
+  row(
+    '10 000 questions whose answers are not read',
+    'what is in work and what waits unread: 32 MiB each; not reached',
+    async (lab) => {
+      const { agent, key } = await runOn(lab, 'deaf');
+      agent.freeze();
+      for (let at = 0; at < 10_000; at++) agent.send(logs(key, ['x'.repeat(1000)], 1_001));
+      await expectAgentsWork(lab);
+      agent.cut();
+    },
+  ),
+  row('300 samples of 600 metrics of a node, then 301', '300 samples', async (lab) => {
     const agent = lab.agent('measured');
     await agent.connect();
-    const ts = Array.from({ length: 300 }, (_, at) => Date.now() - 1000 * (300 - at));
-    const values = many(2_000, (at) => [`m${at}`, ts.map((_, index) => index)]);
-    agent.send({ type: 'node_metrics', ts, values, processes: [] });
+    const most = samples(MAX_FRAME_SAMPLES);
+    agent.send(most);
     await until(() => agent.closed ?? agent.count('node_metrics_ack') > 0, { timeoutMs: 60_000 });
+    expect(agent.closed?.reason).to.equal(undefined);
+    expect((await agent.take('node_metrics_ack')).ts).to.equal(most.ts.at(-1));
+    agent.send(samples(MAX_FRAME_SAMPLES + 1));
+    const { code, reason } = await agent.gone();
+    expect(code).to.be.oneOf(MALFORMED);
+    expect(reason).to.contain(`ts must have at most ${MAX_FRAME_SAMPLES} items`);
     await expectAgentsWork(lab);
   }),
   row("about another node's job", 'ignored', async (lab) => {

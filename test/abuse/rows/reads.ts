@@ -9,29 +9,46 @@ const AT_ONCE = 8;
 /** An answer beyond that would be built in memory again for each of its readers. */
 const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 const DATA_CHARS = 60 * 1024;
+const ENTRIES = 300;
 const SERIES_POINTS = 100_000;
 const BATCH_POINTS = 10_000;
 
-/** What each server was last given. */
-const made = new WeakMap<Lab, Promise<{ run_id: string }>>();
-
-function makeMuch(lab: Lab): Promise<{ run_id: string }> {
-  const making = make(lab);
-  made.set(lab, making);
-  return making;
+interface Made {
+  readonly run_id: string;
 }
 
-const haveMuch = (lab: Lab): Promise<{ run_id: string }> => made.get(lab) ?? makeMuch(lab);
+/** What a row writes, and what each server was last given of it. */
+class Making {
+  readonly #made = new WeakMap<Lab, Promise<Made>>();
 
-async function make({ server: { client } }: Lab): Promise<{ run_id: string }> {
+  constructor(private readonly make: (lab: Lab) => Promise<Made>) {}
+
+  anew(lab: Lab): Promise<Made> {
+    const making = this.make(lab);
+    this.#made.set(lab, making);
+    return making;
+  }
+
+  last(lab: Lab): Promise<Made> {
+    return this.#made.get(lab) ?? this.anew(lab);
+  }
+}
+
+const much = new Making(makeMuch);
+const wide = new Making(makeWide);
+
+async function makeMuch({ server: { client } }: Lab): Promise<Made> {
   const large = { text: 'x'.repeat(DATA_CHARS) };
+  // Of short strings a list shows as many as 2 KiB hold, and none of a long one.
+  const text = 'x'.repeat(DATA_CHARS / ENTRIES - 10);
+  const manifold = Object.fromEntries(Array.from({ length: ENTRIES }, (_, at) => [`k${at}`, text]));
   const { id: run_id } = await client.call(routes.createRun, { body: { name: 'much' } });
   const params = { run_id };
   for (let at = 0; at < 1000; at += AT_ONCE) {
     await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, more) => {
         await client.call(routes.createEvent, { params, body: { title: `${at + more}`, data: large } });
-        await client.call(routes.createRun, { body: { config: large, environment: large } });
+        await client.call(routes.createRun, { body: { config: manifold, environment: manifold } });
         await client.call(routes.createCheckpoint, {
           params,
           body: { path: `/out/${at + more}`, metadata: large },
@@ -48,11 +65,16 @@ async function make({ server: { client } }: Lab): Promise<{ run_id: string }> {
   return params;
 }
 
-function readRow(input: string, limit: string, path: (run_id: string) => string, body?: object): Row {
+function readRow(
+  input: string,
+  limit: string,
+  path: (run_id: string) => string,
+  { body, of = much }: { readonly body?: object; readonly of?: Making } = {},
+): Row {
   return {
     ...{ input: `read: ${input}, ${AT_ONCE} at once`, who: 'read, write', limit, others: 'nothing' },
     async send(lab) {
-      const { run_id } = await haveMuch(lab);
+      const { run_id } = await of.last(lab);
       const sent = {
         method: body === undefined ? 'GET' : 'POST',
         path: `/api/v1${path(run_id)}`,
@@ -69,43 +91,42 @@ function readRow(input: string, limit: string, path: (run_id: string) => string,
   };
 }
 
-/** Each writes a point of each of so many metrics, twice: new ones, then known ones. */
+/** A point of each of 10 000 metrics, twice: new ones, then known ones. */
+async function makeWide({ server: { client } }: Lab): Promise<Made> {
+  const { id: run_id } = await client.call(routes.createRun, { body: { name: 'wide' } });
+  for (const step of [0, 1]) {
+    const points = Array.from({ length: BATCH_POINTS }, (_, at) => ({
+      ...{ seq: step * BATCH_POINTS + at, name: `layer/${at}/gradient`, step, value: Math.sin(at) },
+    }));
+    const written = await client.call(routes.writePoints, { params: { run_id }, body: { points } });
+    expect(written).to.deep.equal({ accepted: BATCH_POINTS, duplicates: 0 });
+  }
+  return { run_id };
+}
+
 function wideRow(runs: number): Row {
   return {
     input: `write: 10 000 metrics in one batch, new and known, ${runs === 1 ? 'to a run' : `to ${runs} runs at once`}`,
     who: 'run ingest, sdk, write',
     limit: '10 000 points a batch, 10 000 metrics a run',
     others: 'nothing',
-    async send({ server: { client } }) {
-      await Promise.all(
-        Array.from({ length: runs }, async () => {
-          const { id: run_id } = await client.call(routes.createRun, { body: { name: 'wide' } });
-          for (const step of [0, 1]) {
-            const points = Array.from({ length: BATCH_POINTS }, (_, at) => ({
-              ...{ seq: step * BATCH_POINTS + at, name: `layer/${at}/gradient`, step, value: Math.sin(at) },
-            }));
-            const written = await client.call(routes.writePoints, { params: { run_id }, body: { points } });
-            expect(written).to.deep.equal({ accepted: BATCH_POINTS, duplicates: 0 });
-          }
-        }),
-      );
-    },
+    send: async (lab) => void (await Promise.all(Array.from({ length: runs }, () => wide.anew(lab)))),
   };
 }
 
 export const READ_ROWS: readonly Row[] = [
   {
-    input: 'write: 1 000 events, runs and checkpoints of 60 KiB each, and 100 000 points',
+    input: 'write: 1 000 events and checkpoints of 60 KiB, 1 000 runs of 120 KiB, and 100 000 points',
     who: 'run ingest, sdk, write',
     limit: 'that of each route',
     others: 'nothing',
     timeoutMs: 240_000,
-    send: async (lab) => void (await makeMuch(lab)),
+    send: async (lab) => void (await much.anew(lab)),
   },
   wideRow(1),
   wideRow(AT_ONCE),
   readRow('1 000 events of 60 KiB', 'the byte budget of a list', () => '/events?limit=1000'),
-  readRow('1 000 runs of 120 KiB', 'the byte budget of a list', () => '/runs?limit=1000'),
+  readRow('1 000 runs of 120 KiB', '2 KiB of a config or an environment', () => '/runs?limit=1000'),
   readRow(
     '1 000 checkpoints of 60 KiB',
     'the byte budget of a list',
@@ -113,10 +134,9 @@ export const READ_ROWS: readonly Row[] = [
   ),
   readRow('100 000 points, thinned', '10 000 points a metric', (run) => `/runs/${run}/metrics?limit=10000`),
   readRow('100 000 points of a run named 100 times', '100 runs', () => '/runs/metrics:query', {
-    run_ids: Array(100).fill('RUN'),
-    limit: 10_000,
+    body: { run_ids: Array(100).fill('RUN'), limit: 10_000 },
   }),
-  readRow('the summary of a run', 'none', (run) => `/runs/${run}/summary`),
+  readRow('the summary of a run', '10 000 metrics a run', (run) => `/runs/${run}/summary`, { of: wide }),
   readRow('an export as CSV', 'none: it is streamed', (run) => `/runs/${run}/metrics/export?format=csv`),
   readRow(
     'an export as Parquet',
@@ -129,7 +149,7 @@ export const READ_ROWS: readonly Row[] = [
     limit: 'what waits in one connection',
     others: 'nothing',
     send: async (lab) => {
-      const { run_id } = await haveMuch(lab);
+      const { run_id } = await much.last(lab);
       await withClients(lab.server.url, async (clients) => {
         const path = `/api/v1/runs/${run_id}/metrics/export?format=jsonl`;
         for (const socket of await clients.open(20)) socket.pause().write(head('GET', path, lab.tokens.read));
