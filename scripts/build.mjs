@@ -22,7 +22,7 @@ export async function build() {
 }
 
 /** The step is part of what is fingerprinted, so that a change of this script builds again. */
-async function step(name, sources, label, work) {
+export async function step(name, sources, label, work) {
   const fingerprint = fingerprintOfFiles(['scripts/build.mjs', 'package-lock.json', ...sources]);
   if (isStamped(name, fingerprint) && distFolders(name).every((folder) => existsSync(folder))) return;
   const startedMs = Date.now();
@@ -34,13 +34,14 @@ async function step(name, sources, label, work) {
 }
 
 /** Built file by file: what the server loads, and what third parties import. */
-function modulePackages() {
+export function modulePackages() {
   const plugins = readdirSync(path.join(ROOT, 'plugins'), { withFileTypes: true });
   const names = plugins.filter((entry) => entry.isDirectory()).map((entry) => `plugins/${entry.name}`);
   return [...LIBRARIES, 'kernel', 'agent', ...names];
 }
 
 function distFolders(step) {
+  if (step === 'build-types') return modulePackages().map((owner) => path.join(ROOT, owner, 'dist', 'types'));
   const owners = step === 'build-ui' ? ['ui'] : [...modulePackages(), 'cli'];
   return owners.map((owner) => path.join(ROOT, owner, 'dist'));
 }
@@ -52,7 +53,7 @@ function testingFolders() {
   return modulePackages().filter((name) => existsSync(path.join(ROOT, name, 'testing')));
 }
 
-function moduleSources() {
+export function moduleSources() {
   const folders = [...modulePackages(), 'cli'].map((name) => `${name}/src`);
   const testing = testingFolders().map((name) => `${name}/testing`);
   const sources = [...folders, ...testing].flatMap((folder) => filesBelow(folder, isModule));
@@ -135,13 +136,13 @@ async function buildCommandLine() {
   removeStale('cli/dist', new Set(Object.keys(metafile.outputs)));
 }
 
-/** A module that was renamed or deleted must not live on in dist. dist/testing is written by a transform of its own. */
+/** A module that was renamed or deleted must not live on in dist. dist/testing is written by a transform of its own, dist/types by pack.mjs. */
 function removeStale(folder, written) {
   for (const entry of readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })) {
     const file = path
       .relative(ROOT, path.join(entry.parentPath ?? entry.path, entry.name))
       .replaceAll(path.sep, '/');
-    const isOthers = file.startsWith(`${folder}/testing/`);
+    const isOthers = ['testing', 'types'].some((name) => file.startsWith(`${folder}/${name}/`));
     if (entry.isFile() && !isOthers && !written.has(file)) rmSync(path.join(ROOT, file));
   }
 }

@@ -147,6 +147,20 @@ describe('architecture', () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it('names in package.json what a package imports', () => {
+    const inTesting = [...PACKAGES, ...foldersOf('plugins')].flatMap((folder) =>
+      filesBelow(join(ROOT, folder, 'testing')).map((file) => ({ folder, file, imports: importsOf(file) })),
+    );
+    const wrong = [...sources, ...inTesting].flatMap(({ folder, file, imports }) =>
+      imports
+        .filter(({ isType }) => !isType)
+        .flatMap(({ specifier }) => /^(@[\w-]+\/)?[\w.-]+(?=\/|$)/.exec(specifier)?.[0] ?? [])
+        .filter((name) => !name.startsWith('.') && !dependenciesOf(folder).includes(name))
+        .map((name) => `${relativePath(file)} imports ${name}`),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
   it('keeps processes and containers out of server halves, and kernel and database out of agent halves', () => {
     const isAgentHalf = ({ file }: { file: string }) =>
       /^(agent|plugins\/[\w-]+)\/src\/agent/.test(relativePath(file));
@@ -181,6 +195,13 @@ describe('architecture', () => {
     expect(importers.map(({ file }) => relativePath(file))).to.deep.equal(['http/src/sse.ts']);
   });
 });
+
+/** What is installed with a package; the console is built, and brings all along that it is made of. */
+function dependenciesOf(folder: string): string[] {
+  const text = readFileSync(join(ROOT, folder, 'package.json'), 'utf8');
+  const { dependencies, peerDependencies, devDependencies } = JSON.parse(text) as Record<string, object>;
+  return Object.keys({ ...dependencies, ...peerDependencies, ...(folder === 'ui' && devDependencies) });
+}
 
 /** The files of the package that a file imports. */
 function targetsOf(file: string, imports: readonly Import[]): string[] {
