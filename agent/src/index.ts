@@ -35,6 +35,7 @@ export {
   type AgentConfig,
   type AgentPlugin,
   type AgentPluginContext,
+  type AgentPluginFactory,
   type Channel,
 } from './core/plugin.js';
 export type { RunPaths } from './core/run-paths.js';

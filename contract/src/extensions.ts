@@ -1,9 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 import type { Issue } from './errors.js';
-import type { EventDraft, EventRecord } from './records/event.js';
-import type { Job, JobDraft } from './records/job.js';
+import type { EventDraft, EventRecord, Severity } from './records/event.js';
+import type { Job, JobAttempt, JobDraft } from './records/job.js';
 import type { LogLine } from './records/log.js';
-import type { MetricPoint } from './records/metric.js';
+import type { MetricPoint, MetricValue, RunSummary } from './records/metric.js';
+import type { NodeRecord } from './records/node.js';
+import type { Run } from './records/run.js';
 
 /** What plugins register with the server: the entries of its registration hooks. */
 
@@ -27,10 +29,13 @@ export interface Detector<Options extends TSchema = TSchema, Memory = unknown> {
   step(memory: Memory, input: DetectorInput): { memory: Memory; findings: readonly Finding[] };
 }
 
+/** What happened, in the order in which the server knew it; `at` is in milliseconds since the epoch. */
 export type DetectorInput =
   | { kind: 'metric'; at: number; run_id: string; points: readonly MetricPoint[] }
   | { kind: 'log'; at: number; job_id: string; attempt: number; lines: readonly LogLine[] }
-  | { kind: 'state'; at: number; job: Job }
+  | { kind: 'job'; at: number; job: Job }
+  | { kind: 'node'; at: number; node: NodeRecord }
+  | { kind: 'node_metrics'; at: number; node_id: string; values: Readonly<Record<string, number>> }
   | { kind: 'tick'; at: number };
 
 /** Two findings of one fingerprint are the same trouble. */
@@ -44,9 +49,54 @@ export interface Notifier {
   send(event: EventRecord, signal: AbortSignal): Promise<void>;
 }
 
-/** A function over evidence; the semantic plugin defines what evidence holds for each subject. */
-export interface SemanticRule<Evidence = unknown, Result = unknown> {
+/** All that is known of a subject, as each of its rules gets it. */
+export interface Evidence {
+  /** How does the run do? */
+  readonly run: {
+    readonly run: Run;
+    readonly summary: RunSummary;
+    readonly events: readonly EventRecord[];
+  };
+  /** Why did the attempt fail? `lines` are the last of its log, oldest first. */
+  readonly attempt: {
+    readonly job: Job;
+    readonly attempt: JobAttempt;
+    readonly lines: readonly LogLine[];
+    readonly events: readonly EventRecord[];
+  };
+}
+
+/** A pure function over the evidence of one subject. A rule that does not apply concludes nothing: both lists are empty. */
+export interface SemanticRule<Subject extends keyof Evidence = keyof Evidence> {
   readonly name: string;
-  readonly subject: string;
-  evaluate(evidence: Evidence): readonly Result[];
+  readonly subject: Subject;
+  evaluate(evidence: Evidence[Subject]): Conclusion;
+}
+
+export interface Conclusion {
+  readonly findings: readonly SemanticFinding[];
+  /** Best first. */
+  readonly next_actions: readonly NextAction[];
+}
+
+export interface SemanticFinding {
+  readonly severity: Severity;
+  readonly title: string;
+  readonly message: string;
+  /** How sure the rule is, from 0 to 1. */
+  readonly confidence: number;
+  readonly evidence: readonly Citation[];
+}
+
+/** Where the evidence of a finding can be looked up. */
+export type Citation =
+  | { readonly metric: string; readonly step: number; readonly value: MetricValue }
+  | { readonly event_id: string }
+  | { readonly attempt: number; readonly seq: number; readonly text: string };
+
+/** A tool of the MCP adapter; `args` passes its input schema as it stands. */
+export interface NextAction {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly reason: string;
 }

@@ -54,11 +54,15 @@ export interface AgentPluginContext {
 }
 
 export type AgentPlugin = Plugin<AgentPluginContext>;
+export type AgentPluginFactory<Options extends TObject = TObject> = PluginFactory<
+  AgentPluginContext,
+  Options
+>;
 
 /** The agent half of a plugin: `export default defineAgentPlugin({ name, setup(ctx) {...} })`. Its options are a JSON Schema of an object. */
 export function defineAgentPlugin<Options extends TObject>(
   definition: PluginDefinition<AgentPluginContext, Options>,
-): PluginFactory<AgentPluginContext, Options> {
+): AgentPluginFactory<Options> {
   return toPluginFactory(definition);
 }
 
