@@ -9,6 +9,8 @@ import config from '../../svc.config.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
+const HOOKS = /^export const (\w+) =\s+(?:decision|observation|\{)/gm;
+
 /** Of every table row, the words in code style in its cells, by column. */
 function rows(markdown: string): string[][] {
   const lines = markdown.split('\n').filter((line) => line.startsWith('| `'));
@@ -35,9 +37,33 @@ describe('docs against the code', () => {
   });
 
   it('plugins.md has every hook, and no other', () => {
-    const section = between(read('docs/plugins.md'), '## Hooks', '## A page');
+    const section = between(
+      read('docs/plugins.md'),
+      '## Hooks of the server',
+      '## The context of an agent plugin',
+    );
     const documented = rows(section).map(([hook]) => hook);
     expect(documented).to.have.members(hookNames());
+  });
+
+  it('plugins.md has every hook of the agent, and no other', () => {
+    const section = between(read('docs/plugins.md'), '## Hooks of the agent', '## Testing');
+    const registrations = /interface AgentRegistrations \{([^]*?)\n\}/.exec(
+      read('agent/src/core/plugin.ts'),
+    )?.[1];
+    expect(rows(section).map(([hook]) => hook)).to.have.members([
+      ...namesIn(registrations ?? '', /readonly (\w+):/g),
+      ...namesIn(read('agent/src/core/attempt-hooks.ts'), HOOKS),
+    ]);
+  });
+
+  it('plugins.md has every member of what a plugin gets, and no other', () => {
+    const page = read('docs/plugins.md');
+    const toMembers = (section: string) => rows(section).flatMap(([members = '']) => members.split(', '));
+    const server = between(page, '## The context of a server plugin', '## Hooks of the server');
+    const agent = between(page, '## The context of an agent plugin', '## Hooks of the agent');
+    expect(toMembers(server)).to.have.members(membersOf('PluginContext', 'kernel/src/plugin.ts'));
+    expect(toMembers(agent)).to.have.members(membersOf('AgentPluginContext', 'agent/src/core/plugin.ts'));
   });
 
   it('configuration.md has every option of every plugin with its default, and no other', () => {
@@ -110,12 +136,20 @@ function hookNames(): string[] {
   const files = owners
     .map((owner) => `${owner}/src/hooks.ts`)
     .filter((file) => existsSync(path.join(ROOT, file)));
-  const namesIn = (file: string, pattern: RegExp) =>
-    [...read(file).matchAll(pattern)].map(([, name = '']) => name);
   return [
-    ...namesIn('kernel/src/registrations.ts', /^ {2}(\w+): new Registration</gm),
-    ...files.flatMap((file) => namesIn(file, /^export const (\w+) =\s+(?:decision|observation|\{)/gm)),
+    ...namesIn(read('kernel/src/registrations.ts'), /^ {2}(\w+): new Registration</gm),
+    ...files.flatMap((file) => namesIn(read(file), HOOKS)),
   ];
+}
+
+/** What the interface declares. */
+function membersOf(name: string, file: string): string[] {
+  const [, body = ''] = new RegExp(`interface ${name} \\{([^]*?)\\n\\}`).exec(read(file)) ?? [];
+  return namesIn(body, /^ {2}(?:readonly )?(\w+)[(<:]/gm);
+}
+
+function namesIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name = '']) => name);
 }
 
 function filesBelow(folder: string): string[] {

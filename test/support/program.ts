@@ -2,8 +2,15 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The built program, as users run it. */
-const SVC = `${ROOT}cli/bin/svc.mjs`;
+
+/** Which svc runs, and where. */
+export interface Installation {
+  readonly program: string;
+  readonly cwd: string;
+}
+
+/** The built program, as users of the repository run it. */
+const BUILT: Installation = { program: `${ROOT}cli/bin/svc.mjs`, cwd: '/' };
 
 export interface Ended {
   /** null when a signal ended it. */
@@ -33,9 +40,13 @@ export function startSvc(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   under: readonly string[] = [],
+  installation = BUILT,
 ): Program {
-  const [program, ...all] = [...under, process.execPath, SVC, ...args] as [string, ...string[]];
-  return startProgram(program, all, env);
+  const [program, ...all] = [...under, process.execPath, installation.program, ...args] as [
+    string,
+    ...string[],
+  ];
+  return startProgram(program, all, env, installation.cwd);
 }
 
 export function startProgram(

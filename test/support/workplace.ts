@@ -43,14 +43,18 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
-export function createWorkplace(): Workplace {
+/** `isInstalled`: the programs are those that were installed into the directory, and run in it. */
+export function createWorkplace({ isInstalled = false } = {}): Workplace {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-workplace-'));
   const dataDir = path.join(dir, 'data');
+  const installation = isInstalled
+    ? { program: path.join(dir, 'node_modules', '.bin', 'svc'), cwd: dir }
+    : undefined;
   const programs: Program[] = [];
 
   const start: Workplace['start'] = (args, env = {}, under = []) => {
     const base = { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir, SVC_DATA_DIR: dataDir };
-    const program = startSvc(args, { ...base, ...env }, under);
+    const program = startSvc(args, { ...base, ...env }, under, installation);
     programs.unshift(program);
     return program;
   };

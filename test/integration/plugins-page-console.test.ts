@@ -1,19 +1,16 @@
 import { routes } from '@svc/contract';
 import { expect } from 'chai';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
-import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
 import { requireEngine } from '../support/engines.js';
-import { ROOT } from '../support/program.js';
+import { installPacked } from '../support/packages.js';
+import { readFilesOfPage, writeFiles } from '../support/plugins-page.js';
 import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
-const FOLDER = 'svc-plugin-projects-page';
-const FILES = ['index.ts', 'page.js', 'run-tab.js'];
-
-describe('a page that a plugin of a third party adds to the console', function () {
-  this.timeout(120_000);
+describe('the console page of docs/plugins.md, in a folder outside the repository with the packed packages', function () {
+  this.timeout(180_000);
   let workplace: Workplace;
   let server: Server;
   let browser: Browser;
@@ -23,11 +20,10 @@ describe('a page that a plugin of a third party adds to the console', function (
 
   before(async function () {
     const chromium = requireEngine(this, 'chromium');
-    workplace = createWorkplace();
-    installPackages(workplace.dir);
-    writeFileSync(path.join(workplace.dir, 'package.json'), '{"type": "module"}');
-    writePluginOfDocs(workplace.dir);
-    server = await workplace.startServer({ args: ['--config', writeConfig(workplace.dir, configText())] });
+    workplace = createWorkplace({ isInstalled: true });
+    await installPacked(workplace.dir);
+    writeFiles(workplace.dir, readFilesOfPage());
+    server = await workplace.startServer();
     const body = { name: 'first', project: 'vision' };
     runId = (await server.client.call(routes.createRun, { body })).id;
     browser = await launchBrowser(chromium);
@@ -38,26 +34,6 @@ describe('a page that a plugin of a third party adds to the console', function (
     await browser?.close();
     await workplace?.close();
   });
-
-  /** The files of docs/plugins.md, as they stand there. */
-  function writePluginOfDocs(dir: string): void {
-    const docs = readFileSync(path.join(ROOT, 'docs', 'plugins.md'), 'utf8');
-    mkdirSync(path.join(dir, FOLDER));
-    for (const file of FILES) {
-      const [, text] = new RegExp(`\`\`\`[jt]s\n// ${FOLDER}/${file}\n([^]*?)\`\`\``).exec(docs) ?? [];
-      expect(text, `docs/plugins.md has no ${FOLDER}/${file}`).to.be.a('string');
-      writeFileSync(path.join(dir, FOLDER, file), text!);
-    }
-  }
-
-  function configText(): string {
-    const calls = [...PLUGINS.map((name) => `${toFactory(name)}()`), 'console()', 'projectsPage()'];
-    return [
-      `import { console } from '@svc/plugin-console';`,
-      `import { projectsPage } from './${FOLDER}/index.ts';`,
-      toConfigText(calls),
-    ].join('\n');
-  }
 
   it('is opened by its address and reads data with the token of who signs in', async () => {
     await page.goto(`${server.url}/projects`);
