@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { html } from 'lit';
-import { Registry, definePage, defineRunTab, type Page } from '../src/app/registry.js';
+import { Registry, definePage, defineRunTab, type Page } from '../src/pages/registry.js';
 
 const page = (name: string, path: string, more: Partial<Page> = {}): Page =>
   definePage({ name, title: name, path, load: async () => {}, render: () => html``, ...more });

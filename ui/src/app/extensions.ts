@@ -1,7 +1,7 @@
 import { html, unsafeStatic } from 'lit/static-html.js';
 import { isIconName } from '../components/icons.js';
+import { definePage, defineRunTab, type Registry } from '../pages/registry.js';
 import type { PageContext, PageModule } from './page-module.js';
-import { definePage, defineRunTab, type Registry } from './registry.js';
 
 /** What the server's plugin `console` answers: the pages and run tabs that other plugins have added there. */
 interface ExtensionList {

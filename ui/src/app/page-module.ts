@@ -7,10 +7,10 @@ import { Loader } from '../controllers/loader.js';
 import { endpoint, withoutEmpty, type Api } from '../data/api.js';
 import type { EventRecord } from '../data/event-list.js';
 import type { LiveFeed } from '../data/live-feed.js';
+import { navigate, paths } from '../paths.js';
 import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tableStyles } from '../styles/table-styles.js';
-import { navigate, paths } from './paths.js';
 
 type Query = Readonly<Record<string, string | number | null | undefined>>;
 

@@ -1,8 +1,8 @@
 import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { loadFailure } from '../components/load-failure.js';
-import { navigate, paths } from './paths.js';
-import type { PageMatch, Registry } from './registry.js';
+import type { PageMatch, Registry } from '../pages/registry.js';
+import { navigate, paths } from '../paths.js';
 
 /** Follows the address: loads the page's code, then renders it. Links are followed without a reload. */
 export class Router implements ReactiveController {

@@ -3,12 +3,12 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { icon, type IconName } from '../components/icons.js';
 import type { Whoami } from '../data/auth.js';
 import type { StreamState } from '../data/live-stream.js';
+import type { Page } from '../pages/registry.js';
+import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
+import { currentTheme, setTheme, type Theme } from '../styles/theme.js';
 import { brandMark } from './brand.js';
-import { paths } from './paths.js';
-import type { Page } from './registry.js';
-import { currentTheme, setTheme, type Theme } from './theme.js';
 import { navStyles } from './nav-styles.js';
 
 const THEMES: readonly { theme: Theme; label: string; icon: IconName }[] = [

@@ -1,8 +1,8 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { onThemeChange } from '../app/theme.js';
 import { formatCount, formatValue } from '../format.js';
 import { baseStyles } from '../styles/shared.js';
+import { onThemeChange } from '../styles/theme.js';
 import { countUndrawable, describeUndrawable, nearestRow } from './align.js';
 import { chartStyles } from './chart-styles.js';
 import { assignColors, measureOf, phaseOf } from './groups.js';

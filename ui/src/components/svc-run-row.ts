@@ -1,8 +1,8 @@
 import type { Run } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { paths } from '../app/paths.js';
 import { shortId } from '../format.js';
+import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
 import './svc-progress.js';

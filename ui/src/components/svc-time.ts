@@ -1,9 +1,9 @@
 import { consume } from '@lit/context';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { apiContext } from '../app/contexts.js';
 import { Ticker } from '../controllers/ticker.js';
 import type { Api } from '../data/api.js';
+import { apiContext } from '../data/contexts.js';
 import { formatAge, formatDateTime, formatDuration } from '../format.js';
 
 /**

@@ -1,6 +1,6 @@
 import { ContextConsumer } from '@lit/context';
 import type { LitElement, ReactiveController } from 'lit';
-import { feedContext } from '../app/contexts.js';
+import { feedContext } from '../data/contexts.js';
 import type { EventRecord } from '../data/event-list.js';
 
 /** Hands its host the events of the shared stream while the host is on the page. */

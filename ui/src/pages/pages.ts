@@ -1,5 +1,5 @@
 import { html } from 'lit';
-import { definePage, defineRunTab } from '../app/registry.js';
+import { definePage, defineRunTab } from './registry.js';
 
 /** The console's own pages, in the order of the navigation. */
 export const PAGES = [

@@ -3,8 +3,6 @@ import type { EventRecord } from '@svc/contract';
 import { SEVERITIES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { apiContext } from '../app/contexts.js';
-import { navigate, paths } from '../app/paths.js';
 import '../components/svc-events-list.js';
 import '../components/svc-filters.js';
 import '../components/svc-list.js';
@@ -14,10 +12,12 @@ import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
+import { apiContext } from '../data/contexts.js';
 import { filterOf, isWanted, type EventFilter, type Severity } from '../data/event-list.js';
 import { readEvents } from '../data/lists.js';
 import { listNodes } from '../data/nodes.js';
 import { shortId } from '../format.js';
+import { navigate, paths } from '../paths.js';
 import { baseStyles, pageStyles } from '../styles/shared.js';
 
 const CHOICES = [

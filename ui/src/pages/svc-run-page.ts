@@ -1,9 +1,6 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { apiContext, registryContext } from '../app/contexts.js';
-import { paths } from '../app/paths.js';
-import type { Registry, RunTab } from '../app/registry.js';
 import { icon } from '../components/icons.js';
 import { loadFailure } from '../components/load-failure.js';
 import '../components/svc-copy.js';
@@ -14,9 +11,12 @@ import '../components/svc-status.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
+import { apiContext } from '../data/contexts.js';
 import { getRun, getRunSummary, type Run } from '../data/runs.js';
+import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { registryContext, type Registry, type RunTab } from './registry.js';
 import { runPageStyles } from './run-page-styles.js';
 
 const LIVE_POLL_MS = 5000;

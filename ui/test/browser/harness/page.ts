@@ -2,11 +2,11 @@
 // Runs in the browser: mounts one element in a page of its own, before a server that the test plays.
 import { ContextProvider } from '@lit/context';
 import { LitElement, type ReactiveElement } from 'lit';
-import { apiContext, feedContext, registryContext, whoContext } from '../../../src/app/contexts.js';
-import { Registry } from '../../../src/app/registry.js';
 import { Api } from '../../../src/data/api.js';
+import { apiContext, feedContext, whoContext } from '../../../src/data/contexts.js';
 import { LiveFeed } from '../../../src/data/live-feed.js';
 import { PAGES, RUN_TABS } from '../../../src/pages/pages.js';
+import { Registry, registryContext } from '../../../src/pages/registry.js';
 import { fakeFetch, openStreams, pushToStream } from './page-fetch.js';
 
 export interface MountRequest {

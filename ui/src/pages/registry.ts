@@ -1,3 +1,4 @@
+import { createContext } from '@lit/context';
 import type { Run, RunSummary } from '@svc/contract';
 import type { TemplateResult } from 'lit';
 import type { IconName } from '../components/icons.js';
@@ -99,6 +100,8 @@ export class Registry {
     return fitting.sort((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0] ?? null;
   }
 }
+
+export const registryContext = createContext<Registry>(Symbol('registry'));
 
 /** Two paths of one shape fit the same addresses. */
 function toShape(path: string): string {

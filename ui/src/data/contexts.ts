@@ -1,0 +1,9 @@
+import { createContext } from '@lit/context';
+import type { Api } from './api.js';
+import type { Whoami } from './auth.js';
+import type { LiveFeed } from './live-feed.js';
+
+/** Split by how often they change: the first two never while signed in. */
+export const apiContext = createContext<Api>(Symbol('api'));
+export const feedContext = createContext<LiveFeed>(Symbol('feed'));
+export const whoContext = createContext<Whoami | null>(Symbol('who'));
