@@ -1,6 +1,5 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
-import { Cluster } from './fit.js';
-import { getOrAdd } from './get-or-add.js';
+import { findFitting, wantedSlots } from './fit.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
 import type { IsExternal, QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
@@ -21,10 +20,9 @@ export interface PassPlan {
   readonly newHeads: readonly string[];
 }
 
-/** The free places of a node during the pass; they only become fewer. */
-interface Room {
-  readonly node: NodeCapacity;
-  readonly freeSlots: { readonly index: number; readonly model: string }[];
+/** A node with what it has left during the pass; that only becomes less. */
+interface NodeBudget extends NodeCapacity {
+  freeSlots: NodeCapacity['slots'];
   freeCpu: number;
   /** A job that has waited for too long gets this node: nobody behind it takes a slot here. */
   isKept: boolean;
@@ -32,19 +30,11 @@ interface Room {
   isAwaited: boolean;
 }
 
-/** Jobs that fit the same nodes and need as much there. Once one of them cannot be placed, none behind it can. */
-interface Kind {
-  readonly rooms: readonly Room[];
-  /** Only slots of this model count; null: all do. */
-  readonly gpuModel: string | null;
-  readonly isExternal: boolean;
+/** Jobs that ask for the same. Once one of them cannot be placed, none behind it can. */
+interface JobClass {
+  /** Those that could run them; a sentence when there are none. */
+  readonly nodes: readonly NodeBudget[] | string;
   isStuck: boolean;
-}
-
-/** What jobs of one selector ask for, in a chain: most selectors have one. */
-interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
-  readonly kind: Kind | string;
-  readonly next: KnownWants | undefined;
 }
 
 /**
@@ -59,40 +49,17 @@ interface KnownWants extends Pick<QueueItem, 'gpu' | 'runner'> {
 export function planPass(
   queue: readonly QueueItem[],
   nodes: readonly NodeCapacity[],
-  { now, starvationAfterMs, backoffMaxMs, isExternal }: PassContext,
+  context: PassContext,
 ): PassPlan {
-  const kinds = new Kinds(nodes, isExternal);
+  const pass = new Pass(nodes, context);
   const placements: Placement[] = [];
   const reasons = new Map<string, string>();
-  const newHeads: string[] = [];
-  const waiting = { gpu: 0, cpu: 0 };
-
   for (const job of queue) {
-    if (job.not_before !== null && isAhead(job.not_before, now, backoffMaxMs)) {
-      reasons.set(job.id, backingOff(job.attempt, job.not_before));
-      continue;
-    }
-    const kind = kinds.of(job);
-    if (typeof kind === 'string') {
-      reasons.set(job.id, kind);
-      continue;
-    }
-    const placement = kind.isStuck ? null : place(job, kind);
-    if (placement) {
-      placements.push(placement);
-      continue;
-    }
-    reasons.set(
-      job.id,
-      job.gpu === 0 ? waitingForCpu(waiting.cpu++) : waitingForGpus(job.gpu, waiting.gpu++),
-    );
-    if (!kind.isStuck && job.gpu > 0 && isHead(kind)) {
-      if (job.head_since === null || job.head_since > now) newHeads.push(job.id);
-      else if (now - job.head_since >= starvationAfterMs) keepNode(kind);
-    }
-    kind.isStuck = true;
+    const outcome = pass.decide(job);
+    if (typeof outcome === 'string') reasons.set(job.id, outcome);
+    else placements.push(outcome);
   }
-  return { placements, reasons, newHeads };
+  return { placements, reasons, newHeads: pass.newHeads };
 }
 
 /** In the future, and not further than it can have been when it was set. */
@@ -100,104 +67,99 @@ export function isAhead(at: number, now: number, atMostMs: number): boolean {
   return at > now && at - now <= atMostMs;
 }
 
-function toRoom(node: NodeCapacity): Room {
-  const freeSlots = node.slots.filter(({ free }) => free).map(({ index, model }) => ({ index, model }));
-  return { node, freeSlots, freeCpu: node.max_cpu_jobs - node.cpu_jobs, isKept: false, isAwaited: false };
-}
+class Pass {
+  readonly newHeads: string[] = [];
+  readonly #budgets: readonly NodeBudget[];
+  readonly #context: PassContext;
+  readonly #classes = new Map<string, JobClass>();
+  readonly #waiting = { gpu: 0, cpu: 0 };
 
-/** Tells for very many jobs of what kind they are. */
-class Kinds {
-  readonly #cluster: Cluster;
-  readonly #isExternal: IsExternal;
-  readonly #rooms: ReadonlyMap<NodeCapacity, Room>;
-  /** By selector: one object for equal ones makes a pass quicker, nothing else. */
-  readonly #known = new Map<QueueItem['node_selector'], KnownWants>();
-  readonly #byNodes = new Map<readonly NodeCapacity[], Map<string, Kind>>();
-
-  constructor(nodes: readonly NodeCapacity[], isExternal: IsExternal) {
-    this.#isExternal = isExternal;
-    this.#cluster = new Cluster(nodes, isExternal);
-    this.#rooms = new Map(nodes.map((node) => [node, toRoom(node)]));
+  constructor(nodes: readonly NodeCapacity[], context: PassContext) {
+    this.#budgets = nodes.map(toBudget);
+    this.#context = context;
   }
 
-  /** Or why no node fits it. */
-  of(job: QueueItem): Kind | string {
-    const first = this.#known.get(job.node_selector);
-    for (let known = first; known; known = known.next)
-      if (known.gpu === job.gpu && known.runner === job.runner) return known.kind;
-    const kind = this.#find(job);
-    this.#known.set(job.node_selector, { gpu: job.gpu, runner: job.runner, kind, next: first });
-    return kind;
+  /** Where the job goes, or why it waits. */
+  decide(job: QueueItem): Placement | string {
+    const { now, backoffMaxMs, isExternal } = this.#context;
+    if (job.not_before !== null && isAhead(job.not_before, now, backoffMaxMs))
+      return backingOff(job.attempt, job.not_before);
+    const jobClass = this.#classOf(job);
+    const { nodes, isStuck } = jobClass;
+    if (typeof nodes === 'string') return nodes;
+    const placement = isStuck ? null : place(job, nodes, isExternal(job.runner));
+    if (placement) return placement;
+    jobClass.isStuck = true;
+    if (job.gpu === 0) return waitingForCpu(this.#waiting.cpu++);
+    if (!isStuck) this.#awaitOneOf(nodes, job);
+    return waitingForGpus(job.gpu, this.#waiting.gpu++);
   }
 
-  #find(job: QueueItem): Kind | string {
-    const { nodes, gpuModel, problem } = this.#cluster.fit(job);
-    if (problem !== null) return problem;
-    const ofNodes = getOrAdd(this.#byNodes, nodes, () => new Map<string, Kind>());
-    const isExternal = this.#isExternal(job.runner);
-    return getOrAdd(ofNodes, `${isExternal ? 'external' : job.gpu} ${gpuModel ?? ''}`, () => {
-      const rooms = nodes.map((node) => this.#rooms.get(node)!);
-      return { rooms, gpuModel, isExternal, isStuck: false };
-    });
+  #classOf(job: QueueItem): JobClass {
+    const key = `${job.gpu} ${job.runner} ${JSON.stringify(job.node_selector)}`;
+    let jobClass = this.#classes.get(key);
+    if (!jobClass) {
+      const nodes = findFitting(job, this.#budgets, this.#context.isExternal(job.runner));
+      this.#classes.set(key, (jobClass = { nodes, isStuck: false }));
+    }
+    return jobClass;
+  }
+
+  /** The job is the head of these nodes when no job before it waits for any of them. */
+  #awaitOneOf(nodes: readonly NodeBudget[], job: QueueItem): void {
+    const { now, starvationAfterMs } = this.#context;
+    const isHead = nodes.every(({ isAwaited }) => !isAwaited);
+    for (const node of nodes) node.isAwaited = true;
+    if (!isHead) return;
+    if (job.head_since === null || job.head_since > now) this.newHeads.push(job.id);
+    else if (now - job.head_since >= starvationAfterMs)
+      best(nodes, ({ freeSlots }) => wantedSlots(freeSlots, job).length)!.isKept = true;
   }
 }
 
-function place(job: QueueItem, kind: Kind): Placement | null {
-  if (kind.isExternal) return placeExternal(job, kind);
-  return job.gpu === 0 ? placeCpu(job, kind) : placeGpus(job, kind);
+function toBudget(node: NodeCapacity): NodeBudget {
+  const freeSlots = node.slots.filter(({ free }) => free);
+  const freeCpu = node.max_cpu_jobs - node.cpu_jobs;
+  return { ...node, freeSlots, freeCpu, isKept: false, isAwaited: false };
 }
 
-function placeGpus(job: QueueItem, kind: Kind): Placement | null {
-  let best: { room: Room; free: readonly { readonly index: number }[] } | null = null;
-  for (const room of kind.rooms) {
-    if (room.isKept) continue;
-    const free = freeOf(room, kind);
-    if (free.length >= job.gpu && (!best || free.length < best.free.length)) best = { room, free };
-  }
-  if (!best) return null;
-  const taken = best.free.slice(0, job.gpu).map(({ index }) => index);
-  removeSlots(best.room, taken);
-  return { job_id: job.id, attempt: job.attempt, node: nameOf(best.room), gpu_indices: taken };
+function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean): Placement | null {
+  if (isExternal) return { ...toPlacement(job, nodes[0]!, []), isExternal };
+  return job.gpu === 0 ? placeCpu(job, nodes) : placeGpus(job, nodes);
 }
 
-function placeCpu(job: QueueItem, kind: Kind): Placement | null {
-  let best: Room | null = null;
-  for (const room of kind.rooms) {
-    if (room.freeCpu > 0 && (!best || room.freeCpu > best.freeCpu)) best = room;
-  }
-  if (!best) return null;
-  best.freeCpu--;
-  return { job_id: job.id, attempt: job.attempt, node: nameOf(best), gpu_indices: [] };
+function placeGpus(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
+  const free = (node: NodeBudget) => wantedSlots(node.freeSlots, job);
+  const roomy = nodes.filter((node) => !node.isKept && free(node).length >= job.gpu);
+  const node = best(roomy, (each) => -free(each).length);
+  if (!node) return null;
+  const taken = free(node).slice(0, job.gpu);
+  node.freeSlots = node.freeSlots.filter((slot) => !taken.includes(slot));
+  return toPlacement(
+    job,
+    node,
+    taken.map(({ index }) => index),
+  );
 }
 
-function placeExternal({ id: job_id, attempt }: QueueItem, { rooms }: Kind): Placement {
-  return { job_id, attempt, node: nameOf(rooms[0]!), gpu_indices: [], isExternal: true };
+function placeCpu(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
+  const roomy = nodes.filter(({ freeCpu }) => freeCpu > 0);
+  const node = best(roomy, ({ freeCpu }) => freeCpu);
+  if (!node) return null;
+  node.freeCpu--;
+  return toPlacement(job, node, []);
 }
 
-/** Nobody before it waits for any of its nodes. From here on it does. */
-function isHead(kind: Kind): boolean {
-  const isFirst = kind.rooms.every((room) => !room.isAwaited);
-  for (const room of kind.rooms) room.isAwaited = true;
-  return isFirst;
+/** The first of those with the highest score. */
+function best<T>(items: readonly T[], toScore: (item: T) => number): T | undefined {
+  const scores = items.map(toScore);
+  return items[scores.indexOf(Math.max(...scores))];
 }
 
-/** Keeps the node that lacks least. */
-function keepNode(kind: Kind): void {
-  const [first, ...rest] = kind.rooms;
-  if (!first) return;
-  const free = (room: Room) => freeOf(room, kind).length;
-  rest.reduce((best, room) => (free(room) > free(best) ? room : best), first).isKept = true;
-}
-
-function freeOf(room: Room, { gpuModel }: Kind): readonly { readonly index: number }[] {
-  return gpuModel === null ? room.freeSlots : room.freeSlots.filter(({ model }) => model === gpuModel);
-}
-
-function removeSlots(room: Room, indices: readonly number[]): void {
-  const kept = room.freeSlots.filter(({ index }) => !indices.includes(index));
-  room.freeSlots.splice(0, room.freeSlots.length, ...kept);
-}
-
-function nameOf({ node }: Room): Placement['node'] {
-  return { id: node.id, name: node.name };
+function toPlacement(
+  { id: job_id, attempt }: QueueItem,
+  { id, name }: NodeBudget,
+  gpu_indices: readonly number[],
+): Placement {
+  return { job_id, attempt, node: { id, name }, gpu_indices };
 }

@@ -1,19 +1,15 @@
+import type { Job } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { QueuedJob } from './hooks.js';
 import type { JobRow } from './job-row.js';
 import type { QueueItem } from './queue-item.js';
 import { selectRows } from './select-rows.js';
 
-type Selector = Readonly<Record<string, string>>;
-
 export interface QueuedRow extends QueueItem, QueuedJob {
-  readonly node_selector: Selector;
+  readonly node_selector: QueueItem['node_selector'];
   pending_reason: string | null;
   head_since: number | null;
 }
-
-/** Equal texts give one object: a pass tells kinds of jobs by it. */
-export type Selectors = Map<string, Selector>;
 
 const COLUMNS = [
   'id',
@@ -35,19 +31,15 @@ const COLUMNS = [
 export const IDS_PER_STATEMENT = 500;
 
 /** The queue, or those of `ids` that are in it (at most `IDS_PER_STATEMENT`), first to run first. */
-export async function loadQueue(
-  db: Db,
-  selectors: Selectors,
-  ids?: readonly string[],
-): Promise<readonly QueuedRow[]> {
+export async function loadQueue(db: Db, ids?: readonly string[]): Promise<readonly QueuedRow[]> {
   const query = db<JobRow>('jobs')
     .select(...COLUMNS)
     .where({ status: 'QUEUED' });
   if (ids) query.whereIn('id', [...ids]);
-  const rows: { node_selector: string | Selector }[] = await selectRows(db, query);
-  // In place: the queue is long, and read often.
-  for (const row of rows) row.node_selector = parseSelector(row.node_selector as string, selectors);
-  return (rows as QueuedRow[]).sort(firstToRun);
+  const rows = await selectRows<Pick<JobRow, (typeof COLUMNS)[number]>>(db, query);
+  return rows
+    .map((row): QueuedRow => ({ ...row, node_selector: JSON.parse(row.node_selector) as Job['node_selector'] }))
+    .sort(firstToRun);
 }
 
 /** Higher priority first, then older. */
@@ -76,10 +68,4 @@ function chunks<T>(items: readonly T[]): T[][] {
   return Array.from({ length: count }, (_, index) =>
     items.slice(index * IDS_PER_STATEMENT, (index + 1) * IDS_PER_STATEMENT),
   );
-}
-
-function parseSelector(text: string, known: Selectors): Selector {
-  const selector = known.get(text) ?? (JSON.parse(text) as Selector);
-  known.set(text, selector);
-  return selector;
 }

@@ -6,7 +6,6 @@ import {
   storeHeads,
   storeReasons,
   type QueuedRow,
-  type Selectors,
 } from './queue-store.js';
 
 /**
@@ -16,7 +15,6 @@ import {
 export class Queue {
   #rows: readonly QueuedRow[] | null = null;
   #changed = new Set<string>();
-  readonly #selectors: Selectors = new Map();
 
   /** Once a change has committed of a job that is QUEUED or was. */
   note(jobId: string): void {
@@ -30,8 +28,7 @@ export class Queue {
     this.#changed = new Set();
     // Should the reading fail, the next starts anew.
     this.#rows = null;
-    const rows = known ? await this.#update(db, known, changed) : await loadQueue(db, this.#selectors);
-    if (this.#selectors.size > 2 * rows.length) this.#selectors.clear();
+    const rows = known ? await this.#update(db, known, changed) : await loadQueue(db);
     this.#rows = rows;
     return [...rows];
   }
@@ -61,7 +58,7 @@ export class Queue {
     changed: ReadonlySet<string>,
   ): Promise<readonly QueuedRow[]> {
     if (changed.size === 0) return known;
-    const fresh = await loadQueue(db, this.#selectors, [...changed]);
+    const fresh = await loadQueue(db, [...changed]);
     return [...known.filter(({ id }) => !changed.has(id)), ...fresh].sort(firstToRun);
   }
 }

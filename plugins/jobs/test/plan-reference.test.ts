@@ -50,7 +50,7 @@ const toNode = ({ labels, runners, slots, ...node }: FcValue<typeof nodes>, inde
 });
 type FcValue<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** More than 32, and more than 64, so that sets of nodes are longer than a word. */
+/** A few, and as many as a large cluster has. */
 const clusters = fc.oneof(
   fc.array(nodes, { maxLength: 8 }),
   fc.array(nodes, { minLength: 30, maxLength: 70 }),
