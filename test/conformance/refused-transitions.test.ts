@@ -71,7 +71,7 @@ async function bring(status: JobStatus, { lab, passUntil, run }: ClockStage) {
 async function read({ lab }: ClockStage, { id }: { readonly id: string }) {
   const known = await lab.job(id);
   const { pending_reason: _, ...job } = known;
-  const attempts = await lab.jobs.attempts(lab.kernel.db, id);
+  const attempts = await lab.attempts(id);
   const nodes = await lab.nodes.capacity(lab.kernel.db);
   const slots = await Promise.all(nodes.map((node) => lab.nodes.holdings(lab.kernel.db, node.id)));
   return { job, attempts, slots, events: (await lab.events(known)).length };

@@ -30,52 +30,52 @@ class Explainer {
     const isValid = this.validators.quick(schema);
     if (isValid(value)) return;
     const [first] = isValid.errors as ErrorObject[];
-    const before = this.count;
-    if (schema['anyOf']) this.visitUnion(schema, value, path);
-    else if (!isContainer(value)) this.visitSingle(schema, value, path);
-    else if (Array.isArray(value)) this.visitItems(schema, value, path);
-    else this.visitFields(schema, value, path);
-    if (this.count === before) this.addError(first as ErrorObject, path);
+    const before = this.#count;
+    if (schema['anyOf']) this.#visitUnion(schema, value, path);
+    else if (!isContainer(value)) this.#visitSingle(schema, value, path);
+    else if (Array.isArray(value)) this.#visitItems(schema, value, path);
+    else this.#visitFields(schema, value, path);
+    if (this.#count === before) this.#addError(first as ErrorObject, path);
   }
 
-  private get count(): number {
+  get #count(): number {
     return this.listed.length + this.more;
   }
 
   /** What is wrong within the alternatives that were meant, or that none of them fits. */
-  private visitUnion(schema: AnySchemaObject, value: unknown, path: string): void {
+  #visitUnion(schema: AnySchemaObject, value: unknown, path: string): void {
     const alternatives = schema['anyOf'] as AnySchemaObject[];
     const meant = alternatives.filter((alternative) => isMeant(alternative, value));
     for (const alternative of meant) this.visit(alternative, value, path);
-    if (meant.length === 0) this.add(path, () => `must be ${describe(schema)}`);
+    if (meant.length === 0) this.#add(path, () => `must be ${describe(schema)}`);
   }
 
-  private visitSingle(schema: AnySchemaObject, value: unknown, path: string): void {
+  #visitSingle(schema: AnySchemaObject, value: unknown, path: string): void {
     const validate = this.validators.thorough(schema);
-    if (this.isFull) this.more += 1;
-    else if (!validate(value)) for (const error of validate.errors ?? []) this.addError(error, path);
+    if (this.#isFull) this.more += 1;
+    else if (!validate(value)) for (const error of validate.errors ?? []) this.#addError(error, path);
   }
 
-  private visitItems(schema: AnySchemaObject, value: readonly unknown[], path: string): void {
+  #visitItems(schema: AnySchemaObject, value: readonly unknown[], path: string): void {
     if (!isOf(schema, 'array')) return;
     const { minItems = 0, maxItems = Infinity, items } = schema as { minItems?: number; maxItems?: number; items?: AnySchemaObject }; // prettier-ignore
     if (value.length < minItems || value.length > maxItems) return;
     if (isContainer(items)) value.forEach((item, index) => this.visit(items, item, joinPath(path, index)));
   }
 
-  private visitFields(schema: AnySchemaObject, value: object, path: string): void {
+  #visitFields(schema: AnySchemaObject, value: object, path: string): void {
     if (!isOf(schema, 'object')) return;
     const fields = value as Fields;
     const { required = [], properties = {}, maxProperties = Infinity } = schema as { required?: string[]; properties?: object; maxProperties?: number }; // prettier-ignore
     if (Object.keys(fields).length > maxProperties) return;
     const schemaOf = toSchemaOf(schema);
     const unnamed: string[] = [];
-    for (const name of required) if (fields[name] === undefined) this.add(path, () => 'is required', name);
+    for (const name of required) if (fields[name] === undefined) this.#add(path, () => 'is required', name);
     for (const name of Object.keys(fields)) {
       if (Object.hasOwn(properties, name)) continue;
       if (schemaOf(name) !== false) unnamed.push(name);
-      else if (this.isFull) this.more += 1;
-      else this.add(path, () => describeUnknown(name, schema), name);
+      else if (this.#isFull) this.more += 1;
+      else this.#add(path, () => describeUnknown(name, schema), name);
     }
     const named = Object.keys(properties).filter((name) => fields[name] !== undefined);
     for (const name of [...named, ...unnamed]) {
@@ -84,14 +84,14 @@ class Explainer {
     }
   }
 
-  private addError(error: ErrorObject, path: string): void {
-    if (this.isFull) this.more += 1;
-    else this.add(toPath(error, path), () => toMessage(error));
+  #addError(error: ErrorObject, path: string): void {
+    if (this.#isFull) this.more += 1;
+    else this.#add(toPath(error, path), () => toMessage(error));
   }
 
   /** Words it only when it is to be listed, once. */
-  private add(path: string, toWords: () => string, field?: string): void {
-    if (this.isFull) return void (this.more += 1);
+  #add(path: string, toWords: () => string, field?: string): void {
+    if (this.#isFull) return void (this.more += 1);
     const issue = { path: field === undefined ? path : joinPath(path, field), message: toWords() };
     const isListed = this.listed.some(
       (other) => other.path === issue.path && other.message === issue.message,
@@ -99,7 +99,7 @@ class Explainer {
     if (!isListed) this.listed.push(issue);
   }
 
-  private get isFull(): boolean {
+  get #isFull(): boolean {
     return this.listed.length === MAX_LISTED;
   }
 }

@@ -1,16 +1,11 @@
-import { routes, type Scope, type TokenRecord } from '@svc/contract';
 import { createClient } from '@svc/client';
+import { routes, type TokenRecord } from '@svc/contract';
+import type { CreatedToken, TokenDraft } from '@svc/plugin-auth';
 import { readAll } from './read-all.js';
 import { isServerMeant, loadConnection, toDataDir, type ConnectionOptions } from '../settings.js';
 
-export interface TokenDraft {
-  readonly name: string;
-  readonly scope: Scope;
-  readonly expires_at: number | null;
-}
-
 export interface Tokens {
-  create(draft: TokenDraft): Promise<TokenRecord & { token: string }>;
+  create(draft: TokenDraft): Promise<CreatedToken>;
   list(): Promise<TokenRecord[]>;
   revoke(id: string): Promise<TokenRecord>;
 }

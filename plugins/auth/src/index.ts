@@ -6,15 +6,14 @@ import { ensureFirstToken } from './first-token.js';
 import { authMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
 import { authRef, type Auth, type IngestTarget } from './service.js';
-import { createSignInLink, deleteExpiredLinks } from './sign-in.js';
-import { createToken, deleteExpiredIngest, endIngest, mintIngest } from './token-store.js';
+import { deleteExpiredLinks } from './sign-in.js';
+import { deleteExpiredIngest, endIngest, mintIngest } from './token-store.js';
 
 export * from './service.js';
 export { authMigrations } from './migrations.js';
 export { createToken, listTokens, revokeToken } from './token-store.js';
 export { saveFirstToken } from './first-token.js';
 export { renewTokens } from './renew-tokens.js';
-export { createSignInLink } from './sign-in.js';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -37,8 +36,6 @@ export const auth = definePlugin({
       mintIngest,
       endIngest,
       mayIngest,
-      createToken,
-      createSignInLink,
       takeFirstToken() {
         const token = firstToken;
         firstToken = null;

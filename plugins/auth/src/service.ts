@@ -13,11 +13,6 @@ export interface CreatedToken extends TokenRecord {
   readonly token: string;
 }
 
-export interface SignInLink {
-  readonly code: string;
-  readonly expires_at: number;
-}
-
 export interface Auth {
   /** A token of scope sdk that is good for one attempt's runs, or one run, alone. `at` in ms. */
   mintIngest(db: Db, binding: IngestBinding, at: number): Promise<string>;
@@ -25,9 +20,6 @@ export interface Auth {
   endIngest(db: Db, binding: IngestBinding, at: number): Promise<void>;
   /** Whether the caller may write to this run: any token of sdk or write scope, or an ingest token bound to it. */
   mayIngest(caller: Caller, run: IngestTarget): boolean;
-  createToken(db: Db, draft: TokenDraft, at: number): Promise<CreatedToken>;
-  /** A one-time code that signs a browser in; valid 10 minutes. */
-  createSignInLink(db: Db, at: number): Promise<SignInLink>;
   /** The token made at the very first start, once, for the terminal that started the server; null ever after. */
   takeFirstToken(): string | null;
 }

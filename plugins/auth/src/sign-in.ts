@@ -1,13 +1,12 @@
 import type { Db } from '@svc/kernel';
 import { createSecret, hashSecret } from './secret.js';
 import { createToken } from './token-store.js';
-import type { SignInLink } from './service.js';
 
 const LINK_MS = 10 * 60_000;
 const CONSOLE_TOKEN_MS = 7 * 24 * 60 * 60_000;
 
-/** Only the hash of the code is stored. */
-export async function createSignInLink(db: Db, at: number): Promise<SignInLink> {
+/** A one-time code that signs a browser in; valid 10 minutes. Only its hash is stored. */
+export async function createSignInLink(db: Db, at: number) {
   const code = createSecret();
   const expires_at = at + LINK_MS;
   await db('sign_in_links').insert({ code_hash: hashSecret(code), expires_at });

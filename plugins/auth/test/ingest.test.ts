@@ -8,7 +8,7 @@ import {
   type FakeClock,
   type TestKernel,
 } from '@svc/kernel/testing';
-import { auth, authRef } from '@svc/plugin-auth';
+import { auth, authRef, createToken } from '@svc/plugin-auth';
 import { attemptPrepare, jobTransition, type AttemptPlan } from '@svc/plugin-jobs';
 import { expect } from 'chai';
 import { Type } from 'typebox';
@@ -120,7 +120,7 @@ eachDatabase((database) => {
 
     it('are not needed by tokens of sdk and write scope, which may write to every run', async () => {
       const draft = { name: 'sdk', scope: 'sdk', expires_at: null } as const;
-      const { token } = await kernel.use(authRef).createToken(kernel.db, draft, clock.now());
+      const { token } = await createToken(kernel.db, draft, clock.now());
       expect(await writeAs(token, newId('run'))).to.equal(200);
       expect(await writeAs(write, newId('run'), newId('job'))).to.equal(200);
     });

@@ -8,7 +8,7 @@ import {
   type TestKernel,
 } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { auth, authRef } from '../src/index.js';
+import { auth, authRef, createToken } from '../src/index.js';
 
 const stream = route({ id: 's', method: 'GET', path: '/stream', scope: 'read', summary: '', stream: 'sse' });
 
@@ -30,7 +30,7 @@ eachDatabase((database) => {
     after(() => kernel.close());
 
     const create = (expires_at: number | null = null) =>
-      kernel.use(authRef).createToken(kernel.db, { name: 'reader', scope: 'read', expires_at }, clock.now());
+      createToken(kernel.db, { name: 'reader', scope: 'read', expires_at }, clock.now());
 
     /** How long the stream stays open after `end`, in real time. */
     async function msOpenAfter(token: string, end: () => Promise<unknown>): Promise<number> {

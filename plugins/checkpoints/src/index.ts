@@ -5,7 +5,6 @@ import { checkpointsMigrations } from './migrations.js';
 import { registerCheckpoint } from './register.js';
 import { addRoutes } from './routes.js';
 import { checkpointsRef, type Checkpoints } from './service.js';
-import { requireCheckpoint } from './store.js';
 
 export * from './service.js';
 export { checkpointsMigrations } from './migrations.js';
@@ -16,7 +15,6 @@ export const checkpoints = definePlugin({
   setup(ctx) {
     const events = ctx.use(eventsRef);
     const service: Checkpoints = {
-      require: requireCheckpoint,
       register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
     };
     ctx.migrations(checkpointsMigrations);

@@ -2,7 +2,7 @@ import { routes as contract } from '@svc/contract';
 import { created, ok, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { Checkpoints } from './service.js';
-import { listCheckpoints } from './store.js';
+import { listCheckpoints, requireCheckpoint } from './store.js';
 
 export function addRoutes(
   routes: RouteCollector,
@@ -21,6 +21,6 @@ export function addRoutes(
     return ok(await listCheckpoints(ctx.db, id, toPage('checkpoint', query)));
   });
   routes.add(contract.getCheckpoint, async ({ params }) =>
-    ok(await checkpoints.require(ctx.db, params.ckpt_id)),
+    ok(await requireCheckpoint(ctx.db, params.ckpt_id)),
   );
 }

@@ -1,5 +1,5 @@
 import type { BodyOf, Checkpoint, CheckpointSource, Run, routes } from '@svc/contract';
-import { serviceRef, type Db } from '@svc/kernel';
+import { serviceRef } from '@svc/kernel';
 
 export type CheckpointDraft = BodyOf<typeof routes.createCheckpoint>;
 
@@ -10,8 +10,6 @@ export interface Registered {
 }
 
 export interface Checkpoints {
-  /** Any form of id; throws not_found. */
-  require(db: Db, id: string): Promise<Checkpoint>;
   /**
    * Registers a checkpoint of the run and tells of it, in a transaction of its own. `at`: when it was saved, in ms; left out: now.
    * Throws validation_error.

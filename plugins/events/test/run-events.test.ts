@@ -1,6 +1,6 @@
 import { newId, type Run, type Scope } from '@svc/contract';
 import { createTestKernel, eachDatabase, type TestKernel } from '@svc/kernel/testing';
-import { auth, authRef } from '@svc/plugin-auth';
+import { auth, createToken } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
 import { jobs } from '@svc/plugin-jobs';
 import { nodes } from '@svc/plugin-nodes';
@@ -19,7 +19,7 @@ eachDatabase((database) => {
       kernel = await createTestKernel({ plugins, database });
       for (const scope of ['read', 'write', 'sdk', 'agent'] as const) {
         const draft = { name: scope, scope, expires_at: null };
-        tokens[scope] = (await kernel.use(authRef).createToken(kernel.db, draft, Date.now())).token;
+        tokens[scope] = (await createToken(kernel.db, draft, Date.now())).token;
       }
       run = await createRun();
     });

@@ -13,7 +13,6 @@ import {
   countByStatus,
   getAttempt,
   getJob,
-  listAttempts,
   listJobs,
   lockJob,
   moveExperimentJobs,
@@ -89,9 +88,7 @@ export const jobs = definePlugin({
       list: listJobs,
       hideEnv,
       countByStatus,
-      attempts: listAttempts,
       attempt: getAttempt,
-      submit: async (body, caller, extras) => (await submitter.submit(body, caller, extras)).job,
     });
     ctx.ready(() => submitter.start());
     ctx.listening(() => scheduler.start());

@@ -85,10 +85,6 @@ export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | nul
   return row && toAttempt(row);
 }
 
-export async function listAttempts(db: Db, jobId: string): Promise<Attempt[]> {
-  return (await db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt')).map(toAttempt);
-}
-
 /** Newest first. */
 export async function listJobAttempts(
   db: Db,

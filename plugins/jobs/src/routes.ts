@@ -31,7 +31,7 @@ export function addRoutes(
 ): void {
   routes.add(contract.submitJob, async ({ body, caller, headers }) => {
     const key = parseIdempotencyKey(headers);
-    const { job, isRepeated } = await submitter.submit(body, caller, { key });
+    const { job, isRepeated } = await submitter.submit(body, caller, key);
     return isRepeated ? ok(hideEnv(job, caller)) : created(hideEnv(job, caller));
   });
 

@@ -1,5 +1,5 @@
-import type { AttemptKey, FailureReason, Job, JobStatus, JobSubmit } from '@svc/contract';
-import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
+import type { AttemptKey, FailureReason, Job, JobStatus } from '@svc/contract';
+import { serviceRef, type Caller, type Db } from '@svc/kernel';
 
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
@@ -33,14 +33,6 @@ export interface Attempt extends AttemptKey {
   readonly finished_at: number | null;
 }
 
-/** What the submitter's own plugin adds to the record. */
-export interface SubmitExtras {
-  readonly checkpoint_id?: string | null;
-  readonly evaluation_id?: string | null;
-  /** Runs in the transaction that stores the job. */
-  readonly inside?: (tx: Tx, job: Job) => Promise<void>;
-}
-
 /** Records come with their env values in clear: `hideEnv` before one is shown to a caller. */
 export interface Jobs {
   /** `id` in canonical form. */
@@ -54,11 +46,7 @@ export interface Jobs {
   /** The job as this caller may see it: without write scope every env value is hidden. */
   hideEnv(job: Job, caller: Caller): Job;
   countByStatus(db: Db): Promise<Record<JobStatus, number>>;
-  /** Oldest first. */
-  attempts(db: Db, jobId: string): Promise<Attempt[]>;
   attempt(db: Db, key: AttemptKey): Promise<Attempt | null>;
-  /** Validates, runs `jobDraft` and `jobAdmit`, stores and queues. Throws validation_error. */
-  submit(body: JobSubmit, caller: Caller, extras?: SubmitExtras): Promise<Job>;
 }
 
 export const jobsRef = serviceRef<Jobs>('jobs');

@@ -8,7 +8,6 @@ import { queuedEvent } from './job-events.js';
 import { toAttemptColumns, type AttemptRow, type JobRow } from './job-row.js';
 import { getJob } from './job-store.js';
 import { JUST_QUEUED } from './pending-reason.js';
-import type { SubmitExtras } from './service.js';
 import type { Transitions } from './transition.js';
 
 /** Servers on one database can hit the same millisecond; each try begins after the newest job. */
@@ -37,17 +36,13 @@ export class Submitter {
     this.#lastCreatedAt = Math.max(this.#lastCreatedAt, newest?.at ?? 0);
   }
 
-  async submit(
-    body: JobSubmit,
-    caller: Caller,
-    { key = null, ...extras }: SubmitExtras & { key?: string | null } = {},
-  ): Promise<Submitted> {
+  async submit(body: JobSubmit, caller: Caller, key: string | null): Promise<Submitted> {
     const idempotency = key === null ? null : { caller, route: 'jobs.submit', key, body };
     const draft = (await this.#repeated(idempotency)) ?? (await this.#toDraft(body, caller));
     if ('isRepeated' in draft) return draft;
     for (let tries = 1; ; tries++) {
       try {
-        return { job: await this.#store(draft, idempotency, extras), isRepeated: false };
+        return { job: await this.#store(draft, idempotency), isRepeated: false };
       } catch (error) {
         if (!isUniqueViolation(error) || tries === MAX_TRIES) throw error;
         const repeated = await this.#repeated(idempotency);
@@ -77,23 +72,16 @@ export class Submitter {
     return draft;
   }
 
-  async #store(draft: JobDraft, key: IdempotencyKey | null, extras: SubmitExtras): Promise<Job> {
+  async #store(draft: JobDraft, key: IdempotencyKey | null): Promise<Job> {
     return this.ctx.transaction(async (tx) => {
       const at = this.ctx.clock.now();
-      const row = await this.#insert(tx, draft, extras, at);
+      const row = await this.#insert(tx, draft, at);
       if (key) await rememberKey(tx, key, row.id, at);
-      const job = await this.transitions.record(tx, row, null, at, queuedEvent);
-      await extras.inside?.(tx, job);
-      return job;
+      return this.transitions.record(tx, row, null, at, queuedEvent);
     });
   }
 
-  async #insert(
-    trx: Db,
-    draft: JobDraft,
-    { checkpoint_id = null, evaluation_id = null }: SubmitExtras,
-    at: number,
-  ): Promise<JobRow> {
+  async #insert(trx: Db, draft: JobDraft, at: number): Promise<JobRow> {
     const placed = await this.projects.resolve(
       trx,
       { project: draft.project, experiment: draft.experiment },
@@ -125,8 +113,8 @@ export class Submitter {
       failure_reason: null,
       failure_message: null,
       run_id: null,
-      checkpoint_id,
-      evaluation_id,
+      checkpoint_id: null,
+      evaluation_id: null,
       node_id: null,
       gpu_indices: '[]',
       created_at: createdAt,

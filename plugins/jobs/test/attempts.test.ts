@@ -145,7 +145,7 @@ describe('GET /jobs/{job_id}/attempts', () => {
       await db.transaction((trx) => migration!.up(trx));
       const [, second, first] = await attemptsOf(job.id);
       expect(second?.finished_at).to.equal(queued_at);
-      const next = (await lab.jobs.attempts(db, job.id))[1];
+      const next = (await lab.attempts(job.id))[1];
       expect(first?.finished_at).to.equal(next?.dispatched_at);
       expect(await attemptsOf(waiting.id)).to.deep.equal([{ attempt: 1, status: 'QUEUED', ...NOTHING_YET }]);
     });

@@ -228,7 +228,7 @@ describe('the life of a job', () => {
       await lab.request('POST', `/jobs/${job.id}/retry`);
       agent.ended(await agent.start(), EXIT_OK);
       await lab.reach(job.id, 'SUCCEEDED');
-      const attempts = await lab.jobs.attempts(lab.kernel.db, job.id);
+      const attempts = await lab.attempts(job.id);
       expect(
         attempts.map(({ attempt, status, exit_code, failure_reason, run_id }) => ({
           attempt,
@@ -241,7 +241,7 @@ describe('the life of a job', () => {
         { attempt: 1, status: 'FAILED', exit_code: 3, failure_reason: 'EXIT_CODE', run_id: 'run_1' },
         { attempt: 2, status: 'SUCCEEDED', exit_code: 0, failure_reason: null, run_id: 'run_2' },
       ]);
-      expect(attempts[0]).to.deep.include({ node_id: agent.nodeId, gpu_indices: [0] });
+      expect(attempts[0]).to.deep.include({ node_id: agent.nodeId, gpu_indices: '[0]' });
     });
 
     it('counts jobs by state', async () => {

@@ -150,7 +150,7 @@ describe('whatever happens', () => {
   async function checkEnds(): Promise<void> {
     const ends = hosts.flatMap(({ ended }) => ended);
     for (const { id } of jobs) {
-      for (const { attempt, status, exit_code } of await lab.jobs.attempts(lab.kernel.db, id)) {
+      for (const { attempt, status, exit_code } of await lab.attempts(id)) {
         if (status !== 'SUCCEEDED' && (status !== 'FAILED' || exit_code === null)) continue;
         const real = ends
           .filter((end) => end.job_id === id && end.attempt === attempt)

@@ -87,7 +87,7 @@ describe('an agent that comes back', () => {
       agent.ended(dispatch, { kind: 'lost', reason: 'host rebooted' });
       await agent.take('forget');
       await lab.reach(job.id, 'QUEUED');
-      const [first] = await lab.jobs.attempts(lab.kernel.db, job.id);
+      const [first] = await lab.attempts(job.id);
       expect(first).to.include({
         status: 'LOST',
         failure_reason: 'LOST',

@@ -12,9 +12,9 @@ const LOOK_AGAIN_MS = 15_000;
 /** Says how long the log of an attempt may still grow. */
 export class AttemptEnd {
   /** Until when, and for which state of the job's changes, the attempt is known not to be over. */
-  private notOver = { jobChanges: -1, untilMs: -Infinity };
+  #notOver = { jobChanges: -1, untilMs: -Infinity };
   /** A sign from later than now was given before the clock was set back: it counts as one of now. */
-  private latestSignAt = Infinity;
+  #latestSignAt = Infinity;
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'clock'>,
@@ -26,16 +26,16 @@ export class AttemptEnd {
   async waitMs(): Promise<number> {
     const { jobChanges } = this.log;
     const now = this.ctx.clock.now();
-    if (this.notOver.jobChanges === jobChanges && now < this.notOver.untilMs)
-      return this.notOver.untilMs - now;
-    const leftMs = await this.leftMs();
+    if (this.#notOver.jobChanges === jobChanges && now < this.#notOver.untilMs)
+      return this.#notOver.untilMs - now;
+    const leftMs = await this.#leftMs();
     if (leftMs !== null) return leftMs;
-    this.notOver = { jobChanges, untilMs: now + LOOK_AGAIN_MS };
+    this.#notOver = { jobChanges, untilMs: now + LOOK_AGAIN_MS };
     return LOOK_AGAIN_MS;
   }
 
   /** null while the attempt is not over. */
-  private async leftMs(): Promise<number | null> {
+  async #leftMs(): Promise<number | null> {
     const { ctx, jobs, log } = this;
     const key: AttemptKey = { job_id: log.jobId, attempt: log.attempt };
     const job = await jobs.get(ctx.db, key.job_id);
@@ -47,7 +47,7 @@ export class AttemptEnd {
     const overAt = attempt?.finished_at ?? (isPresent ? job.finished_at : job.queued_at) ?? 0;
     const now = ctx.clock.now();
     const signAt = Math.max(overAt, log.lastArrivalAt);
-    if (signAt > now) this.latestSignAt = Math.min(this.latestSignAt, now);
-    return Math.max(0, Math.min(signAt, this.latestSignAt) + SETTLE_MS - now);
+    if (signAt > now) this.#latestSignAt = Math.min(this.#latestSignAt, now);
+    return Math.max(0, Math.min(signAt, this.#latestSignAt) + SETTLE_MS - now);
   }
 }

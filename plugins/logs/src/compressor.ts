@@ -7,9 +7,9 @@ import type { LogStore } from './log-store.js';
  * with the next one that is complete, and what the end of the server cuts short is taken up when it starts again.
  */
 export class Compressor {
-  private readonly wanted = new Map<string, AttemptKey>();
-  private isWorking = false;
-  private work = Promise.resolve();
+  readonly #wanted = new Map<string, AttemptKey>();
+  #isWorking = false;
+  #work = Promise.resolve();
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'log' | 'signal'>,
@@ -26,26 +26,26 @@ export class Compressor {
 
   /** Does nothing for a log that is not complete. */
   want({ job_id, attempt }: AttemptKey): void {
-    this.wanted.set(`${job_id}/${attempt}`, { job_id, attempt });
-    if (!this.isWorking) this.work = this.compressAll();
+    this.#wanted.set(`${job_id}/${attempt}`, { job_id, attempt });
+    if (!this.#isWorking) this.#work = this.#compressAll();
   }
 
   /** Resolves when nothing is being compressed: soon, once the server closes. */
   async settled(): Promise<void> {
-    await this.work;
+    await this.#work;
   }
 
-  private async compressAll(): Promise<void> {
-    this.isWorking = true;
+  async #compressAll(): Promise<void> {
+    this.#isWorking = true;
     // What is wanted meanwhile comes at the end of the same round.
-    for (const [name, key] of this.wanted) {
+    for (const [name, key] of this.#wanted) {
       if (this.ctx.signal.aborted) break;
-      if (await this.compress(key)) this.wanted.delete(name);
+      if (await this.#compress(key)) this.#wanted.delete(name);
     }
-    this.isWorking = false;
+    this.#isWorking = false;
   }
 
-  private async compress({ job_id, attempt }: AttemptKey): Promise<boolean> {
+  async #compress({ job_id, attempt }: AttemptKey): Promise<boolean> {
     const { log, signal } = this.ctx;
     try {
       await this.store.with(job_id, attempt, (attemptLog) => attemptLog.compress(signal));

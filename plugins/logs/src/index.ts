@@ -7,12 +7,10 @@ import { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import { LogIntake } from './intake.js';
 import { LogStore } from './log-store.js';
-import { PatientLogs } from './patient-logs.js';
+import { RetryingLogStore } from './retrying-log-store.js';
 import { addRoutes } from './routes.js';
-import { logsRef } from './service.js';
 
 export * from './hooks.js';
-export * from './service.js';
 
 export const logs = definePlugin({
   name: 'logs',
@@ -23,7 +21,7 @@ export const logs = definePlugin({
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
     const compressor = new Compressor(ctx, store);
     const attemptNodes = new AttemptNodes(ctx, jobs);
-    const intake = new LogIntake(ctx, new PatientLogs(ctx, store), attemptNodes, nodes, compressor);
+    const intake = new LogIntake(ctx, new RetryingLogStore(ctx, store), attemptNodes, nodes, compressor);
     ctx.declare(linesAppended);
     ctx.tap(frameReceived.logs, (frame, from) => intake.frame(frame, from));
     ctx.tap(helloReceived, (context) => intake.hello(context));
@@ -32,13 +30,6 @@ export const logs = definePlugin({
       store.jobChanged(after.id);
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
-    ctx.provide(logsRef, {
-      tail: (jobId, attempt, query) =>
-        store.with(jobId, attempt, async (log) => ({
-          ...(await log.tail(query)),
-          dropped: log.state.dropped,
-        })),
-    });
     ctx.listening(() => void compressor.takeUp());
     ctx.onClose(async () => {
       await compressor.settled();

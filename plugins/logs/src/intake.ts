@@ -6,7 +6,7 @@ import type { AttemptNodes } from './attempt-nodes.js';
 import type { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
-import type { PatientLogs } from './patient-logs.js';
+import type { RetryingLogStore } from './retrying-log-store.js';
 
 /** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
 const RETRY_MS = 1_000;
@@ -18,31 +18,31 @@ type Answer = (log: AttemptLog, state?: LogState) => void;
 
 /** Takes the log frames of agents. Each is answered by the mark from which its agent is to go on. */
 export class LogIntake {
-  private complainedAt = -Infinity;
+  #complainedAt = -Infinity;
 
   constructor(
     private readonly ctx: PluginContext,
-    private readonly logs: PatientLogs,
+    private readonly logs: RetryingLogStore,
     private readonly attemptNodes: AttemptNodes,
     private readonly nodes: Nodes,
     private readonly compressor: Compressor,
   ) {}
 
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
-    const answer = this.answerTo(frame, from);
-    const key = await this.ownKey(frame, from);
+    const answer = this.#answerTo(frame, from);
+    const key = await this.#ownKey(frame, from);
     // Nobody will ever want these lines: the agent need not keep them.
-    if (!key) return this.ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
+    if (!key) return this.#ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
     const take = async (log: AttemptLog) => {
-      if (!(await this.append(log, frame))) return this.later(() => answer(log));
+      if (!(await this.#append(log, frame))) return this.#later(() => answer(log));
       // Not waited for: frames that come meanwhile are written, and synced together.
-      void this.logs.with(key, () => this.answerSynced(log, answer));
+      void this.logs.with(key, () => this.#answerSynced(log, answer));
     };
     await this.logs.with(key, take, answer);
   }
 
   /** Must hold: what an agent is told that we have, it may give away. */
-  private async answerSynced(log: AttemptLog, answer: Answer): Promise<void> {
+  async #answerSynced(log: AttemptLog, answer: Answer): Promise<void> {
     // Together: what is taken back between the two would be told to the agent.
     const { state } = log;
     const synced = log.synced();
@@ -51,8 +51,8 @@ export class LogIntake {
       answer(log, state);
       if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
     } catch (err) {
-      this.complain(err, log);
-      this.later(() => answer(log));
+      this.#complain(err, log);
+      this.#later(() => answer(log));
     }
   }
 
@@ -61,10 +61,10 @@ export class LogIntake {
     const log_positions: LogPosition[] = [];
     for (const report of hello.attempts) {
       await giveWay();
-      const key = await this.ownKey(report, { id: hello.node_id });
+      const key = await this.#ownKey(report, { id: hello.node_id });
       if (!key) continue;
       await this.logs.with(key, async (log) => {
-        await log.synced().catch((err: unknown) => this.complain(err, log));
+        await log.synced().catch((err: unknown) => this.#complain(err, log));
         log_positions.push(...STREAMS.map((stream) => toPosition(report, stream, log.keptState)));
       });
     }
@@ -72,7 +72,7 @@ export class LogIntake {
   }
 
   /** The attempt in canonical form; null when it is not one of that node. */
-  private async ownKey(
+  async #ownKey(
     { job_id, attempt }: AttemptKey,
     node: { readonly id: string },
   ): Promise<AttemptKey | null> {
@@ -87,32 +87,32 @@ export class LogIntake {
   }
 
   /** False when the disk does not take it. */
-  private async append(log: AttemptLog, frame: LogsFrame): Promise<boolean> {
+  async #append(log: AttemptLog, frame: LogsFrame): Promise<boolean> {
     try {
       const lines = await log.append(frame, this.ctx.clock.now());
       if (lines.length > 0)
         void this.ctx.fire(linesAppended, { job_id: log.jobId, attempt: log.attempt, lines });
       return true;
     } catch (err) {
-      this.complain(err, log);
+      this.#complain(err, log);
       return false;
     }
   }
 
-  private ack({ id }: AgentNode, position: LogPosition): void {
+  #ack({ id }: AgentNode, position: LogPosition): void {
     this.nodes.send(id, { type: 'logs_ack', ...position });
   }
 
   /** Says the mark of the frame's stream, if the connection is still the one on which it came. */
-  private answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): Answer {
+  #answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): Answer {
     const connection = this.nodes.connectionOf(from.id);
     return (log, state = log.keptState) => {
       if (this.nodes.connectionOf(from.id) === connection)
-        this.ack(from, toPosition({ job_id, attempt }, stream, state));
+        this.#ack(from, toPosition({ job_id, attempt }, stream, state));
     };
   }
 
-  private later(answer: () => void): void {
+  #later(answer: () => void): void {
     const timer = this.ctx.clock.setTimeout(() => {
       this.ctx.signal.removeEventListener('abort', timer.clear);
       answer();
@@ -120,10 +120,10 @@ export class LogIntake {
     this.ctx.signal.addEventListener('abort', timer.clear);
   }
 
-  private complain(err: unknown, log: AttemptLog): void {
+  #complain(err: unknown, log: AttemptLog): void {
     const now = this.ctx.clock.now();
-    if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
-    this.complainedAt = now;
+    if (now - this.#complainedAt < COMPLAIN_EVERY_MS) return;
+    this.#complainedAt = now;
     this.ctx.log.error(
       { err, job_id: log.jobId, attempt: log.attempt },
       'log lines cannot be stored; their agent keeps them and tries again',

@@ -21,19 +21,19 @@ export interface PlacedRecord {
  * writes at a time. Whatever lies behind the size that the writer knows of is not part of the log.
  */
 export class LogFile {
-  private isEntrySynced = false;
+  #isEntrySynced = false;
 
   constructor(
     private readonly path: string,
     private readonly gate: Gate,
   ) {}
 
-  private get gzPath(): string {
+  get #gzPath(): string {
     return `${this.path}.gz`;
   }
 
   async isCompressed(): Promise<boolean> {
-    return exists(this.gzPath);
+    return exists(this.#gzPath);
   }
 
   /** Removes what a crash left: a torn end, and the other form of a file that was just compressed. Returns the size in bytes. */
@@ -56,10 +56,10 @@ export class LogFile {
 
   /** Writes the record at that size; returns the new size. What a failed write leaves behind is taken away as far as possible. */
   append(record: LogRecord, sizeBytes: number): Promise<number> {
-    return this.gate.run(() => this.appendNow(record, sizeBytes));
+    return this.gate.run(() => this.#appendNow(record, sizeBytes));
   }
 
-  private async appendNow(record: LogRecord, sizeBytes: number): Promise<number> {
+  async #appendNow(record: LogRecord, sizeBytes: number): Promise<number> {
     const bytes = toBytes(record);
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const handle = await open(this.path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -76,10 +76,10 @@ export class LogFile {
 
   /** What was written before the call outlives a loss of power. */
   async sync(): Promise<void> {
-    await this.gate.run(() => this.syncNow());
+    await this.gate.run(() => this.#syncNow());
   }
 
-  private async syncNow(): Promise<void> {
+  async #syncNow(): Promise<void> {
     const handle = await openExisting(this.path, 'r');
     if (!handle) return;
     try {
@@ -87,10 +87,10 @@ export class LogFile {
     } finally {
       await handle.close();
     }
-    if (this.isEntrySynced) return;
+    if (this.#isEntrySynced) return;
     await syncDirectory(dirname(this.path));
     await syncDirectory(dirname(dirname(this.path)));
-    this.isEntrySynced = true;
+    this.#isEntrySynced = true;
   }
 
   /** Takes away what lies behind that size. */
@@ -110,7 +110,7 @@ export class LogFile {
       yield* placed(handle.createReadStream({ start, end: sizeBytes - 1 }), start);
     } else if (await this.isCompressed()) {
       // Ends with the error of either, which the loop throws; what is not read to its end is closed as well.
-      const unzipped = pipe(createReadStream(this.gzPath), createGunzip(), () => undefined);
+      const unzipped = pipe(createReadStream(this.#gzPath), createGunzip(), () => undefined);
       for await (const entry of placed(unzipped, 0)) if (entry.end > start) yield entry;
     }
   }
@@ -131,7 +131,7 @@ export class LogFile {
 
   /** Puts the compressed form beside the file, whole or not at all. */
   async compress(sizeBytes: number, signal?: AbortSignal): Promise<void> {
-    const temporary = `${this.gzPath}.tmp`;
+    const temporary = `${this.#gzPath}.tmp`;
     const plain = createReadStream(this.path, { end: sizeBytes - 1 });
     const zipped = createWriteStream(temporary, { mode: 0o600, flush: true });
     try {
@@ -140,7 +140,7 @@ export class LogFile {
       await rm(temporary, { force: true });
       throw error;
     }
-    await rename(temporary, this.gzPath);
+    await rename(temporary, this.#gzPath);
     await syncDirectory(dirname(this.path));
   }
 

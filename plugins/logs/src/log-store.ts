@@ -19,8 +19,8 @@ interface Entry {
 /** The logs of all attempts, under one directory; those used last stay in memory. */
 export class LogStore {
   /** In the order of use. */
-  private readonly entries = new Map<string, Entry>();
-  private readonly gate = new Gate(MAX_WRITES_AT_ONCE);
+  readonly #entries = new Map<string, Entry>();
+  readonly #gate = new Gate(MAX_WRITES_AT_ONCE);
 
   constructor(private readonly directory: string) {}
 
@@ -29,12 +29,12 @@ export class LogStore {
    * form: it becomes part of a path.
    */
   async with<T>(jobId: string, attempt: number, use: (log: AttemptLog) => Promise<T>): Promise<T> {
-    const entry = this.enter(jobId, attempt);
+    const entry = this.#enter(jobId, attempt);
     try {
       return await use(await entry.opening);
     } finally {
       entry.users -= 1;
-      this.forgetOldest();
+      this.#forgetOldest();
     }
   }
 
@@ -45,7 +45,7 @@ export class LogStore {
 
   /** Who reads the log of any attempt of the job looks again whether it is over. */
   jobChanged(jobId: string): void {
-    for (const { log } of this.entries.values()) if (log?.jobId === jobId) log.jobChanged();
+    for (const { log } of this.#entries.values()) if (log?.jobId === jobId) log.jobChanged();
   }
 
   /** Attempts whose file is not compressed. */
@@ -59,36 +59,36 @@ export class LogStore {
   }
 
   async settled(): Promise<void> {
-    for (const { log } of this.entries.values()) await log?.settled();
+    for (const { log } of this.#entries.values()) await log?.settled();
   }
 
-  private enter(jobId: string, attempt: number): Entry {
+  #enter(jobId: string, attempt: number): Entry {
     const key = `${jobId}/${attempt}`;
-    const entry = this.entries.get(key) ?? this.load(key, jobId, attempt);
+    const entry = this.#entries.get(key) ?? this.#load(key, jobId, attempt);
     entry.users += 1;
-    this.entries.delete(key);
-    this.entries.set(key, entry);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     return entry;
   }
 
-  private load(key: string, jobId: string, attempt: number): Entry {
-    const file = new LogFile(this.pathOf(jobId, attempt), this.gate);
+  #load(key: string, jobId: string, attempt: number): Entry {
+    const file = new LogFile(this.pathOf(jobId, attempt), this.#gate);
     const entry: Entry = { opening: AttemptLog.load(jobId, attempt, file), log: null, users: 0 };
     entry.opening.then(
       (log) => (entry.log = log),
-      () => this.entries.delete(key),
+      () => this.#entries.delete(key),
     );
     return entry;
   }
 
-  private forgetOldest(): void {
+  #forgetOldest(): void {
     let memoryBytes = 0;
-    for (const { log } of this.entries.values()) memoryBytes += log?.memoryBytes ?? 0;
-    for (const [key, { log, users }] of this.entries) {
-      if (memoryBytes <= MEMORY_BYTES && this.entries.size <= MAX_LOGS) return;
+    for (const { log } of this.#entries.values()) memoryBytes += log?.memoryBytes ?? 0;
+    for (const [key, { log, users }] of this.#entries) {
+      if (memoryBytes <= MEMORY_BYTES && this.#entries.size <= MAX_LOGS) return;
       if (users > 0 || !log) continue;
       memoryBytes -= log.memoryBytes;
-      this.entries.delete(key);
+      this.#entries.delete(key);
     }
   }
 }

@@ -1,7 +1,14 @@
-import type { LogLine } from '@svc/contract';
+import type { LogLine, LogStream } from '@svc/contract';
 import { LIST_BYTES } from '@svc/kernel';
 import { linesOf, type LogRecord } from './log-record.js';
-import type { LogTailQuery } from './service.js';
+
+export interface LogTailQuery {
+  /** At most so many lines, the newest ones, and at most what an answer shows of a list in bytes. */
+  readonly tail: number;
+  readonly stream?: LogStream | undefined;
+  /** Only lines that hold this text; the whole stored log is searched. */
+  readonly search?: string | undefined;
+}
 
 /** The newest lines that match, oldest first. `truncated`: fewer than were asked for, for more do not fit in an answer. */
 export interface FoundLines {

@@ -11,7 +11,7 @@ import { Gate } from '../src/gate.js';
 import { logs } from '../src/index.js';
 import { LogFile } from '../src/log-file.js';
 import { LogStore } from '../src/log-store.js';
-import { PatientLogs } from '../src/patient-logs.js';
+import { RetryingLogStore } from '../src/retrying-log-store.js';
 import { shipper } from './support/shipper.js';
 
 const KEY = { job_id: 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ', attempt: 1 };
@@ -94,10 +94,10 @@ describe('a log that cannot be read', () => {
     const said: string[] = [];
     const note = (_: unknown, message: string) => void said.push(message);
     const around = { ...rig.kernel.ctx, clock, log: { error: note, info: note } } as never;
-    const patient = new PatientLogs(around, new LogStore(join(dataDir, 'logs')));
+    const retrying = new RetryingLogStore(around, new LogStore(join(dataDir, 'logs')));
     mkdirSync(pathOf(KEY.job_id), { recursive: true });
     let used = 0;
-    const use = () => patient.with(KEY, async () => void (used += 1));
+    const use = () => retrying.with(KEY, async () => void (used += 1));
     await use();
     await clock.advance(30_000);
     await use();

@@ -35,18 +35,15 @@ export class MetricCatalog implements MetricDefinitions {
     placement: Placement,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, MetricMeaning>> {
-    const primary = await this.primary(db, placement);
-    const nearest = await nearestDefinitions(db, toLevels(placement), names);
+    const levels = toLevels(placement);
+    const primary = await primaryOf(db, levels);
+    const nearest = await nearestDefinitions(db, levels, names);
     return new Map(
       names.map((name) => {
         const direction = nearest.get(name)?.direction ?? guessDirection(name);
         return [name, { direction, is_primary: name === primary }];
       }),
     );
-  }
-
-  primary(db: Db, placement: Placement): Promise<string | null> {
-    return primaryOf(db, toLevels(placement));
   }
 
   /** What applies there. At most one of them is primary: that of the nearest level that has a primary. */

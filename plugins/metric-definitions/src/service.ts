@@ -19,8 +19,6 @@ export interface MetricDefinitions {
     placement: Placement,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, MetricMeaning>>;
-  /** The name of the metric by which runs and checkpoints there are ranked: that of the nearest level that has one, else null. */
-  primary(db: Db, placement: Placement): Promise<string | null>;
 }
 
 export const metricDefinitionsRef = serviceRef<MetricDefinitions>('metric-definitions');

@@ -16,8 +16,10 @@ describe('PUT /primary-metric', () => {
       for (const name of ['other', 'g']) await rig.setPrimary({ name });
       for (const name of ['other', 'p']) await rig.setPrimary({ name, project_id: vision.id });
       for (const name of ['other', 'e']) await rig.setPrimary({ name, experiment_id: resnet.id });
-      const at = (project_id: string | null, experiment_id: string | null) =>
-        service.primary(kernel.db, { project_id, experiment_id });
+      const at = async (project_id: string | null, experiment_id: string | null) => {
+        const meanings = await service.meanings(kernel.db, { project_id, experiment_id }, ['g', 'p', 'e']);
+        return [...meanings].find(([, { is_primary }]) => is_primary)?.[0];
+      };
       expect(await at(null, null)).to.equal('g');
       expect(await at(vision.id, null)).to.equal('p');
       expect(await at(vision.id, resnet.id)).to.equal('e');

@@ -40,57 +40,57 @@ function write(prefix: Buffer, last: Point, points: readonly Point[]): Buffer {
 let scratch = Buffer.allocUnsafe(64 * 1024);
 
 class Writer {
-  private readonly bytes: Buffer;
-  private at: number;
+  readonly #bytes: Buffer;
+  #at: number;
 
   constructor(prefix: Buffer, count: number) {
     const needed = prefix.length + count * MAX_POINT_BYTES;
     if (needed > scratch.length) scratch = Buffer.allocUnsafe(2 * needed);
-    this.bytes = scratch;
-    this.at = prefix.copy(this.bytes);
+    this.#bytes = scratch;
+    this.#at = prefix.copy(this.#bytes);
   }
 
   written(): Buffer {
-    return Buffer.from(this.bytes.subarray(0, this.at));
+    return Buffer.from(this.#bytes.subarray(0, this.#at));
   }
 
   point(previous: Point, point: Point): void {
-    const flagsAt = this.at++;
-    let flags = this.number(previous.step, point.step, WIDE_STEP);
-    flags |= this.number(previous.seq, point.seq, WIDE_SEQ);
-    flags |= this.number(previous.ts, point.ts, WIDE_TS);
-    this.double(point.value);
+    const flagsAt = this.#at++;
+    let flags = this.#number(previous.step, point.step, WIDE_STEP);
+    flags |= this.#number(previous.seq, point.seq, WIDE_SEQ);
+    flags |= this.#number(previous.ts, point.ts, WIDE_TS);
+    this.#double(point.value);
     if (point.epoch !== null && Object.is(point.epoch, previous.epoch)) {
       flags |= EPOCH_AS_BEFORE;
     } else if (point.epoch !== null) {
       flags |= EPOCH_GIVEN;
-      this.double(point.epoch);
+      this.#double(point.epoch);
     }
-    this.bytes[flagsAt] = flags;
+    this.#bytes[flagsAt] = flags;
   }
 
   /** Returns `wideFlag` when the number had to be written in full, else 0. */
-  private number(previous: number, value: number, wideFlag: number): number {
+  #number(previous: number, value: number, wideFlag: number): number {
     const difference = value - previous;
     if (difference > -MAX_NARROW && difference < MAX_NARROW) {
-      this.varint((difference << 1) ^ (difference >> 31));
+      this.#varint((difference << 1) ^ (difference >> 31));
       return 0;
     }
-    this.double(value);
+    this.#double(value);
     return wideFlag;
   }
 
-  private double(value: number): void {
-    this.at = this.bytes.writeDoubleLE(value, this.at);
+  #double(value: number): void {
+    this.#at = this.#bytes.writeDoubleLE(value, this.#at);
   }
 
-  private varint(value: number): void {
+  #varint(value: number): void {
     let rest = value;
     while (rest > 0x7f) {
-      this.bytes[this.at++] = (rest & 0x7f) | 0x80;
+      this.#bytes[this.#at++] = (rest & 0x7f) | 0x80;
       rest >>>= 7;
     }
-    this.bytes[this.at++] = rest;
+    this.#bytes[this.#at++] = rest;
   }
 }
 
@@ -120,7 +120,7 @@ class Reader implements Point {
   ts = ORIGIN.ts;
   value = ORIGIN.value;
   epoch = ORIGIN.epoch;
-  private at = 1;
+  #at = 1;
 
   constructor(private readonly bytes: Buffer) {
     if (bytes[0] !== FORMAT) throw new Error(`points of an unknown format: ${bytes[0]}`);
@@ -128,49 +128,49 @@ class Reader implements Point {
 
   /** Goes on to the next point; false when there is none. */
   next(): boolean {
-    if (this.at >= this.bytes.length) return false;
-    const flags = this.bytes[this.at++] as number;
-    this.step = this.number(this.step, flags & WIDE_STEP);
-    this.seq = this.number(this.seq, flags & WIDE_SEQ);
-    this.ts = this.number(this.ts, flags & WIDE_TS);
-    this.value = this.double();
-    if (flags & EPOCH_GIVEN) this.epoch = this.double();
+    if (this.#at >= this.bytes.length) return false;
+    const flags = this.bytes[this.#at++] as number;
+    this.step = this.#number(this.step, flags & WIDE_STEP);
+    this.seq = this.#number(this.seq, flags & WIDE_SEQ);
+    this.ts = this.#number(this.ts, flags & WIDE_TS);
+    this.value = this.#double();
+    if (flags & EPOCH_GIVEN) this.epoch = this.#double();
     else if (!(flags & EPOCH_AS_BEFORE)) this.epoch = null;
     return true;
   }
 
   /** Goes on to the next point, and looks at nothing but its value. */
   nextValue(): number {
-    const flags = this.bytes[this.at++] as number;
-    this.pass(flags & WIDE_STEP);
-    this.pass(flags & WIDE_SEQ);
-    this.pass(flags & WIDE_TS);
-    const value = this.double();
-    if (flags & EPOCH_GIVEN) this.at += 8;
+    const flags = this.bytes[this.#at++] as number;
+    this.#pass(flags & WIDE_STEP);
+    this.#pass(flags & WIDE_SEQ);
+    this.#pass(flags & WIDE_TS);
+    const value = this.#double();
+    if (flags & EPOCH_GIVEN) this.#at += 8;
     return value;
   }
 
-  private pass(wide: number): void {
-    if (wide) this.at += 8;
-    else while ((this.bytes[this.at++] as number) > 0x7f);
+  #pass(wide: number): void {
+    if (wide) this.#at += 8;
+    else while ((this.bytes[this.#at++] as number) > 0x7f);
   }
 
-  private number(previous: number, wide: number): number {
-    if (wide) return this.double();
-    const zigzag = this.varint();
+  #number(previous: number, wide: number): number {
+    if (wide) return this.#double();
+    const zigzag = this.#varint();
     return previous + ((zigzag >>> 1) ^ -(zigzag & 1));
   }
 
-  private double(): number {
-    const value = this.bytes.readDoubleLE(this.at);
-    this.at += 8;
+  #double(): number {
+    const value = this.bytes.readDoubleLE(this.#at);
+    this.#at += 8;
     return value;
   }
 
-  private varint(): number {
+  #varint(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
-      const byte = this.bytes[this.at++] as number;
+      const byte = this.bytes[this.#at++] as number;
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return value >>> 0;
     }

@@ -11,7 +11,6 @@ import { pagesOf } from './point-pages.js';
 import { PointStore } from './point-store.js';
 import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
-import { readRun } from './run-reader.js';
 import { metricsRef } from './service.js';
 import { loadSummary } from './summary.js';
 import { WriteQueue } from './write-queue.js';
@@ -60,7 +59,6 @@ export const metrics = definePlugin({
     });
     ctx.provide(metricsRef, {
       write,
-      series: (runId, query) => readRun(store, runId, query),
       points: (runId, names) => pagesOf(store, runId, names),
       summary,
     });

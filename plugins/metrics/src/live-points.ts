@@ -14,35 +14,35 @@ const CHARACTER_BYTES = 3;
 
 /** The streams that are open, by run. */
 export class LivePoints {
-  private readonly followers = new Map<string, Set<Follower>>();
+  readonly #followers = new Map<string, Set<Follower>>();
 
   constructor(private readonly clock: Clock) {}
 
   /** Sends new points of the run from now on; `names` null takes all metrics. */
   follow(run: Run, names: ReadonlySet<string> | null, stream: SseStream): void {
-    const followers = this.followers.get(run.id) ?? new Set();
-    this.followers.set(run.id, followers);
+    const followers = this.#followers.get(run.id) ?? new Set();
+    this.#followers.set(run.id, followers);
     const follower = new Follower(this.clock, run, names, stream);
     followers.add(follower);
     stream.signal.addEventListener('abort', () => {
       follower.stop();
       followers.delete(follower);
-      if (followers.size === 0) this.followers.delete(run.id);
+      if (followers.size === 0) this.#followers.delete(run.id);
     });
   }
 
   publish(runId: string, points: readonly TimedPoint[]): void {
-    for (const follower of this.followers.get(runId) ?? []) follower.add(points);
+    for (const follower of this.#followers.get(runId) ?? []) follower.add(points);
   }
 
   /** The run is over: what is pending is sent, then `event: end`. */
   async end(runId: string): Promise<void> {
-    await Promise.all([...(this.followers.get(runId) ?? [])].map((follower) => follower.end()));
+    await Promise.all([...(this.#followers.get(runId) ?? [])].map((follower) => follower.end()));
   }
 
   /** The job has gone on to another attempt: runs that this one left LOST are over. */
   async endAttempt(jobId: string, attempt: number): Promise<void> {
-    const all = [...this.followers.values()].flatMap((followers) => [...followers]);
+    const all = [...this.#followers.values()].flatMap((followers) => [...followers]);
     const over = all.filter(({ run }) => run.job_id === jobId && run.attempt === attempt);
     await Promise.all(over.map((follower) => follower.end()));
   }
@@ -50,10 +50,10 @@ export class LivePoints {
 
 /** One client: points gather while the last message is on its way or younger than the interval. */
 class Follower {
-  private pending: TimedPoint[] = [];
-  private sending: Promise<void> | null = null;
-  private timer: Timer | null = null;
-  private sentAt = -Infinity;
+  #pending: TimedPoint[] = [];
+  #sending: Promise<void> | null = null;
+  #timer: Timer | null = null;
+  #sentAt = -Infinity;
 
   constructor(
     private readonly clock: Clock,
@@ -63,40 +63,40 @@ class Follower {
   ) {}
 
   add(points: readonly TimedPoint[]): void {
-    for (const point of points) if (!this.names || this.names.has(point.name)) this.pending.push(point);
-    if (this.pending.length > MAX_PENDING_POINTS) this.pending = this.pending.slice(-MAX_PENDING_POINTS);
-    this.schedule();
+    for (const point of points) if (!this.names || this.names.has(point.name)) this.#pending.push(point);
+    if (this.#pending.length > MAX_PENDING_POINTS) this.#pending = this.#pending.slice(-MAX_PENDING_POINTS);
+    this.#schedule();
   }
 
   async end(): Promise<void> {
     this.stop();
-    await this.sending;
-    while (this.pending.length > 0 && !this.stream.signal.aborted) await this.send();
+    await this.#sending;
+    while (this.#pending.length > 0 && !this.stream.signal.aborted) await this.#send();
     this.stream.end();
   }
 
   stop(): void {
-    this.timer?.clear();
-    this.timer = null;
+    this.#timer?.clear();
+    this.#timer = null;
   }
 
-  private schedule(): void {
-    if (this.pending.length === 0 || this.timer || this.sending || this.stream.signal.aborted) return;
-    const waitMs = Math.max(0, this.sentAt + MESSAGE_INTERVAL_MS - this.clock.now());
-    this.timer = this.clock.setTimeout(() => {
-      this.timer = null;
-      this.sending = this.send().finally(() => {
-        this.sending = null;
-        this.schedule();
+  #schedule(): void {
+    if (this.#pending.length === 0 || this.#timer || this.#sending || this.stream.signal.aborted) return;
+    const waitMs = Math.max(0, this.#sentAt + MESSAGE_INTERVAL_MS - this.clock.now());
+    this.#timer = this.clock.setTimeout(() => {
+      this.#timer = null;
+      this.#sending = this.#send().finally(() => {
+        this.#sending = null;
+        this.#schedule();
       });
     }, waitMs);
   }
 
-  private async send(): Promise<void> {
-    const first = this.pending.splice(0, countFitting(this.pending));
+  async #send(): Promise<void> {
+    const first = this.#pending.splice(0, countFitting(this.#pending));
     const points = first.map(({ seq, name, step, value, ts }) => ({ seq, name, step, value, ts }));
     if (points.length === 0) return;
-    this.sentAt = this.clock.now();
+    this.#sentAt = this.clock.now();
     await this.stream.write({ id: points.at(-1)?.seq ?? 0, data: { points } });
   }
 }

@@ -1,9 +1,9 @@
 import { fail } from '@svc/kernel';
 import { decodeDigest } from './digest.js';
-import type { SavepointDeed, SeriesRow } from './point-rows.js';
+import type { SavepointAction, SeriesRow } from './point-rows.js';
 import type { Place } from './point.js';
 
-export const SAVEPOINT_SQL: Readonly<Record<SavepointDeed, string>> = {
+export const SAVEPOINT_SQL: Readonly<Record<SavepointAction, string>> = {
   set: 'savepoint batch',
   keep: 'release savepoint batch',
   undo: 'rollback to savepoint batch',

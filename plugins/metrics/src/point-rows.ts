@@ -43,10 +43,10 @@ export interface PointRows {
   insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void>;
 
   /** One batch apart from the others of its transaction: what was written since `set` is kept or undone. */
-  savepoint(deed: SavepointDeed): Promise<void>;
+  savepoint(action: SavepointAction): Promise<void>;
 }
 
-export type SavepointDeed = 'set' | 'keep' | 'undo';
+export type SavepointAction = 'set' | 'keep' | 'undo';
 
 export interface RunRow {
   readonly key: number;

@@ -34,7 +34,7 @@ export class PointStore {
   async write(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.writeOnce(group);
+        return await this.#writeOnce(group);
       } catch (error) {
         if ((error as { code?: string }).code !== DEADLOCK || tries === DEADLOCK_TRIES) throw error;
       }
@@ -49,7 +49,7 @@ export class PointStore {
     return db.transaction((trx) => use(new PostgresRows(trx)), moment);
   }
 
-  private writeOnce(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
+  #writeOnce(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
     return this.source.db.transaction(async (trx) => {
       const rows = await rowsIn(trx);
       const outcomes: WriteOutcome[] = [];

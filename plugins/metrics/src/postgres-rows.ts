@@ -14,7 +14,7 @@ import type {
   NewSeries,
   PointRows,
   RunRow,
-  SavepointDeed,
+  SavepointAction,
   SeriesRow,
   StoredChunk,
 } from './point-rows.js';
@@ -31,12 +31,12 @@ export class PostgresRows implements PointRows {
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
     const sql = `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
       on conflict (run_id) do update set run_id = excluded.run_id returning key, series_count, received_at`;
-    const [row] = await this.all<RunRow>(sql, [receivedAt, runId]);
+    const [row] = await this.#all<RunRow>(sql, [receivedAt, runId]);
     return row ?? failGone(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
-    const [row] = await this.all<RunRow>(
+    const [row] = await this.#all<RunRow>(
       'select key, series_count, received_at from metric_runs where run_id = ?',
       [runId],
     );
@@ -53,7 +53,7 @@ export class PostgresRows implements PointRows {
         and r.from_seq >= coalesce((select max(from_seq) from metric_seq_ranges where run_key = ? and from_seq <= wanted.a), wanted.a)
       order by r.from_seq`;
     const bounds = [wanted.map(({ from }) => from), wanted.map(({ to }) => to)];
-    const rows = await this.all<{ from_seq: number; to_seq: number }>(sql, [...bounds, runKey, runKey]);
+    const rows = await this.#all<{ from_seq: number; to_seq: number }>(sql, [...bounds, runKey, runKey]);
     return rows.map(({ from_seq, to_seq }) => ({ from: from_seq, to: to_seq }));
   }
 
@@ -64,7 +64,7 @@ export class PostgresRows implements PointRows {
   ): Promise<void> {
     const gone = removed.map(({ from }) => from);
     if (gone.length > 0) {
-      await this.all('delete from metric_seq_ranges where run_key = ? and from_seq = any(?::bigint[])', [
+      await this.#all('delete from metric_seq_ranges where run_key = ? and from_seq = any(?::bigint[])', [
         runKey,
         gone,
       ]);
@@ -76,20 +76,20 @@ export class PostgresRows implements PointRows {
   async findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]> {
     const sql = `select id, name, digest, tail_count, tail from metric_series
       where run_key = ? and name = any(?::text[]) order by name`;
-    return (await this.all<SeriesColumns>(sql, [runKey, names])).map(toSeriesRow);
+    return (await this.#all<SeriesColumns>(sql, [runKey, names])).map(toSeriesRow);
   }
 
   async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
     const sql = `select id, name, digest, tail_count, tail from metric_series
       where run_key = ? and name > ? order by name limit ?`;
-    return (await this.all<SeriesColumns>(sql, [runKey, name, limit])).map(toSeriesRow);
+    return (await this.#all<SeriesColumns>(sql, [runKey, name, limit])).map(toSeriesRow);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {
     if (series.length === 0) return [];
     const sql = `insert into metric_series (run_key, name, digest, tail_count, tail)
       select ?, * from unnest(?::text[], ?::bytea[], ?::integer[], ?::bytea[]) returning id, name`;
-    const inserted = await this.all<{ id: number; name: string }>(sql, [
+    const inserted = await this.#all<{ id: number; name: string }>(sql, [
       runKey,
       series.map(({ name }) => name),
       series.map(({ digest }) => encodeDigest(digest)),
@@ -104,7 +104,7 @@ export class PostgresRows implements PointRows {
     const sql = `update metric_series set digest = fresh.digest, tail_count = fresh.tail_count, tail = fresh.tail
       from unnest(?::bigint[], ?::bytea[], ?::integer[], ?::bytea[]) as fresh (id, digest, tail_count, tail)
       where metric_series.id = fresh.id`;
-    await this.all(sql, [
+    await this.#all(sql, [
       series.map(({ id }) => id),
       series.map(({ digest }) => encodeDigest(digest)),
       series.map(({ tail_count }) => tail_count),
@@ -113,31 +113,31 @@ export class PostgresRows implements PointRows {
   }
 
   async chunkHeads(seriesId: number): Promise<ChunkHead[]> {
-    const rows = await this.chunks(seriesId)
+    const rows = await this.#chunks(seriesId)
       .select('step_first', 'seq_first', 'digest')
       .orderBy(['step_first', 'seq_first']);
     return rows.map((row) => ({ place: placeOf(row), digest: decodeDigest(row.digest) }));
   }
 
   async chunkData(seriesId: number, { step, seq }: Place): Promise<Buffer> {
-    const [row] = await this.chunks(seriesId).where({ step_first: step, seq_first: seq }).select('data');
+    const [row] = await this.#chunks(seriesId).where({ step_first: step, seq_first: seq }).select('data');
     return (row as ChunkColumns).data;
   }
 
   async chunkAround(seriesId: number, { step, seq }: Place): Promise<StoredChunk | null> {
-    const [before] = await this.chunks(seriesId)
+    const [before] = await this.#chunks(seriesId)
       .whereRaw('(step_first, seq_first) <= (?, ?)', [step, seq])
       .orderBy([
         { column: 'step_first', order: 'desc' },
         { column: 'seq_first', order: 'desc' },
       ])
       .limit(1);
-    const row = before ?? (await this.chunks(seriesId).orderBy(['step_first', 'seq_first']).limit(1))[0];
+    const row = before ?? (await this.#chunks(seriesId).orderBy(['step_first', 'seq_first']).limit(1))[0];
     return row ? { place: placeOf(row), data: row.data } : null;
   }
 
   async chunkAfter(seriesId: number, { step, seq }: Place): Promise<Place | null> {
-    const [row] = await this.chunks(seriesId)
+    const [row] = await this.#chunks(seriesId)
       .whereRaw('(step_first, seq_first) > (?, ?)', [step, seq])
       .orderBy(['step_first', 'seq_first'])
       .limit(1);
@@ -145,7 +145,7 @@ export class PostgresRows implements PointRows {
   }
 
   async lastChunk(seriesId: number): Promise<Chunk | null> {
-    const [row] = await this.chunks(seriesId)
+    const [row] = await this.#chunks(seriesId)
       .orderBy([
         { column: 'step_first', order: 'desc' },
         { column: 'seq_first', order: 'desc' },
@@ -155,13 +155,13 @@ export class PostgresRows implements PointRows {
   }
 
   async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
-    await this.chunks(seriesId)
+    await this.#chunks(seriesId)
       .where({ step_first: place.step, seq_first: place.seq })
       .update({ digest: encodeDigest(digest), data });
   }
 
   async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {
-    await this.chunks(seriesId).where({ step_first: step, seq_first: seq }).delete();
+    await this.#chunks(seriesId).where({ step_first: step, seq_first: seq }).delete();
   }
 
   async insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void> {
@@ -175,15 +175,15 @@ export class PostgresRows implements PointRows {
     await this.trx.batchInsert('metric_chunks', rows, ROWS_PER_STATEMENT);
   }
 
-  async savepoint(deed: SavepointDeed): Promise<void> {
-    await this.trx.raw(SAVEPOINT_SQL[deed]);
+  async savepoint(action: SavepointAction): Promise<void> {
+    await this.trx.raw(SAVEPOINT_SQL[action]);
   }
 
-  private chunks(seriesId: number) {
+  #chunks(seriesId: number) {
     return this.trx<ChunkColumns & { series_id: number }>('metric_chunks').where('series_id', seriesId);
   }
 
-  private async all<T>(sql: string, bindings: readonly unknown[]): Promise<T[]> {
+  async #all<T>(sql: string, bindings: readonly unknown[]): Promise<T[]> {
     const { rows } = (await this.trx.raw(sql, bindings as never)) as { rows: T[] };
     return rows;
   }

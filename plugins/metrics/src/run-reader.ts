@@ -6,12 +6,23 @@ import type { PointRows, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 import { seriesPagesOf } from './series-pages.js';
 import { readSeries, type Segment, type Selection } from './series-reader.js';
-import type { SeriesQuery } from './service.js';
 
 /** An answer is built in memory: this is about 40 MB of JSON. */
 export const MAX_POINTS_PER_ANSWER = 1_000_000;
 /** After this, others get at the database and the processor. */
 const TURN_MS = 10;
+
+/** Which points of a run; bounds are inclusive. */
+interface SeriesQuery {
+  /** Left out: every metric of the run. Names without points are left out of the answer. */
+  readonly names?: readonly string[] | undefined;
+  readonly step_from?: number | undefined;
+  readonly step_to?: number | undefined;
+  /** Only points whose `ts` is at or after this, in ms since the epoch. */
+  readonly ts_from?: number | undefined;
+  /** At most so many points per series: more are thinned. */
+  readonly limit: number;
+}
 
 /** The series of one run that the query asks for, by name. A name that the run does not have is left out. */
 export async function readRun(

@@ -14,7 +14,7 @@ import type {
   NewSeries,
   PointRows,
   RunRow,
-  SavepointDeed,
+  SavepointAction,
   SeriesRow,
   StoredChunk,
 } from './point-rows.js';
@@ -66,29 +66,29 @@ function statementsOf(connection: Database): Statements {
 
 /** Straight on the driver: no promise is pending while it works, so a batch costs one pass through the event loop. */
 export class SqliteRows implements PointRows {
-  private readonly sql: Statements;
+  readonly #sql: Statements;
 
   constructor(connection: Database) {
-    this.sql = statementsOf(connection);
+    this.#sql = statementsOf(connection);
   }
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
-    this.sql.openRun.run(receivedAt, runId);
+    this.#sql.openRun.run(receivedAt, runId);
     return (await this.findRun(runId)) ?? failGone(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
-    return (this.sql.findRun.get(runId) as RunRow | undefined) ?? null;
+    return (this.#sql.findRun.get(runId) as RunRow | undefined) ?? null;
   }
 
   async saveRun({ key, series_count, received_at }: RunRow): Promise<void> {
-    this.sql.saveRun.run(series_count, received_at, key);
+    this.#sql.saveRun.run(series_count, received_at, key);
   }
 
   async rangesTouching(runKey: number, wanted: readonly SeqRange[]): Promise<SeqRange[]> {
     const found = new Map<number, SeqRange>();
     for (const { from, to } of wanted) {
-      const rows = this.sql.rangesTouching.all({ run: runKey, from, to }) as {
+      const rows = this.#sql.rangesTouching.all({ run: runKey, from, to }) as {
         from_seq: number;
         to_seq: number;
       }[];
@@ -103,72 +103,72 @@ export class SqliteRows implements PointRows {
     removed: readonly SeqRange[],
     added: readonly SeqRange[],
   ): Promise<void> {
-    for (const { from } of removed) this.sql.deleteRange.run(runKey, from);
-    for (const { from, to } of added) this.sql.insertRange.run(runKey, from, to);
+    for (const { from } of removed) this.#sql.deleteRange.run(runKey, from);
+    for (const { from, to } of added) this.#sql.insertRange.run(runKey, from, to);
   }
 
   async findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]> {
     const rows = names
-      .map((name) => this.sql.findSeries.get(runKey, name))
+      .map((name) => this.#sql.findSeries.get(runKey, name))
       .filter((row) => row !== undefined);
     return (rows as SeriesColumns[]).map(toSeriesRow);
   }
 
   async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
-    return (this.sql.seriesBehind.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
+    return (this.#sql.seriesBehind.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {
     return series.map(({ name, digest, tail_count, tail }) =>
-      Number(this.sql.insertSeries.run(runKey, name, encodeDigest(digest), tail_count, tail).lastInsertRowid),
+      Number(this.#sql.insertSeries.run(runKey, name, encodeDigest(digest), tail_count, tail).lastInsertRowid),
     );
   }
 
   async updateSeries(series: readonly SeriesRow[]): Promise<void> {
     for (const { id, digest, tail_count, tail } of series) {
-      this.sql.updateSeries.run(encodeDigest(digest), tail_count, tail, id);
+      this.#sql.updateSeries.run(encodeDigest(digest), tail_count, tail, id);
     }
   }
 
   async chunkHeads(seriesId: number): Promise<ChunkHead[]> {
-    const rows = this.sql.chunkHeads.all(seriesId) as ChunkColumns[];
+    const rows = this.#sql.chunkHeads.all(seriesId) as ChunkColumns[];
     return rows.map((row) => ({ place: placeOf(row), digest: decodeDigest(row.digest) }));
   }
 
   async chunkData(seriesId: number, { step, seq }: Place): Promise<Buffer> {
-    return (this.sql.chunkData.get(seriesId, step, seq) as ChunkColumns).data;
+    return (this.#sql.chunkData.get(seriesId, step, seq) as ChunkColumns).data;
   }
 
   async chunkAround(seriesId: number, { step, seq }: Place): Promise<StoredChunk | null> {
-    const row = this.sql.chunkBefore.get(seriesId, step, seq) ?? this.sql.firstChunk.get(seriesId);
+    const row = this.#sql.chunkBefore.get(seriesId, step, seq) ?? this.#sql.firstChunk.get(seriesId);
     return row ? { place: placeOf(row as ChunkColumns), data: (row as ChunkColumns).data } : null;
   }
 
   async chunkAfter(seriesId: number, { step, seq }: Place): Promise<Place | null> {
-    const row = this.sql.chunkAfter.get(seriesId, step, seq) as ChunkColumns | undefined;
+    const row = this.#sql.chunkAfter.get(seriesId, step, seq) as ChunkColumns | undefined;
     return row ? placeOf(row) : null;
   }
 
   async lastChunk(seriesId: number): Promise<Chunk | null> {
-    const row = this.sql.lastChunk.get(seriesId) as ChunkColumns | undefined;
+    const row = this.#sql.lastChunk.get(seriesId) as ChunkColumns | undefined;
     return row ? { place: placeOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
   }
 
   async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
-    this.sql.updateChunk.run(encodeDigest(digest), data, seriesId, place.step, place.seq);
+    this.#sql.updateChunk.run(encodeDigest(digest), data, seriesId, place.step, place.seq);
   }
 
   async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {
-    this.sql.deleteChunk.run(seriesId, step, seq);
+    this.#sql.deleteChunk.run(seriesId, step, seq);
   }
 
   async insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void> {
     for (const { place, digest, data } of chunks) {
-      this.sql.insertChunk.run(seriesId, place.step, place.seq, encodeDigest(digest), data);
+      this.#sql.insertChunk.run(seriesId, place.step, place.seq, encodeDigest(digest), data);
     }
   }
 
-  async savepoint(deed: SavepointDeed): Promise<void> {
-    this.sql[deed].run();
+  async savepoint(action: SavepointAction): Promise<void> {
+    this.#sql[action].run();
   }
 }

@@ -22,9 +22,9 @@ type WriteGroup = (group: readonly PointsWrite[]) => Promise<readonly WriteOutco
  * resolves after that commit.
  */
 export class WriteQueue {
-  private waiting: Waiting[] = [];
-  private waitingPoints = 0;
-  private running: Promise<void> | null = null;
+  #waiting: Waiting[] = [];
+  #waitingPoints = 0;
+  #running: Promise<void> | null = null;
 
   constructor(
     private readonly write: WriteGroup,
@@ -32,43 +32,43 @@ export class WriteQueue {
   ) {}
 
   add(batch: PointsWrite): Promise<PointsWritten> {
-    if (this.waitingPoints > this.limits.waitingPoints)
+    if (this.#waitingPoints > this.limits.waitingPoints)
       fail('unavailable', 'too many points wait to be stored; send them again later');
     return new Promise((resolve, reject) => {
-      this.waiting.push({ batch, resolve, reject });
-      this.waitingPoints += batch.points.length;
-      this.running ??= this.drain();
+      this.#waiting.push({ batch, resolve, reject });
+      this.#waitingPoints += batch.points.length;
+      this.#running ??= this.#drain();
     });
   }
 
   /** Resolves when nothing waits any more. */
   async settled(): Promise<void> {
-    while (this.running) await this.running;
+    while (this.#running) await this.#running;
   }
 
-  private async drain(): Promise<void> {
-    while (this.waiting.length > 0) {
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
       // Lets other requests have the database, and lets batches gather.
       await nextTurn();
-      await this.commit(this.takeGroup());
+      await this.#commit(this.#takeGroup());
     }
-    this.running = null;
+    this.#running = null;
   }
 
   /** Ordered by run, so that two servers on one database lock runs in the same order. */
-  private takeGroup(): Waiting[] {
+  #takeGroup(): Waiting[] {
     let points = 0;
-    const end = this.waiting.findIndex(
+    const end = this.#waiting.findIndex(
       ({ batch }) => (points += batch.points.length) >= this.limits.groupPoints,
     );
-    const group = this.waiting.splice(0, end < 0 ? this.waiting.length : end + 1);
-    for (const { batch } of group) this.waitingPoints -= batch.points.length;
+    const group = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end + 1);
+    for (const { batch } of group) this.#waitingPoints -= batch.points.length;
     return group.sort((a, b) =>
       a.batch.run_id < b.batch.run_id ? -1 : Number(a.batch.run_id > b.batch.run_id),
     );
   }
 
-  private async commit(group: readonly Waiting[]): Promise<void> {
+  async #commit(group: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.write(group.map(({ batch }) => batch));
       group.forEach(({ resolve, reject }, index) => {

@@ -6,9 +6,7 @@ import { NodeMetricsIntake } from './intake.js';
 import { nodeMetricsMigrations } from './migrations.js';
 import { readSeries, toSnapshot } from './reader.js';
 import { Rollup } from './rollup.js';
-import { nodeMetricsRef } from './service.js';
 
-export * from './service.js';
 export { nodeMetricsMigrations } from './migrations.js';
 
 const HOUR_MS = 3_600_000;
@@ -43,9 +41,6 @@ export const nodeMetrics = definePlugin({
     ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));
     ctx.migrations(nodeMetricsMigrations);
-    ctx.provide(nodeMetricsRef, {
-      snapshot: (nodeId) => toSnapshot(nodeId, intake.buffer(nodeId), ctx.clock.now()),
-    });
     ctx.hooks.routes.tap(ctx.name, (routes) => {
       routes.add(contract.readNodeMetrics, async ({ params, query }) => {
         const nodeId = await requireNode(ctx, nodes, params.node_id);

@@ -10,7 +10,6 @@ import { nodesMigrations } from './migrations.js';
 import {
   countNodes,
   getNode,
-  listNodes,
   loadCapacity,
   requireNode,
   setAllDisconnected,
@@ -59,7 +58,6 @@ export const nodes = definePlugin({
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub, removal));
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,
-      list: async (db, limit) => (await listNodes(db, { limit })).items,
       require: requireNode,
       count: countNodes,
       capacity: (db) => loadCapacity(db, (id) => hub.connections.get(id)?.isOpen ?? false),

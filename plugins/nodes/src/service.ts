@@ -39,8 +39,6 @@ export interface Nodes {
   get(db: Db, id: string): Promise<NodeRecord | null>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<NodeRecord>;
-  /** Newest first. */
-  list(db: Db, limit: number): Promise<NodeRecord[]>;
   /** `online`: not OFFLINE; a draining node is online. */
   count(db: Db): Promise<{ total: number; online: number }>;
   /** All nodes, by id. */

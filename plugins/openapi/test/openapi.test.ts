@@ -1,7 +1,7 @@
 import { route, routes as contract, type RouteSpec } from '@svc/contract';
 import { definePlugin, ok, sse } from '@svc/kernel';
 import { createTestKernel, type TestKernel } from '@svc/kernel/testing';
-import { auth, authRef } from '@svc/plugin-auth';
+import { auth, authRef, createToken } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
 import { openapi, createDocument, type OpenApiDocument } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
@@ -189,7 +189,7 @@ describe('openapi', () => {
     for (const scope of ['read', 'write', 'sdk', 'agent'] as const) {
       it(`to openapi.json is given to ${scope} scope`, async () => {
         const draft = { name: scope, scope, expires_at: null };
-        const caller = await kernel.use(authRef).createToken(kernel.db, draft, Date.now());
+        const caller = await createToken(kernel.db, draft, Date.now());
         const { status, body } = await kernel.request('GET', '/openapi.json', { token: caller.token });
         expect([status, body]).to.deep.equal([200, document]);
       });

@@ -11,8 +11,6 @@ import {
 import { DEFAULT_PROJECT, looksLikeId, resolvePlacement, resolveProject } from './resolve.js';
 import type { Projects } from './service.js';
 import {
-  findExperiment,
-  findProject,
   insertExperiment,
   insertProject,
   requireExperimentRow,
@@ -41,12 +39,6 @@ export class ProjectCatalog implements Projects {
   async listProjects(db: Db, page: Page): Promise<Listed<Project>> {
     const { items, ...rest } = await selectProjects(db, page);
     return { items: await this.#usage.toProjects(db, items), ...rest };
-  }
-
-  async getProject(db: Db, id: string): Promise<Project | null> {
-    const row = await findProject(db, { id });
-    const [project = null] = await this.#usage.toProjects(db, row ? [row] : []);
-    return project;
   }
 
   async requireProject(db: Db, id: string): Promise<Project> {
@@ -89,12 +81,6 @@ export class ProjectCatalog implements Projects {
     const within = projectId === null ? null : (await requireProjectRow(db, projectId)).id;
     const { items, ...rest } = await selectExperiments(db, within, page);
     return { items: await this.#usage.toExperiments(db, items), ...rest };
-  }
-
-  async getExperiment(db: Db, id: string): Promise<Experiment | null> {
-    const row = await findExperiment(db, { id });
-    const [experiment = null] = await this.#usage.toExperiments(db, row ? [row] : []);
-    return experiment;
   }
 
   async requireExperiment(db: Db, id: string): Promise<Experiment> {

@@ -22,9 +22,6 @@ export interface Projects {
    * Throws not_found for an unknown id, validation_error for an experiment of another project.
    */
   resolve(db: Db, input: PlacementInput, at: number): Promise<ResolvedPlacement>;
-  /** `id` in canonical form. */
-  getProject(db: Db, id: string): Promise<Project | null>;
-  getExperiment(db: Db, id: string): Promise<Experiment | null>;
   /** Any form of id; throws not_found. */
   requireProject(db: Db, id: string): Promise<Project>;
   requireExperiment(db: Db, id: string): Promise<Experiment>;

@@ -45,7 +45,7 @@ eachDatabase((database) => {
       const first = await resolve({ project, experiment });
       expect(first).to.include({ project, experiment });
       expect(await resolve({ project, experiment })).to.deep.equal(first);
-      const stored = await kernel.use(projectsRef).getProject(kernel.db, first.project_id!);
+      const stored = await kernel.use(projectsRef).requireProject(kernel.db, first.project_id!);
       expect(stored).to.deep.equal({
         id: first.project_id,
         name: project,

@@ -11,7 +11,7 @@ type Find = (caller: Caller, id: string) => Promise<IngestTarget>;
  */
 export class KnownTargets {
   /** By id as the caller writes it, the one asked for longest ago first. */
-  private readonly known = new Map<string, IngestTarget>();
+  readonly #known = new Map<string, IngestTarget>();
 
   /** `find` is the whole way: for runs that are not known, and to refuse. */
   constructor(
@@ -20,16 +20,16 @@ export class KnownTargets {
   ) {}
 
   async require(caller: Caller, id: string): Promise<IngestTarget> {
-    const known = this.known.get(id);
+    const known = this.#known.get(id);
     const target = known && this.auth.mayIngest(caller, known) ? known : await this.find(caller, id);
-    this.remember(id, target);
+    this.#remember(id, target);
     return target;
   }
 
-  private remember(id: string, { id: run_id, job_id, attempt }: IngestTarget): void {
-    this.known.delete(id);
-    this.known.set(id, { id: run_id, job_id, attempt });
-    const [oldest] = this.known.keys();
-    if (this.known.size > MAX_KNOWN && oldest !== undefined) this.known.delete(oldest);
+  #remember(id: string, { id: run_id, job_id, attempt }: IngestTarget): void {
+    this.#known.delete(id);
+    this.#known.set(id, { id: run_id, job_id, attempt });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 }

@@ -62,20 +62,20 @@ export class RunBook {
 
   async requireIngest(caller: Caller, id: string): Promise<Run> {
     const run =
-      (await findRun(this.ctx.db, requireId('run', id))) ?? (await this.requireReported(caller, id));
-    this.refuseOthers(caller, run);
+      (await findRun(this.ctx.db, requireId('run', id))) ?? (await this.#requireReported(caller, id));
+    this.#refuseOthers(caller, run);
     return run;
   }
 
   async requireTarget(caller: Caller, id: string): Promise<IngestTarget> {
     const run =
-      (await findTarget(this.ctx.db, requireId('run', id))) ?? (await this.requireReported(caller, id));
-    this.refuseOthers(caller, run);
+      (await findTarget(this.ctx.db, requireId('run', id))) ?? (await this.#requireReported(caller, id));
+    this.#refuseOthers(caller, run);
     return run;
   }
 
   /** Who holds the token of an attempt is its process: its run is there from then on. Throws not_found. */
-  private async requireReported({ ingest }: Caller, id: string): Promise<Run> {
+  async #requireReported({ ingest }: Caller, id: string): Promise<Run> {
     const key = ingest !== null && 'job_id' in ingest ? ingest : fail('not_found', `no run "${id}"`);
     const run = await this.ctx.transaction((tx) =>
       ensureReportedRun(this.parts, tx, key, requireId('run', id), this.ctx.clock.now()),
@@ -83,7 +83,7 @@ export class RunBook {
     return run ?? fail('not_found', `no run "${id}"`);
   }
 
-  private refuseOthers(caller: Caller, run: IngestTarget): void {
+  #refuseOthers(caller: Caller, run: IngestTarget): void {
     if (!this.parts.auth.mayIngest(caller, run)) fail('forbidden', `the token is not good for run ${run.id}`);
   }
 

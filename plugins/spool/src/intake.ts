@@ -42,9 +42,9 @@ type RunOf = (id: string) => Promise<Run>;
 
 /** Takes the spool frames of agents, line by line, and answers each frame with the mark that it has come to. */
 export class SpoolIntake {
-  private complainedAt = -Infinity;
+  #complainedAt = -Infinity;
   /** How often each record was tried that the server fails on. */
-  private readonly failing = new Map<string, number>();
+  readonly #failing = new Map<string, number>();
 
   constructor(
     private readonly ctx: PluginContext,
@@ -57,7 +57,7 @@ export class SpoolIntake {
 
   async frame(frame: SpoolFrame, from: AgentNode): Promise<void> {
     const { job_id, attempt, file } = frame;
-    const taken = await this.takeAll(frame, this.runsOf(frame, from));
+    const taken = await this.#takeAll(frame, this.#runsOf(frame, from));
     const offset = taken.at(-1)?.to ?? frame.from;
     const refused = taken.flatMap(({ to, outcome }) => (outcome === 'committed' ? [] : [{ to, ...outcome }]));
     await this.refusals.tell(
@@ -69,10 +69,10 @@ export class SpoolIntake {
   }
 
   /** The lines up to the first that cannot be stored now. */
-  private async takeAll(frame: SpoolFrame, runOf: RunOf): Promise<Taken[]> {
+  async #takeAll(frame: SpoolFrame, runOf: RunOf): Promise<Taken[]> {
     const taken: Taken[] = [];
     for (const turn of toTurns(frame.lines.map(parseLine))) {
-      const outcomes = await this.takeTurn(turn, runOf, frame);
+      const outcomes = await this.#takeTurn(turn, runOf, frame);
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome === 'later') return taken;
         taken.push({ to: (turn[index] as Line).to, outcome });
@@ -82,56 +82,56 @@ export class SpoolIntake {
   }
 
   /** Points of several lines as one batch, and line by line only where that is not taken: then each has its own outcome. */
-  private async takeTurn(turn: readonly Line[], runOf: RunOf, frame: SpoolFrame): Promise<Outcome[]> {
+  async #takeTurn(turn: readonly Line[], runOf: RunOf, frame: SpoolFrame): Promise<Outcome[]> {
     const all = turn.length > 1 ? toOneBatch(turn) : null;
-    const isTaken = all !== null && (await succeeds(this.take(all, runOf, frame)));
+    const isTaken = all !== null && (await succeeds(this.#take(all, runOf, frame)));
     if (isTaken) return turn.map(() => 'committed');
     const outcomes: Outcome[] = [];
-    for (const line of turn) outcomes.push(await this.takeLine(line, runOf, frame));
+    for (const line of turn) outcomes.push(await this.#takeLine(line, runOf, frame));
     return outcomes;
   }
 
-  private async takeLine({ to, record }: Line, runOf: RunOf, frame: SpoolFrame): Promise<Outcome> {
+  async #takeLine({ to, record }: Line, runOf: RunOf, frame: SpoolFrame): Promise<Outcome> {
     if ('reason' in record) return record;
     const place = `${frame.job_id} ${frame.attempt} ${frame.file} ${to}`;
     try {
-      await this.take(record, runOf, frame);
+      await this.#take(record, runOf, frame);
     } catch (error) {
-      const refusal = toRefusal(error) ?? this.giveUp(error, place);
-      if (refusal === null) this.complain(error, frame);
-      else this.failing.delete(place);
+      const refusal = toRefusal(error) ?? this.#giveUp(error, place);
+      if (refusal === null) this.#complain(error, frame);
+      else this.#failing.delete(place);
       return refusal ?? 'later';
     }
-    this.failing.delete(place);
+    this.#failing.delete(place);
     return 'committed';
   }
 
   /** Resolves after the commit. */
-  private async take(record: SpoolRecord, runOf: RunOf, key: AttemptKey): Promise<void> {
+  async #take(record: SpoolRecord, runOf: RunOf, key: AttemptKey): Promise<void> {
     await this.store.store(record, await runOf(record.run_id), toCaller(key));
   }
 
   /** null: it is to be tried again. */
-  private giveUp(error: unknown, place: string): Refusal | null {
+  #giveUp(error: unknown, place: string): Refusal | null {
     if (this.ctx.signal.aborted || error instanceof HttpError || isDatabaseOutage(error)) return null;
-    const tries = (this.failing.get(place) ?? 0) + 1;
-    if (this.failing.size >= MAX_FAILING) this.failing.clear();
-    this.failing.set(place, tries);
+    const tries = (this.#failing.get(place) ?? 0) + 1;
+    if (this.#failing.size >= MAX_FAILING) this.#failing.clear();
+    this.#failing.set(place, tries);
     return tries < MAX_TRIES ? null : { reason: `the server failed on it ${tries} times; its log says why` };
   }
 
   /** Each run of a frame is looked for once. */
-  private runsOf(key: AttemptKey, from: AgentNode): RunOf {
+  #runsOf(key: AttemptKey, from: AgentNode): RunOf {
     const known = new Map<string, Promise<Run>>();
     return (id) => {
-      const run = known.get(id) ?? this.requireRun(key, from, id);
+      const run = known.get(id) ?? this.#requireRun(key, from, id);
       known.set(id, run);
       return run;
     };
   }
 
   /** The run, when it is of that attempt on that node. */
-  private async requireRun(key: AttemptKey, from: AgentNode, given: string): Promise<Run> {
+  async #requireRun(key: AttemptKey, from: AgentNode, given: string): Promise<Run> {
     const id = requireId('run', given);
     const job_id = requireId('job', key.job_id);
     const { db } = this.ctx;
@@ -142,10 +142,10 @@ export class SpoolIntake {
     return this.runs.requireIngest(toCaller(key), id);
   }
 
-  private complain(err: unknown, { job_id, attempt }: AttemptKey): void {
+  #complain(err: unknown, { job_id, attempt }: AttemptKey): void {
     const now = this.ctx.clock.now();
-    if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
-    this.complainedAt = now;
+    if (now - this.#complainedAt < COMPLAIN_EVERY_MS) return;
+    this.#complainedAt = now;
     this.ctx.log.error(
       { err, job_id, attempt },
       'a spooled record cannot be stored; its agent keeps it and tries again',

@@ -16,7 +16,7 @@ interface Services {
 
 /** Stores one event for each attempt with refused records. It describes the first frame in which records were refused. */
 export class RefusalEvents {
-  private readonly told = new Set<string>();
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'transaction' | 'log'>,
@@ -28,19 +28,19 @@ export class RefusalEvents {
     const [reason] = reasons;
     const { job_id, attempt, file } = frame;
     const name = `${from.id} ${job_id} ${attempt}`;
-    if (reason === undefined || this.told.has(name)) return;
-    if (this.told.size >= MAX_TOLD) this.told.clear();
+    if (reason === undefined || this.#told.has(name)) return;
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
     // Must hold: it is noted before anything is waited for, since frames of other files come meanwhile.
-    this.told.add(name);
+    this.#told.add(name);
     try {
-      await this.store(frame, from, reasons.length, reason);
+      await this.#store(frame, from, reasons.length, reason);
     } catch (err) {
-      this.told.delete(name);
+      this.#told.delete(name);
       this.ctx.log.error({ err, job_id, attempt, file, reason }, 'cannot tell of refused spool records');
     }
   }
 
-  private async store(frame: SpoolFrame, from: AgentNode, count: number, reason: string): Promise<void> {
+  async #store(frame: SpoolFrame, from: AgentNode, count: number, reason: string): Promise<void> {
     const { db } = this.ctx;
     const { jobs, runs, events } = this.services;
     const { attempt, file } = frame;

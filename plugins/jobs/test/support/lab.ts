@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { FakeAgent } from '../../../nodes/test/support/fake-agent.js';
 import { jobChanged } from '../../src/hooks.js';
 import { jobs, jobsRef, type Jobs } from '../../src/index.js';
+import type { AttemptRow } from '../../src/job-row.js';
 
 export { FakeAgent, toReport, virtualSlots } from '../../../nodes/test/support/fake-agent.js';
 
@@ -52,6 +53,11 @@ export class Lab {
 
   get jobs(): Jobs {
     return this.kernel.use(jobsRef);
+  }
+
+  /** As they are stored, oldest first. */
+  attempts(jobId: string): Promise<AttemptRow[]> {
+    return this.kernel.db<AttemptRow>('attempts').where({ job_id: jobId }).orderBy('attempt');
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type TestKernel,
   type TestKernelOptions,
 } from '@svc/kernel/testing';
-import { auth, authRef } from '@svc/plugin-auth';
+import { auth, createToken } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
 import { jobs, jobsRef } from '@svc/plugin-jobs';
 import { metricDefinitions } from '@svc/plugin-metric-definitions';
@@ -62,7 +62,7 @@ export class Rig {
     const tokens: Record<string, string> = {};
     for (const scope of SCOPES) {
       const draft = { name: scope, scope, expires_at: null };
-      tokens[scope] = (await kernel.use(authRef).createToken(kernel.db, draft, Date.now())).token;
+      tokens[scope] = (await createToken(kernel.db, draft, Date.now())).token;
     }
     return new Rig(kernel, tokens as Record<Scope, string>);
   }

@@ -14,8 +14,8 @@ interface Unreadable {
 }
 
 /** The logs as agents need them: one that cannot be read is said once, holds up nobody, and is looked at again by itself. */
-export class PatientLogs {
-  private readonly unreadable = new Map<string, Unreadable>();
+export class RetryingLogStore {
+  readonly #unreadable = new Map<string, Unreadable>();
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'log' | 'clock' | 'signal'>,
@@ -27,49 +27,49 @@ export class PatientLogs {
    * anybody from then on.
    */
   async with(key: AttemptKey, use: (log: AttemptLog) => Promise<void>, later?: Answer): Promise<void> {
-    if (!this.unreadable.has(nameOf(key))) {
+    if (!this.#unreadable.has(nameOf(key))) {
       try {
         return await this.store.with(key.job_id, key.attempt, use);
       } catch (err) {
-        this.setAside(key, err);
+        this.#setAside(key, err);
       }
     }
-    const { owed } = this.unreadable.get(nameOf(key))!;
+    const { owed } = this.#unreadable.get(nameOf(key))!;
     if (later) owed.push(later);
     else owed.length = 0;
   }
 
-  private setAside(key: AttemptKey, err: unknown): void {
-    if (this.unreadable.has(nameOf(key))) return;
+  #setAside(key: AttemptKey, err: unknown): void {
+    if (this.#unreadable.has(nameOf(key))) return;
     const file = this.store.pathOf(key.job_id, key.attempt);
     this.ctx.log.error(
       { err, ...key },
       `the log ${file} or ${file}.gz cannot be read: nothing is taken for it until it can be`,
     );
-    this.unreadable.set(nameOf(key), { key, owed: [] });
-    this.lookAgainLater(key);
+    this.#unreadable.set(nameOf(key), { key, owed: [] });
+    this.#lookAgainLater(key);
   }
 
-  private lookAgainLater(key: AttemptKey): void {
+  #lookAgainLater(key: AttemptKey): void {
     const { clock, signal } = this.ctx;
     if (signal.aborted) return;
     const timer = clock.setTimeout(() => {
       signal.removeEventListener('abort', timer.clear);
-      void this.lookAgain(key);
+      void this.#lookAgain(key);
     }, LOOK_AGAIN_MS);
     signal.addEventListener('abort', timer.clear);
   }
 
-  private async lookAgain(key: AttemptKey): Promise<void> {
+  async #lookAgain(key: AttemptKey): Promise<void> {
     try {
       await this.store.with(key.job_id, key.attempt, async (log) => {
-        const { owed } = this.unreadable.get(nameOf(key))!;
-        this.unreadable.delete(nameOf(key));
+        const { owed } = this.#unreadable.get(nameOf(key))!;
+        this.#unreadable.delete(nameOf(key));
         for (const answer of owed) answer(log);
       });
       this.ctx.log.info(key, 'the log can be read again');
     } catch {
-      this.lookAgainLater(key);
+      this.#lookAgainLater(key);
     }
   }
 }
