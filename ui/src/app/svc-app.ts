@@ -198,9 +198,3 @@ function describeRedeem(error: ApiError): string {
   if (error.code === 'network') return error.message;
   return 'This sign-in link was already used or has expired. Ask for a new one, or sign in with a token.';
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-app': SvcApp;
-  }
-}

@@ -111,9 +111,3 @@ export class SvcNav extends LitElement {
     this.dispatchEvent(new CustomEvent('svc-sign-out'));
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-nav': SvcNav;
-  }
-}

@@ -164,9 +164,3 @@ export class SvcSignIn extends LitElement {
     }
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-sign-in': SvcSignIn;
-  }
-}

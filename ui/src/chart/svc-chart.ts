@@ -249,9 +249,3 @@ export class SvcChart extends LitElement {
     this.dispatchEvent(new CustomEvent('svc-zoom', { detail: range }));
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-chart': SvcChart;
-  }
-}

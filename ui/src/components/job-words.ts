@@ -15,6 +15,11 @@ export function describeResources({ resources }: Pick<Job, 'resources'>): string
   return resources.gpu > 0 ? plural(resources.gpu, 'GPU') : 'CPU';
 }
 
+/** `vision / resnet`. */
+export function describePlace({ project, experiment }: Job): string {
+  return [project, experiment].filter(Boolean).join(' / ') || '–';
+}
+
 /** Why the job waits, failed or was lost, in a sentence; null when there is nothing to explain. */
 export function describeOutcome(job: Job): string | null {
   if (job.status === 'QUEUED') return job.pending_reason ?? 'waiting to be scheduled';

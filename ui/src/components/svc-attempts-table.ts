@@ -213,9 +213,3 @@ function renderReason(attempt: JobAttempt) {
     }</span
   >`;
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-attempts-table': SvcAttemptsTable;
-  }
-}

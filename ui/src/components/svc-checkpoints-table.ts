@@ -4,6 +4,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { formatBytes, formatCount, splitPath } from '../format.js';
 import { baseStyles } from '../styles/shared.js';
+import { dataTableStyles } from '../styles/table-styles.js';
 import './svc-copy.js';
 import './svc-time.js';
 
@@ -14,46 +15,16 @@ export class SvcCheckpointsTable extends LitElement {
 
   static override styles = [
     baseStyles,
+    dataTableStyles,
     css`
       .scroll {
         max-height: 16rem;
-        overflow: auto;
         border-radius: 0 0 var(--radius-lg) var(--radius-lg);
-      }
-      table {
-        width: 100%;
-        border-spacing: 0;
-        font-size: var(--text-sm);
-      }
-      thead th {
-        position: sticky;
-        top: 0;
-        z-index: 1;
-        height: 2.25rem;
-        background: var(--color-surface);
-        border-bottom: 1px solid var(--color-line);
-        color: var(--color-text-3);
-        font-size: var(--text-xs);
-        font-weight: var(--weight-medium);
-        text-align: left;
       }
       th,
       td {
         padding: 0.1875rem var(--space-4);
         white-space: nowrap;
-      }
-      thead .number,
-      .number {
-        text-align: right;
-      }
-      tbody th {
-        font-weight: var(--weight-medium);
-      }
-      tbody tr + tr > * {
-        border-top: 1px solid var(--color-line);
-      }
-      tbody tr:hover {
-        background: var(--color-hover);
       }
       /* The rest of the width, and no more, however long the path. */
       .where {
@@ -158,10 +129,4 @@ function renderCheckpoint({ id, step, path, size, created_at: createdAt }: Check
     <td class="number">${size === null ? '–' : formatBytes(size)}</td>
     <td class="number quiet"><svc-time .from=${createdAt}></svc-time></td>
   </tr>`;
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-checkpoints-table': SvcCheckpointsTable;
-  }
 }

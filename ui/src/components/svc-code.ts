@@ -40,9 +40,3 @@ export class SvcCode extends LitElement {
     return html`<code tabindex="0">${this.text}</code><svc-copy .text=${this.text}></svc-copy>`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-code': SvcCode;
-  }
-}

@@ -71,9 +71,3 @@ export class SvcConfirm extends LitElement {
     </dialog>`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-confirm': SvcConfirm;
-  }
-}

@@ -66,9 +66,3 @@ async function copyText(text: string): Promise<void> {
   document.execCommand('copy');
   area.remove();
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-copy': SvcCopy;
-  }
-}

@@ -82,9 +82,3 @@ export class SvcEnv extends LitElement {
     </details>`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-env': SvcEnv;
-  }
-}

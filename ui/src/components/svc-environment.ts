@@ -113,9 +113,3 @@ ${toDiffParts(diff).map(({ kind, text }) => html`<span class=${kind}>${text}</sp
 function countFiles(diff: string): number {
   return diff.split('\n').filter((line) => line.startsWith('diff --git ')).length;
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-environment': SvcEnvironment;
-  }
-}

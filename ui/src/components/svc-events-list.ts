@@ -155,9 +155,3 @@ export class SvcEventsList extends LitElement {
     return this.nodes.find((node) => node.id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-events-list': SvcEventsList;
-  }
-}

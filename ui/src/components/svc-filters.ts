@@ -62,9 +62,3 @@ export class SvcFilters extends LitElement {
     </button>`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-filters': SvcFilters;
-  }
-}

@@ -119,9 +119,3 @@ export class SvcJobActions extends LitElement {
     this.dispatchEvent(new CustomEvent('svc-job-changed', { bubbles: true, composed: true }));
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-job-actions': SvcJobActions;
-  }
-}

@@ -5,7 +5,7 @@ import { shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
-import { describeOutcome, describeResources } from './job-words.js';
+import { describeOutcome, describePlace, describeResources } from './job-words.js';
 import './svc-job-actions.js';
 import './svc-status.js';
 import './svc-time.js';
@@ -87,9 +87,6 @@ export class SvcJobRow extends LitElement {
         .facts {
           display: contents;
         }
-        .narrow {
-          display: none;
-        }
       }
     `,
   ];
@@ -125,15 +122,5 @@ export class SvcJobRow extends LitElement {
           : html`<div class="reason ${job.status === 'FAILED' ? 'bad' : ''}" role="cell">${reason}</div>`
       }
     </div>`;
-  }
-}
-
-function describePlace({ project, experiment }: Job): string {
-  return [project, experiment].filter(Boolean).join(' / ') || '–';
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-job-row': SvcJobRow;
   }
 }

@@ -153,9 +153,3 @@ function renderColumn({ title, isNumber, isHidden }: Column) {
     >${isHidden ? html`<span class="visually-hidden">${title}</span>` : title}</span
   >`;
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-list': SvcList;
-  }
-}

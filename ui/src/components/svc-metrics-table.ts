@@ -5,6 +5,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
+import { dataTableStyles } from '../styles/table-styles.js';
 import { icon, type IconName } from './icons.js';
 
 const TREND_ICONS: Readonly<Record<string, IconName>> = {
@@ -21,48 +22,17 @@ export class SvcMetricsTable extends LitElement {
   static override styles = [
     baseStyles,
     iconStyles,
+    dataTableStyles,
     css`
       .scroll {
         max-height: 22rem;
-        overflow: auto;
         border-radius: var(--radius-lg);
-      }
-      table {
-        width: 100%;
-        border-spacing: 0;
-        font-size: var(--text-sm);
-      }
-      th {
-        text-align: left;
-        font-weight: var(--weight-normal);
-      }
-      thead th {
-        position: sticky;
-        top: 0;
-        height: 2.25rem;
-        background: var(--color-surface);
-        border-bottom: 1px solid var(--color-line);
-        color: var(--color-text-3);
-        font-size: var(--text-xs);
-        font-weight: var(--weight-medium);
-        white-space: nowrap;
       }
       th,
       td {
         padding: 0.375rem var(--space-4);
       }
-      tbody tr + tr > * {
-        border-top: 1px solid var(--color-line);
-      }
-      tbody tr:hover {
-        background: var(--color-hover);
-      }
-      .number {
-        text-align: right;
-        white-space: nowrap;
-      }
       tbody th {
-        font-weight: var(--weight-medium);
         overflow-wrap: anywhere;
       }
       .primary {
@@ -178,10 +148,4 @@ function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['di
 
 function byImportance([a, left]: [string, MetricSummary], [b, right]: [string, MetricSummary]): number {
   return Number(right.is_primary) - Number(left.is_primary) || (a < b ? -1 : 1);
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-metrics-table': SvcMetricsTable;
-  }
 }

@@ -11,6 +11,7 @@ import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
+import { fact } from './record-parts.js';
 import './svc-status.js';
 import './svc-time.js';
 import { toast } from './svc-toasts.js';
@@ -265,17 +266,4 @@ export class SvcNodeCard extends LitElement {
 function describeDevice({ model, memory_total_mb: memory, virtual }: Slot): string {
   const parts = [model, memory === null ? '' : formatMegabytes(memory), virtual ? 'virtual, no device' : ''];
   return parts.filter(Boolean).join(' · ');
-}
-
-function fact(name: string, value: string) {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-node-card': SvcNodeCard;
-  }
 }

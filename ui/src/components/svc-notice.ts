@@ -72,9 +72,3 @@ export class SvcNotice extends LitElement {
     `;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-notice': SvcNotice;
-  }
-}

@@ -65,9 +65,3 @@ export class SvcProgress extends LitElement {
     `;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-progress': SvcProgress;
-  }
-}

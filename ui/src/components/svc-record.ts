@@ -64,9 +64,3 @@ function flatten(value: Readonly<Record<string, unknown>>, prefix = ''): [string
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-record': SvcRecord;
-  }
-}

@@ -300,9 +300,3 @@ export class SvcRunCharts extends LitElement {
     this.filter = (event.target as HTMLInputElement).value;
   };
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-run-charts': SvcRunCharts;
-  }
-}

@@ -13,6 +13,7 @@ import type { Run, RunSummary } from '../data/runs.js';
 import { formatDuration, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles, controlStyles, panelStyles } from '../styles/shared.js';
+import { fact } from './record-parts.js';
 import { runOverviewStyles } from './run-overview-styles.js';
 import './svc-checkpoints-table.js';
 import './svc-environment.js';
@@ -80,14 +81,14 @@ export class SvcRunOverview extends LitElement {
       <section class="panel facts-panel">
         <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
         <dl class="facts">
-          ${this.#fact('Project', this.#nameProject(run))}
-          ${this.#fact('Experiment', this.#nameExperiment(run))}
-          ${this.#fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
-          ${this.#fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
-          ${run.epoch === null ? nothing : this.#fact('Epoch', String(Number(run.epoch.toFixed(2))))}
-          ${run.job_id ? this.#fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
-          ${this.#fact('Source', run.source)} ${this.#renderCommit(run)}
-          ${run.tags.length > 0 ? this.#fact('Tags', this.#renderTags(run)) : nothing}
+          ${fact('Project', this.#nameProject(run))}
+          ${fact('Experiment', this.#nameExperiment(run))}
+          ${fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
+          ${fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
+          ${run.epoch === null ? nothing : fact('Epoch', String(Number(run.epoch.toFixed(2))))}
+          ${run.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
+          ${fact('Source', run.source)} ${this.#renderCommit(run)}
+          ${run.tags.length > 0 ? fact('Tags', this.#renderTags(run)) : nothing}
         </dl>
         ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
       </section>
@@ -125,7 +126,7 @@ export class SvcRunOverview extends LitElement {
     const { commit } = toEnvironment(environment);
     if (!commit) return nothing;
     const state = [commit.branch, commit.isDirty ? 'with changes' : null].filter(Boolean).join(', ');
-    return this.#fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
+    return fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
   }
 
   #renderTags({ tags }: Run) {
@@ -163,13 +164,6 @@ export class SvcRunOverview extends LitElement {
     </section>`;
   }
 
-  #fact(name: string, value: unknown) {
-    return html`<div>
-      <dt>${name}</dt>
-      <dd>${value}</dd>
-    </div>`;
-  }
-
   #nameProject({ project_id: id }: Run) {
     if (!id) return '–';
     const name = this.#places.value?.[0].find((project) => project.id === id)?.name ?? shortId(id);
@@ -187,11 +181,5 @@ export class SvcRunOverview extends LitElement {
     if (to !== null || !step || max === null || step >= max) return nothing;
     const restMs = ((this.api.now() - from) / step) * (max - step);
     return html`<span class="quiet"> · about ${formatDuration(restMs)} left</span>`;
-  }
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-run-overview': SvcRunOverview;
   }
 }

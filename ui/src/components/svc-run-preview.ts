@@ -116,9 +116,3 @@ function primaryGroup(summary: RunSummary) {
   const groups = groupMetrics(Object.keys(summary.metrics).sort());
   return orderGroups(groups, (name) => summary.metrics[name]?.is_primary ?? false)[0];
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-run-preview': SvcRunPreview;
-  }
-}

@@ -117,9 +117,3 @@ export class SvcRunRow extends LitElement {
     >`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-run-row': SvcRunRow;
-  }
-}

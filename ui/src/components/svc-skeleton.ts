@@ -57,9 +57,3 @@ export class SvcSkeleton extends LitElement {
       )}`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-skeleton': SvcSkeleton;
-  }
-}

@@ -46,9 +46,3 @@ export class SvcStale extends LitElement {
     </p>`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-stale': SvcStale;
-  }
-}

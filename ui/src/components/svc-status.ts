@@ -43,7 +43,6 @@ function lookOf(value: string): Look {
 @customElement('svc-status')
 export class SvcStatus extends LitElement {
   @property() value = '';
-  @property({ reflect: true }) look: 'pill' | 'plain' = 'pill';
 
   static override styles = [
     baseStyles,
@@ -66,11 +65,6 @@ export class SvcStatus extends LitElement {
         color: var(--tone);
         background: var(--ground);
         --icon-ground: var(--ground);
-      }
-      :host([look='plain']) span {
-        padding: 0;
-        background: none;
-        --icon-ground: var(--color-surface);
       }
       .neutral {
         --tone: var(--color-neutral);
@@ -103,10 +97,4 @@ export class SvcStatus extends LitElement {
 
 export function statusLabel(value: string): string {
   return lookOf(value).label;
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-status': SvcStatus;
-  }
 }

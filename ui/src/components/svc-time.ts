@@ -41,9 +41,3 @@ export class SvcTime extends LitElement {
     return this.elapsed && this.to !== null ? `${from} to ${formatDateTime(this.to)}` : from;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-time': SvcTime;
-  }
-}

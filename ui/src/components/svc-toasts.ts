@@ -111,9 +111,3 @@ export class SvcToasts extends LitElement {
     this.toasts = this.toasts.filter((one) => one.id !== id);
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-toasts': SvcToasts;
-  }
-}

@@ -387,9 +387,3 @@ export class SvcLogView extends LitElement {
     }
   };
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-log-view': SvcLogView;
-  }
-}

@@ -1,17 +1,6 @@
 import { css } from 'lit';
 
 export const jobPageStyles = css`
-  .id {
-    display: inline-flex;
-    align-items: center;
-    min-width: 0;
-    color: var(--color-text-3);
-    font-size: var(--text-xs);
-  }
-  .id code {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
   .outcome {
     display: flex;
     gap: var(--space-3);

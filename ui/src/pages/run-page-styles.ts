@@ -1,17 +1,6 @@
 import { css } from 'lit';
 
 export const runPageStyles = css`
-  .id {
-    display: inline-flex;
-    align-items: center;
-    color: var(--color-text-3);
-    font-size: var(--text-xs);
-    min-width: 0;
-  }
-  .id code {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
   .reasons {
     display: grid;
     gap: var(--space-1);

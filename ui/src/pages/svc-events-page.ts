@@ -133,9 +133,3 @@ export class SvcEventsPage extends LitElement {
     if (window.scrollY < TOP_PX) this.#events.showWaiting();
   };
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-events-page': SvcEventsPage;
-  }
-}

@@ -3,15 +3,14 @@ import { isTerminal } from '@svc/contract/protocol';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
-import { describeOutcome, describeResources } from '../components/job-words.js';
+import { describeOutcome, describePlace, describeResources } from '../components/job-words.js';
+import { fact, renderPending } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
 import '../components/svc-env.js';
 import '../components/svc-job-actions.js';
-import '../components/svc-notice.js';
 import '../components/svc-run-preview.js';
-import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
 import '../components/svc-time.js';
@@ -63,25 +62,13 @@ export class SvcJobPage extends LitElement {
 
   override render() {
     const job = this.#job.value;
-    if (!job || !(this.#runs.value ?? this.#runs.error)) return this.#renderPending();
+    if (!job || !(this.#runs.value ?? this.#runs.error)) return renderPending(this.#job, 'job', paths.jobs());
     return html`
       ${this.#renderHead(job)}
       <svc-stale .error=${this.#job.error} @svc-retry=${() => this.#refresh()}></svc-stale>
       ${this.#renderOutcome(job)} ${this.#renderOverview(job)} ${this.#renderAttempts(job)}
       ${this.#renderLog(job)}
     `;
-  }
-
-  #renderPending() {
-    if (!this.#job.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    const isUnknown = this.#job.error.status === 404;
-    return html`<svc-notice
-      tone="danger"
-      headline=${isUnknown ? 'Job not found' : 'The job could not be loaded'}
-      action=${isUnknown ? '' : 'Try again'}
-      @svc-action=${() => this.#job.reload()}
-      >${isUnknown ? html`<a href=${paths.jobs()}>Show all jobs</a>` : this.#job.error.message}</svc-notice
-    >`;
   }
 
   #renderHead(job: Job) {
@@ -234,17 +221,6 @@ export class SvcJobPage extends LitElement {
   }
 }
 
-function fact(name: string, value: unknown, size = '') {
-  return html`<div class=${size}>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-}
-
-function describePlace({ project, experiment }: Job): string {
-  return [project, experiment].filter(Boolean).join(' / ') || '–';
-}
-
 function describeSelector({ node_selector: selector }: Job): string {
   return Object.entries(selector)
     .map(([name, value]) => `${name}=${value}`)
@@ -254,10 +230,4 @@ function describeSelector({ node_selector: selector }: Job): string {
 /** A job that never started stopped waiting when it ended. */
 function endOfWait(job: Job): number | null {
   return job.status === 'QUEUED' ? null : job.finished_at;
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-job-page': SvcJobPage;
-  }
 }

@@ -169,9 +169,3 @@ export class SvcJobsPage extends LitElement {
     this.#status.refresh();
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-jobs-page': SvcJobsPage;
-  }
-}

@@ -111,9 +111,3 @@ export class SvcNodesPage extends LitElement {
     >`;
   }
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-nodes-page': SvcNodesPage;
-  }
-}

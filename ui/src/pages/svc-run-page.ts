@@ -3,8 +3,8 @@ import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import { loadFailure } from '../components/load-failure.js';
+import { renderPending } from '../components/record-parts.js';
 import '../components/svc-copy.js';
-import '../components/svc-notice.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
@@ -54,7 +54,7 @@ export class SvcRunPage extends LitElement {
 
   override render() {
     const run = this.#run.value;
-    if (!run) return this.#renderPending();
+    if (!run) return renderPending(this.#run, 'run', paths.runs());
     return html`
       ${this.#renderHead(run)}
       <svc-stale
@@ -63,18 +63,6 @@ export class SvcRunPage extends LitElement {
       ></svc-stale>
       ${this.#renderTabs()} ${this.#renderTab(run)}
     `;
-  }
-
-  #renderPending() {
-    if (!this.#run.error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    const isUnknown = this.#run.error.status === 404;
-    return html`<svc-notice
-      tone="danger"
-      headline=${isUnknown ? 'Run not found' : 'The run could not be loaded'}
-      action=${isUnknown ? '' : 'Try again'}
-      @svc-action=${() => this.#run.reload()}
-      >${isUnknown ? html`<a href=${paths.runs()}>Show all runs</a>` : this.#run.error.message}</svc-notice
-    >`;
   }
 
   #renderHead(run: Run) {
@@ -147,11 +135,5 @@ export class SvcRunPage extends LitElement {
   #refresh(): void {
     this.#run.refresh();
     this.#summary.refresh();
-  }
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-run-page': SvcRunPage;
   }
 }

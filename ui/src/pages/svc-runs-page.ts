@@ -245,9 +245,3 @@ export class SvcRunsPage extends LitElement {
     }, TYPING_MS);
   };
 }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'svc-runs-page': SvcRunsPage;
-  }
-}

@@ -55,8 +55,7 @@ export const baseStyles = css`
     outline-offset: 2px;
     border-radius: var(--radius-sm);
   }
-  code,
-  .mono {
+  code {
     font-family: var(--font-mono);
     font-size: 0.93em;
   }
@@ -232,6 +231,17 @@ const pageFrameStyles = css`
   .page-head .summary {
     color: var(--color-text-2);
     font-size: var(--text-sm);
+  }
+  .page-head .id {
+    display: inline-flex;
+    align-items: center;
+    min-width: 0;
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+  }
+  .page-head .id code {
+    overflow: hidden;
+    text-overflow: ellipsis;
   }
   .page-head .actions {
     display: flex;

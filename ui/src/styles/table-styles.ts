@@ -72,6 +72,46 @@ export const tableStyles = css`
   }
 `;
 
+/** Of a `<table>` that scrolls under its head. */
+export const dataTableStyles = css`
+  .scroll {
+    overflow: auto;
+  }
+  table {
+    width: 100%;
+    border-spacing: 0;
+    font-size: var(--text-sm);
+  }
+  th {
+    text-align: left;
+  }
+  thead th {
+    position: sticky;
+    top: 0;
+    z-index: 1;
+    height: 2.25rem;
+    background: var(--color-surface);
+    border-bottom: 1px solid var(--color-line);
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+    font-weight: var(--weight-medium);
+    white-space: nowrap;
+  }
+  tbody th {
+    font-weight: var(--weight-medium);
+  }
+  tbody tr + tr > * {
+    border-top: 1px solid var(--color-line);
+  }
+  tbody tr:hover {
+    background: var(--color-hover);
+  }
+  .number {
+    text-align: right;
+    white-space: nowrap;
+  }
+`;
+
 /** A row that is an element of its own, in a table. */
 export const rowStyles = [
   tableStyles,

@@ -89,7 +89,7 @@ async function mountApp(address: string, token: string | null): Promise<void> {
   unmount();
   if (token !== null) sessionStorage.setItem('svc.token', token);
   history.replaceState(null, '', address);
-  const app = document.createElement('svc-app');
+  const app = document.createElement('svc-app') as ReactiveElement;
   document.body.append(app);
   await app.updateComplete;
 }
