@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
+import { serverFile, toLocalServer } from '@svc/client/local-server';
 import { authRef } from '@svc/plugin-auth';
 import { stopSignal, tellReady, untilAborted } from './lifetime.js';
 import { printLines } from './output/print.js';
-import { serverFile, toRunningServer } from './running-server.js';
 
 /** Starts the server; it ends, and the process with it, when told to stop. Throws the BootError of a boot that fails. */
 export async function serve(configFile: string, flags: NonNullable<ResolveOptions['flags']>): Promise<void> {
@@ -32,7 +32,7 @@ async function end(kernel: Kernel, { dataDir }: ResolvedConfig): Promise<never> 
 function leaveAddress(dataDir: string, url: string): void {
   const file = serverFile(dataDir);
   try {
-    writeFileSync(file, `${JSON.stringify(toRunningServer(url))}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(toLocalServer(url))}\n`, { mode: 0o600 });
   } catch (error) {
     const reason = (error as Error).message;
     process.stderr.write(`${file} cannot be written (${reason}): svc on this host needs --url ${url}\n`);

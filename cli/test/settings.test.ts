@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { toDataDir, toLocalServer, type LocalServer } from '@svc/client/local-server';
 import { expect } from 'chai';
 import { Failure, UsageError } from '../src/failure.js';
-import { toRunningServer, type RunningServer } from '../src/running-server.js';
-import { isServerMeant, loadConnection, toDataDir } from '../src/settings.js';
+import { isServerMeant, loadConnection } from '../src/settings.js';
 
 describe('where the server is', () => {
   let dataDir: string;
@@ -14,8 +14,8 @@ describe('where the server is', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true }));
 
-  function leaveServer(server: Partial<RunningServer> = {}): void {
-    const all = { ...toRunningServer('http://127.0.0.1:12345'), ...server };
+  function leaveServer(server: Partial<LocalServer> = {}): void {
+    const all = { ...toLocalServer('http://127.0.0.1:12345'), ...server };
     writeFileSync(path.join(dataDir, 'server.json'), JSON.stringify(all));
   }
 

@@ -82,11 +82,11 @@ describe('architecture', () => {
     ['the signals the contract', /^signals\//, /^contract(\/protocol)?$/],
     ['the client the contract', /^client\//, /^contract(\/protocol)?$/],
     ['the console contract and client', /^ui\//, /^(contract(\/protocol)?|client)$/],
-    ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client)$/],
+    ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client(\/local-server)?)$/],
     [
       'the command line contract, client, kernel, agent and plugins',
       /^cli\//,
-      /^(contract(\/protocol)?|client|kernel|agent|plugin-[\w-]+(\/agent)?)$/,
+      /^(contract(\/protocol)?|client(\/local-server)?|kernel|agent|plugin-[\w-]+(\/agent)?)$/,
     ],
     [
       'server halves contract, kernel, signals and other plugins',
@@ -180,7 +180,10 @@ describe('architecture', () => {
   });
 
   it('keeps schemas and all that a browser lacks out of client, console and signals', () => {
-    const inBrowsers = sources.filter(({ folder }) => ['client', 'ui', 'signals'].includes(folder));
+    const inBrowsers = sources.filter(
+      ({ folder, file }) =>
+        ['client', 'ui', 'signals'].includes(folder) && relativePath(file) !== 'client/src/local-server.ts',
+    );
     expect(reachedFrom(inBrowsers, /^@svc\/contract$|^typebox|^node:/)).to.deep.equal([]);
   });
 

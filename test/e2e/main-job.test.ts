@@ -3,7 +3,7 @@ import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type Client } from '@svc/client';
-import { loadToken } from '../../cli/src/settings.js';
+import { loadToken } from '@svc/client/local-server';
 import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { argumentsOf, findMarked } from '../support/processes.js';

@@ -1,10 +1,10 @@
 import { routes } from '@svc/contract';
 import type { Command } from 'commander';
 import { createClient, type Client } from '@svc/client';
+import { loadToken } from '@svc/client/local-server';
 import { Failure } from '../failure.js';
 import { stopSignal, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
-import { loadToken } from '../settings.js';
 import { ensureAgentToken } from '../up/agent-token.js';
 import { startChild, type Child } from '../up/child.js';
 import { requirePython, submitExample } from '../up/example.js';

@@ -1,8 +1,9 @@
 import { createClient } from '@svc/client';
+import { toDataDir } from '@svc/client/local-server';
 import { routes, type TokenRecord } from '@svc/contract';
 import type { CreatedToken, TokenDraft } from '@svc/plugin-auth';
 import { readAll } from './read-all.js';
-import { isServerMeant, loadConnection, toDataDir, type ConnectionOptions } from '../settings.js';
+import { isServerMeant, loadConnection, type ConnectionOptions } from '../settings.js';
 
 export interface Tokens {
   create(draft: TokenDraft): Promise<CreatedToken>;

@@ -1,4 +1,4 @@
-import { ApiError, createClient, endpoint, pause, retryDelayMs } from '@svc/client';
+import { ApiError, createClient, endpoint, pause, retryDelayMs, type Connection } from '@svc/client';
 import type { BodyOf, routes } from '@svc/contract';
 import { maskSecrets } from '@svc/contract/protocol';
 import os from 'node:os';
@@ -52,20 +52,22 @@ export async function init(options: InitOptions = {}): Promise<Run> {
 async function begin(settings: Settings, draft: Draft): Promise<ReportingRun> {
   const runId = hasAttached ? null : settings.runId;
   if (runId !== null) hasAttached = true;
-  if (settings.mode === 'offline') return recordOffline(settings, draft, runId, 'SVC_MODE=offline');
-  if (settings.url === null)
+  const { mode, server } = settings;
+  if (mode === 'offline') return recordOffline(settings, draft, runId, 'SVC_MODE=offline');
+  if (server === null)
     return recordOffline(settings, draft, runId, 'no server runs on this host; SVC_URL names another');
-  if (runId !== null) return attach(settings, draft, runId);
+  if (runId !== null) return attach(settings, server, draft, runId);
   try {
-    const { id, name, ingest_token } = await create(settings, draft);
+    const { id, name, ingest_token } = await create(settings, server, draft);
     const named = { ...draft, name };
-    return newRun(settings, named, id, serverSink(settings, named, id, ingest_token), { isAttached: false });
+    const sink = serverSink(settings, { ...server, token: ingest_token }, named, id);
+    return newRun(settings, named, id, sink, { isAttached: false });
   } catch (error) {
-    return recordOffline(settings, draft, null, `${settings.url}: ${(error as Error).message}`);
+    return recordOffline(settings, draft, null, `${server.url}: ${(error as Error).message}`);
   }
 }
 
-function attach(settings: Settings, draft: Draft, runId: string): ReportingRun {
+function attach(settings: Settings, server: Connection, draft: Draft, runId: string): ReportingRun {
   const { config, environment, max_steps } = draft;
   const body = {
     ...(config && { config }),
@@ -73,13 +75,13 @@ function attach(settings: Settings, draft: Draft, runId: string): ReportingRun {
     ...(max_steps !== undefined && { max_steps }),
   };
   const description: SdkRecord[] = settings.isSecondaryRank ? [] : [{ kind: 'update', body }];
-  const sink = serverSink(settings, draft, runId, settings.token);
+  const sink = serverSink(settings, server, draft, runId);
   return newRun(settings, {}, runId, sink, { isAttached: true, description });
 }
 
 /** Asks again only after an answer that says that no run was made, so that none is made twice. */
-async function create(settings: Settings, draft: Draft) {
-  const client = createClient({ url: settings.url ?? '', token: settings.token });
+async function create(settings: Settings, server: Connection, draft: Draft) {
+  const client = createClient(server);
   const { project: _project, experiment: _experiment, ...own } = draft;
   const body: Draft =
     settings.jobId === null ? { ...draft, source: 'sdk' } : { ...own, source: 'sdk', job_id: settings.jobId };
@@ -97,11 +99,11 @@ async function create(settings: Settings, draft: Draft) {
   }
 }
 
-function serverSink(settings: Settings, draft: Draft, runId: string, token: string | null): Sink {
+function serverSink(settings: Settings, server: Connection, draft: Draft, runId: string): Sink {
   const { spoolDir, spoolBytes } = settings;
   const spool = spoolDir === null ? null : new Spool(spoolDir, runId, spoolBytes);
   const timeoutMs = spool === null ? TIMEOUT_MS : SPOOLING_TIMEOUT_MS;
-  const client = createClient({ url: settings.url ?? '', token }, { timeoutMs });
+  const client = createClient(server, { timeoutMs });
   return new ServerSink(client, runId, new OfflineFolder(runId, toMetadata(settings, draft, runId)), spool);
 }
 
