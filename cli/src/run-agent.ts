@@ -18,34 +18,18 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
       'the agent needs a token: svc token create --name agents --scope agent makes one; give it by --token-file FILE',
     );
   }
-  const {
-    name,
-    stateDir,
-    runAs,
-    label: labels,
-    maxCpuJobs,
-    virtualGpus,
-    spoolMaxMb,
-    replayMbPerS,
-    keepAttemptsDays,
-  } = options;
   const log = createAgentLog({
     level: isUnderUp() ? 'warn' : 'info',
     write: (line) => process.stderr.write(line),
   });
   const plugins = await loadAgentPlugins(options.config);
   const agent = await startAgent({
+    ...options,
     url,
     token,
-    name,
-    stateDir,
-    runAs,
-    labels,
-    maxCpuJobs,
-    virtualGpus,
-    spoolMaxBytes: toBytes(spoolMaxMb),
-    replayBytesPerS: toBytes(replayMbPerS),
-    keepAttemptsDays,
+    labels: options.label,
+    spoolMaxBytes: toBytes(options.spoolMaxMb),
+    replayBytesPerS: toBytes(options.replayMbPerS),
     plugins,
     log,
   }).catch((error: Error) => {

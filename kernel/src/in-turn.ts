@@ -13,9 +13,9 @@ export class InTurn<T> {
     return this.#next;
   }
 
-  /** Resolves when nothing is being done. */
+  /** Resolves when what was asked for before the call is done. */
   async settled(): Promise<void> {
-    await this.#running;
+    await Promise.allSettled([this.#running, this.#next]);
   }
 
   async #after(running: Promise<unknown>): Promise<T> {

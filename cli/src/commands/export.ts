@@ -37,10 +37,7 @@ interface ExportOptions extends ConnectionOptions {
 }
 
 async function exportRun(id: string, { format, names, output, ...options }: ExportOptions): Promise<void> {
-  const query = {
-    format: format ?? toFormat(output),
-    ...(names !== undefined && { names }),
-  };
+  const query = { format: format ?? toFormat(output), names };
   if (output === undefined && query.format === 'parquet' && process.stdout.isTTY)
     throw new UsageError('Parquet is nothing for a terminal: name a file with -o');
   const answer = await connect(options).open(routes.exportMetrics, { params: { run_id: id }, query });

@@ -10,14 +10,19 @@ export interface PlaceOptions {
   readonly experiment?: string;
 }
 
+interface Place {
+  readonly project_id: string | undefined;
+  readonly experiment_id?: string;
+}
+
 /** The filters of a list by place, from names or ids. Throws Failure for a name that there is not, or that does not tell. */
 export async function findPlace(
   client: Client,
   { project, experiment }: PlaceOptions,
-): Promise<{ project_id?: string; experiment_id?: string }> {
-  const inProject = project === undefined ? {} : { project_id: await findProject(client, project) };
-  if (experiment === undefined) return inProject;
-  return { ...inProject, experiment_id: await findExperiment(client, experiment, inProject) };
+): Promise<Place> {
+  const project_id = project === undefined ? undefined : await findProject(client, project);
+  if (experiment === undefined) return { project_id };
+  return { project_id, experiment_id: await findExperiment(client, experiment, project_id) };
 }
 
 async function findProject(client: Client, reference: string): Promise<string> {
@@ -29,10 +34,10 @@ async function findProject(client: Client, reference: string): Promise<string> {
 async function findExperiment(
   client: Client,
   reference: string,
-  within: { project_id?: string },
+  project_id: string | undefined,
 ): Promise<string> {
   if (toId('experiment', reference)) return reference;
-  const { items } = await client.call(routes.listExperiments, { query: { ...within, limit: MOST } });
+  const { items } = await client.call(routes.listExperiments, { query: { project_id, limit: MOST } });
   const [found, other] = items.filter(({ name }) => name === reference);
   if (other) failWith(`several projects have an experiment "${reference}": add --project`);
   return found?.id ?? failWith(`no experiment "${reference}"`);

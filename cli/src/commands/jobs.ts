@@ -43,12 +43,7 @@ interface ListOptions extends JsonOptions {
 }
 
 async function listJobs({ status, limit, before, ...options }: ListOptions): Promise<void> {
-  const query = {
-    ...(status !== undefined && { status }),
-    ...(limit !== undefined && { limit }),
-    ...(before !== undefined && { before }),
-  };
-  const page = await connect(options).call(routes.listJobs, { query });
+  const page = await connect(options).call(routes.listJobs, { query: { status, limit, before } });
   print(page, options.json, ({ items, next_before }, paint) => [
     ...(items.length > 0 ? toTable(JOB_COLUMNS, items, paint) : ['no jobs']),
     ...(next_before === null ? [] : [paint('dim', `older ones: svc jobs --before ${next_before}`)]),

@@ -34,11 +34,7 @@ interface LogsOptions extends JsonOptions {
 async function showLogs(id: string, options: LogsOptions): Promise<void> {
   const { follow, stream, tail, attempt, search, json } = options;
   const client = connect(options);
-  const query = {
-    ...(stream !== undefined && { stream }),
-    ...(tail !== undefined && { tail }),
-    ...(attempt !== undefined && { attempt }),
-  };
+  const query = { stream, tail, attempt };
   if (follow) {
     if (search !== undefined)
       throw new UsageError('--search works on what is there, so not together with --follow');
@@ -48,7 +44,7 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
   }
   const page = await client.call(routes.tailLogs, {
     params: { job_id: id },
-    query: { ...query, ...(search !== undefined && { search }) },
+    query: { ...query, search },
   });
   print(page, json, ({ lines }) => lines.map(({ text }) => text));
   if (page.dropped > 0) note(`${page.dropped} lines are missing: the queue or the spool was full`);

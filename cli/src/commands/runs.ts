@@ -55,11 +55,11 @@ async function listRuns({ status, job, limit, search, tag, ...options }: ListOpt
   const client = connect(options);
   const query = {
     ...(await findPlace(client, options)),
-    ...(status !== undefined && { status }),
-    ...(job !== undefined && { job_id: job }),
-    ...(search !== undefined && { q: search }),
-    ...(tag !== undefined && { tags: tag.join(',') }),
-    ...(limit !== undefined && { limit }),
+    status,
+    job_id: job,
+    q: search,
+    tags: tag?.join(','),
+    limit,
   };
   const page = await client.call(routes.listRuns, { query });
   print(page, options.json, ({ items }, paint) =>

@@ -1,5 +1,5 @@
 import type { EventRecord } from '@svc/contract';
-import { sse, type PluginContext, type SseReply, type SseStream } from '@svc/kernel';
+import { InTurn, sse, type PluginContext, type SseReply, type SseStream } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
 import { EventFollower } from './follower.js';
 import { eventAppended } from './hooks.js';
@@ -16,8 +16,7 @@ type Listener = (positioned: PositionedEvent) => void;
 export class EventFeed {
   readonly #listeners = new Set<Listener>();
   readonly #observing = new Set<Promise<unknown>>();
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #publishing = new InTurn(() => this.#publishNew());
   #published = 0;
 
   constructor(private readonly around: Surroundings) {}
@@ -29,16 +28,12 @@ export class EventFeed {
 
   /** Publishes whatever has been committed before the call. Never rejects. */
   flush(): Promise<void> {
-    this.#next ??= this.#running = this.#running.then(() => {
-      this.#next = null;
-      return this.#publishNew();
-    });
-    return this.#next;
+    return this.#publishing.next();
   }
 
   /** Resolves when no tap of `eventAppended` is at work any more. */
   async settled(): Promise<void> {
-    await this.#running;
+    await this.#publishing.settled();
     await Promise.all(this.#observing);
   }
 
