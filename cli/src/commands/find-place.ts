@@ -16,10 +16,7 @@ interface Place {
 }
 
 /** The filters of a list by place, from names or ids. Throws Failure for a name that there is not, or that does not tell. */
-export async function findPlace(
-  client: Client,
-  { project, experiment }: PlaceOptions,
-): Promise<Place> {
+export async function findPlace(client: Client, { project, experiment }: PlaceOptions): Promise<Place> {
   const project_id = project === undefined ? undefined : await findProject(client, project);
   if (experiment === undefined) return { project_id };
   return { project_id, experiment_id: await findExperiment(client, experiment, project_id) };

@@ -38,7 +38,10 @@ export async function loadQueue(db: Db, ids?: readonly string[]): Promise<readon
   if (ids) query.whereIn('id', [...ids]);
   const rows = await selectRows<Pick<JobRow, (typeof COLUMNS)[number]>>(db, query);
   return rows
-    .map((row): QueuedRow => ({ ...row, node_selector: JSON.parse(row.node_selector) as Job['node_selector'] }))
+    .map((row): QueuedRow => ({
+      ...row,
+      node_selector: JSON.parse(row.node_selector) as Job['node_selector'],
+    }))
     .sort(firstToRun);
 }
 

@@ -109,10 +109,7 @@ describe('a node that goes OFFLINE', () => {
     await agent.take('forget');
     expect(await lab.slots(agent)).to.deep.equal([null]);
     expect(await lab.job(job.id)).to.include({ status: 'RUNNING', attempt: 2, node_id: other.nodeId });
-    expect((await lab.attempts(job.id)).map(({ status }) => status)).to.deep.equal([
-      'LOST',
-      'RUNNING',
-    ]);
+    expect((await lab.attempts(job.id)).map(({ status }) => status)).to.deep.equal(['LOST', 'RUNNING']);
   });
 
   it('leaves them LOST when max_attempts is used up, even once they are known to be gone', async () => {

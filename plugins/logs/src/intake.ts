@@ -72,10 +72,7 @@ export class LogIntake {
   }
 
   /** The attempt in canonical form; null when it is not one of that node. */
-  async #ownKey(
-    { job_id, attempt }: AttemptKey,
-    node: { readonly id: string },
-  ): Promise<AttemptKey | null> {
+  async #ownKey({ job_id, attempt }: AttemptKey, node: { readonly id: string }): Promise<AttemptKey | null> {
     const id = toId('job', job_id);
     const key = id === null ? null : { job_id: id, attempt };
     if (key && (await this.attemptNodes.nodeOf(key)) === node.id) return key;

@@ -15,8 +15,6 @@ export interface Selection {
   readonly ts_from: number;
 }
 
-export const EVERYTHING: Selection = { step_from: -Infinity, step_to: Infinity, ts_from: -Infinity };
-
 /** A segment with the selection applied: `points` is null where every point of it is selected. */
 interface SelectedSegment {
   readonly segment: Segment;

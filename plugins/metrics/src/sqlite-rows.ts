@@ -120,7 +120,9 @@ export class SqliteRows implements PointRows {
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {
     return series.map(({ name, digest, tail_count, tail }) =>
-      Number(this.#sql.insertSeries.run(runKey, name, encodeDigest(digest), tail_count, tail).lastInsertRowid),
+      Number(
+        this.#sql.insertSeries.run(runKey, name, encodeDigest(digest), tail_count, tail).lastInsertRowid,
+      ),
     );
   }
 

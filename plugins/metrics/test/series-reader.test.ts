@@ -3,8 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { digestOf } from '../src/digest.js';
 import { comparePoints, type Point } from '../src/point.js';
-import { EVERYTHING, readSeries, type Segment, type Selection } from '../src/series-reader.js';
+import { readSeries, type Segment, type Selection } from '../src/series-reader.js';
 import { anyPoints, plainPoints } from './points.js';
+
+const EVERYTHING: Selection = { step_from: -Infinity, step_to: Infinity, ts_from: -Infinity };
 
 const anyLimit = fc.integer({ min: 1, max: 40 });
 const bound = fc.option(fc.integer({ min: -5, max: 55 }), { nil: null });

@@ -7,13 +7,7 @@ import { Channels } from './channels.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';
-import {
-  countNodes,
-  getNode,
-  loadCapacity,
-  requireNode,
-  setAllDisconnected,
-} from './node-store.js';
+import { countNodes, getNode, loadCapacity, requireNode, setAllDisconnected } from './node-store.js';
 import { Removal } from './removal.js';
 import { addRoutes } from './routes.js';
 import { nodesRef, type Nodes } from './service.js';

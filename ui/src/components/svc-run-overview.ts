@@ -81,8 +81,7 @@ export class SvcRunOverview extends LitElement {
       <section class="panel facts-panel">
         <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
         <dl class="facts">
-          ${fact('Project', this.#nameProject(run))}
-          ${fact('Experiment', this.#nameExperiment(run))}
+          ${fact('Project', this.#nameProject(run))} ${fact('Experiment', this.#nameExperiment(run))}
           ${fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
           ${fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
           ${run.epoch === null ? nothing : fact('Epoch', String(Number(run.epoch.toFixed(2))))}
