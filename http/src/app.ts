@@ -142,7 +142,6 @@ function answerBy({ spec, handler, admit }: HttpRoute, parts: ServerParts): Koa.
       params: ctx['params'] as object,
       caller,
       headers: ctx.headers,
-      requestId: ctx.state['requestId'] as string,
       signal: gone.signal,
       koa: ctx,
     };

@@ -12,7 +12,6 @@ export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly body: BodyOf<R>;
   readonly caller: R['scope'] extends 'none' ? Caller | null : Caller;
   readonly headers: IncomingHttpHeaders;
-  readonly requestId: string;
   /** Aborts when the client goes away, or is cut by a server that closes. */
   readonly signal: AbortSignal;
   /** The last resort: what the route's data cannot say. */
@@ -44,11 +43,6 @@ type Headers = Readonly<Record<string, string>>;
 
 export const ok = <const B>(body: B) => ({ status: 200 as const, body });
 export const created = <const B>(body: B) => ({ status: 201 as const, body });
-export const reply = <const S extends number, const B>(status: S, body: B, headers: Headers = {}) => ({
-  status,
-  body,
-  headers,
-});
 
 export interface SseMessage {
   readonly id?: string | number;

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { fail } from '@svc/validation';
-import { download, ok, reply, type RouteCollector } from '../src/index.js';
+import { download, ok, type RouteCollector } from '../src/index.js';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
 import { failureOf } from '@svc/hooks/testing';
 import { plugin } from './support.js';
@@ -73,7 +73,7 @@ function addRoutes(routes: RouteCollector): void {
     throw new Error('secret internals');
   });
   routes.add(lie, () => ok({ n: 1.5 }));
-  routes.add(make, () => reply(201, { made: true }, { 'Retry-After': '3' }));
+  routes.add(make, () => ({ status: 201 as const, body: { made: true }, headers: { 'Retry-After': '3' } }));
   routes.add(file, () =>
     download({
       filename: 'log 日.txt',

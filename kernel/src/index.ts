@@ -10,7 +10,6 @@ export {
   nextTurn,
   ok,
   parseIdempotencyKey,
-  reply,
   requireId,
   sse,
 } from '@svc/http';

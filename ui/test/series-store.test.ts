@@ -81,7 +81,6 @@ describe('a series answer', () => {
       values: [0.1, NaN, -Infinity],
       ts: [5, 6, 7],
       total: 900,
-      isThinned: true,
     });
   });
 

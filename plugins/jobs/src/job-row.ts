@@ -1,5 +1,4 @@
 import type { AttemptKey, FailureReason, Job, JobAttempt, JobStatus, JobType } from '@svc/contract';
-import type { Attempt } from './service.js';
 
 /** A row of `jobs`: the record, and from `cancel_requested_at` on what only this plugin needs. Times in ms. */
 export interface JobRow {
@@ -100,10 +99,6 @@ export function toJob(row: JobRow): Job {
     started_at: row.started_at,
     finished_at: row.finished_at,
   };
-}
-
-export function toAttempt({ accepted_at, ...row }: AttemptRow): Attempt {
-  return { ...row, gpu_indices: JSON.parse(row.gpu_indices) as number[] };
 }
 
 /** As callers see it: neither where an attempt that waits was sent before, nor the run of a process that is not there. */

@@ -1,6 +1,6 @@
 import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatus } from '@svc/contract';
 import { fail, requireId, type Db, newestRows } from '@svc/kernel';
-import { toAttempt, toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
+import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import { selectRows } from './select-rows.js';
 import type { Attempt, JobFilter, JobPage } from './service.js';
 
@@ -81,8 +81,7 @@ export async function noteAccepted(
 }
 
 export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | null> {
-  const row = await getAttemptRow(db, key);
-  return row && toAttempt(row);
+  return getAttemptRow(db, key);
 }
 
 /** Newest first. */

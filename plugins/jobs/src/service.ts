@@ -1,4 +1,4 @@
-import type { AttemptKey, FailureReason, Job, JobStatus } from '@svc/contract';
+import type { AttemptKey, Job, JobStatus } from '@svc/contract';
 import { serviceRef, type Caller, type Db } from '@svc/kernel';
 
 export interface JobFilter {
@@ -19,16 +19,10 @@ export interface JobPage {
   readonly truncated?: true;
 }
 
-/** One attempt of a job, kept for good. */
+/** Where an attempt was sent, the run that it was given, and when it ran. */
 export interface Attempt extends AttemptKey {
   readonly run_id: string | null;
   readonly node_id: string | null;
-  readonly gpu_indices: readonly number[];
-  readonly status: JobStatus;
-  readonly exit_code: number | null;
-  readonly failure_reason: FailureReason | null;
-  readonly failure_message: string | null;
-  readonly dispatched_at: number | null;
   readonly started_at: number | null;
   readonly finished_at: number | null;
 }

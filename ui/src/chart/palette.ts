@@ -2,7 +2,6 @@ export interface ChartColors {
   series: string[];
   grid: string;
   axis: string;
-  danger: string;
   surface: string;
 }
 
@@ -18,7 +17,6 @@ export function resolveColors(host: HTMLElement, seriesColors: readonly number[]
     series: seriesColors.map((color) => resolve(`--chart-${color}`)),
     grid: resolve('--chart-grid'),
     axis: resolve('--color-text-3'),
-    danger: resolve('--color-danger'),
     surface: resolve('--color-surface'),
   };
   probe.remove();

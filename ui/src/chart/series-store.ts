@@ -12,7 +12,6 @@ export interface PointColumns {
 export interface MetricSeries extends PointColumns {
   /** Points that the server has in the range; more than are here when it thinned them. */
   total: number;
-  isThinned: boolean;
 }
 
 export interface Point {
@@ -27,12 +26,11 @@ export function toMetricSeries(answer: Series): MetricSeries {
     values: answer.values.map(fromMetricValue),
     ts: [...answer.ts],
     total: answer.total,
-    isThinned: answer.downsampled,
   };
 }
 
 export function emptySeries(): MetricSeries {
-  return { steps: [], values: [], ts: [], total: 0, isThinned: false };
+  return { steps: [], values: [], ts: [], total: 0 };
 }
 
 /** Adds the points that the series does not hold yet; returns how many those were. A point is known by step, time and value. */

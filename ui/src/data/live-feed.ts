@@ -8,7 +8,6 @@ type StateListener = (state: StreamState) => void;
 
 /** The one stream of events that all pages share. */
 export class LiveFeed {
-  state: StreamState = 'connecting';
   readonly #listeners = new Set<EventsListener>();
   #close: (() => void) | null = null;
 
@@ -24,10 +23,7 @@ export class LiveFeed {
     this.#close ??= streamEvents(this.#api, {
       onEvents: (messages) =>
         this.#deliver(messages.map((message) => JSON.parse(message.data) as EventRecord)),
-      onState: (state) => {
-        this.state = state;
-        this.#onState(state);
-      },
+      onState: this.#onState,
     });
   }
 

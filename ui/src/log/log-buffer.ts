@@ -27,8 +27,6 @@ const DEFAULT_LIMITS: LogLimits = { lines: 20_000, chars: 8_000_000 };
 /** The newest lines of one attempt's log, bounded in lines and characters. What is missing in between is a gap row. */
 export class LogBuffer {
   readonly rows: LogRow[] = [];
-  /** Rows given up at the front to stay within the limits. */
-  discarded = 0;
   lastSeq: number | null = null;
   #chars = 0;
   #nextIndex = 0;
@@ -68,7 +66,6 @@ export class LogBuffer {
       count += 1;
     }
     rows.splice(0, count);
-    this.discarded += count;
     return count;
   }
 }

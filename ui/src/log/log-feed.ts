@@ -1,7 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
 import { streamLog, tailLog, type LogLine } from '../data/jobs.js';
-import type { SseEvent, StreamState } from '../data/live-stream.js';
+import type { SseEvent } from '../data/live-stream.js';
 import { LogBuffer } from './log-buffer.js';
 
 /** More than a page can show between two frames: what is older would be given up by the buffer anyway. */
@@ -22,7 +22,6 @@ export class LogFeed implements ReactiveController {
   buffer = new LogBuffer();
   /** Lines that the agent had to drop, as the server counts them. */
   dropped = 0;
-  state: StreamState | null = null;
   error: ApiError | null = null;
   isLoaded = false;
   #source: LogSource | null = null;
@@ -109,7 +108,6 @@ export class LogFeed implements ReactiveController {
     this.#close = streamLog(this.#api(), source.jobId, source.attempt, buffer.lastSeq, {
       onEvents: (events) => this.#enqueue(events),
       onState: (state, error) => {
-        this.state = state;
         if (state === 'failed') this.error = toApiError(error);
         this.#host.requestUpdate();
       },

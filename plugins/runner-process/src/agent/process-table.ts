@@ -220,11 +220,6 @@ export class ProcessEnvironment {
   }
 }
 
-/** The job whose attempt the process belongs to; null: none, or not ours to know. */
-export function jobOf(pid: number): string | null {
-  return readEnvironment(`/proc/${pid}`)?.get('SVC_JOB_ID') ?? null;
-}
-
 /** Must hold: an empty mark is carried by no process, not by every one. */
 function carries(env: ProcessEnvironment, mark: AttemptMark): boolean {
   const entries = Object.entries(mark);
