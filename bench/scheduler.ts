@@ -1,6 +1,6 @@
 /**
  * The scheduler with a long queue on a busy cluster: how long a pass takes, and `GET /jobs` of the built server.
- * Usage: npm run bench -- scheduler [--jobs 10000] [--nodes 200] [--rounds 20]
+ * Usage: npm run bench -- scheduler [--jobs 10000] [--nodes 50] [--rounds 20]
  */
 import { routes } from '@svc/contract';
 import { openDatabase } from '@svc/kernel';
@@ -15,7 +15,7 @@ import { measure, printTable, summarise } from './support/report.js';
 const { values } = parseArgs({
   options: {
     jobs: { type: 'string', default: '10000' },
-    nodes: { type: 'string', default: '200' },
+    nodes: { type: 'string', default: '50' },
     rounds: { type: 'string', default: '20' },
   },
 });

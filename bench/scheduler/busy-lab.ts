@@ -1,3 +1,4 @@
+import type { PluginContext } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
 import { Dispatcher } from '../../plugins/jobs/src/dispatch.js';
 import { jobsOptions, toTiming } from '../../plugins/jobs/src/options.js';
@@ -21,8 +22,10 @@ export async function openBusyLab(nodeCount: number): Promise<Lab> {
   return lab;
 }
 
-/** A scheduler of our own on that server, to make passes with. */
-export function createScheduler({ kernel: { ctx }, nodes }: Lab): { scheduler: Scheduler; queue: Queue } {
+/** A scheduler of our own on that server, to make passes with. The hooks of jobs are not ours to fire: nobody taps them here. */
+export function createScheduler({ kernel, nodes }: Lab): { scheduler: Scheduler; queue: Queue } {
+  const fire = (_hook: unknown, first: unknown) => Promise.resolve(first);
+  const ctx = Object.create(kernel.ctx, { fire: { value: fire } }) as PluginContext;
   const timing = toTiming(Value.Default(jobsOptions, {}) as Parameters<typeof toTiming>[0]);
   const transitions = new Transitions(ctx, ctx.use(eventsRef));
   const dispatcher = new Dispatcher(ctx, nodes, transitions, timing);

@@ -1,8 +1,12 @@
+import { giveWay } from '@svc/kernel';
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import { findFitting, wantedSlots } from './fit.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
 import type { IsExternal, QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
+
+/** So many jobs are planned before others may get their turn. */
+const STRETCH = 100;
 
 export interface PassContext {
   readonly now: number;
@@ -38,7 +42,7 @@ interface JobClass {
 }
 
 /**
- * One scheduling pass over the queue, first to run first. Pure.
+ * One scheduling pass over the queue, first to run first. Changes nothing; others get their turn while it plans.
  *
  * - A job that cannot be placed blocks nobody behind it. But the first that waits for its nodes is their head; after
  *   `starvationAfterMs` as such, the node where it lacks least is kept for it.
@@ -46,15 +50,16 @@ interface JobClass {
  * - cpu-only jobs are spread: the node with the most free places.
  * - Jobs that another engine schedules go to any node with their runner.
  */
-export function planPass(
+export async function planPass(
   queue: readonly QueueItem[],
   nodes: readonly NodeCapacity[],
   context: PassContext,
-): PassPlan {
+): Promise<PassPlan> {
   const pass = new Pass(nodes, context);
   const placements: Placement[] = [];
   const reasons = new Map<string, string>();
-  for (const job of queue) {
+  for (const [index, job] of queue.entries()) {
+    if (index % STRETCH === 0) await giveWay();
     const outcome = pass.decide(job);
     if (typeof outcome === 'string') reasons.set(job.id, outcome);
     else placements.push(outcome);

@@ -95,7 +95,7 @@ export class Scheduler {
     const { runners } = this.ctx.registered;
     const isExternal = (runner: string) => runners.get(runner)?.placement === 'external';
     const context = { now, starvationAfterMs, backoffMaxMs: backoff.maxMs, isExternal };
-    const plan = planPass(rows, nodes, context);
+    const plan = await planPass(rows, nodes, context);
     const failed = new Map<string, string>();
     for (const placement of plan.placements) {
       if (this.ctx.signal.aborted) return;

@@ -47,18 +47,22 @@ const node = (
   ...changes,
 });
 
-const plan = (queue: QueueItem[], nodes: NodeCapacity[]): PassPlan => planPass(queue, nodes, STARVATION);
+const plan = (queue: QueueItem[], nodes: NodeCapacity[]): Promise<PassPlan> =>
+  planPass(queue, nodes, STARVATION);
 const placed = ({ placements }: PassPlan) =>
   placements.map(({ job_id, node: { name }, gpu_indices }) => [job_id, name, gpu_indices]);
-const reasonOf = (item: QueueItem, nodes: NodeCapacity[]) => plan([item], nodes).reasons.get(item.id);
+const reasonOf = async (item: QueueItem, nodes: NodeCapacity[]) =>
+  (await plan([item], nodes)).reasons.get(item.id);
 
 describe('a scheduling pass', () => {
-  it('takes the queue in its order', () => {
+  it('takes the queue in its order', async () => {
     const [first, second] = [job(), job()];
-    expect(placed(plan([first, second], [node('a', { total: 1 })]))).to.deep.equal([[first.id, 'a', [0]]]);
+    expect(placed(await plan([first, second], [node('a', { total: 1 })]))).to.deep.equal([
+      [first.id, 'a', [0]],
+    ]);
   });
 
-  it('gives a job that another engine schedules to a node with its runner, and takes nothing of that node', () => {
+  it('gives a job that another engine schedules to a node with its runner, and takes nothing of that node', async () => {
     const runners = ['slurm', 'process'].map((name) => ({
       name,
       available: true,
@@ -68,7 +72,7 @@ describe('a scheduling pass', () => {
     const external = [job({ gpu: 64, runner: 'slurm' }), job({ gpu: 0, runner: 'slurm' })];
     const [gpu, cpu] = [job({ gpu: 1 }), job({ gpu: 0 })];
     const nodes = [node('a', { total: 1 }), node('login', { total: 1, max_cpu_jobs: 1, runners })];
-    const result = plan([...external, gpu, cpu, job({ runner: 'slurm' })], [nodes[1]!]);
+    const result = await plan([...external, gpu, cpu, job({ runner: 'slurm' })], [nodes[1]!]);
     expect(placed(result).slice(0, 4)).to.deep.equal([
       ...external.map(({ id }) => [id, 'login', []]),
       [gpu.id, 'login', [0]],
@@ -81,56 +85,56 @@ describe('a scheduling pass', () => {
       false,
       true,
     ]);
-    expect(reasonOf(job({ runner: 'slurm' }), [nodes[0]!])).to.include('slurm');
+    expect(await reasonOf(job({ runner: 'slurm' }), [nodes[0]!])).to.include('slurm');
   });
 
-  it('lets a job that cannot start block nobody behind it', () => {
+  it('lets a job that cannot start block nobody behind it', async () => {
     const [large, small] = [job({ gpu: 4 }), job()];
-    const result = plan([large, small], [node('a', { total: 4, free: 2 })]);
+    const result = await plan([large, small], [node('a', { total: 4, free: 2 })]);
     expect(placed(result)).to.deep.equal([[small.id, 'a', [0]]]);
     expect(result.reasons.get(large.id)).to.equal('waiting for 4 free GPUs on one node');
   });
 
-  it('packs GPU jobs: the node with the fewest free slots that suffice', () => {
+  it('packs GPU jobs: the node with the fewest free slots that suffice', async () => {
     const item = job({ gpu: 2 });
     const nodes = [
       node('a', { total: 8 }),
       node('b', { total: 8, free: 3 }),
       node('c', { total: 8, free: 1 }),
     ];
-    expect(placed(plan([item], nodes))).to.deep.equal([[item.id, 'b', [0, 1]]]);
+    expect(placed(await plan([item], nodes))).to.deep.equal([[item.id, 'b', [0, 1]]]);
   });
 
-  it('spreads cpu-only jobs, and keeps to the cap', () => {
+  it('spreads cpu-only jobs, and keeps to the cap', async () => {
     const items = [job({ gpu: 0 }), job({ gpu: 0 }), job({ gpu: 0 }), job({ gpu: 0 })];
     const nodes = [node('a', { max_cpu_jobs: 2, cpu_jobs: 1 }), node('b', { max_cpu_jobs: 2 })];
-    const result = plan(items, nodes);
+    const result = await plan(items, nodes);
     expect(placed(result).map(([, name]) => name)).to.deep.equal(['b', 'a', 'b']);
     expect(result.reasons.get(items[3]!.id)).to.equal('waiting for a free cpu-only place');
   });
 
-  it('matches every label of node_selector, the built-in ones included', () => {
+  it('matches every label of node_selector, the built-in ones included', async () => {
     const nodes = [
       node('a', { total: 1, labels: { zone: 'x' } }),
       node('b', { total: 1, labels: { zone: 'y' }, model: 'A100' }),
     ];
-    const on = (node_selector: Record<string, string>) =>
-      placed(plan([job({ node_selector })], nodes))[0]?.[1];
-    expect(on({ zone: 'y' })).to.equal('b');
-    expect(on({ node: 'a' })).to.equal('a');
-    expect(on({ node_id: 'node_b' })).to.equal('b');
-    expect(on({ hostname: 'a.local', zone: 'x' })).to.equal('a');
-    expect(on({ gpu_model: 'A100' })).to.equal('b');
-    expect(on({ gpu_model: 'A100', zone: 'x' })).to.equal(undefined);
+    const on = async (node_selector: Record<string, string>) =>
+      placed(await plan([job({ node_selector })], nodes))[0]?.[1];
+    expect(await on({ zone: 'y' })).to.equal('b');
+    expect(await on({ node: 'a' })).to.equal('a');
+    expect(await on({ node_id: 'node_b' })).to.equal('b');
+    expect(await on({ hostname: 'a.local', zone: 'x' })).to.equal('a');
+    expect(await on({ gpu_model: 'A100' })).to.equal('b');
+    expect(await on({ gpu_model: 'A100', zone: 'x' })).to.equal(undefined);
   });
 
-  it('takes only slots of the wanted model on a mixed node', () => {
+  it('takes only slots of the wanted model on a mixed node', async () => {
     const mixed = node('a', {
       slots: ['A100', 'H200', 'A100', 'H200'].map((model, index) => ({ index, model, free: index !== 1 })),
     });
     const two = job({ gpu: 2, node_selector: { gpu_model: 'H200' } });
     const one = job({ node_selector: { gpu_model: 'H200' } });
-    const result = plan([two, one], [mixed]);
+    const result = await plan([two, one], [mixed]);
     expect(placed(result)).to.deep.equal([[one.id, 'a', [3]]]);
   });
 
@@ -203,18 +207,19 @@ describe('a scheduling pass', () => {
       ],
     ];
     for (const [what, item, nodes, sentence] of cases) {
-      it(what, () => expect(reasonOf(item, nodes)).to.equal(sentence));
+      it(what, async () => expect(await reasonOf(item, nodes)).to.equal(sentence));
     }
 
-    it('waits out no back-off that was set before the clock was set back', () => {
-      const place = (not_before: number) => plan([job({ not_before })], [node('a', { total: 1 })]).placements;
-      expect(place(NOW + 5 * MINUTE)).to.have.length(0);
-      expect(place(NOW + 5 * MINUTE + 1)).to.have.length(1);
+    it('waits out no back-off that was set before the clock was set back', async () => {
+      const place = async (not_before: number) =>
+        (await plan([job({ not_before })], [node('a', { total: 1 })])).placements;
+      expect(await place(NOW + 5 * MINUTE)).to.have.length(0);
+      expect(await place(NOW + 5 * MINUTE + 1)).to.have.length(1);
     });
 
-    it('counts the jobs before it, roughly when they are many', () => {
+    it('counts the jobs before it, roughly when they are many', async () => {
       const queue = Array.from({ length: 130 }, () => job());
-      const { reasons } = plan(queue, [node('a', { total: 1, free: 0 })]);
+      const { reasons } = await plan(queue, [node('a', { total: 1, free: 0 })]);
       const at = (index: number) => reasons.get(queue[index]!.id);
       expect(at(0)).to.equal('waiting for 1 free GPU');
       expect(at(1)).to.equal('waiting for 1 free GPU behind 1 job');
@@ -231,42 +236,44 @@ describe('a scheduling pass', () => {
   describe('never starves a large job', () => {
     const nodes = () => [node('a', { total: 4, free: 2 }), node('b', { total: 4, free: 1 })];
 
-    it('begins to count anew when the clock has been set back', () => {
+    it('begins to count anew when the clock has been set back', async () => {
       const large = job({ gpu: 4, head_since: NOW + 1 });
-      expect(plan([large], nodes()).newHeads).to.deep.equal([large.id]);
+      expect((await plan([large], nodes())).newHeads).to.deep.equal([large.id]);
     });
 
-    it('notes since when it is the head', () => {
+    it('notes since when it is the head', async () => {
       const large = job({ gpu: 4 });
-      expect(plan([large, job({ gpu: 4 })], nodes()).newHeads).to.deep.equal([large.id]);
-      expect(plan([{ ...large, head_since: NOW }], nodes()).newHeads).to.deep.equal([]);
+      expect((await plan([large, job({ gpu: 4 })], nodes())).newHeads).to.deep.equal([large.id]);
+      expect((await plan([{ ...large, head_since: NOW }], nodes())).newHeads).to.deep.equal([]);
     });
 
-    it('lets smaller jobs pass for 10 minutes', () => {
+    it('lets smaller jobs pass for 10 minutes', async () => {
       const large = job({ gpu: 4, head_since: NOW - 10 * MINUTE + 1 });
-      expect(plan([large, job(), job(), job()], nodes()).placements).to.have.length(3);
+      expect((await plan([large, job(), job(), job()], nodes())).placements).to.have.length(3);
     });
 
-    it('then keeps the node that lacks least for it, and no other', () => {
+    it('then keeps the node that lacks least for it, and no other', async () => {
       const large = job({ gpu: 4, head_since: NOW - 10 * MINUTE });
       const [small, another] = [job(), job()];
-      const result = plan([large, small, another], nodes());
+      const result = await plan([large, small, another], nodes());
       expect(placed(result)).to.deep.equal([[small.id, 'b', [0]]]);
       expect(result.reasons.get(another.id)).to.equal('waiting for 1 free GPU behind 1 job');
     });
 
-    it('starts it as soon as the node is free', () => {
+    it('starts it as soon as the node is free', async () => {
       const large = job({ gpu: 4, head_since: NOW - 11 * MINUTE });
-      const result = plan([large, job()], [node('a', { total: 4 }), node('b', { total: 4, free: 1 })]);
+      const result = await plan([large, job()], [node('a', { total: 4 }), node('b', { total: 4, free: 1 })]);
       expect(placed(result)[0]).to.deep.equal([large.id, 'a', [0, 1, 2, 3]]);
     });
 
-    it('keeps nothing from cpu-only jobs', () => {
+    it('keeps nothing from cpu-only jobs', async () => {
       const large = job({ gpu: 4, head_since: NOW - 11 * MINUTE });
-      expect(plan([large, job({ gpu: 0 })], [node('a', { total: 4, free: 3 })]).placements).to.have.length(1);
+      expect(
+        (await plan([large, job({ gpu: 0 })], [node('a', { total: 4, free: 3 })])).placements,
+      ).to.have.length(1);
     });
 
-    it('has a head for each set of nodes that share nothing', () => {
+    it('has a head for each set of nodes that share nothing', async () => {
       const zones = [
         node('a', { total: 2, free: 1, labels: { zone: 'x' } }),
         node('b', { total: 2, free: 1, labels: { zone: 'y' } }),
@@ -275,11 +282,11 @@ describe('a scheduling pass', () => {
         job({ gpu: 2, node_selector: { zone: 'x' } }),
         job({ gpu: 2, node_selector: { zone: 'y' } }),
       ];
-      expect(plan([inX, inY], zones).newHeads).to.deep.equal([inX.id, inY.id]);
+      expect((await plan([inX, inY], zones)).newHeads).to.deep.equal([inX.id, inY.id]);
     });
 
-    it('does not make a job a head that no node could ever run', () => {
-      expect(plan([job({ gpu: 99 }), job({ gpu: 4 })], nodes()).newHeads).to.have.length(1);
+    it('does not make a job a head that no node could ever run', async () => {
+      expect((await plan([job({ gpu: 99 }), job({ gpu: 4 })], nodes())).newHeads).to.have.length(1);
     });
   });
 
@@ -311,14 +318,16 @@ describe('a scheduling pass', () => {
       }),
       { maxLength: 6 },
     );
-    const holds = (check: (queue: QueueItem[], nodes: NodeCapacity[], result: PassPlan) => void) =>
+    const holds = (
+      check: (queue: QueueItem[], nodes: NodeCapacity[], result: PassPlan) => void | Promise<void>,
+    ) =>
       fc.assert(
-        fc.property(queues, clusters, (items, sketches) => {
+        fc.asyncProperty(queues, clusters, async (items, sketches) => {
           const queue = items.map((item) => job(item));
           const nodes = sketches.map(({ zone, ...sketch }, index) =>
             node(`n${index}`, { ...sketch, labels: { zone } }),
           );
-          check(queue, nodes, plan(queue, nodes));
+          await check(queue, nodes, await plan(queue, nodes));
         }),
         { numRuns: 300 },
       );
@@ -364,7 +373,7 @@ describe('a scheduling pass', () => {
       }));
 
     it('with nobody starving, what is left waiting would not fit into what is left free', () =>
-      holds((queue, nodes) => {
+      holds(async (queue, nodes) => {
         const calm = queue.map((item) => ({
           ...item,
           head_since: null,
@@ -372,7 +381,7 @@ describe('a scheduling pass', () => {
           runner: 'process',
           not_before: null,
         }));
-        const { placements, reasons } = plan(calm, nodes);
+        const { placements, reasons } = await plan(calm, nodes);
         const left = nodes.map((each) => {
           const taken = placements
             .filter(({ node: { id } }) => id === each.id)

@@ -57,19 +57,22 @@ const clusters = fc.oneof(
 );
 
 describe('a plan', () => {
-  it('is the one that the rules give, taken word by word', () => {
+  it('is the one that the rules give, taken word by word', () =>
     fc.assert(
-      fc.property(fc.array(jobs, { maxLength: 60, size: 'max' }), clusters, (sketches, cluster) => {
-        const queue = sketches.map((job, index): QueueItem => ({ ...job, id: `job_${index}` }));
-        const capacities = cluster.map(toNode);
-        const { placements, reasons, newHeads } = planPass(queue, capacities, CONTEXT);
-        expect({
-          placements: placements.map(({ job_id, node, gpu_indices }) => [job_id, node.id, gpu_indices]),
-          reasons: [...reasons],
-          newHeads,
-        }).to.deep.equal(naivePlan(queue, capacities, CONTEXT));
-      }),
+      fc.asyncProperty(
+        fc.array(jobs, { maxLength: 60, size: 'max' }),
+        clusters,
+        async (sketches, cluster) => {
+          const queue = sketches.map((job, index): QueueItem => ({ ...job, id: `job_${index}` }));
+          const capacities = cluster.map(toNode);
+          const { placements, reasons, newHeads } = await planPass(queue, capacities, CONTEXT);
+          expect({
+            placements: placements.map(({ job_id, node, gpu_indices }) => [job_id, node.id, gpu_indices]),
+            reasons: [...reasons],
+            newHeads,
+          }).to.deep.equal(naivePlan(queue, capacities, CONTEXT));
+        },
+      ),
       { numRuns: 400 },
-    );
-  });
+    ));
 });
