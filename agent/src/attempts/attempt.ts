@@ -7,7 +7,7 @@ import { retry } from '../core/retry.js';
 import type { RunPaths } from '../core/run-paths.js';
 import type { Clock, NodeName, Run } from '../core/runner.js';
 import { within } from '../core/within.js';
-import type { AttemptLogs } from '../logs/log-shipper.js';
+import type { AttemptLogs } from '../logs/attempt-logs.js';
 import type { SpoolDirectory } from '../spool/spool-directory.js';
 import type { AttemptPlugins } from './attempt-plugins.js';
 import { AttemptLife } from './attempt-state.js';
@@ -117,7 +117,7 @@ export class Attempt {
   /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
   async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
     this.#life.move('found');
-    this.#logs.watch(this.paths.dir);
+    this.#logs.watch();
     try {
       this.#run = await launch;
     } catch (error) {

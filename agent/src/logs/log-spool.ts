@@ -5,14 +5,15 @@ import path from 'node:path';
 import { unlessMissing } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import type { Clock } from '../core/runner.js';
+import type { AttemptLogs } from './attempt-logs.js';
 import { LogAges } from './log-ages.js';
 import { findLogHead, type LogHead, type Place } from './log-head.js';
-import type { AttemptLogs, LogShipper } from './log-shipper.js';
+import type { LogShipper } from './log-shipper.js';
 import type { LogStream } from './log-stream.js';
 import { ReleasedLogs } from './released-logs.js';
 import { punchHole, toHeldBytes, findHoleProblem } from './sparse-file.js';
 
-export const SPOOL_MAX_BYTES = 1024 ** 3;
+const SPOOL_MAX_BYTES = 1024 ** 3;
 const MIB = 1024 * 1024;
 const LOOK_MS = 1000;
 const LOOK_NEAR_FULL_MS = 200;

@@ -4,7 +4,8 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog } from '../../src/core/log.js';
-import { LogShipper, type AttemptLogs } from '../../src/logs/log-shipper.js';
+import type { AttemptLogs } from '../../src/logs/attempt-logs.js';
+import { LogShipper } from '../../src/logs/log-shipper.js';
 import { LogBook, until } from '../../testing/index.js';
 
 const KIB = 1024;
@@ -32,7 +33,7 @@ class Node {
   start(key: AttemptKey): AttemptLogs {
     const at = (name: string) => path.join(this.dir, `${key.job_id}-${name}`);
     const logs = this.shipper.add(key, { dir: this.dir, stdout: at('stdout'), stderr: at('stderr') });
-    logs.watch(this.dir);
+    logs.watch();
     this.#logs.push(logs);
     return logs;
   }
