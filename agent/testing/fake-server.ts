@@ -14,6 +14,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { checkAgentFrame, checkServerFrame } from './frame-check.js';
 import { LogBook } from './log-book.js';
 import { until } from '@svc/hooks/testing';
 
@@ -24,8 +25,9 @@ export const TOKEN = 'svc_agent_token-of-the-tests';
 const SECRET = 'the-node-secret';
 
 /**
- * The server's side of the agent protocol over a real socket. It keeps logs by high-water mark as the real one does, and
- * leaves everything else to the test.
+ * The server's side of the agent protocol over a real socket. It keeps logs by high-water mark as the real one does, and leaves
+ * everything else to the test. A frame that the contract does not allow throws: in `send`, or, when it comes from an agent, where
+ * nobody can catch it, so that the running test fails.
  */
 export class FakeServer {
   /** Every frame of every connection, in order. */
@@ -87,7 +89,7 @@ export class FakeServer {
   }
 
   send(frame: ServerFrame): void {
-    this.#socket?.send(JSON.stringify(frame));
+    if (this.#socket !== null) this.#answer(this.#socket, frame);
   }
 
   sendRaw(text: string): void {
@@ -181,8 +183,10 @@ export class FakeServer {
   }
 
   #receive(socket: WebSocket, frame: AgentFrame): void {
-    const answer = (reply: ServerFrame) => socket.send(JSON.stringify(reply));
+    const answer = (reply: ServerFrame) => this.#answer(socket, reply);
     this.frames.push(frame);
+    // Thrown at once, it would break the socket, too.
+    queueMicrotask(() => checkAgentFrame(frame));
     if (frame.type === 'hello' && !this.silent) answer(this.refusal ?? this.#welcome(frame));
     if (frame.type === 'hello' && this.silent && socket === this.#socket) this.#unanswered = frame;
     if (frame.type === 'logs') {
@@ -202,6 +206,11 @@ export class FakeServer {
     if (frame.type === 'attempt' && frame.state === 'ended' && this.forgets) {
       answer({ type: 'forget', job_id: frame.job_id, attempt: frame.attempt });
     }
+  }
+
+  #answer(socket: WebSocket, frame: ServerFrame): void {
+    checkServerFrame(frame);
+    socket.send(JSON.stringify(frame));
   }
 
   #welcome({ protocol, node_id, attempts }: Hello): Welcome {

@@ -1,5 +1,5 @@
-import { AGENT_PROTOCOL, newId, type AgentFrame, type Hello, type NodeMetricsFrame } from '@svc/contract';
-import { WebSocket } from 'ws';
+import { FakeAgent } from '@svc/agent/testing';
+import type { Hello } from '@svc/contract';
 
 /** The rates of the specification, in ms. */
 const HEARTBEAT_MS = 25_000;
@@ -60,43 +60,36 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 
 class Member {
   readonly welcomed: Promise<void>;
-  readonly #socket: WebSocket;
+  readonly #agent: FakeAgent;
+  readonly #index: number;
+  readonly #sent: Fleet['sent'];
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #names: readonly string[];
   #sampledAt = Date.now();
 
-  constructor(
-    private readonly index: number,
-    { url, token, gpus }: FleetOptions,
-    private readonly sent: Fleet['sent'],
-  ) {
+  constructor(index: number, { url, token, gpus }: FleetOptions, sent: Fleet['sent']) {
+    this.#index = index;
+    this.#sent = sent;
     const gpuNames = Array.from({ length: gpus }, (_, gpu) =>
       GPU_METRICS.map((name) => `gpu.${gpu}.${name}`),
     );
     this.#names = [...HOST_METRICS, ...gpuNames.flat()];
-    this.#socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/agent/ws`, {
-      headers: { Authorization: `Bearer ${token}` },
-      perMessageDeflate: false,
-    });
-    this.#socket.on('open', () => this.#send(toHello(index, gpus)));
-    this.welcomed = new Promise((resolve, reject) => {
-      this.#socket.once('message', () => resolve(this.#begin()));
-      this.#socket.once('error', reject);
-    });
+    this.#agent = new FakeAgent({ url, token, hello: toHello(index, gpus) });
+    this.welcomed = this.#agent.connect().then(() => this.#begin());
   }
 
   get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
+    return this.#agent.closed === null;
   }
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    this.#socket.terminate();
+    this.#agent.cut();
   }
 
   #begin(): void {
     this.#timers.push(
-      setInterval(() => this.#send({ type: 'heartbeat', ts: Date.now() }), HEARTBEAT_MS),
+      setInterval(() => this.#agent.send({ type: 'heartbeat', ts: Date.now() }), HEARTBEAT_MS),
       setInterval(() => this.#upload(), UPLOAD_MS),
     );
   }
@@ -104,16 +97,13 @@ class Member {
   #upload(): void {
     const ts: number[] = [];
     for (; this.#sampledAt + SAMPLE_MS <= Date.now(); ts.push(this.#sampledAt)) this.#sampledAt += SAMPLE_MS;
-    const column = (place: number) => ts.map((at) => toValue(this.index, place, at));
+    const column = (place: number) => ts.map((at) => toValue(this.#index, place, at));
     const values = Object.fromEntries(this.#names.map((name, place) => [name, column(place)]));
-    const frame: NodeMetricsFrame = { type: 'node_metrics', ts, values, processes: [] };
-    this.sent.frames += 1;
-    this.sent.values += ts.length * this.#names.length;
-    this.#send(frame);
-  }
-
-  #send(frame: AgentFrame): void {
-    this.#socket.send(JSON.stringify(frame));
+    this.#sent.frames += 1;
+    this.#sent.values += ts.length * this.#names.length;
+    this.#agent.send({ type: 'node_metrics', ts, values, processes: [] });
+    // Acknowledgements are of no interest here, and would add up.
+    this.#agent.frames.length = 0;
   }
 }
 
@@ -123,7 +113,7 @@ function toValue(agent: number, place: number, at: number): number {
   return Math.round(10 * (50 + 40 * Math.sin(at / 60_000 + agent + place) + 10 * Math.random())) / 10;
 }
 
-function toHello(index: number, gpus: number): Hello {
+function toHello(index: number, gpus: number): Partial<Hello> {
   const name = `sim-${String(index).padStart(3, '0')}`;
   const slots = Array.from({ length: gpus }, (_, gpu) => ({
     index: gpu,
@@ -132,20 +122,6 @@ function toHello(index: number, gpus: number): Hello {
     memory_total_mb: 81_559,
     virtual: true,
   }));
-  return {
-    type: 'hello',
-    protocol: AGENT_PROTOCOL,
-    node_id: newId('node'),
-    node_secret: null,
-    name,
-    hostname: name,
-    version: '0.1.0',
-    boot_id: name,
-    labels: {},
-    slots,
-    max_cpu_jobs: 0,
-    runners: [{ name: 'process', available: true, reason: null, version: null }],
-    system: { cpu_count: 64, ram_total_mb: 1_000_000 },
-    attempts: [],
-  };
+  const system = { cpu_count: 64, ram_total_mb: 1_000_000 };
+  return { name, hostname: name, boot_id: name, slots, max_cpu_jobs: 0, system };
 }

@@ -27,7 +27,7 @@ describe('svc logs -f', () => {
   it('stays with its attempt when the connection is made again behind a retry', async () => {
     const agent = await rig.agent();
     const { id } = await rig.submit();
-    await agent.start(id);
+    await agent.startJob(id);
     await rig.reach(id, 'RUNNING');
     const first = shipper(agent, id);
     await first.lines('stdout', ['1: one', '1: two']);
@@ -40,7 +40,7 @@ describe('svc logs -f', () => {
     agent.end(id, { kind: 'exited', code: 1 });
     await rig.reach(id, 'FAILED');
     expect((await rig.post(`/jobs/${id}/retry`)).status).to.equal(200);
-    await agent.start(id, 2);
+    await agent.startJob(id, 2);
     await shipper(agent, id, 2).lines('stdout', ['2: one', '2: two', '2: three']);
     line.mend();
 

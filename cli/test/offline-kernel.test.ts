@@ -36,7 +36,7 @@ describe('a command that works on the data directory with the plugins', () => {
     const rig = await Rig.start({ dataDir });
     const agent = await rig.agent();
     jobId = (await rig.submit()).id;
-    await agent.start(jobId);
+    await agent.startJob(jobId);
     await rig.reach(jobId, 'RUNNING');
     await rig.close();
   });

@@ -1,7 +1,7 @@
+import type { FakeAgent } from '@svc/agent/testing';
 import { AgentFrame, newId, routes, type AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FakeAgent } from '../../plugins/nodes/test/support/fake-agent.js';
 import { SEED } from './fuzz-seed.js';
 import { openLab, type Lab } from './lab.js';
 import { mutate, mutations } from './mutate.js';
@@ -55,7 +55,7 @@ describe('5 000 random agent frames', function () {
 async function converse(agent: FakeAgent, frames: readonly string[], saysHello: boolean): Promise<void> {
   await agent.open();
   if (saysHello) agent.send(agent.toHello());
-  for (const frame of frames) agent.send(frame);
+  for (const frame of frames) agent.sendRaw(frame);
   await agent.close();
 }
 

@@ -1,5 +1,5 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { SCOPES, newId, routes, type Scope } from '@svc/contract';
-import { FakeAgent } from '../../plugins/nodes/test/support/fake-agent.js';
 import { createWorkplace, submit, type Server, type Workplace } from '../support/workplace.js';
 import { HealthProbe } from './health-probe.js';
 import { Sender } from './send.js';

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FakeAgent } from '../../runs/test/support/fake-agent.js';
+import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { AttemptLog } from '../src/attempt-log.js';
 import { Gate } from '../src/gate.js';
@@ -31,9 +31,9 @@ describe('the compression of a complete log', () => {
   const pathOf = (id: string) => join(dataDir, 'logs', id, 'attempt-1.ndjson');
   const isCompressed = (id: string) => existsSync(`${pathOf(id)}.gz`) && !existsSync(pathOf(id));
 
-  async function startJob(agent: FakeAgent): Promise<{ id: string; ship: ReturnType<typeof shipper> }> {
+  async function startJob(agent: JobAgent): Promise<{ id: string; ship: ReturnType<typeof shipper> }> {
     const { id } = await rig.submit({ node_selector: { node: agent.nodeId } });
-    await agent.start(id);
+    await agent.startJob(id);
     await rig.reach(id, 'RUNNING');
     const ship = shipper(agent, id);
     await ship.lines('stdout', ['one', 'two']);

@@ -4,7 +4,7 @@ import { definePlugin } from '@svc/kernel';
 import { expect } from 'chai';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FakeAgent } from '../../runs/test/support/fake-agent.js';
+import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { linesAppended, logs, type LineBatch } from '../src/index.js';
 import { shipper } from './support/shipper.js';
@@ -17,7 +17,7 @@ describe('logs over HTTP', () => {
     setup: (ctx) => ctx.tap(linesAppended, (batch) => void batches.push(batch)),
   });
   let rig: Rig;
-  let agent: FakeAgent;
+  let agent: JobAgent;
   before(async () => {
     rig = await Rig.start({ plugins: [logs(), observer()] });
     agent = await rig.agent();
@@ -27,7 +27,7 @@ describe('logs over HTTP', () => {
   /** A running job, and what ships its log as an agent does. */
   async function startJob(): Promise<{ id: string; ship: ReturnType<typeof shipper> }> {
     const { id } = await rig.submit({ node_selector: { node: agent.nodeId } });
-    await agent.start(id);
+    await agent.startJob(id);
     await rig.reach(id, 'RUNNING');
     return { id, ship: shipper(agent, id) };
   }
@@ -45,7 +45,7 @@ describe('logs over HTTP', () => {
     const small = await Rig.start({ plugins: [logs()], limits: { streamBytes: 1 } });
     const on = await small.agent();
     const { id } = await small.submit({ node_selector: { node: on.nodeId } });
-    await on.start(id);
+    await on.startJob(id);
     await small.reach(id, 'RUNNING');
     const ship = shipper(on, id);
     for (let batch = 0; batch < 4; batch += 1)
@@ -158,7 +158,7 @@ describe('logs over HTTP', () => {
         exit: null,
         finished_at: null,
       };
-      const { log_positions } = await agent.connect([report]);
+      const { log_positions } = await agent.connect({ attempts: [report] });
       const own = log_positions.filter(({ job_id }) => job_id === id);
       expect(own.map(({ stream, offset, lines }) => `${stream} ${offset} ${lines}`)).to.deep.equal([
         'stdout 5 1',
@@ -297,7 +297,7 @@ describe('logs over HTTP', () => {
       await rig.reach(id, 'LOST');
       await rig.post(`/jobs/${id}/retry`);
       expect(await rest(client)).to.deep.equal(['end']);
-      await agent.start(id, 2);
+      await agent.startJob(id, 2);
       await shipper(agent, id, 2).lines('stdout', ['second attempt']);
       const resumed = await open(id, '', '5000');
       expect(await take(resumed, 1)).to.deep.equal(['0 second attempt']);
@@ -315,7 +315,7 @@ describe('logs over HTTP', () => {
       try {
         const gone = await slow.agent();
         const { id } = await slow.submit();
-        await gone.start(id);
+        await gone.startJob(id);
         await slow.reach(id, 'RUNNING');
         await shipper(gone, id).lines('stdout', ['the last that was heard']);
         gone.report({ job_id: id, attempt: 1, state: 'ended', exit: { kind: 'lost', reason: 'gone' } });
@@ -343,7 +343,7 @@ describe('logs over HTTP', () => {
     let second = await Rig.start({ plugins: [logs()], dataDir });
     const other = await second.agent();
     const { id } = await second.submit();
-    await other.start(id);
+    await other.startJob(id);
     await second.reach(id, 'RUNNING');
     await shipper(other, id).lines('stdout', ['kept', 'lines']);
     await second.close();

@@ -1,10 +1,11 @@
+import { toReport } from '@svc/agent/testing';
 import type { LogsFrame } from '@svc/contract';
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toReport, type FakeAgent } from '../../runs/test/support/fake-agent.js';
+import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { AttemptLog } from '../src/attempt-log.js';
 import { Gate } from '../src/gate.js';
@@ -27,7 +28,7 @@ describe('a log that cannot be read', () => {
   let dataDir: string;
   let clock: FakeClock;
   let rig: Rig;
-  let agent: FakeAgent;
+  let agent: JobAgent;
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'svc-logs-'));
     clock = fakeClock(Date.now());
@@ -43,7 +44,7 @@ describe('a log that cannot be read', () => {
 
   async function startJob(): Promise<string> {
     const { id } = await rig.submit();
-    await agent.start(id);
+    await agent.startJob(id);
     await rig.reach(id, 'RUNNING');
     return id;
   }
@@ -61,9 +62,9 @@ describe('a log that cannot be read', () => {
       renameSync(pathOf(bad), join(dataDir, 'aside'));
       const spoiled = spoil(pathOf(bad));
       await agent.close();
-      const { log_positions } = await agent.connect(
-        [bad, good].map((job_id) => toReport({ job_id, attempt: 1 })),
-      );
+      const { log_positions } = await agent.connect({
+        attempts: [bad, good].map((job_id) => toReport({ job_id, attempt: 1 })),
+      });
       expect(log_positions.map(({ job_id }) => job_id)).to.deep.equal([good, good]);
 
       const ship = shipper(agent, bad);
@@ -76,7 +77,7 @@ describe('a log that cannot be read', () => {
       agent.end(bad);
       await rig.reach(bad, 'SUCCEEDED');
       const answers = () =>
-        agent.received.flatMap((frame) =>
+        agent.frames.flatMap((frame) =>
           frame.type === 'logs_ack' && frame.job_id === bad ? [`${frame.stream} ${frame.offset}`] : [],
         );
       expect(answers()).to.deep.equal([]);

@@ -57,7 +57,7 @@ describe('GET /runs/{run_id}/metrics/stream', () => {
       const { http } = rig;
       const agent = await http.agent();
       const job = await http.submit({ node_selector: { node: agent.nodeId } });
-      const { run_id } = await agent.start(job.id);
+      const { run_id } = await agent.startJob(job.id);
       const run = { id: run_id ?? '' };
       await http.reach(job.id, 'RUNNING');
       agent.report({ job_id: job.id, attempt: 1, state: 'ended', exit: { kind: 'lost', reason: 'gone' } });

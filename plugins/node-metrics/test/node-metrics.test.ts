@@ -1,4 +1,5 @@
-import { newId } from '@svc/contract';
+import { FakeAgent } from '@svc/agent/testing';
+import { newId, type GpuProcess } from '@svc/contract';
 import {
   createTestKernel,
   eachDatabase,
@@ -13,7 +14,6 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeAgent } from '../../nodes/test/support/fake-agent.js';
 import { nodeMetrics } from '../src/index.js';
 
 const HOUR_MS = 3_600_000;
@@ -37,7 +37,7 @@ describe('node metrics', () => {
       await kernel.close();
     });
 
-    const tell = (ts: number[], values: Record<string, (number | null)[]>, processes: object[] = []) =>
+    const tell = (ts: number[], values: Record<string, (number | null)[]>, processes: GpuProcess[] = []) =>
       agent.send({ type: 'node_metrics', ts, values, processes });
     const get = (path: string) => kernel.request('GET', path, { token: 'read' });
     const read = async (query = '') => (await get(`/nodes/${agent.nodeId}/metrics${query}`)).body.series;

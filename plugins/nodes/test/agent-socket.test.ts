@@ -1,9 +1,9 @@
+import { FakeAgent, toReport, virtualSlots } from '@svc/agent/testing';
 import { newId } from '@svc/contract';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { nodes, nodesRef, type HelloContext, type Nodes, type WelcomePart } from '../src/index.js';
-import { FakeAgent, toReport, virtualSlots } from './support/fake-agent.js';
 import { frameProbe, type FrameProbe } from './support/frame-probe.js';
 
 describe('the agent socket', () => {
@@ -105,7 +105,7 @@ describe('the agent socket', () => {
   it('refuses another protocol version with a sentence', async () => {
     const one = agent();
     await one.open();
-    one.send({ type: 'hello', protocol: 99, anything: true });
+    one.sendRaw(JSON.stringify({ type: 'hello', protocol: 99, anything: true }));
     const refused = await one.take('refused');
     expect(refused.code).to.equal('protocol');
     expect(refused.message).to.contain('install the agent of the server');
@@ -123,7 +123,7 @@ describe('the agent socket', () => {
   it('closes on a malformed frame with the reason, and nothing is changed by it', async () => {
     const one = agent();
     await one.connect();
-    one.send('{"type":"accepted","job_id":7,"attempt":1}');
+    one.sendRaw('{"type":"accepted","job_id":7,"attempt":1}');
     const closed = await one.gone();
     expect(closed).to.include({ code: 1008 });
     expect(closed.reason).to.contain('job_id must be a string');

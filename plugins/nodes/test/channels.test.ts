@@ -1,10 +1,10 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { definePlugin, fail } from '@svc/kernel';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { nodes, nodesRef, type MessageSource } from '../src/index.js';
-import { FakeAgent } from './support/fake-agent.js';
 
 const KEY = { job_id: 'job_1', attempt: 1 };
 

@@ -1,7 +1,7 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { MAX_LINE_BYTES } from '@svc/contract';
 import { expect } from 'chai';
 import { MalformedFrame, ProtocolMismatch, parseFrame as parseFrameBytes } from '../src/frames.js';
-import { FakeAgent } from './support/fake-agent.js';
 
 const parseFrame = (text: string) => parseFrameBytes(Buffer.from(text));
 

@@ -1,3 +1,4 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { createTestKernel, fakeClock, until, type FakeClock, type TestKernel } from '@svc/kernel/testing';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
@@ -5,7 +6,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodes, nodesRef } from '../src/index.js';
-import { FakeAgent } from './support/fake-agent.js';
 import { frameProbe, type FrameProbe } from './support/frame-probe.js';
 
 describe('node liveness', () => {

@@ -1,3 +1,4 @@
+import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import { newId } from '@svc/contract';
 import {
   createTestKernel,
@@ -10,7 +11,6 @@ import {
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { nodes } from '../src/index.js';
-import { FakeAgent, virtualSlots } from './support/fake-agent.js';
 
 eachDatabase((database) => {
   describe('DELETE /nodes/{id}', () => {

@@ -1,9 +1,9 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { newId } from '@svc/contract';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { nodes, nodesRef, type Nodes } from '../src/index.js';
-import { FakeAgent } from './support/fake-agent.js';
 import { frameProbe, type FrameProbe } from './support/frame-probe.js';
 
 describe('a connection that a newer one of the same node has replaced', () => {

@@ -1,3 +1,4 @@
+import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import { newId, type Hello } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import { eachDatabase } from '@svc/kernel/testing';
@@ -6,7 +7,6 @@ import { enrol } from '../src/enrol.js';
 import { nodesMigrations } from '../src/migrations.js';
 import { getNode, loadCapacity, setDraining } from '../src/node-store.js';
 import { claim, listHoldings, release } from '../src/slot-store.js';
-import { FakeAgent, virtualSlots } from './support/fake-agent.js';
 
 describe('slots', () => {
   eachDatabase((database) => {

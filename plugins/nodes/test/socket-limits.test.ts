@@ -1,9 +1,9 @@
+import { FakeAgent } from '@svc/agent/testing';
 import { createTestKernel, until, type TestKernel } from '@svc/kernel/testing';
 import { authenticate, definePlugin } from '@svc/kernel';
 import { events } from '@svc/plugin-events';
 import { expect } from 'chai';
 import { nodes, nodesRef } from '../src/index.js';
-import { FakeAgent } from './support/fake-agent.js';
 
 describe('an agent socket', () => {
   let isRevoked: boolean;
@@ -54,12 +54,12 @@ describe('an agent socket', () => {
 
   it('takes no large frame before the hello, and large ones after it', async () => {
     await agent.open();
-    agent.send(agent.toHello({ name: 'x'.repeat(8 * 1024 * 1024) }));
+    agent.sendRaw(JSON.stringify(agent.toHello({ name: 'x'.repeat(8 * 1024 * 1024) })));
     expect(await agent.gone()).to.include({ code: 1009 });
 
     await agent.connect();
-    agent.send({ type: 'unknown', text: 'x'.repeat(8 * 1024 * 1024) });
-    agent.send('{"type":"accepted","job_id":7,"attempt":1}');
+    agent.sendRaw(JSON.stringify({ type: 'unknown', text: 'x'.repeat(8 * 1024 * 1024) }));
+    agent.sendRaw('{"type":"accepted","job_id":7,"attempt":1}');
     expect(await agent.gone()).to.include({ code: 1008 });
   });
 });

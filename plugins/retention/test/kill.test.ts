@@ -34,7 +34,7 @@ describe('a removal that is killed', function () {
     const rig = await start(template);
     const agent = await rig.agent();
     const job = await rig.submit();
-    await agent.start(job.id);
+    await agent.startJob(job.id);
     await rig.reach(job.id, 'RUNNING');
     jobId = job.id;
     const ofJob = (await rig.get(`/jobs/${jobId}/runs`)).body.items[0] as Run;

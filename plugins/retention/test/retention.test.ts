@@ -70,7 +70,7 @@ describe('POST /admin/gc', function () {
     async function oldJob(body: object = {}): Promise<Job> {
       const agent = await rig.agent();
       const job = await rig.submit(body);
-      await agent.start(job.id);
+      await agent.startJob(job.id);
       agent.end(job.id);
       const ended = await rig.reach(job.id, 'SUCCEEDED');
       writeLog(job.id);
@@ -188,12 +188,12 @@ describe('POST /admin/gc', function () {
     it('never touches what is queued, runs, or is LOST', async () => {
       const agent = await rig.agent();
       const running = await rig.submit();
-      await agent.start(running.id);
+      await agent.startJob(running.id);
       await rig.reach(running.id, 'RUNNING');
       const queued = await rig.submit({ resources: { gpu: 64, cpu_only: false } });
       const open = (await rig.post('/runs', {})).body as Run;
       const lost = await rig.submit();
-      await agent.start(lost.id);
+      await agent.startJob(lost.id);
       await rig.reach(lost.id, 'RUNNING');
       await rig.kernel.db('jobs').where({ id: lost.id }).update({ status: 'LOST' });
       await rig.kernel.db('jobs').update({ finished_at: Date.now() });

@@ -3,13 +3,13 @@ import { definePlugin, type Change } from '@svc/kernel';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { runChanged } from '../src/index.js';
-import type { FakeAgent } from './support/fake-agent.js';
+import type { JobAgent } from './support/job-agent.js';
 import { Rig } from './support/rig.js';
 
 describe('runs of a job', () => {
   eachDatabase((database) => {
     let rig: Rig;
-    let agent: FakeAgent;
+    let agent: JobAgent;
     before(async () => {
       rig = await Rig.start({ database });
       agent = await rig.agent();
@@ -32,7 +32,7 @@ describe('runs of a job', () => {
       expect(dispatch.env['SVC_RUN_ID']).to.match(/^run_/).and.equal(dispatch.run_id);
       expect(await runsOf(job.id)).to.deep.equal([]);
       expect((await rig.job(job.id)).run_id).to.equal(null);
-      await agent.start(job.id);
+      await agent.startJob(job.id);
       const running = await rig.reach(job.id, 'RUNNING');
       expect(running.run_id).to.equal(dispatch.run_id);
       const [run] = await runsOf(job.id);
@@ -56,12 +56,12 @@ describe('runs of a job', () => {
       const report = (token?: string) =>
         rig.post(`/runs/${run_id}/events`, { title: 'hello' }, token ?? env['SVC_TOKEN']);
       const otherJob = await rig.submit();
-      const other = await agent.start(otherJob.id);
+      const other = await agent.startJob(otherJob.id);
       expect((await report(other.env['SVC_TOKEN'])).status, 'by the token of another job').to.equal(404);
       agent.end(otherJob.id);
       expect((await report()).status).to.equal(201);
       expect(await statusesOf(job.id)).to.deep.equal(['RUNNING']);
-      await agent.start(job.id);
+      await agent.startJob(job.id);
       expect((await rig.reach(job.id, 'RUNNING')).run_id).to.equal(run_id);
       agent.end(job.id);
       expect((await rig.reach(job.id, 'SUCCEEDED')).run_id).to.equal(run_id);
@@ -70,7 +70,7 @@ describe('runs of a job', () => {
 
     it('has 1000 runs at most, whoever makes them', async () => {
       const job = await rig.submit();
-      const { env } = await agent.start(job.id);
+      const { env } = await agent.startJob(job.id);
       const { run_id } = await rig.reach(job.id, 'RUNNING');
       const first = await rig.kernel.db('runs').where({ id: run_id }).first();
       const rows = Array.from({ length: 998 }, () => ({ ...first, id: newId('run') }));
@@ -90,7 +90,7 @@ describe('runs of a job', () => {
 
     it('is told once: the jobs plugin tells of it, others are told by their own events', async () => {
       const job = await rig.submit();
-      const { env } = await agent.start(job.id);
+      const { env } = await agent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       const second = await rig.post('/runs', { name: 'second', project: 'ignored' }, env['SVC_TOKEN']);
       expect(second.body).to.include({ job_id: job.id, attempt: 1, source: 'sdk' });
@@ -143,11 +143,11 @@ describe('runs of a job', () => {
       const job = await rig.submit({ node_selector: { node_id: forgetful.nodeId } });
       const first = await forgetful.dispatchOf(job.id);
       await forgetful.close();
-      const from = forgetful.received.length;
+      const from = forgetful.frames.length;
       await forgetful.connect();
       const second = await forgetful.take('dispatch', ({ job_id }) => job_id === job.id, from);
       expect([second.attempt, second.run_id]).to.deep.equal([1, first.run_id]);
-      await forgetful.start(job.id);
+      await forgetful.startJob(job.id);
       expect((await rig.reach(job.id, 'RUNNING')).run_id).to.equal(first.run_id);
       forgetful.end(job.id);
       await rig.reach(job.id, 'SUCCEEDED');
@@ -156,7 +156,7 @@ describe('runs of a job', () => {
 
     it('is not made for an EVALUATE job', async () => {
       const job = await rig.submit({ type: 'EVALUATE' });
-      const dispatch = await agent.start(job.id);
+      const dispatch = await agent.startJob(job.id);
       expect(dispatch.run_id).to.equal(null);
       expect(dispatch.env).not.to.have.property('SVC_RUN_ID');
       await rig.reach(job.id, 'RUNNING');
@@ -167,7 +167,7 @@ describe('runs of a job', () => {
 
     it('keeps the end that the training gave it', async () => {
       const job = await rig.submit();
-      const { env } = await agent.start(job.id);
+      const { env } = await agent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       const finished = await rig.post(
         `/runs/${env['SVC_RUN_ID']}/finish`,
@@ -184,7 +184,7 @@ describe('runs of a job', () => {
       const finish = (env: Record<string, string>, status: string) =>
         rig.post(`/runs/${env['SVC_RUN_ID']}/finish`, { status }, env['SVC_TOKEN']);
       const agreed = await rig.submit();
-      const { env } = await agent.start(agreed.id);
+      const { env } = await agent.startJob(agreed.id);
       await rig.reach(agreed.id, 'RUNNING');
       for (const repeat of [1, 2]) {
         expect((await finish(env, 'SUCCEEDED')).status, `time ${repeat}`).to.equal(200);
@@ -195,7 +195,7 @@ describe('runs of a job', () => {
       expect(await endsOf(agreed.id)).to.deep.equal([`${env['SVC_RUN_ID']} info SUCCEEDED`]);
 
       const alone = await rig.submit();
-      const { run_id } = await agent.start(alone.id);
+      const { run_id } = await agent.startJob(alone.id);
       agent.end(alone.id, { kind: 'exited', code: 3 });
       await rig.reach(alone.id, 'FAILED');
       expect(await endsOf(alone.id)).to.deep.equal([`${run_id} warning FAILED`]);
@@ -203,7 +203,7 @@ describe('runs of a job', () => {
 
     it('leaves a job that ends otherwise than its run to be told beside it', async () => {
       const job = await rig.submit();
-      const { run_id, env } = await agent.start(job.id);
+      const { run_id, env } = await agent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       await rig.post(`/runs/${run_id}/finish`, { status: 'SUCCEEDED' }, env['SVC_TOKEN']);
       await rig.post(`/jobs/${job.id}/cancel`);
@@ -215,7 +215,7 @@ describe('runs of a job', () => {
     it('is told as ended when its attempt is given up, once, and takes no other end then', async () => {
       const lostAgent = await rig.agent();
       const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
-      const { run_id, env } = await lostAgent.start(job.id);
+      const { run_id, env } = await lostAgent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       const second = (await rig.post('/runs', { name: 'second' }, env['SVC_TOKEN'])).body.id;
       const lost = { kind: 'lost', reason: 'gone' } as const;
@@ -231,7 +231,7 @@ describe('runs of a job', () => {
         expect(late.body.error.message).to.include('LOST');
       }
       expect(await endsOf(job.id)).to.have.members(ends);
-      const next = await lostAgent.start(job.id, 2);
+      const next = await lostAgent.startJob(job.id, 2);
       await rig.reach(job.id, 'RUNNING');
       lostAgent.end(job.id, { kind: 'exited', code: 0 }, 2);
       await rig.reach(job.id, 'SUCCEEDED');
@@ -291,7 +291,7 @@ describe('runs of a job', () => {
 
     it('is not there for an EVALUATE job, whose end is told all the same', async () => {
       const job = await rig.submit({ type: 'EVALUATE' });
-      await agent.start(job.id);
+      await agent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       agent.end(job.id);
       await rig.reach(job.id, 'SUCCEEDED');
@@ -301,7 +301,7 @@ describe('runs of a job', () => {
     it('is LOST with its job, RUNNING when that is found, and stays behind when it is retried', async () => {
       const lostAgent = await rig.agent();
       const job = await rig.submit({ node_selector: { node: lostAgent.nodeId } });
-      const { env } = await lostAgent.start(job.id);
+      const { env } = await lostAgent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       lostAgent.report({
         job_id: job.id,
@@ -324,7 +324,7 @@ describe('runs of a job', () => {
       const late = await rig.post('/runs', { name: 'late' }, env['SVC_TOKEN']);
       expect(late.status).to.equal(201);
       await rig.post(`/jobs/${job.id}/retry`);
-      await lostAgent.start(job.id, 2);
+      await lostAgent.startJob(job.id, 2);
       await rig.reach(job.id, 'RUNNING');
       const all = (await runsOf(job.id)).map(({ attempt, status }) => `${attempt} ${status}`);
       expect(all).to.have.members(['2 RUNNING', '1 LOST', '1 LOST']);
@@ -336,8 +336,8 @@ describe('runs of a job', () => {
     it('takes nothing from the token of another job', async () => {
       const here = { node_selector: { node: agent.nodeId } };
       const [mine, theirs] = [await rig.submit(here), await rig.submit(here)];
-      const { env } = await agent.start(mine.id);
-      const other = await agent.start(theirs.id);
+      const { env } = await agent.startJob(mine.id);
+      const other = await agent.startJob(theirs.id);
       await rig.reach(theirs.id, 'RUNNING');
       await rig.reach(mine.id, 'RUNNING');
       for (const path of [`/runs/${other.run_id}/finish`, `/runs/${other.run_id}/finish`]) {
@@ -363,7 +363,7 @@ describe('runs of a job', () => {
     try {
       const agent = await rig.agent();
       const job = await rig.submit();
-      await agent.start(job.id);
+      await agent.startJob(job.id);
       await rig.reach(job.id, 'RUNNING');
       agent.end(job.id);
       await until(() => changes.length === 2);

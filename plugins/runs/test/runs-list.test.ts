@@ -167,7 +167,7 @@ eachDatabase((database) => {
       const agent = await rig.agent();
       const job = await rig.submit({ node_selector: { node: agent.nodeId } });
       for (const attempt of [1, 2]) {
-        const { env } = await agent.start(job.id, attempt);
+        const { env } = await agent.startJob(job.id, attempt);
         await rig.reach(job.id, 'RUNNING');
         expect((await rig.post('/runs', { name: `more ${attempt}` }, env['SVC_TOKEN'])).status).to.equal(201);
         agent.end(job.id, { kind: 'exited', code: attempt === 1 ? 3 : 0 }, attempt);

@@ -4,7 +4,7 @@ import { eachDatabase, until } from '@svc/kernel/testing';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { metrics } from '@svc/plugin-metrics';
 import { expect } from 'chai';
-import type { FakeAgent } from '../../runs/test/support/fake-agent.js';
+import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { spool } from '../src/index.js';
 
@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60_000;
 eachDatabase((database) => {
   describe('spool frames', () => {
     let rig: Rig;
-    let agent: FakeAgent;
+    let agent: JobAgent;
     let files = 0;
     before(async () => {
       rig = await Rig.start({ database, plugins: [metrics(), checkpoints(), spool()] });
@@ -26,7 +26,7 @@ eachDatabase((database) => {
 
     async function startJob(on = agent): Promise<{ jobId: string; runId: string }> {
       const { id } = await rig.submit({ node_selector: { node: on.nodeId } });
-      const { run_id } = await on.start(id);
+      const { run_id } = await on.startJob(id);
       await rig.reach(id, 'RUNNING');
       return { jobId: id, runId: run_id as string };
     }
@@ -39,7 +39,7 @@ eachDatabase((database) => {
     ): Promise<Ack> {
       const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
       const numbered = texts.map((text, index) => ({ to: 110 + index * 10, text }));
-      const answeredFrom = by.received.length;
+      const answeredFrom = by.frames.length;
       by.send({ type: 'spool', job_id: jobId, attempt, file, from: 100, lines: numbered });
       return by.take('spool_ack', (frame) => frame.file === file, answeredFrom);
     }

@@ -1,3 +1,4 @@
+import type { FakeAgent } from '@svc/agent/testing';
 import {
   MAX_FRAME_BYTES,
   MAX_FRAME_SAMPLES,
@@ -5,11 +6,11 @@ import {
   newId,
   routes,
   type AttemptKey,
+  type NodeMetricsFrame,
 } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import type { FakeAgent } from '../../../plugins/nodes/test/support/fake-agent.js';
 import { submit, untilJob } from '../../support/workplace.js';
 import type { Lab } from '../lab.js';
 import type { Row } from '../row.js';
@@ -57,7 +58,7 @@ function frameOfJob(
     const { agent, key } = await runOn(lab, 'sender');
     const frame = make(key);
     expect(Buffer.byteLength(frame)).to.be.at.most(MAX_FRAME_BYTES);
-    agent.send(frame);
+    agent.sendRaw(frame);
     await until(() => agent.closed ?? agent.count(answer) > 0, { timeoutMs: 60_000 });
     if (codes) expect(codes).to.include(agent.closed?.code);
     agent.cut();
@@ -70,7 +71,7 @@ function closedFor(first: (agent: FakeAgent) => string | Buffer, codes: readonly
   return async (lab) => {
     const agent = lab.agent('stranger');
     await agent.open();
-    agent.send(first(agent) as string);
+    agent.sendRaw(first(agent));
     await until(() => agent.closed, { timeoutMs: 60_000 });
     expect(codes).to.include(agent.closed?.code);
     expect(agent.closed?.reason).to.contain(limit);
@@ -78,7 +79,7 @@ function closedFor(first: (agent: FakeAgent) => string | Buffer, codes: readonly
   };
 }
 
-const many = (count: number, make: (at: number) => [string, unknown]) =>
+const many = <Value>(count: number, make: (at: number) => [string, Value]) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => make(at)));
 
 const hello = (change: object) => (agent: FakeAgent) => JSON.stringify({ ...agent.toHello(), ...change });
@@ -125,7 +126,7 @@ const toAttempt = () => ({
 });
 
 /** Columns of a frame that is almost as large as its values allow. */
-function samples(count: number) {
+function samples(count: number): NodeMetricsFrame {
   const ts = Array.from({ length: count }, (_, at) => Date.now() - 1000 * (count - at));
   const values = many(600, (at) => [`m${at}`, ts.map((_, index) => index)]);
   return { type: 'node_metrics', ts, values, processes: [], late: true };
@@ -136,7 +137,7 @@ export const FRAME_ROWS: readonly Row[] = [
     const { agent, key } = await runOn(lab, 'sender');
     const count = Math.floor((MAX_FRAME_BYTES - 400) / (MAX_LINE_BYTES + 3));
     const to = count * (MAX_LINE_BYTES + 1);
-    agent.send(logs(key, Array<string>(count).fill('x'.repeat(MAX_LINE_BYTES)), to));
+    agent.sendRaw(logs(key, Array<string>(count).fill('x'.repeat(MAX_LINE_BYTES)), to));
     expect((await agent.take('logs_ack')).offset).to.equal(to);
     agent.cut();
     await expectAgentsWork(lab);
@@ -202,7 +203,7 @@ export const FRAME_ROWS: readonly Row[] = [
   row('no JSON, 15 MiB, after a good hello', '64 levels', async (lab) => {
     const agent = lab.agent('talker');
     await agent.connect();
-    agent.send('['.repeat(15 * 1024 * 1024));
+    agent.sendRaw('['.repeat(15 * 1024 * 1024));
     expect((await agent.gone()).code).to.be.oneOf(MALFORMED);
     await expectAgentsWork(lab);
   }),
@@ -248,7 +249,7 @@ export const FRAME_ROWS: readonly Row[] = [
   row('hello with 13 200 attempts', '200 000 values', async (lab) => {
     const agent = lab.agent('busy');
     await agent.open();
-    agent.send(hello({ attempts: Array.from({ length: 13_200 }, toAttempt) })(agent));
+    agent.sendRaw(hello({ attempts: Array.from({ length: 13_200 }, toAttempt) })(agent));
     await until(() => agent.closed ?? agent.count('welcome') > 0, { timeoutMs: 60_000 });
     expect(agent.closed?.reason).to.equal(undefined);
     agent.cut();
@@ -302,7 +303,7 @@ export const FRAME_ROWS: readonly Row[] = [
     async (lab) => {
       const { agent, key } = await runOn(lab, 'deaf');
       agent.freeze();
-      for (let at = 0; at < 10_000; at++) agent.send(logs(key, ['x'.repeat(1000)], 1_001));
+      for (let at = 0; at < 10_000; at++) agent.sendRaw(logs(key, ['x'.repeat(1000)], 1_001));
       await expectAgentsWork(lab);
       agent.cut();
     },
@@ -315,7 +316,7 @@ export const FRAME_ROWS: readonly Row[] = [
     await until(() => agent.closed ?? agent.count('node_metrics_ack') > 0, { timeoutMs: 60_000 });
     expect(agent.closed?.reason).to.equal(undefined);
     expect((await agent.take('node_metrics_ack')).ts).to.equal(most.ts.at(-1));
-    agent.send(samples(MAX_FRAME_SAMPLES + 1));
+    agent.sendRaw(JSON.stringify(samples(MAX_FRAME_SAMPLES + 1)));
     const { code, reason } = await agent.gone();
     expect(code).to.be.oneOf(MALFORMED);
     expect(reason).to.contain(`ts must have at most ${MAX_FRAME_SAMPLES} items`);
@@ -328,7 +329,7 @@ export const FRAME_ROWS: readonly Row[] = [
     liar.accept(key);
     liar.running(key);
     liar.ended(key, { kind: 'exited', code: 1 });
-    liar.send(logs(key, ['a lie'], 6));
+    liar.sendRaw(logs(key, ['a lie'], 6));
     await liar.close();
     await expectAgentsWork(lab);
     const params = { params: { job_id: key.job_id } };

@@ -1,3 +1,4 @@
+import { FakeAgent } from '@svc/agent/testing';
 import type { EventRecord, Hello, Job, JobStatus, JobSubmit } from '@svc/contract';
 import { definePlugin, type Change, type Clock, type Plugin, type PluginContext } from '@svc/kernel';
 import { createTestKernel, until, type TestDatabase, type TestKernel } from '@svc/kernel/testing';
@@ -9,12 +10,11 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeAgent } from '../../../nodes/test/support/fake-agent.js';
 import { jobChanged } from '../../src/hooks.js';
 import { jobs, jobsRef, type Jobs } from '../../src/index.js';
 import type { AttemptRow } from '../../src/job-row.js';
 
-export { FakeAgent, toReport, virtualSlots } from '../../../nodes/test/support/fake-agent.js';
+export { FakeAgent, toReport, virtualSlots } from '@svc/agent/testing';
 
 export interface LabOptions {
   readonly database?: TestDatabase;

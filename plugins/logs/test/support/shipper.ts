@@ -1,8 +1,8 @@
 import type { LogsFrame, LogStream } from '@svc/contract';
-import type { FakeAgent } from '../../../runs/test/support/fake-agent.js';
+import type { JobAgent } from '../../../runs/test/support/job-agent.js';
 
 /** Ships frames one after the other, as an agent does: 5 bytes for each line. */
-export function shipper(agent: FakeAgent, job_id: string, attempt = 1) {
+export function shipper(agent: JobAgent, job_id: string, attempt = 1) {
   const sent = { stdout: 0, stderr: 0 };
 
   const frame = (stream: LogStream, lines: string[]): LogsFrame => {
@@ -22,7 +22,7 @@ export function shipper(agent: FakeAgent, job_id: string, attempt = 1) {
   };
   /** The offset of its ack. */
   const send = async (given: LogsFrame): Promise<number> => {
-    const from = agent.received.length;
+    const from = agent.frames.length;
     agent.send(given);
     const matches = (ack: { job_id: string; stream: string }) =>
       ack.job_id === given.job_id && ack.stream === given.stream;

@@ -16,7 +16,7 @@ import { nodes } from '@svc/plugin-nodes';
 import { projects } from '@svc/plugin-projects';
 import { Type } from 'typebox';
 import { runs } from '../../src/index.js';
-import { FakeAgent } from './fake-agent.js';
+import { JobAgent } from './job-agent.js';
 
 /** The server half of a runner; the fake agent plays the other one. */
 const scriptedRunner = definePlugin({
@@ -39,7 +39,7 @@ export interface RigOptions {
 
 /** The plugins that runs and their metrics stand on, as in production, with agents played by the test. */
 export class Rig {
-  private readonly agents: FakeAgent[] = [];
+  private readonly agents: JobAgent[] = [];
 
   private constructor(
     readonly kernel: TestKernel,
@@ -72,8 +72,8 @@ export class Rig {
     await this.kernel.close();
   }
 
-  async agent(): Promise<FakeAgent> {
-    const agent = new FakeAgent(this.kernel.url, this.tokens.agent);
+  async agent(): Promise<JobAgent> {
+    const agent = new JobAgent(this.kernel.url, this.tokens.agent);
     this.agents.push(agent);
     await agent.connect();
     return agent;

@@ -10,8 +10,11 @@ import {
   type ServerFrame,
   type Welcome,
 } from '@svc/contract';
-import { until } from '@svc/kernel/testing';
+import { until } from '@svc/hooks/testing';
 import { WebSocket } from 'ws';
+import { checkAgentFrame, checkServerFrame } from './frame-check.js';
+
+type Matches<T extends ServerFrame['type']> = (frame: FrameOf<ServerFrame, T>) => boolean;
 
 export interface FakeAgentOptions {
   readonly url: string;
@@ -19,7 +22,10 @@ export interface FakeAgentOptions {
   readonly hello?: Partial<Hello>;
 }
 
-/** Speaks the agent protocol over a real socket, and does exactly what the test says. */
+/**
+ * Speaks the agent protocol over a real socket, and does exactly what the test says. A frame that the contract does not allow throws: in
+ * `send`, or, when it comes from the server, where nobody can catch it, so that the running test fails.
+ */
 export class FakeAgent {
   readonly nodeId: string;
   readonly frames: ServerFrame[] = [];
@@ -40,7 +46,12 @@ export class FakeAgent {
     });
     this.closed = null;
     this.#socket = socket;
-    socket.on('message', (data: Buffer) => this.frames.push(JSON.parse(data.toString()) as ServerFrame));
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as ServerFrame;
+      this.frames.push(frame);
+      // Thrown at once, it would break the socket, too.
+      queueMicrotask(() => checkServerFrame(frame));
+    });
     socket.on('close', (code, reason) => {
       if (this.#socket === socket) this.closed = { code, reason: reason.toString() };
     });
@@ -77,22 +88,30 @@ export class FakeAgent {
     };
   }
 
-  send(frame: AgentFrame | object | string): void {
-    this.#socket?.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  send(frame: AgentFrame): void {
+    checkAgentFrame(frame);
+    this.sendRaw(JSON.stringify(frame));
   }
 
-  /** The first frame of that type that was not taken before. */
+  /** For what the contract does not allow: nothing is checked. */
+  sendRaw(data: string | Buffer): void {
+    this.#socket?.send(data);
+  }
+
+  /** The first frame of that type, with those fields, that was not taken before, from the `from`th on. */
   take<T extends ServerFrame['type']>(
     type: T,
-    about: Partial<AttemptKey> = {},
+    about: Partial<FrameOf<ServerFrame, T>> | Matches<T> = {},
+    from = 0,
   ): Promise<FrameOf<ServerFrame, T>> {
+    const matches = typeof about === 'function' ? about : (frame: object) => hasAll(frame, about);
+    const isIt = (frame: ServerFrame): frame is FrameOf<ServerFrame, T> =>
+      frame.type === type && !this.#taken.has(frame) && matches(frame as FrameOf<ServerFrame, T>);
     return until(() => {
-      const frame = this.frames.find(
-        (candidate) => !this.#taken.has(candidate) && candidate.type === type && isAbout(candidate, about),
-      );
+      const frame = this.frames.slice(from).find(isIt);
       if (frame) this.#taken.add(frame);
-      return frame as FrameOf<ServerFrame, T> | undefined;
-    }) as Promise<FrameOf<ServerFrame, T>>;
+      return frame;
+    }, `a ${type} frame`) as Promise<FrameOf<ServerFrame, T>>;
   }
 
   count(type: ServerFrame['type']): number {
@@ -169,6 +188,6 @@ function keyOf({ job_id, attempt }: AttemptKey): AttemptKey {
   return { job_id, attempt };
 }
 
-function isAbout(frame: ServerFrame, about: Partial<AttemptKey>): boolean {
+function hasAll(frame: object, about: object): boolean {
   return Object.entries(about).every(([key, value]) => (frame as Record<string, unknown>)[key] === value);
 }
