@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog, startAgent, type Agent } from '@svc/agent';
+import { killProcessesOf } from '@svc/agent/testing';
 import type { Job, JobStatus, JobSubmit, JobTrigger, LogLine } from '@svc/contract';
 import type { Change } from '@svc/kernel';
 import { fakeClock, until, type FakeClock } from '@svc/kernel/testing';
 import { logs } from '@svc/plugin-logs';
-import { agentPlugins } from '../../plugins/runner-process/test/support/agent-plugins.js';
-import { killLeftovers } from '../../plugins/runner-process/test/support/kill-leftovers.js';
 import { Lab, type FakeAgent } from '../../plugins/jobs/test/support/lab.js';
+import agentConfig from '../../plugins/runner-process/test/support/agent-config.js';
 import { createCuttingProxy, type CuttingProxy } from '../faults/cutting-proxy.js';
 
 /** A row of the specification's table of job states, in its words, and what shows that it holds. */
@@ -95,7 +95,7 @@ export function onHost(prove: (stage: HostStage) => Promise<void>, nodes = NODE_
       token: 'agent',
       stateDir: path.join(dir, 'state'),
       virtualGpus: 1,
-      plugins: agentPlugins(),
+      plugins: agentConfig.plugins,
       log: createAgentLog({ write: () => {} }),
     });
     try {
@@ -112,7 +112,7 @@ export function onHost(prove: (stage: HostStage) => Promise<void>, nodes = NODE_
       return lab.changes;
     } finally {
       await agent.close();
-      await killLeftovers(agent.nodeId);
+      await killProcessesOf(agent.nodeId);
       await proxy.close();
       await lab.close();
       await rm(dir, { recursive: true, force: true, maxRetries: 3 });

@@ -15,7 +15,10 @@ export interface RunnerAgent<Plan = unknown, State = unknown> {
   readonly survivesReboot: boolean;
   /** Can this host run it? Says so at once, and again whenever that changes. */
   fingerprint(signal: AbortSignal): AsyncIterable<Probe>;
-  /** Called once per attempt. Rejects (`DispatchFailed` says why) when nothing was started; resolves once the process exists. */
+  /**
+   * Called once per attempt. Rejects (`DispatchFailed` says why) when nothing was started; resolves once the process exists. Must hold:
+   * `ctx.save` has resolved before the command starts, or what an agent that is killed meanwhile has started is not found again.
+   */
   start(plan: Plan, ctx: RunContext<State>): Promise<Run>;
   /** Called once per saved attempt when the agent starts. null: provably gone, and nobody knows how it ended. */
   recover(saved: Saved<State>, ctx: RecoverContext<State>): Promise<Run | null>;
@@ -43,7 +46,7 @@ export interface RecoverContext<State> extends AttemptKey {
 }
 
 export interface RunContext<State> extends RecoverContext<State> {
-  /** What the job's processes are to have: the job's own variables and what tells it of its attempt. Never written to a disk or a log. */
+  /** What the job's processes are to have: the job's own variables and what tells it of its attempt. Never written to a disk, a log or a command line. */
   readonly jobEnv: Environment;
   /** What a process of this host has besides; `jobEnv` goes over it. Of no use in a container. */
   readonly hostEnv: Environment;

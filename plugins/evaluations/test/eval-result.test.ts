@@ -2,14 +2,14 @@ import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Host } from '../../runner-process/test/support/host.js';
+import { createHost, type Host } from '../../runner-process/test/support/host.js';
 
 const VALID = '{"metrics": {"acc": 0.91, "loss": 1e-3}, "runtime_s": 12.5}';
 
 describe('process runner: the result of an evaluation', () => {
   let host: Host;
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent();
   });
   afterEach(() => host.close());

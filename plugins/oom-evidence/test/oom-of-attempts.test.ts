@@ -3,7 +3,7 @@ import type { Exit } from '@svc/contract';
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Host } from '../../runner-process/test/support/host.js';
+import { createHost, type Host } from '../../runner-process/test/support/host.js';
 
 const TORCH = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.';
 /** As PyTorch defines it, for a host without PyTorch. */
@@ -21,7 +21,7 @@ resource.setrlimit(resource.RLIMIT_AS, (512 * 1024 * 1024,) * 2)
 describe('process runner: an out-of-memory error at the end of the log', () => {
   let host: Host;
   before(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent();
   });
   after(() => host?.close());

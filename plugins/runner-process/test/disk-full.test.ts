@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { Host } from './support/host.js';
+import { createHost, type Host } from './support/host.js';
 
 describe('process runner: a full disk', () => {
   let host: Host;
   let disk: string;
   beforeEach(async function () {
-    host = await Host.create();
+    host = await createHost();
     disk = path.join(host.stateDir, 'disk');
     mkdirSync(disk);
     try {

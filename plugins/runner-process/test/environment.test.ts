@@ -3,7 +3,7 @@ import { TOKEN } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Host } from './support/host.js';
+import { createHost, type Host } from './support/host.js';
 
 const SECRET = 'the-secret-of-the-job';
 
@@ -11,7 +11,7 @@ describe('process runner: what a process finds', () => {
   let host: Host;
   const logged: string[] = [];
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     const log = createAgentLog({ level: 'debug', write: (line) => logged.push(line) });
     await host.startAgent({ log });
   });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Host, isAlive } from './support/host.js';
+import { createHost, type Host, isAlive } from './support/host.js';
 
 describe('process runner: how a process ends', () => {
   let host: Host;
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent();
   });
   afterEach(() => host.close());

@@ -1,8 +1,7 @@
 import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { readFile, stat } from 'node:fs/promises';
-import { AgentChild } from './support/agent-child.js';
-import { Host } from './support/host.js';
+import { createHost, type Host } from './support/host.js';
 
 const count = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
@@ -10,7 +9,7 @@ const count = (from: number, to: number) =>
 describe('process runner: logs', () => {
   let host: Host;
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent({ timing: { stableMs: 0 } });
   });
   afterEach(() => host.close());
@@ -101,20 +100,15 @@ describe('process runner: logs', () => {
 
   it('keeps the agent small while a job prints as fast as it can', async () => {
     await host.closeAgent();
-    const child = new AgentChild(host.server.url, host.stateDir);
-    try {
-      await until(() => host.server.welcomes === 2, 'the agent');
-      const idleKb = await memoryKb(child.pid, 'VmRSS');
-      const key = host.sh(
-        'yes "step 1234 loss=0.123456 lr=3e-4 and some more text to make it a line" | head -n 600000',
-      );
-      await until(() => host.server.logs.isComplete(key), { what: 'all of the log', timeoutMs: 60_000 });
-      expect(host.server.logs.lines(key)).to.have.length(600_000);
-      const grownMb = ((await memoryKb(child.pid, 'VmHWM')) - idleKb) / 1024;
-      expect(grownMb).to.be.below(100);
-    } finally {
-      await child.end('SIGKILL');
-    }
+    const { pid } = await host.spawnAgent();
+    const idleKb = await memoryKb(pid, 'VmRSS');
+    const key = host.sh(
+      'yes "step 1234 loss=0.123456 lr=3e-4 and some more text to make it a line" | head -n 600000',
+    );
+    await until(() => host.server.logs.isComplete(key), { what: 'all of the log', timeoutMs: 60_000 });
+    expect(host.server.logs.lines(key)).to.have.length(600_000);
+    const grownMb = ((await memoryKb(pid, 'VmHWM')) - idleKb) / 1024;
+    expect(grownMb).to.be.below(100);
   }).timeout(70_000);
 });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Host } from './support/host.js';
+import { createHost, type Host } from './support/host.js';
 import { MemoryCgroup } from './support/memory-cgroup.js';
 
 describe('process runner: out of memory', () => {
@@ -13,7 +13,7 @@ describe('process runner: out of memory', () => {
     const made = MemoryCgroup.create(32);
     if (made === null) this.skip(); // It takes a memory controller that this user may write to.
     cgroup = made;
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent();
   });
   afterEach(async () => {

@@ -3,8 +3,7 @@ import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AgentChild } from './support/agent-child.js';
-import { Host, isAlive } from './support/host.js';
+import { createHost, type Host, isAlive } from './support/host.js';
 
 /** Shell: numbers, line by line, until the file is there. */
 const countUntil = (file: string) =>
@@ -15,7 +14,7 @@ const numbers = (to: number) => Array.from({ length: to }, (_, index) => String(
 describe('process runner: agents come and go, jobs stay', () => {
   let host: Host;
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
   });
   afterEach(() => host.close());
 
@@ -56,39 +55,26 @@ describe('process runner: agents come and go, jobs stay', () => {
   });
 
   it('is killed with the job unharmed, again and again', async () => {
-    let child = new AgentChild(host.server.url, host.stateDir);
-    try {
-      await until(() => host.server.welcomes === 1, 'the agent');
-      host.nodeId = hellos()[0]?.node_id ?? null;
-      const key = host.sh(countUntil(enough()));
-      const { pid } = await host.server.running(key);
-      for (const round of [2, 3]) {
-        expect(await child.end('SIGKILL')).to.equal('SIGKILL');
-        expect(await isAlive(pid as number)).to.equal(true);
-        child = new AgentChild(host.server.url, host.stateDir);
-        await until(() => host.server.welcomes === round, 'the agent');
-        expect(reported(key)).to.include({ state: 'running', pid });
-      }
-      await writeFile(enough(), '');
-      const ended = await host.server.ended(key);
-      expect(ended.exit).to.deep.equal({ kind: 'exited', code: 7 });
-      await expectAllLines(key);
-    } finally {
-      await child.end('SIGKILL');
+    let agent = await host.spawnAgent();
+    const key = host.sh(countUntil(enough()));
+    const { pid } = await host.server.running(key);
+    for (let round = 0; round < 2; round++) {
+      expect(await agent.end('SIGKILL')).to.equal('SIGKILL');
+      expect(await isAlive(pid as number)).to.equal(true);
+      agent = await host.spawnAgent();
+      expect(reported(key)).to.include({ state: 'running', pid });
     }
+    await writeFile(enough(), '');
+    const ended = await host.server.ended(key);
+    expect(ended.exit).to.deep.equal({ kind: 'exited', code: 7 });
+    await expectAllLines(key);
   }).timeout(120_000);
 
   it('ends on SIGTERM and leaves the job running', async () => {
-    const child = new AgentChild(host.server.url, host.stateDir);
-    try {
-      await until(() => host.server.welcomes === 1, 'the agent');
-      host.nodeId = hellos()[0]?.node_id ?? null;
-      const { pid } = await host.server.running(host.run(['sleep', '300']));
-      expect(await child.end('SIGTERM')).to.equal(0);
-      expect(await isAlive(pid as number)).to.equal(true);
-    } finally {
-      await child.end('SIGKILL');
-    }
+    const agent = await host.spawnAgent();
+    const { pid } = await host.server.running(host.run(['sleep', '300']));
+    expect(await agent.end('SIGTERM')).to.equal(0);
+    expect(await isAlive(pid as number)).to.equal(true);
   });
 
   it('reports an exit of its absence, with the time it had', async () => {
@@ -265,17 +251,12 @@ describe('process runner: agents come and go, jobs stay', () => {
   });
 
   it('leaves no idle shim behind when it is killed', async () => {
-    const child = new AgentChild(host.server.url, host.stateDir);
-    try {
-      await until(() => host.server.welcomes === 1, 'the agent');
-      const key = host.run(['true']);
-      await host.server.ended(key);
-      const shim = await shimOf(key);
-      expect(await isAlive(shim)).to.equal(true);
-      await child.end('SIGKILL');
-      await until(async () => !(await isAlive(shim)), 'the end of the shim');
-    } finally {
-      await child.end('SIGKILL');
-    }
+    const agent = await host.spawnAgent();
+    const key = host.run(['true']);
+    await host.server.ended(key);
+    const shim = await shimOf(key);
+    expect(await isAlive(shim)).to.equal(true);
+    await agent.end('SIGKILL');
+    await until(async () => !(await isAlive(shim)), 'the end of the shim');
   });
 });

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Host, isAlive } from './support/host.js';
+import { createHost, type Host, isAlive } from './support/host.js';
 
 const USER = 'svc-job-test';
 const GROUP = 'svc-job-extra';
@@ -44,7 +44,7 @@ describe('jobs as another user', function () {
     rmSync(home, { recursive: true, force: true });
   });
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent({ runAs: USER });
   });
   afterEach(() => host.close());

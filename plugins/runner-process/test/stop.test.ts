@@ -2,12 +2,12 @@ import { until } from '@svc/agent/testing';
 import type { AttemptKey } from '@svc/contract';
 import { expect } from 'chai';
 import { FORGETFUL } from './support/forgetful.js';
-import { Host, isAlive } from './support/host.js';
+import { createHost, type Host, isAlive } from './support/host.js';
 
 describe('process runner: stop', () => {
   let host: Host;
   beforeEach(async () => {
-    host = await Host.create();
+    host = await createHost();
     await host.startAgent();
   });
   afterEach(() => host.close());

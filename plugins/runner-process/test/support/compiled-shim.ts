@@ -5,11 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SHIM_FLAGS } from '../../src/agent/shim-pool.js';
 
-let command: readonly string[] | null = null;
+/** Where the processes that this one starts find what it has compiled. */
+const COMPILED = 'SVC_TEST_SHIM';
 
 /** Starts a shim as production does: plain Node on compiled code, not TypeScript through a loader. Compiled once. */
 export function compiledShim(): readonly string[] {
-  return (command ??= [process.execPath, ...SHIM_FLAGS, compile()]);
+  return [process.execPath, ...SHIM_FLAGS, (process.env[COMPILED] ??= compile())];
 }
 
 function compile(): string {

@@ -1,16 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { compiledShim } from './compiled-shim.js';
+import path from 'node:path';
 
-/** An agent in a process of its own. */
-export class AgentChild {
+/** Beside this file: TypeScript where we are run from source, else JavaScript. */
+const PROGRAM = path.join(import.meta.dirname, `agent-program${path.extname(import.meta.filename)}`);
+
+/** An agent in a process of its own, under the flags of this one: it loads the same kinds of modules. */
+export class AgentProcess {
   readonly #child: ChildProcess;
 
-  constructor(url: string, stateDir: string) {
-    const main = fileURLToPath(new URL('./agent-main.ts', import.meta.url));
-    const node = ['--import', 'tsx', '--conditions=svc-source', main];
-    const args = [...node, url, stateDir, JSON.stringify(compiledShim())];
+  constructor(config: URL, serverUrl: string, stateDir: string) {
+    const args = [...process.execArgv, PROGRAM, config.href, serverUrl, stateDir];
     this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   }
 
