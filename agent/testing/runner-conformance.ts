@@ -106,8 +106,9 @@ export function runnerConformance(runner: RunnerUnderTest): void {
       host.server.send({ type: 'start', ...key });
       const exit = await exitOf(key);
       assert.equal(exit?.kind, 'dispatch_failed', 'start() must reject when ctx.save() rejects');
-      assert.deepEqual(lines(key), [], 'ctx.save() must have resolved before the command starts');
-      await assertGone(command);
+      const message = 'the command must not start before ctx.save() has resolved';
+      assert.equal(await isCommandAlive(command), false, message);
+      assert.deepEqual(lines(key), [], message);
     });
 
     it('has both outputs appended to the files of the attempt, whole and in order', async () => {
