@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync }
 import os from 'node:os';
 import path from 'node:path';
 import { PLUGINS, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
-import { installPacked, runIn } from '../support/packages.js';
+import { installPacked, runIn, startTool } from '../support/packages.js';
 import { readFilesOfPage } from '../support/plugins-page.js';
 import { ROOT } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
@@ -48,6 +48,13 @@ describe('a runner of a third party, written from docs/plugins.md and installed 
     }
     await runIn(source, 'npm', 'pack', '--silent');
     expect(readdirSync(source)).to.include(`${NAME}-1.0.0.tgz`);
+  });
+
+  it('passes runnerConformance', async () => {
+    const args = ['--import=tsx', '--timeout', '60000', `${NAME}/test/*.test.ts`];
+    const { status, stdout, stderr } = await startTool(folder, 'mocha', ...args);
+    expect(status, `${stdout}\n${stderr}`).to.equal(0);
+    expect(stdout).to.include('runner nice: conformance');
   });
 
   describe('in a folder with nothing but the packages', () => {

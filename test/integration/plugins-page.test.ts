@@ -79,7 +79,9 @@ describe('the plugins of docs/plugins.md, in a folder outside the repository wit
       ...['--import=tsx', '--timeout', '60000', 'svc-plugin-*/test/*.test.ts'],
     );
     expect(status, `${stdout}\n${stderr}`).to.equal(0);
-    expect(stdout).to.match(/greets by name/);
+    expect(stdout)
+      .to.match(/greets by name/)
+      .and.to.match(/runner taskset: conformance/);
   });
 
   describe('in a server and an agent', () => {
