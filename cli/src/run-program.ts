@@ -14,9 +14,9 @@ const WRONG_USAGE = 2;
 /** The program without its commands. */
 export function createBareProgram(): Command {
   return new Command('svc')
-    .description('training jobs on GPU hosts: submit, watch, cancel, read logs and curves')
+    .description('submit training jobs to GPU hosts, follow them, and read their logs and metrics')
     .version(VERSION)
-    .showHelpAfterError('(svc --help, or svc COMMAND --help, says how)')
+    .showHelpAfterError('(see svc --help or svc COMMAND --help)')
     .exitOverride();
 }
 

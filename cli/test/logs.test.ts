@@ -46,7 +46,7 @@ describe('svc logs -f', () => {
 
     expect(await svc.ended).to.equal(0);
     expect(svc.stdout()).to.equal('1: one\n1: two\n1: three\n');
-    expect(svc.stderr()).to.match(/^log stream lost .*; connecting again\n$/);
+    expect(svc.stderr()).to.match(/^the log stream was lost .*; reconnecting\n$/);
   });
 });
 

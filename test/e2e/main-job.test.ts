@@ -118,7 +118,7 @@ describe('the main job: svc up --example', function () {
     up.kill('SIGTERM');
     const ended = await up.ended;
     expect(ended.status).to.equal(0);
-    expect(ended.stderr).to.match(/^1 job goes on running; the next svc up finds it again\n$/);
+    expect(ended.stderr).to.match(/^1 job continues to run; the next svc up finds it again\n$/);
     const pids = findMarked('SVC_JOB_ID', waits.id);
     expect(pids).to.have.length(1);
 
@@ -147,7 +147,7 @@ describe('svc up, when something is wrong', function () {
     process.kill(agent ?? 0, 'SIGKILL');
     const { status, stderr } = await up.ended;
     expect(status).to.equal(1);
-    expect(stderr).to.match(/^svc: the agent ended by SIGKILL; so the rest ends too$/m);
+    expect(stderr).to.match(/^svc: the agent ended by SIGKILL; svc up stops the rest and exits$/m);
     const isReachable = await fetch(`${url}/api/v1/health`).then(
       () => true,
       () => false,

@@ -45,7 +45,7 @@ describe('the token of the agent', function () {
     const { server, token, file } = await prepare();
     const agent = startAgent(server, '--token-file', file);
     await untilPrinted(agent, /(connected)/, 'stderr');
-    expect(agent.stderr).to.not.contain('argument list');
+    expect(agent.stderr).to.not.contain('arguments of a process');
     for (const name of ['cmdline', 'environ'])
       expect(readFileSync(`/proc/${agent.pid}/${name}`, 'utf8'), name).to.not.contain(token);
     const { id } = await submit(server.client, {
@@ -67,7 +67,7 @@ describe('the token of the agent', function () {
     const fromArguments = startAgent(server, '--token', token);
     await untilPrinted(fromArguments, /(connected)/, 'stderr');
     expect(
-      fromArguments.stderr.match(/the argument list of a process is everyone's to read/g),
+      fromArguments.stderr.match(/every user of this host can read the arguments of a process/g),
     ).to.have.length(1);
     const second = await startAgent(server, '--token', token).ended;
     expect({ status: second.status, lines: second.stderr.trimEnd().split('\n').slice(-1) }).to.deep.equal({
@@ -96,7 +96,7 @@ describe('the token of the agent', function () {
     const at = (...names: string[]) => path.join(workplace.dataDir, ...names);
     const first = up();
     const url = await untilPrinted(first, /svc server listens on (http:\S+)/);
-    await untilPrinted(first, /(console, signed in)/);
+    await untilPrinted(first, /(this sign-in link works once)/);
     expect(readdirSync(at('agent')).sort()).to.deep.equal(['agent.json', 'token']);
     expect(statSync(at('agent')).mode & 0o777).to.equal(0o700);
     expect(first.stdout + first.stderr).to.not.match(/svc_(write|agent)_/);
@@ -112,7 +112,7 @@ describe('the token of the agent', function () {
     renameSync(at('agent', 'token'), at('agent-token'));
     renameSync(at('agent', 'agent.json'), at('agent.json'));
     const second = up();
-    await untilPrinted(second, /(console, signed in)/);
+    await untilPrinted(second, /(this sign-in link works once)/);
     const again = createClient({
       url: await untilPrinted(second, /svc server listens on (http:\S+)/),
       token: client.connection.token,

@@ -120,7 +120,7 @@ describe('data out of the server and back, with the real programs', function () 
     await stop(server);
     expect(findMarked('SVC_JOB_ID', since.id)).not.to.deep.equal([]);
     expect(await svc('restore', path.dirname(backup))).to.match(
-      /the one before it: .*svc\.db\.before-restore-/,
+      /the previous database is kept as .*svc\.db\.before-restore-/,
     );
 
     await startAgain();
@@ -147,7 +147,7 @@ describe('data out of the server and back, with the real programs', function () 
     await until(async () => (await linesOf(server.client, job)).length === 100);
     const plan = JSON.parse(await svc('gc', '--dry-run', '--older-than', '0s', '--json')) as GarbageReport;
     expect(plan.totals).to.include({ jobs: 1, runs: 1, log_files: 1 });
-    expect(await svc('gc', '--dry-run', '--older-than', '0s')).to.match(/would go: 1 jobs, 1 runs/);
+    expect(await svc('gc', '--dry-run', '--older-than', '0s')).to.match(/would be removed: 1 jobs, 1 runs/);
     const unsure = await workplace.svc(['gc', '--older-than', '0s']);
     expect(unsure.status).to.equal(2);
     expect(unsure.stderr).to.contain('--dry-run').and.contain('--yes');

@@ -39,7 +39,9 @@ describe('tokens after a restore', function () {
     const { backup, revived } = await prepare();
     const { status, stderr } = await workplace.svc(['restore', backup]);
     expect(status).to.equal(0);
-    expect(stderr).to.contain('one that was revoked since is good again').and.contain('--revoke-tokens');
+    expect(stderr)
+      .to.contain('a token that was revoked since then is valid again')
+      .and.contain('--revoke-tokens');
     expect(await isGood(await workplace.startServer(), revived)).to.equal(true);
   });
 
@@ -48,7 +50,7 @@ describe('tokens after a restore', function () {
     const file = path.join(workplace.dataDir, 'token');
     const { status, stdout, stderr } = await workplace.svc(['restore', '--revoke-tokens', backup]);
     expect(status, stderr).to.equal(0);
-    expect(stdout).to.contain(`a new first token, of write scope, is in ${file}`);
+    expect(stdout).to.contain(`a new first token with write scope is in ${file}`);
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     const server = await workplace.startServer();
     const token = readFileSync(file, 'utf8').trim();

@@ -7,28 +7,38 @@ import { parseInteger, parsePair } from './parse.js';
 
 export function addAgentCommand(program: Command): void {
   withServer(program.command('agent'))
-    .description('run the agent of this host: it takes jobs from the server and runs them')
+    .description('run the agent of this host, which runs the jobs that the server sends')
     .option(
       '--config <file>',
-      'plugins of the agent (default: ./svc.agent.config.ts, else those that come with svc)',
+      'file with the list of plugins (default: ./svc.agent.config.ts, else the list that comes with svc)',
     )
-    .option('--token-file <file>', 'file with the token: no other program sees it, unlike --token')
-    .option('--token-stdin', 'read the token from standard input')
-    .option('--name <name>', "the node's name (default: the host's)")
-    .option('--state-dir <dir>', "the agent's own directory: node id, attempts, logs (default ~/.svc)")
-    .option('--run-as <user>', 'user as whom jobs run; needs an agent that is root (default: as the agent)')
-    .option('--label <k=v>', 'label that a job may select by; may be repeated', parsePair)
-    .option('--max-cpu-jobs <n>', 'jobs without a GPU at a time (default: logical CPUs)', parseInteger)
-    .option('--virtual-gpus <n>', 'slots that stand for no device, for trying out', parseInteger)
     .option(
-      '--keep-attempts-days <n>',
-      'so long the files of an attempt stay here after its end (default: 7; 0: not at all)',
+      '--token-file <file>',
+      'file with the token; unlike --token, it is hidden from other users of this host',
+    )
+    .option('--token-stdin', 'read the token from standard input')
+    .option('--name <name>', 'name of the node (default: the host name)')
+    .option('--state-dir <dir>', 'directory for the node id, attempts and logs (default: ~/.svc)')
+    .option(
+      '--run-as <user>',
+      'user that jobs run as; the agent must be root (default: the user of the agent)',
+    )
+    .option('--label <k=v>', 'label by which jobs select nodes; may be repeated', parsePair)
+    .option(
+      '--max-cpu-jobs <n>',
+      'number of jobs without a GPU that run at the same time (default: number of logical CPUs)',
       parseInteger,
     )
-    .option('--spool-max-mb <n>', 'what logs may take on the disk of this host (default: 1024)', parseInteger)
+    .option('--virtual-gpus <n>', 'number of simulated GPU slots, for tests without GPUs', parseInteger)
+    .option(
+      '--keep-attempts-days <n>',
+      'days for which the files of an attempt are kept after its end (default: 7; 0 removes them at once)',
+      parseInteger,
+    )
+    .option('--spool-max-mb <n>', 'disk space for logs on this host, in MB (default: 1024)', parseInteger)
     .option(
       '--replay-mb-per-s <n>',
-      'what was logged without a server is sent so fast (default: 32)',
+      'speed at which logs are sent after an outage of the server, in MB/s (default: 32)',
       parseInteger,
     )
     .addHelpText(
@@ -41,7 +51,7 @@ export function addAgentCommand(program: Command): void {
         throw new UsageError('give the token once: --token-file FILE, --token-stdin or --token TOKEN');
       if (token !== undefined)
         note(
-          "the argument list of a process is everyone's to read: give the token by --token-file FILE or --token-stdin",
+          'every user of this host can read the arguments of a process: give the token by --token-file FILE or --token-stdin',
         );
       const { runAgent } = await import('../run-agent.js');
       await runAgent(options);

@@ -8,7 +8,7 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 
 export function addAttemptCommands(program: Command): void {
   withJson(program.command('attempts'))
-    .description('list the attempts of a job (the last 1000) and how each ended, newest first')
+    .description('list the attempts of a job and how each ended, newest first (at most 1000)')
     .argument('<id>', 'job id')
     .addHelpText('after', '\nExample:\n  svc attempts job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(listAttempts);

@@ -8,23 +8,25 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 
 const CONFIG_OPTION = [
   '--config <file>',
-  'configuration (default: svc.config.ts here, else the one that comes with svc)',
+  'configuration file (default: ./svc.config.ts, else the one that comes with svc)',
 ] as const;
 
 export function addBackupCommands(program: Command): void {
   withJson(program.command('backup').option(...CONFIG_OPTION))
-    .description('back up database and logs: over the server, or its data directory while it does not run')
+    .description(
+      'back up the database and the logs, through the server or, while none runs, from its data directory',
+    )
     .addHelpText('after', '\nExample:\n  svc backup --json')
     .action(backUp);
 
   program
     .command('restore')
-    .description('put a backup in place of the database; the server must not run')
-    .argument('<file>', 'the folder of a backup, or a database file')
+    .description('restore a backup; the server must not run')
+    .argument('<file>', 'directory of a backup, or a database file')
     .option(...CONFIG_OPTION)
-    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR; default ~/.svc)')
-    .option('--revoke-tokens', 'revoke every token of the backup and make a new first token')
-    .option('--json', 'print what was done as JSON')
+    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR; default: ~/.svc)')
+    .option('--revoke-tokens', 'revoke every token of the backup and create a new first token')
+    .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  svc restore ~/.svc/backups/2026-01-31T02-00-00.000Z-schema-14')
     .action(restore);
 }
@@ -45,16 +47,18 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
   const { restoreToDataDir } = await import('../backup-of-data-dir.js');
   const restored = await restoreToDataDir(file, options);
   print(restored, options.json, ({ filename, aside, logs, tokenFile }) => [
-    `${filename} is the database of ${file}`,
-    ...(aside === null ? [] : [`the one before it: ${aside}`]),
+    `restored ${file} to ${filename}`,
+    ...(aside === null ? [] : [`the previous database is kept as ${aside}`]),
     ...(tokenFile === null
       ? []
-      : [`every token is revoked; a new first token, of write scope, is in ${tokenFile}`]),
-    ...(logs.files === 0 ? [] : [`${logs.files} logs put back (${toSize(logs.bytes)})`]),
+      : [`all tokens are revoked; a new first token with write scope is in ${tokenFile}`]),
+    ...(logs.files === 0 ? [] : [`restored ${logs.files} logs (${toSize(logs.bytes)})`]),
   ]);
   if (!options.revokeTokens)
     note(
-      'Tokens are as they were at that backup: one that was revoked since is good again, and one that was made since is not. With --revoke-tokens all are revoked.',
+      'Tokens are as they were at the time of the backup: a token that was revoked since then is valid again, and one that was created since then is not. --revoke-tokens revokes all of them.',
     );
-  note('What was submitted after that backup is not in it: agents stop such processes when they connect.');
+  note(
+    'Jobs that were submitted after the backup are not in it: agents stop their processes when they connect.',
+  );
 }

@@ -4,9 +4,9 @@ import { printLines } from '../output/print.js';
 import { addServerOptions, toFlags, type ServerOptions } from './server.js';
 
 export function addConfigCommand(program: Command): void {
-  const config = program.command('config').description('the configuration of the server');
+  const config = program.command('config').description('show the configuration of the server');
   addServerOptions(config.command('print'))
-    .description('print the configuration in force (file, environment, options), without its secrets')
+    .description('print the configuration in force (from file, environment and options), without secrets')
     .addHelpText('after', '\nExample:\n  svc config print --config svc.config.ts')
     .action(printConfig);
 }

@@ -5,10 +5,13 @@ import { loadConnection, type ConnectionOptions } from '../settings.js';
 /** Adds the options that say which server a command talks to. */
 export function withServer(command: Command): Command {
   return command
-    .optionsGroup('Which server:')
-    .option('--url <url>', 'address of the server (SVC_URL; default: the local one)')
-    .option('--token <token>', 'token (SVC_TOKEN; default: the one in the local data directory)')
-    .option('--data-dir <dir>', 'local data directory (SVC_DATA_DIR; default ~/.svc)')
+    .optionsGroup('Server options:')
+    .option('--url <url>', 'address of the server (SVC_URL; default: the local server)')
+    .option(
+      '--token <token>',
+      'token for the server (SVC_TOKEN; default: the first token in the local data directory)',
+    )
+    .option('--data-dir <dir>', 'data directory of the local server (SVC_DATA_DIR; default: ~/.svc)')
     .optionsGroup('Options:');
 }
 

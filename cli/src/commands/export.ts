@@ -17,12 +17,13 @@ export function addExportCommand(program: Command): void {
     .description('write every metric point of a run to a file: CSV, JSON lines or Parquet')
     .argument('<run>', 'run id')
     .addOption(
-      new Option('--format <format>', 'form of the file (default: the ending of its name, else csv)').choices(
-        EXPORT_FORMATS,
-      ),
+      new Option(
+        '--format <format>',
+        'file format (default: by the extension of the file, else csv)',
+      ).choices(EXPORT_FORMATS),
     )
-    .option('--names <names>', 'only these metrics, separated by commas')
-    .option('-o, --output <file>', 'where to write it (default: standard output)')
+    .option('--names <names>', 'export only these metrics, separated by commas')
+    .option('-o, --output <file>', 'file to write (default: standard output)')
     .addHelpText(
       'after',
       '\nExamples:\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF -o run.parquet\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF --names train/loss,eval/acc | head',
@@ -39,7 +40,7 @@ interface ExportOptions extends ConnectionOptions {
 async function exportRun(id: string, { format, names, output, ...options }: ExportOptions): Promise<void> {
   const query = { format: format ?? toFormat(output), names };
   if (output === undefined && query.format === 'parquet' && process.stdout.isTTY)
-    throw new UsageError('Parquet is nothing for a terminal: name a file with -o');
+    throw new UsageError('Parquet is a binary format: name a file with -o, or redirect standard output');
   const answer = await connect(options).open(routes.exportMetrics, { params: { run_id: id }, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
   if (output === undefined) return writeOut(body);

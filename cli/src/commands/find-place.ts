@@ -25,7 +25,7 @@ export async function findPlace(client: Client, { project, experiment }: PlaceOp
 async function findProject(client: Client, reference: string): Promise<string> {
   if (toId('project', reference)) return reference;
   const { items } = await client.call(routes.listProjects, { query: { limit: MOST } });
-  return items.find(({ name }) => name === reference)?.id ?? failWith(`no project "${reference}"`);
+  return items.find(({ name }) => name === reference)?.id ?? failWith(`there is no project "${reference}"`);
 }
 
 async function findExperiment(
@@ -36,8 +36,8 @@ async function findExperiment(
   if (toId('experiment', reference)) return reference;
   const { items } = await client.call(routes.listExperiments, { query: { project_id, limit: MOST } });
   const [found, other] = items.filter(({ name }) => name === reference);
-  if (other) failWith(`several projects have an experiment "${reference}": add --project`);
-  return found?.id ?? failWith(`no experiment "${reference}"`);
+  if (other) failWith(`several projects have an experiment "${reference}": name the project with --project`);
+  return found?.id ?? failWith(`there is no experiment "${reference}"`);
 }
 
 function failWith(message: string): never {

@@ -26,7 +26,7 @@ export async function followJob(client: Client, job: Job): Promise<number> {
     const ended = await watchJob(client, job, detach.signal);
     if (ended !== null) return toExitStatus(ended);
     note(
-      `\ndetached; ${job.id} goes on. svc logs -f ${job.id} follows it again, svc cancel ${job.id} ends it`,
+      `\ndetached; ${job.id} continues. To follow it again: svc logs -f ${job.id}; to cancel it: svc cancel ${job.id}`,
     );
     return INTERRUPTED;
   } finally {
@@ -117,7 +117,7 @@ function createTeller(): (job: Job) => void {
 
 function toReason(job: Job): string {
   if (job.status === 'QUEUED') return job.pending_reason ?? '';
-  if (job.status === 'LOST') return 'its node is away; waiting for its return or a retry';
+  if (job.status === 'LOST') return 'its node cannot be reached; the job waits for its return or for a retry';
   if (job.status === 'RUNNING') return `attempt ${job.attempt} on ${job.node_id ?? 'a node'}`;
   if (!isTerminal(job.status)) return '';
   const ran =

@@ -13,17 +13,25 @@ import { withJson, type JsonOptions } from './connected.js';
 
 export function addGcCommand(program: Command): void {
   withJson(program.command('gc'))
-    .description('remove jobs and runs that have been over for long, with all that is theirs')
-    .option('--dry-run', 'only list and count what would go')
-    .option('--older-than <time>', 'finished at least so long ago: 12h, 30d (default: 30d)', parseAge)
-    .option('--project <project>', 'only of this project, by name or id')
-    .addOption(new Option('--state <state...>', 'only what ended so').choices(REMOVABLE_STATES))
-    .option('--keep-tagged <tag>', 'a run with this tag stays, and its job with it (default: keep)')
-    .option('-y, --yes', 'remove without asking')
-    .option('--config <file>', 'configuration, when no server runs')
+    .description('remove old jobs and runs with all their data')
+    .option('--dry-run', 'only list and count what would be removed')
+    .option(
+      '--older-than <time>',
+      'remove only what finished at least this long ago, such as 12h or 30d (default: 30d)',
+      parseAge,
+    )
+    .option('--project <project>', 'remove only jobs and runs of this project, by name or id')
+    .addOption(
+      new Option('--state <state...>', 'remove only jobs and runs that ended in these states').choices(
+        REMOVABLE_STATES,
+      ),
+    )
+    .option('--keep-tagged <tag>', 'keep runs with this tag, and their jobs (default: keep)')
+    .option('-y, --yes', 'remove without asking for confirmation')
+    .option('--config <file>', 'configuration file to use while no server runs')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state FAILED CANCELLED --yes\n\nFiles of checkpoints on the agents are never removed.',
+      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state FAILED CANCELLED --yes\n\nThe command never removes checkpoint files on the agents.',
     )
     .action(collectGarbage);
 }
@@ -41,7 +49,7 @@ async function collectGarbage(options: GcOptions): Promise<void> {
   const { dryRun, yes, json } = options;
   const mayAsk = process.stdin.isTTY && json !== true;
   if (!dryRun && !yes && !mayAsk)
-    throw new UsageError('say --dry-run to see what would go, or --yes to remove it');
+    throw new UsageError('use --dry-run to see what would be removed, or --yes to remove it');
   const collect = createGarbageCollector(options);
   const order = toOrder(options);
   if (dryRun || !yes) {
@@ -84,7 +92,7 @@ function join(first: GarbageReport, next: GarbageReport): GarbageReport {
 
 async function isConfirmed(): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Remove all of this? It cannot be undone. Type yes: ');
+  const answer = await terminal.question('Remove all of this? This cannot be undone. Type yes: ');
   terminal.close();
   return answer.trim() === 'yes';
 }
@@ -96,14 +104,14 @@ function isNothing({ totals, orphans }: GarbageReport): boolean {
 function toLines(report: GarbageReport, paint: Paint): string[] {
   const { dry_run, items, totals, orphans, kept, freed_bytes } = report;
   const listed = items.length < totals.jobs + countLoneRuns(report) ? ['...'] : [];
-  const verb = dry_run ? 'would go' : 'removed';
+  const verb = dry_run ? 'would be removed' : 'removed';
   return [
     ...(items.length > 0 ? [...toTable(COLUMNS, items, paint), ...listed, ''] : []),
-    isNothing(report) ? 'nothing is old enough to go' : `${verb}: ${toSum(totals)}`,
+    isNothing(report) ? 'nothing is old enough to be removed' : `${verb}: ${toSum(totals)}`,
     ...(Object.values(orphans).some((count) => count > 0)
-      ? [`${verb}, as it belongs to nothing: ${toOrphans(orphans)}`]
+      ? [`${verb}, because they belong to no job: ${toOrphans(orphans)}`]
       : []),
-    ...(kept > 0 ? [`kept for the tag: ${kept}`] : []),
+    ...(kept > 0 ? [`kept because of the tag: ${kept}`] : []),
     ...(freed_bytes > 0 ? [`the database is ${toSize(freed_bytes)} smaller`] : []),
   ];
 }

@@ -11,26 +11,30 @@ import { parseInteger } from './parse.js';
 export function addJobCommands(program: Command): void {
   withJson(program.command('jobs'))
     .description('list jobs, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(JOB_STATUSES))
-    .option('--limit <n>', 'how many, at most 1000', parseInteger)
-    .option('--before <ms>', 'older than this time: next_before of the page before', parseInteger)
+    .addOption(new Option('--status <status>', 'list only jobs with this status').choices(JOB_STATUSES))
+    .option('--limit <n>', 'number of jobs to list, at most 1000', parseInteger)
+    .option(
+      '--before <ms>',
+      'list only jobs created before this time, as next_before of the previous page gives it',
+      parseInteger,
+    )
     .addHelpText('after', '\nExamples:\n  svc jobs --status RUNNING\n  svc jobs --json --limit 500')
     .action(listJobs);
 
   withJson(program.command('job'))
-    .description('show one job')
+    .description('show a job')
     .argument('<id>', 'job id')
     .addHelpText('after', '\nExample:\n  svc job job_01JD3Y6V6T3V5YJ6M0W3X8R2QF --json')
     .action(showJob);
 
   withJson(program.command('cancel'))
-    .description('cancel a job: SIGTERM to its processes, SIGKILL after the grace')
+    .description('cancel a job: its processes get SIGTERM, and SIGKILL after the grace period')
     .argument('<id>', 'job id')
     .addHelpText('after', '\nExample:\n  svc cancel job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(cancelJob);
 
   withJson(program.command('retry'))
-    .description('queue a job again that has ended or is LOST')
+    .description('queue a job that has ended or is LOST again')
     .argument('<id>', 'job id')
     .addHelpText('after', '\nExample:\n  svc retry job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(retryJob);
@@ -46,7 +50,7 @@ async function listJobs({ status, limit, before, ...options }: ListOptions): Pro
   const page = await connect(options).call(routes.listJobs, { query: { status, limit, before } });
   print(page, options.json, ({ items, next_before }, paint) => [
     ...(items.length > 0 ? toTable(JOB_COLUMNS, items, paint) : ['no jobs']),
-    ...(next_before === null ? [] : [paint('dim', `older ones: svc jobs --before ${next_before}`)]),
+    ...(next_before === null ? [] : [paint('dim', `for older jobs: svc jobs --before ${next_before}`)]),
   ]);
 }
 

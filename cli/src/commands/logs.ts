@@ -9,13 +9,13 @@ import { parseInteger } from './parse.js';
 
 export function addLogsCommand(program: Command): void {
   withJson(program.command('logs'))
-    .description('print the log of a job; with -f go on printing until the attempt ends')
+    .description('print the log of a job')
     .argument('<id>', 'job id')
-    .option('-f, --follow', 'follow the live log')
-    .addOption(new Option('--stream <stream>', 'only this stream').choices(['stdout', 'stderr']))
-    .option('--tail <n>', 'the last lines, at most 2000', parseInteger)
-    .option('--attempt <n>', 'of this attempt (default: the newest)', parseInteger)
-    .option('--search <text>', 'only lines that hold this text')
+    .option('-f, --follow', 'keep printing new lines until the attempt ends')
+    .addOption(new Option('--stream <stream>', 'print only this stream').choices(['stdout', 'stderr']))
+    .option('--tail <n>', 'number of last lines to print, at most 2000', parseInteger)
+    .option('--attempt <n>', 'number of the attempt (default: the newest)', parseInteger)
+    .option('--search <text>', 'print only lines that contain this text')
     .addHelpText(
       'after',
       '\nExamples:\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF -f\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF --stream stderr --tail 50 --search Traceback',
@@ -37,7 +37,7 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
   const query = { stream, tail, attempt };
   if (follow) {
     if (search !== undefined)
-      throw new UsageError('--search works on what is there, so not together with --follow');
+      throw new UsageError('--search cannot be used with --follow: it searches the stored lines');
     const pinned = { ...query, attempt: attempt ?? (await readAttempt(client, id)) };
     await followLogs(client, id, { query: pinned, write: json ? writeAsJson : writeLine });
     return;
@@ -47,7 +47,7 @@ async function showLogs(id: string, options: LogsOptions): Promise<void> {
     query: { ...query, search },
   });
   print(page, json, ({ lines }) => lines.map(({ text }) => text));
-  if (page.dropped > 0) note(`${page.dropped} lines are missing: the queue or the spool was full`);
+  if (page.dropped > 0) note(`${page.dropped} lines are missing because the queue or the spool was full`);
 }
 
 async function readAttempt(client: Client, jobId: string): Promise<number> {
@@ -77,7 +77,7 @@ function createOutageTeller(): (state: FollowState, error?: unknown) => void {
     if (state !== 'waiting' || error === undefined || isTold) return;
     isTold = true;
     const reason = error instanceof ApiError ? toSentence(error) : (error as Error).message;
-    note(`log stream lost (${reason}); connecting again`);
+    note(`the log stream was lost (${reason}); reconnecting`);
   };
 }
 

@@ -8,14 +8,14 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 
 export function addNodesCommand(program: Command): void {
   withJson(program.command('nodes'))
-    .description('list nodes: their GPU slots, what they run, when they were last heard')
+    .description('list nodes with their GPU slots, jobs and last heartbeat')
     .addHelpText('after', '\nExample:\n  svc nodes --json')
     .action(listNodes);
 
-  const node = program.command('node').description('one node');
+  const node = program.command('node').description('change a node');
   withJson(node.command('rm'))
-    .description('forget a node that is gone for good, with its secret')
-    .argument('<id>', 'node id, as svc nodes shows it')
+    .description('remove a node that will not come back, with its slots, metrics and secret')
+    .argument('<id>', 'node id, as listed by svc nodes')
     .addHelpText('after', '\nExample:\n  svc node rm node_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(removeNode);
 }
@@ -28,7 +28,7 @@ async function removeNode(node_id: string, options: JsonOptions): Promise<void> 
 async function listNodes(options: JsonOptions): Promise<void> {
   const nodes = await connect(options).call(routes.listNodes);
   print(nodes, options.json, ({ items }, paint) =>
-    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no nodes; start one with: svc agent'],
+    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no nodes; to add this host, run: svc agent'],
   );
 }
 

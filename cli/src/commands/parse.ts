@@ -20,7 +20,8 @@ export function parsePair(
 export function parseEnvPair(text: string, pairs?: Readonly<Record<string, string>>): Record<string, string> {
   if (text.includes('=')) return parsePair(text, pairs);
   const value = process.env[text];
-  if (value === undefined) throw new InvalidArgumentError(`It must be KEY=VALUE: ${text} is not set here.`);
+  if (value === undefined)
+    throw new InvalidArgumentError(`It must be KEY=VALUE, because this shell has no variable ${text}.`);
   return parsePair(`${text}=${value}`, pairs);
 }
 

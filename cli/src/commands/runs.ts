@@ -23,13 +23,13 @@ const SHOWN_CHECKPOINTS = 5;
 export function addRunCommands(program: Command): void {
   withJson(program.command('runs'))
     .description('list runs, newest first')
-    .addOption(new Option('--status <status>', 'only these').choices(RUN_STATUSES))
-    .option('--job <id>', 'only those of this job')
-    .option('--project <name>', 'only those of this project, by name or id')
-    .option('--experiment <name>', 'only those of this experiment, by name or id')
-    .option('--search <words>', 'only those whose name holds every word')
-    .option('--tag <tag>', 'only those with this tag; may be repeated', parseRepeated)
-    .option('--limit <n>', 'how many, at most 1000', parseInteger)
+    .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
+    .option('--job <id>', 'list only runs of this job')
+    .option('--project <name>', 'list only runs of this project, by name or id')
+    .option('--experiment <name>', 'list only runs of this experiment, by name or id')
+    .option('--search <words>', 'list only runs whose name contains every word')
+    .option('--tag <tag>', 'list only runs with this tag; may be repeated', parseRepeated)
+    .option('--limit <n>', 'number of runs to list, at most 1000', parseInteger)
     .addHelpText(
       'after',
       '\nExamples:\n  svc runs --status RUNNING\n  svc runs --project vision --search "resnet lr" --tag best',
@@ -37,7 +37,7 @@ export function addRunCommands(program: Command): void {
     .action(listRuns);
 
   withJson(program.command('run'))
-    .description('show one run: progress, health, each metric with its curve, and the newest checkpoints')
+    .description('show a run: progress, health, each metric with its curve, and the newest checkpoints')
     .argument('<id>', 'run id')
     .addHelpText('after', '\nExample:\n  svc run run_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(showRun);

@@ -14,11 +14,15 @@ export function addServerOptions(command: Command): Command {
   return command
     .option(
       '--config <file>',
-      'configuration (default: svc.config.ts here, else the one that comes with svc)',
+      'configuration file (default: ./svc.config.ts, else the one that comes with svc)',
     )
-    .option('--host <host>', 'address to listen on (SVC_HOST; default 127.0.0.1)')
-    .option('--port <port>', 'port to listen on, 0 for any (SVC_PORT; default 8600)', parseInteger)
-    .option('--data-dir <dir>', 'data directory (SVC_DATA_DIR; default ~/.svc)');
+    .option('--host <host>', 'address to listen on (SVC_HOST; default: 127.0.0.1)')
+    .option(
+      '--port <port>',
+      'port to listen on; 0 lets the system choose one (SVC_PORT; default: 8600)',
+      parseInteger,
+    )
+    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR; default: ~/.svc)');
 }
 
 export function addServerCommand(program: Command): void {

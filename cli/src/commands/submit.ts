@@ -8,23 +8,30 @@ import { parseEnvPair, parseInteger, parsePair } from './parse.js';
 
 export function addSubmitCommand(program: Command): void {
   withJson(program.command('submit'))
-    .description('submit a job')
+    .description('submit a job, which runs a command on a node')
     .usage('[options] -- CMD [ARG...]')
-    .argument('<command...>', 'program and arguments')
-    .option('--name <name>', 'label (default: the name of the program)')
-    .addOption(new Option('--type <type>', 'kind of job').choices(['TRAIN', 'EVALUATE']))
-    .option('--runner <runner>', 'what runs it (default: process)')
-    .option('--image <image>', 'container image, for a runner that takes one')
-    .option('--gpu <n>', 'GPUs (default 1)', parseInteger)
-    .option('--cpu-only', 'needs no GPU')
-    .option('--priority <n>', 'higher runs first, -1000 to 1000 (default 0)', parseInteger)
-    .option('--project <name>', 'project, by name or id; an unknown name is created')
-    .option('--experiment <name>', 'experiment, by name or id; an unknown name is created')
-    .option('--working-dir <dir>', "absolute directory on the agent's host (default: one of its own)")
-    .option('--env <k=v>', 'environment variable; K alone takes it from here; may be repeated', parseEnvPair)
-    .option('--max-attempts <n>', 'automatic retries included (default 1)', parseInteger)
+    .argument('<command...>', 'program and its arguments')
+    .option('--name <name>', 'name of the job (default: the name of the program)')
+    .addOption(new Option('--type <type>', 'type of the job').choices(['TRAIN', 'EVALUATE']))
+    .option('--runner <runner>', 'runner that starts the job (default: process)')
+    .option('--image <image>', 'container image, for a runner that uses one')
+    .option('--gpu <n>', 'number of GPUs (default: 1)', parseInteger)
+    .option('--cpu-only', 'run without a GPU')
+    .option('--priority <n>', 'priority from -1000 to 1000; higher runs first (default: 0)', parseInteger)
+    .option('--project <name>', 'project, by name or id; a project with a new name is created')
+    .option('--experiment <name>', 'experiment, by name or id; an experiment with a new name is created')
+    .option(
+      '--working-dir <dir>',
+      'absolute path of a directory on the node (default: a new directory for each attempt)',
+    )
+    .option(
+      '--env <k=v>',
+      'environment variable; K alone takes its value from this shell; may be repeated',
+      parseEnvPair,
+    )
+    .option('--max-attempts <n>', 'number of attempts, with automatic retries (default: 1)', parseInteger)
     .option('--node-selector <k=v>', 'label that the node must have; may be repeated', parsePair)
-    .option('-f, --follow', "print the log and end with the job's exit code")
+    .option('-f, --follow', 'print the log, and exit with the exit code of the job')
     .addHelpText(
       'after',
       `
@@ -47,7 +54,7 @@ interface SubmitOptions
 
 async function submit(command: string[], options: SubmitOptions): Promise<void> {
   if (options.follow && options.json)
-    throw new UsageError('--follow prints the log, so not together with --json');
+    throw new UsageError('--follow cannot be used with --json: it prints the log');
   const client = connect(options);
   const job = await client.call(routes.submitJob, { body: toJobSubmit(command, options) });
   if (options.follow) process.exitCode = await followJob(client, job);

@@ -9,13 +9,17 @@ import { withJson, type JsonOptions } from './connected.js';
 export function addTokenCommand(program: Command): void {
   const token = program
     .command('token')
-    .description('tokens: over the server, or on its data directory while it does not run');
+    .description('manage tokens, through the server or, while none runs, in its data directory');
 
   withJson(token.command('create'))
-    .description('make a token and print it, once')
-    .requiredOption('--name <name>', 'what it is for')
-    .addOption(new Option('--scope <scope>', 'what it may do').choices(SCOPES).makeOptionMandatory())
-    .option('--expires <time>', 'when it ends: 12h, 30d (default: never)', parseLifetime)
+    .description('create a token and print it; it is not shown again')
+    .requiredOption('--name <name>', 'name that says what the token is for')
+    .addOption(new Option('--scope <scope>', 'what the token may do').choices(SCOPES).makeOptionMandatory())
+    .option(
+      '--expires <time>',
+      'time after which the token expires, such as 12h or 30d (default: never)',
+      parseLifetime,
+    )
     .addHelpText('after', '\nExample:\n  svc token create --name agents --scope agent --expires 365d')
     .action(createToken);
 
@@ -25,8 +29,8 @@ export function addTokenCommand(program: Command): void {
     .action(listTokens);
 
   withJson(token.command('revoke'))
-    .description('revoke a token: it stops working at once')
-    .argument('<id>', 'token id, as svc token list shows it')
+    .description('revoke a token, which is then refused at once')
+    .argument('<id>', 'token id, as listed by svc token list')
     .addHelpText('after', '\nExample:\n  svc token revoke tok_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
     .action(revokeToken);
 }
@@ -41,7 +45,7 @@ async function createToken({ name, scope, expires, ...options }: CreateOptions):
   const expires_at = expires === undefined ? null : Date.now() + expires;
   const created = await withTokens(options, (tokens) => tokens.create({ name, scope, expires_at }));
   print(created, options.json, ({ token }) => [token]);
-  if (!options.json) note('keep it: it is not shown again');
+  if (!options.json) note('store this token: it is not shown again');
 }
 
 async function listTokens(options: JsonOptions): Promise<void> {

@@ -15,8 +15,8 @@ const STATUS_PATIENCE_MS = 1_000;
 
 export function addUpCommand(program: Command): void {
   addServerOptions(program.command('up'))
-    .description('server, one local agent and the console in this terminal; Ctrl-C ends them')
-    .option('--example', 'also submit the bundled training')
+    .description('run the server, one local agent and the console in this terminal until Ctrl-C')
+    .option('--example', 'also submit the example training')
     .addHelpText('after', '\nExamples:\n  svc up\n  svc up --example --port 9000 --data-dir /tmp/svc')
     .action(up);
 }
@@ -73,9 +73,9 @@ async function announce(client: Client, dataDir: string, withExample: boolean): 
     '',
     `server   ${url}, data in ${dataDir}`,
     ...(example ? [`example  ${example.name}: npx svc logs -f ${example.id}`] : []),
-    'Ctrl-C ends server and agent; jobs that run then go on, and the next start finds them',
+    'Ctrl-C stops the server and the agent; running jobs continue, and the next svc up finds them',
     '',
-    'console, signed in (the link works once, for ten minutes):',
+    'console (this sign-in link works once, within ten minutes):',
     `${url}/#signin=${code}`,
   ]);
 }
@@ -85,7 +85,7 @@ async function untilStopped(stop: AbortSignal, children: readonly Child[]): Prom
   const asked = untilAborted(stop).then(() => null);
   const ends = children.map(async ({ name, ended }) => `the ${name} ${await ended}`);
   const end = await Promise.race([asked, ...ends]);
-  if (end !== null) throw new Failure(`${end}; so the rest ends too`);
+  if (end !== null) throw new Failure(`${end}; svc up stops the rest and exits`);
 }
 
 /** The agent first, so that the server hears of it. */
@@ -94,8 +94,8 @@ async function end(children: readonly Child[], client: Client | null): Promise<v
   for (const child of children) child.silence();
   for (const child of children) await child.stop(STOP_GRACE_MS);
   if (!running) return;
-  const [jobs, them] = running === 1 ? ['job goes', 'it'] : ['jobs go', 'them'];
-  note(`${running} ${jobs} on running; the next svc up finds ${them} again`);
+  const [jobs, them] = running === 1 ? ['job continues', 'it'] : ['jobs continue', 'them'];
+  note(`${running} ${jobs} to run; the next svc up finds ${them} again`);
 }
 
 async function countRunning(client: Client): Promise<number> {

@@ -5,7 +5,7 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 
 export function addWhoamiCommand(program: Command): void {
   withJson(program.command('whoami'))
-    .description('say which token this is and what it may do')
+    .description('show the name of the token in use and what it may do')
     .addHelpText('after', '\nExample:\n  svc whoami --url http://127.0.0.1:8600')
     .action(showCaller);
 }
