@@ -112,13 +112,13 @@ describe('svc against the real server and agent', function () {
       expect(stderr).to.match(/FAILED: DISPATCH_FAILED, .*\/no\/such\/program/);
     });
 
-    it('Ctrl-C detaches: the job goes on, and the hint works', async () => {
+    it('Ctrl-C detaches: the job continues, and the hint works', async () => {
       const { follower, id } = await followWaiting();
       follower.kill('SIGINT');
       const { status, stderr } = await follower.ended;
       expect(status).to.equal(130);
       expect(stderr).to.contain(
-        `detached; ${id} goes on. svc logs -f ${id} follows it again, svc cancel ${id} ends it`,
+        `detached; ${id} continues. To follow it again: svc logs -f ${id}; to cancel it: svc cancel ${id}`,
       );
       expect((await json<Job>('job', id)).status).to.equal('RUNNING');
       const again = workplace.start(['logs', '-f', id]);
