@@ -2,14 +2,14 @@ import { newId } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 
 /** What the jobs of a queue differ in. */
-export interface Wants {
+export interface JobRequirements {
   readonly gpu: number;
   readonly priority: number;
   readonly node_selector: Readonly<Record<string, string>>;
 }
 
 /** Queues to measure, by name; the number is that of the job. */
-export const QUEUES: Readonly<Record<string, (index: number) => Wants>> = {
+export const QUEUES: Readonly<Record<string, (index: number) => JobRequirements>> = {
   'all alike': () => ({ gpu: 1, priority: 0, node_selector: {} }),
   mixed: (index) => ({
     gpu: index % 9,
@@ -38,13 +38,17 @@ export function toFlags(number: number): Record<string, string> {
 }
 
 /** Puts jobs straight into the table, as they are once they are submitted. */
-export async function insertQueued(db: Db, count: number, toWants: (index: number) => Wants): Promise<void> {
+export async function insertQueued(
+  db: Db,
+  count: number,
+  toWants: (index: number) => JobRequirements,
+): Promise<void> {
   const startedAt = Date.now() - count;
   const rows = Array.from({ length: count }, (_, index) => toRow(toWants(index), index, startedAt + index));
   await db.batchInsert('jobs', rows, 500);
 }
 
-function toRow({ gpu, priority, node_selector }: Wants, index: number, at: number): object {
+function toRow({ gpu, priority, node_selector }: JobRequirements, index: number, at: number): object {
   return {
     id: newId('job', at),
     name: `train-${index}`,

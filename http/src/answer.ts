@@ -1,4 +1,4 @@
-import { nextTurn } from './turns.js';
+import { nextTurn } from './event-loop-turns.js';
 
 /** An answer shows so much of a list. */
 export const LIST_BYTES = 8 * 1024 * 1024;

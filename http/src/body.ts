@@ -1,7 +1,7 @@
 import { MIB } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '@svc/validation';
-import { nextTurn } from './turns.js';
+import { nextTurn } from './event-loop-turns.js';
 
 /** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
 const MAX_HELD_BYTES = 256 * MIB;

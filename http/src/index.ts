@@ -8,4 +8,4 @@ export type { HttpConfig } from './parts.js';
 export * from './route.js';
 export { RouteTable, type FrozenRoutes } from './routes.js';
 export { createHttpServer, toUrl, type Address, type HttpServer } from './server.js';
-export { giveWay, giveWayBriefly, nextTurn } from './turns.js';
+export { yieldIfSliceOver, yieldToEventLoop, nextTurn } from './event-loop-turns.js';

@@ -9,10 +9,10 @@ import type { Transitions } from './transition.js';
 
 export type CancelResult = 'CANCELLED' | 'cancel-requested';
 
-/** A job that changes under the caller's hands is looked at again; it cannot go on changing for ever. */
-const MAX_LOOKS = 10;
+/** The cancel is tried again if the job changes at the same time. */
+const MAX_TRIES = 10;
 
-/** Cancels at once what has no process that could be told, and asks the agent otherwise. */
+/** Cancels a job without a process at once, and otherwise asks the agent to stop it. */
 export class Canceller {
   constructor(
     private readonly ctx: PluginContext,
@@ -23,8 +23,8 @@ export class Canceller {
   ) {}
 
   async cancel(jobId: string): Promise<CancelResult> {
-    for (let look = 0; look < MAX_LOOKS; look++) {
-      const row = (await this.#request(jobId)) ?? fail('not_found', `no job "${jobId}"`);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const row = (await this.#requestCancel(jobId)) ?? fail('not_found', `no job "${jobId}"`);
       switch (row.status) {
         case 'CANCELLED':
           return 'CANCELLED';
@@ -42,8 +42,8 @@ export class Canceller {
     return fail('conflict', 'the job is changing all the time; try again');
   }
 
-  /** Notes the wish on a job that has a process. Gives back the job as it stands then. */
-  #request(jobId: string): Promise<JobRow | null> {
+  /** Stores the cancel request of a job that may have a process. Returns the job's row. */
+  #requestCancel(jobId: string): Promise<JobRow | null> {
     return this.ctx.db.transaction(async (trx) => {
       const row = await lockRow(trx, jobId);
       if (row?.cancel_requested_at !== null || !['DISPATCHING', 'RUNNING'].includes(row.status)) return row;
@@ -52,7 +52,7 @@ export class Canceller {
     });
   }
 
-  /** Without a connection it waits: the agent's next hello is answered with it. */
+  /** If the node is not connected, the answer to its next hello contains the stop. */
   #stop({ id, attempt, node_id }: JobRow): void {
     const key = { job_id: id, attempt };
     if (node_id === null || !this.dispatcher.cancel(key, { id: node_id })) return;

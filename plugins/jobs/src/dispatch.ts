@@ -14,17 +14,17 @@ type NodeRef = Pick<AgentNode, 'id'>;
 /** A dispatch that its agent has not acknowledged yet. */
 interface Pending {
   readonly jobId: string;
-  /** False: the job was cancelled, or is no longer on its way to that node. */
+  /** False: the job was cancelled, or is no longer dispatched to that node. */
   isWanted: boolean;
   /** The connection that it was sent on; null while it is being prepared. */
   connection: number | null;
   timer: Timer | null;
 }
 
-/** Claims slots for a job, sends it to its agent, and takes it back when the agent does not acknowledge. */
+/** Claims slots for a job, sends it to its agent, and queues it again when the agent does not acknowledge. */
 export class Dispatcher {
   readonly #pending = new Map<string, Pending>();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
 
   constructor(
     private readonly ctx: PluginContext,
@@ -33,7 +33,7 @@ export class Dispatcher {
     private readonly timing: Timing,
   ) {}
 
-  /** Claims the slots; the sending goes on behind. False when job or slots are not to be had any more. */
+  /** Claims the slots and sends the job in the background. False when the job has changed or the slots are no longer free. */
   async place(placement: Placement): Promise<boolean> {
     const key = toKey(placement, placement.node);
     this.#forget(placement, placement.node);
@@ -48,7 +48,7 @@ export class Dispatcher {
         throw error;
       });
     if (!change) this.#pending.delete(key);
-    else this.#follow(this.#deliver(change.after, placement.node, pending));
+    else this.#track(this.#deliver(change.after, placement.node, pending));
     return change !== null;
   }
 
@@ -57,27 +57,27 @@ export class Dispatcher {
     this.#forget(key, node);
   }
 
-  /** Somebody has asked for its end. False: it has not been sent yet, so its agent need not be told. */
+  /** A cancel was requested. False: the attempt has not been sent yet, so there is nothing for the agent to stop. */
   cancel(key: AttemptKey, node: NodeRef): boolean {
     const pending = this.#pending.get(toKey(key, node));
     if (pending) pending.isWanted = false;
     return pending?.connection !== null;
   }
 
-  /** A dispatch of another attempt, or to another node, is not wanted any more. */
+  /** Dispatches of other attempts of the job, and those to another node, are not wanted any more. */
   noteChange({ id, attempt, node_id, status }: Job): void {
     const wanted = status === 'DISPATCHING' ? toKey({ job_id: id, attempt }, { id: node_id ?? '' }) : null;
     for (const [key, pending] of this.#pending)
       if (pending.jobId === id && key !== wanted) pending.isWanted = false;
   }
 
-  /** It is on its way, and nobody has asked for its end. */
+  /** The dispatch is in flight and was not cancelled. */
   isWanted(key: AttemptKey, node: NodeRef): boolean {
     return this.#pending.get(toKey(key, node))?.isWanted ?? false;
   }
 
-  /** Not acknowledged, but on its way: an agent that has just come with this connection cannot know it yet. */
-  isOnItsWay(key: AttemptKey, node: NodeRef, connection: number): boolean {
+  /** The dispatch was not acknowledged, and the hello of this connection was written before it was sent. */
+  isInFlight(key: AttemptKey, node: NodeRef, connection: number): boolean {
     const pending = this.#pending.get(toKey(key, node));
     return pending !== undefined && (pending.connection === null || pending.connection === connection);
   }
@@ -88,7 +88,7 @@ export class Dispatcher {
 
   async close(): Promise<void> {
     for (const { timer } of this.#pending.values()) timer?.clear();
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
   async #deliver(job: Job, node: AgentNode, pending: Pending): Promise<void> {
@@ -115,7 +115,7 @@ export class Dispatcher {
     }
   }
 
-  /** null when its runner cannot plan it: that fails the job. */
+  /** null when the runner cannot plan the attempt: then the job has failed. */
   async #plan(job: Job, node: AgentNode): Promise<AttemptPlan | null> {
     const key = { job_id: job.id, attempt: job.attempt };
     const runner = this.ctx.registered.runners.get(job.runner);
@@ -126,7 +126,7 @@ export class Dispatcher {
     } catch (error) {
       const message = `could not be started on ${node.name}: runner "${job.runner}": ${(error as Error).message}`;
       await this.transitions.apply(job.id, (row, _trx, at) =>
-        isAt(row, key, node) ? planFailedStep(this.nodes, row, message, at) : null,
+        isAttemptAt(row, key, node) ? planFailedStep(this.nodes, row, message, at) : null,
       );
       this.#forget(key, node);
       return null;
@@ -162,7 +162,7 @@ export class Dispatcher {
     if (!isSent) return false;
     pending.connection = connection;
     pending.timer = this.ctx.clock.setTimeout(
-      () => this.#follow(this.#timedOut(key, node)),
+      () => this.#track(this.#timedOut(key, node)),
       this.timing.ackTimeoutMs,
     );
     return true;
@@ -176,7 +176,7 @@ export class Dispatcher {
     } catch (err) {
       this.ctx.log.error(
         { err, job_id: key.job_id },
-        'an unacknowledged dispatch could not be taken back; the next pass looks at it',
+        'an unacknowledged dispatch could not be taken back; the next pass checks the job',
       );
     }
   }
@@ -188,7 +188,7 @@ export class Dispatcher {
   ): Promise<boolean> {
     try {
       const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
-        if (!isAt(row, key, node) || row.status !== 'DISPATCHING') return null;
+        if (!isAttemptAt(row, key, node) || row.status !== 'DISPATCHING') return null;
         const sent = await lockAttemptRow(trx, key);
         return sent?.accepted_at === null ? ackTimeoutStep(this.nodes, row, how, at) : null;
       });
@@ -204,18 +204,16 @@ export class Dispatcher {
     this.#pending.delete(key);
   }
 
-  #follow(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     const tracked = work
-      .catch((err: unknown) =>
-        this.ctx.log.error({ err }, 'a dispatch went wrong; the next pass looks at it'),
-      )
-      .finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+      .catch((err: unknown) => this.ctx.log.error({ err }, 'a dispatch failed; the next pass checks the job'))
+      .finally(() => this.#inFlight.delete(tracked));
+    this.#inFlight.add(tracked);
   }
 }
 
-/** Whether this attempt of the job is the present one, and on that node. */
-export function isAt(row: JobRow | null, key: AttemptKey, node: NodeRef): row is JobRow {
+/** Whether this is the job's present attempt, and it was dispatched to that node. */
+export function isAttemptAt(row: JobRow | null, key: AttemptKey, node: NodeRef): row is JobRow {
   return row !== null && row.attempt === key.attempt && row.node_id === node.id;
 }
 

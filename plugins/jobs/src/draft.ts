@@ -4,7 +4,7 @@ import { compileCheck, type Check, type Collected, type Issues } from '@svc/kern
 const MAX_NAME_LENGTH = 200;
 const DEFAULT_GPUS = 1;
 
-/** Fills in what a submit leaves out; what cannot be goes to `issues`. */
+/** Fills in the defaults of a submitted job and adds what is wrong with it to `issues`. */
 export function toDraft(body: JobSubmit, runners: Collected<RunnerServer>, issues: Issues): JobDraft {
   const runner = body.runner ?? 'process';
   const runnerOptions: Record<string, unknown> = toRunnerOptions(body, runners.get(runner), issues);
@@ -28,7 +28,7 @@ export function toDraft(body: JobSubmit, runners: Collected<RunnerServer>, issue
   };
 }
 
-/** What the runner itself has against the draft. */
+/** Adds what the runner finds wrong with the draft to `issues`. */
 export function checkRunner(draft: JobDraft, runner: RunnerServer, issues: Issues): void {
   const found = optionsCheckOf(runner)(draft.runner_options);
   for (const { path, message } of found) {
@@ -50,7 +50,7 @@ function optionsCheckOf(runner: RunnerServer): Check {
   return check;
 }
 
-/** `image` at the top is short for `runner_options.image`. */
+/** `image` is short for `runner_options.image`. */
 function toRunnerOptions(
   { image, runner_options = {} }: JobSubmit,
   runner: RunnerServer | undefined,
@@ -90,7 +90,7 @@ function toResources({ gpu, cpu_only }: Partial<Resources> = {}, issues: Issues)
   return { gpu: gpus, cpu_only: gpus === 0 };
 }
 
-/** A node's id is taken in both of its forms. */
+/** A node id is accepted in both of its forms. */
 function toSelector(labels: JobDraft['node_selector']): JobDraft['node_selector'] {
   const nodeId = labels['node_id'];
   return nodeId === undefined ? labels : { ...labels, node_id: toId('node', nodeId) ?? nodeId };

@@ -1,6 +1,6 @@
 import type { Exit, FailureReason, JobTrigger } from '@svc/contract';
 
-/** How an attempt is told once its process has ended. */
+/** What the record of an attempt says once its process has ended. */
 export interface Outcome {
   readonly trigger: JobTrigger;
   readonly exit_code: number | null;
@@ -8,10 +8,10 @@ export interface Outcome {
   readonly failure_message: string | null;
 }
 
-/** `lost` is not here: it is no end, nobody knows. */
+/** Without `lost`, which means that it is unknown how the attempt ended. */
 export type KnownExit = Exclude<Exit, { kind: 'lost' }>;
 
-/** What a cancelled running job shows, however its process took the signal. */
+/** The exit code of a cancelled job that was running, whatever its process returned. */
 const CANCELLED_EXIT_CODE = -15;
 
 export function toOutcome(exit: KnownExit, nodeName: string): Outcome {
@@ -31,7 +31,7 @@ export function toOutcome(exit: KnownExit, nodeName: string): Outcome {
   }
 }
 
-/** Of an attempt without a process. */
+/** For an attempt that never had a process. */
 export function toDispatchFailed(message: string): Outcome {
   return {
     trigger: 'dispatch_failed',
@@ -41,7 +41,7 @@ export function toDispatchFailed(message: string): Outcome {
   };
 }
 
-/** Of an attempt that somebody asked to cancel; `exit` null: it never started, or nobody can say how it ended. */
+/** For an attempt whose cancel was requested; `exit` null: it never started, or it is unknown how it ended. */
 export function toCancelled(exit: KnownExit | null): Outcome {
   const ran = exit !== null && exit.kind !== 'dispatch_failed';
   return {
@@ -70,7 +70,7 @@ export function describeExit(exit: KnownExit): string {
 function describeOom({ code, evidence }: Extract<KnownExit, { kind: 'oom' }>): string {
   const number = code === null ? '' : ` (${code})`;
   if (evidence !== undefined) return `ran out of memory${number}: ${evidence}`;
-  // A code of its own, though the kernel killed: it was the shell around the process.
+  // A positive code means that the kernel killed a child of the job's process, which then exited by itself.
   return `${code !== null && code > 0 ? 'a process of it ' : ''}ran out of memory and was killed${number}`;
 }
 
@@ -84,11 +84,11 @@ function failed(exit: KnownExit & { code: number | null }, reason: FailureReason
   };
 }
 
-/** What the column holds. */
+/** The largest value of the integer column. */
 const MAX_CODE = 2 ** 31 - 1;
 const MAX_TEXT_LENGTH = 4000;
 
-/** An agent's words, such as every database can store them. */
+/** A text from an agent in a form that every database can store: without NUL, and limited in length. */
 export function toPlainText(text: string): string {
   return text.replaceAll('\u0000', ' ').slice(0, MAX_TEXT_LENGTH);
 }

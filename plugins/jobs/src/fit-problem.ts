@@ -1,7 +1,7 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
-import type { Wants } from './queue-item.js';
+import type { JobRequirements } from './queue-item.js';
 
-/** Sentences that say why no node fits a job. */
+/** Pending reasons that say why no node can run a job. */
 
 export function noneOnline(nodes: readonly NodeCapacity[]): string {
   if (nodes.length === 0) return 'no node has registered yet: start an agent';
@@ -12,8 +12,8 @@ export function noneOnline(nodes: readonly NodeCapacity[]): string {
   return `no node is online: ${away}`;
 }
 
-/** `away`: those that would match, were they online. */
-export function noneMatches({ node_selector }: Wants, away: readonly NodeCapacity[]): string {
+/** `away`: the nodes that match but are not online. */
+export function noneMatches({ node_selector }: JobRequirements, away: readonly NodeCapacity[]): string {
   let selector = '';
   for (const label in node_selector)
     selector += `${selector === '' ? '' : ', '}${label}=${node_selector[label]}`;
@@ -33,8 +33,8 @@ export function noneRuns(runner: string, nodes: readonly NodeCapacity[]): string
   return `no node that matches can use the runner "${runner}": ${why}`;
 }
 
-/** `largest`: so many slots that count has the largest node. */
-export function noneLargeEnough({ gpu, node_selector }: Wants, largest: number): string {
+/** `largest`: the number of usable slots of the largest node. */
+export function noneLargeEnough({ gpu, node_selector }: JobRequirements, largest: number): string {
   const which = Object.keys(node_selector).length === 0 ? 'online' : 'matching';
   if (gpu === 0) return `no ${which} node takes cpu-only jobs`;
   const has = largest === 0 ? `no ${which} node has one` : `the largest ${which} node has ${largest}`;

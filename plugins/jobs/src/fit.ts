@@ -1,10 +1,10 @@
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import * as sentence from './fit-problem.js';
-import type { Wants } from './queue-item.js';
+import type { JobRequirements } from './queue-item.js';
 
-/** The nodes that could run such a job if they were empty, or the first thing that stands in the way. */
+/** The nodes that could run the job if they were empty, or the reason why there are none. */
 export function findFitting<Node extends NodeCapacity>(
-  job: Wants,
+  job: JobRequirements,
   nodes: readonly Node[],
   isExternal: boolean,
 ): readonly Node[] | string {
@@ -23,16 +23,16 @@ export function findFitting<Node extends NodeCapacity>(
   return sentence.noneLargeEnough(job, Math.max(...counts));
 }
 
-/** Those of the model that the job asks for. */
+/** The slots of the GPU model that the job asks for. */
 export function wantedSlots<Slot extends { readonly model: string }>(
   slots: readonly Slot[],
-  { node_selector: { gpu_model } }: Wants,
+  { node_selector: { gpu_model } }: JobRequirements,
 ): readonly Slot[] {
   return gpu_model === undefined ? slots : slots.filter(({ model }) => model === gpu_model);
 }
 
-/** `gpu_model` is not a label of the node: it is what its slots are. */
-function matches({ labels, slots }: NodeCapacity, selector: Wants['node_selector']): boolean {
+/** The selector `gpu_model` is compared with the slots of the node, every other one with its labels. */
+function matches({ labels, slots }: NodeCapacity, selector: JobRequirements['node_selector']): boolean {
   for (const label in selector) {
     const value = selector[label];
     const isMatch =
@@ -50,6 +50,6 @@ function canRun({ runners }: NodeCapacity, runner: string): boolean {
   return runners.some(({ name, available }) => name === runner && available);
 }
 
-function isLargeEnough({ slots, max_cpu_jobs }: NodeCapacity, job: Wants): boolean {
+function isLargeEnough({ slots, max_cpu_jobs }: NodeCapacity, job: JobRequirements): boolean {
   return job.gpu === 0 ? max_cpu_jobs > 0 : wantedSlots(slots, job).length >= job.gpu;
 }

@@ -1,25 +1,25 @@
 import type { Job, JobDraft } from '@svc/contract';
 import { decision, observation, type Caller, type Change, type IssueSink, type Tx } from '@svc/kernel';
 
-/** May change a submit. */
+/** A tap may change the draft of a job that is submitted. */
 export const jobDraft = decision.waterfall<[draft: JobDraft, caller: Caller]>('jobs.draft');
 
-/** May refuse a submit by adding issues. */
+/** A tap may refuse a submitted job by adding issues. */
 export const jobAdmit = decision<[draft: JobDraft, caller: Caller, issues: IssueSink]>('jobs.admit');
 
-/** May reorder the queue, first to run first. Called on every scheduling pass: keep it fast. */
+/** A tap may reorder the queue, first to run first. It is called in every scheduling pass, so it must be fast. */
 export const jobOrder = decision.waterfall<[queue: readonly QueuedJob[]]>('jobs.order');
 
-/** Completes an attempt before its dispatch, outside any transaction. */
+/** A tap completes the plan of an attempt before its dispatch, outside any transaction. */
 export const attemptPrepare = decision.waterfall<[plan: AttemptPlan]>('jobs.attemptPrepare');
 
 /**
- * Within the transaction that changes the job, so a tap uses `tx` alone; one that throws rolls it back. A tap may return what it adds to
- * the job.
+ * Fired within the transaction that changes the job: a tap uses only `tx`, and one that throws rolls the change back. A tap may return what
+ * it adds to the job.
  */
 export const jobTransition = decision.gather<[transition: JobTransition], JobAddition>('jobs.transition');
 
-/** After commit. A tap may miss a change when the server is killed: what must be exact belongs in `jobTransition`. */
+/** Fired after the commit. A tap misses a change if the server is killed first: what must be exact belongs in `jobTransition`. */
 export const jobChanged = observation<[change: Change<Job>]>('jobs.changed');
 
 /** `at` is in milliseconds since the epoch. */
@@ -27,7 +27,7 @@ export type JobTransition = Change<Job> & { readonly tx: Tx; readonly at: number
 
 export type JobAddition = Pick<Job, 'run_id'>;
 
-/** What a scheduling pass reads of each waiting job: few columns, for there may be tens of thousands. */
+/** What a scheduling pass reads of each queued job: few columns, as there may be tens of thousands of jobs. */
 export type QueuedJob = Pick<
   Job,
   | 'id'
@@ -41,7 +41,7 @@ export type QueuedJob = Pick<
   | 'queued_at'
 >;
 
-/** An attempt on its way to an agent. `env` is what the process gets; `runner_plan` is the runner's own. */
+/** An attempt that is about to be dispatched. `env` is the environment of the process; only the runner reads `runner_plan`. */
 export interface AttemptPlan {
   readonly job: Job;
   readonly attempt: number;

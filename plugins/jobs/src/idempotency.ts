@@ -20,7 +20,7 @@ export interface IdempotencyKey {
   readonly body: unknown;
 }
 
-/** The job that the key made within the last 24 h; null when it is new. Throws conflict when it came with another body. */
+/** The job that was created with the key within the last 24 h; null when the key is new. Throws conflict when the body differs. */
 export async function findRepeated(db: Db, key: IdempotencyKey, at: number): Promise<string | null> {
   const row = await db<IdempotencyRow>('idempotency_keys').where(whereOf(key)).first();
   if (!row || row.created_at <= at - KEPT_MS) return null;
@@ -30,7 +30,7 @@ export async function findRepeated(db: Db, key: IdempotencyKey, at: number): Pro
   return row.job_id;
 }
 
-/** In the transaction that stores the job. A second one of the same key fails on the primary key. */
+/** To be called in the transaction that stores the job. A second request with the same key violates the primary key. */
 export async function rememberKey(db: Db, key: IdempotencyKey, jobId: string, at: number): Promise<void> {
   const where = whereOf(key);
   await db<IdempotencyRow>('idempotency_keys')
@@ -61,7 +61,7 @@ function hashOf(body: unknown): string {
     .digest('hex');
 }
 
-/** The order of an object's keys says nothing. */
+/** Sorts the keys of objects, whose order has no meaning. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;

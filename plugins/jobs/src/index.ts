@@ -76,7 +76,7 @@ export const jobs = definePlugin({
     ctx.tap(jobChanged, ({ after }) => {
       queue.note(after.id);
       dispatcher.noteChange(after);
-      if (!isOnItsWay(after)) wake();
+      if (!isDispatchedOrRunning(after)) wake();
     });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       addRoutes(routes, ctx, { submitter, canceller, retrier, projects, nodes }),
@@ -101,7 +101,7 @@ export const jobs = definePlugin({
 });
 
 /** No slot was freed and nothing was queued: no wake-up. */
-function isOnItsWay({ status }: Job): boolean {
+function isDispatchedOrRunning({ status }: Job): boolean {
   return status === 'DISPATCHING' || status === 'RUNNING';
 }
 

@@ -2,7 +2,7 @@ import type { EventDraft, Job } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 
-/** The events of a job's life, in words for people. */
+/** The events of a job, with titles and messages for people. */
 
 export function queuedEvent(job: Job, why?: string): EventDraft {
   const needs = job.resources.cpu_only
@@ -45,16 +45,20 @@ export function finishedEvent(job: Job): EventDraft {
 }
 
 /**
- * The end of a run is told once. Where the training has ended the run of the job itself, the end of the job is told only if it is
- * another one, and then of the job alone.
+ * A run has one RUN_FINISHED event. If the training has finished the run itself, the event of the job is left out (null) when its status is
+ * the same, and refers to the job alone when its status differs.
  */
-export async function tellEndOnce(events: Events, trx: Db, draft: EventDraft): Promise<EventDraft | null> {
+export async function omitRepeatedRunEnd(
+  events: Events,
+  trx: Db,
+  draft: EventDraft,
+): Promise<EventDraft | null> {
   const { type, run_id, data } = draft;
   const status = data?.['status'];
   if (type !== 'RUN_FINISHED' || !run_id) return draft;
-  const [told] = await events.list(trx, { type, run_id }, 1);
-  if (!told) return draft;
-  return (told.data as typeof data)?.['status'] === status ? null : { ...draft, run_id: null };
+  const [stored] = await events.list(trx, { type, run_id }, 1);
+  if (!stored) return draft;
+  return (stored.data as typeof data)?.['status'] === status ? null : { ...draft, run_id: null };
 }
 
 export function lostEvent(job: Job): EventDraft {

@@ -1,6 +1,6 @@
 import type { AttemptKey, FailureReason, Job, JobAttempt, JobStatus, JobType } from '@svc/contract';
 
-/** A row of `jobs`: the record, and from `cancel_requested_at` on what only this plugin needs. Times in ms. */
+/** A row of `jobs`: the public record, and from `cancel_requested_at` on columns that only this plugin uses. Times in ms. */
 export interface JobRow {
   id: string;
   name: string;
@@ -35,17 +35,17 @@ export interface JobRow {
   dispatched_at: number | null;
   started_at: number | null;
   finished_at: number | null;
-  /** Somebody wants the present attempt stopped. */
+  /** When a cancel of the present attempt was requested. */
   cancel_requested_at: number | null;
-  /** QUEUED: not to be started before. */
+  /** QUEUED: the job is not started before this time (back-off). */
   not_before: number | null;
-  /** FAILED or LOST: when it is to be queued again by itself. */
+  /** FAILED or LOST: when the automatic retry is due. */
   retry_at: number | null;
-  /** QUEUED: since when it is the first that waits for its nodes. */
+  /** QUEUED: since when the job is the first that waits for its nodes. */
   head_since: number | null;
 }
 
-/** A row of `attempts`. After an ack time-out it still says where the attempt was sent, for the agent may have it. */
+/** A row of `attempts`. After an acknowledgement time-out it still has the node, as the agent there may have the attempt. */
 export interface AttemptRow extends AttemptKey {
   run_id: string | null;
   node_id: string | null;
@@ -61,7 +61,7 @@ export interface AttemptRow extends AttemptKey {
   finished_at: number | null;
 }
 
-/** Written out: taking fields away from so wide a row is slow, and lists are long. */
+/** The fields are written out because rest syntax is slow on so wide a row, and lists are long. */
 export function toJob(row: JobRow): Job {
   const options = JSON.parse(row.runner_options) as Job['runner_options'] & { image?: unknown };
   return {
@@ -101,7 +101,7 @@ export function toJob(row: JobRow): Job {
   };
 }
 
-/** As callers see it: neither where an attempt that waits was sent before, nor the run of a process that is not there. */
+/** The attempt for callers: a queued attempt has no node, and an attempt that never started has no run. */
 export function toJobAttempt(row: AttemptRow): JobAttempt {
   const { attempt, status, exit_code, failure_reason, failure_message, started_at, finished_at } = row;
   const hasRun = started_at !== null || status === 'SUCCEEDED';
@@ -118,7 +118,7 @@ export function toJobAttempt(row: AttemptRow): JobAttempt {
   };
 }
 
-/** What the history keeps of the job's present attempt; the rest of its row is written where it becomes known. */
+/** The columns that the attempt copies from its job. `run_id` and `accepted_at` are set where they become known. */
 export function toAttemptColumns(row: JobRow) {
   return {
     job_id: row.id,

@@ -67,7 +67,7 @@ export async function lockAttemptRow(db: Db, { job_id, attempt }: AttemptKey): P
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).forUpdate().first()) ?? null;
 }
 
-/** Notes that the agent has it on disk; false when it is not the node's, or not on its way there, any more. */
+/** Stores that the agent has the attempt on disk; false when the attempt is no longer being dispatched to that node. */
 export async function noteAccepted(
   db: Db,
   { job_id, attempt }: AttemptKey,
@@ -95,7 +95,7 @@ export async function listJobAttempts(
   return (await query).map(toJobAttempt);
 }
 
-/** An attempt that is followed by another is over, also when nobody could say how it ended. */
+/** Sets the end of an attempt that another one follows, also when it is unknown how it ended. */
 export async function closeAttempt(db: Db, { id, attempt }: JobRow, at: number): Promise<void> {
   await db<AttemptRow>('attempts')
     .where({ job_id: id, attempt, finished_at: null })

@@ -7,8 +7,8 @@ import { getAttemptRow, lockRow } from './job-store.js';
 import { within } from './steps.js';
 
 /**
- * An attempt that was LOST and followed by another stays LOST, for nothing may count it twice. When its agent comes back and says how
- * it ended, its row keeps that: the exit code, the time, and the agent's word. Taken once, however often it is said.
+ * An attempt that was LOST and followed by another stays LOST, so that no outcome is counted twice. When its agent later reports how it
+ * ended, its row gets the exit code, the time and the message. Repeated reports change nothing.
  */
 export function noteLateEnd(
   { db, clock }: PluginContext,

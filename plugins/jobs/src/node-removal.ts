@@ -4,8 +4,8 @@ import type { JobRow } from './job-row.js';
 import { listOnNode } from './job-store.js';
 
 /**
- * A node is not forgotten while a job is on its way there or runs there. One that is LOST there has nobody left to wait for: its
- * automatic retry is due at once, and an agent that comes back with it all the same is told to stop it, as its slots are gone.
+ * A node cannot be removed while a job is DISPATCHING or RUNNING there. The automatic retry of a job that is LOST there is due at once. If
+ * the agent comes back and still has such a job, it gets the verdict `stop`, as the slots no longer exist.
  */
 export async function settleRemovedNode(trx: Db, node: NodeRecord, at: number): Promise<void> {
   const jobs = await listOnNode(trx, node.id);

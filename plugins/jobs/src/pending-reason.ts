@@ -1,7 +1,7 @@
 /** Before the first scheduling pass has looked at a job. */
 export const JUST_QUEUED = 'just queued: the next scheduling pass decides';
 
-/** There is room for it, but the server fails to give it. */
+/** A node has room for the job, but the server failed to claim or to dispatch it. */
 export const FAILED_HERE = 'its start failed on the server (see the server log); it is tried again';
 
 export function waitingForGpus(gpu: number, ahead: number): string {
@@ -20,8 +20,8 @@ export function backingOff(attempt: number, notBefore: number): string {
 const EXACT_UP_TO = 10;
 
 /**
- * Beyond ten the count is told roughly (more than 10, 20, ... 100, 200, ...): else each job that starts would change the reason
- * of every job behind it.
+ * Beyond ten the count is rounded (more than 10, 20, ... 100, 200, ...): otherwise each job that starts would change the stored reason of
+ * every job behind it.
  */
 function behind(ahead: number): string {
   if (ahead === 0) return '';

@@ -1,51 +1,51 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import { findFitting, wantedSlots } from './fit.js';
 import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
 import type { IsExternal, QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
 
-/** So many jobs are planned before others may get their turn. */
-const STRETCH = 100;
+/** After this many jobs the pass may yield to the event loop. */
+const JOBS_PER_YIELD = 100;
 
 export interface PassContext {
   readonly now: number;
   readonly starvationAfterMs: number;
-  /** A job that would have to wait longer than this was queued before the clock was set back: it waits no more. */
+  /** A `not_before` further away than this means that the clock was set back: the job need not wait. */
   readonly backoffMaxMs: number;
   readonly isExternal: IsExternal;
 }
 
 export interface PassPlan {
   readonly placements: readonly Placement[];
-  /** A sentence for every job of the queue that is not placed. */
+  /** The pending reason of every job of the queue that is not placed. */
   readonly reasons: ReadonlyMap<string, string>;
-  /** Jobs that are the first to wait for their nodes, and have not been before. */
+  /** Jobs that are now the first to wait for their nodes, and were not in the pass before. */
   readonly newHeads: readonly string[];
 }
 
-/** A node with what it has left during the pass; that only becomes less. */
+/** A node with what is still free on it during the pass. */
 interface NodeBudget extends NodeCapacity {
   freeSlots: NodeCapacity['slots'];
   freeCpu: number;
-  /** A job that has waited for too long gets this node: nobody behind it takes a slot here. */
-  isKept: boolean;
-  /** Some job before waits for this node. */
-  isAwaited: boolean;
+  /** Kept free for a job that has waited too long: no job behind it takes a slot of this node. */
+  isReserved: boolean;
+  /** A job further ahead in the queue waits for this node. */
+  hasWaitingJob: boolean;
 }
 
-/** Jobs that ask for the same. Once one of them cannot be placed, none behind it can. */
+/** Jobs with the same requirements. Once one of them cannot be placed, none behind it can. */
 interface JobClass {
-  /** Those that could run them; a sentence when there are none. */
+  /** The nodes that could run these jobs, or the pending reason when there are none. */
   readonly nodes: readonly NodeBudget[] | string;
   isStuck: boolean;
 }
 
 /**
- * One scheduling pass over the queue, first to run first. Changes nothing; others get their turn while it plans.
+ * Plans one scheduling pass over the queue, first to run first, and changes nothing. It yields to the event loop from time to time.
  *
- * - A job that cannot be placed blocks nobody behind it. But the first that waits for its nodes is their head; after
- *   `starvationAfterMs` as such, the node where it lacks least is kept for it.
+ * - A job that cannot be placed does not block those behind it. But the first job that waits for a set of nodes is their head: after
+ *   `starvationAfterMs` as the head, the node with the most free slots for it is reserved for it.
  * - GPU jobs are packed: the node with the fewest free slots that suffice, so that large gaps stay for large jobs.
  * - cpu-only jobs are spread: the node with the most free places.
  * - Jobs that another engine schedules go to any node with their runner.
@@ -59,7 +59,7 @@ export async function planPass(
   const placements: Placement[] = [];
   const reasons = new Map<string, string>();
   for (const [index, job] of queue.entries()) {
-    if (index % STRETCH === 0) await giveWay();
+    if (index % JOBS_PER_YIELD === 0) await yieldIfSliceOver();
     const outcome = pass.decide(job);
     if (typeof outcome === 'string') reasons.set(job.id, outcome);
     else placements.push(outcome);
@@ -67,7 +67,7 @@ export async function planPass(
   return { placements, reasons, newHeads: pass.newHeads };
 }
 
-/** In the future, and not further than it can have been when it was set. */
+/** Whether the time is in the future, but not further than it can have been set. */
 export function isAhead(at: number, now: number, atMostMs: number): boolean {
   return at > now && at - now <= atMostMs;
 }
@@ -96,7 +96,7 @@ class Pass {
     if (placement) return placement;
     jobClass.isStuck = true;
     if (job.gpu === 0) return waitingForCpu(this.#waiting.cpu++);
-    if (!isStuck) this.#awaitOneOf(nodes, job);
+    if (!isStuck) this.#waitForOneOf(nodes, job);
     return waitingForGpus(job.gpu, this.#waiting.gpu++);
   }
 
@@ -111,21 +111,21 @@ class Pass {
   }
 
   /** The job is the head of these nodes when no job before it waits for any of them. */
-  #awaitOneOf(nodes: readonly NodeBudget[], job: QueueItem): void {
+  #waitForOneOf(nodes: readonly NodeBudget[], job: QueueItem): void {
     const { now, starvationAfterMs } = this.#context;
-    const isHead = nodes.every(({ isAwaited }) => !isAwaited);
-    for (const node of nodes) node.isAwaited = true;
+    const isHead = nodes.every(({ hasWaitingJob }) => !hasWaitingJob);
+    for (const node of nodes) node.hasWaitingJob = true;
     if (!isHead) return;
     if (job.head_since === null || job.head_since > now) this.newHeads.push(job.id);
     else if (now - job.head_since >= starvationAfterMs)
-      best(nodes, ({ freeSlots }) => wantedSlots(freeSlots, job).length)!.isKept = true;
+      best(nodes, ({ freeSlots }) => wantedSlots(freeSlots, job).length)!.isReserved = true;
   }
 }
 
 function toBudget(node: NodeCapacity): NodeBudget {
   const freeSlots = node.slots.filter(({ free }) => free);
   const freeCpu = node.max_cpu_jobs - node.cpu_jobs;
-  return { ...node, freeSlots, freeCpu, isKept: false, isAwaited: false };
+  return { ...node, freeSlots, freeCpu, isReserved: false, hasWaitingJob: false };
 }
 
 function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean): Placement | null {
@@ -135,8 +135,8 @@ function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean
 
 function placeGpus(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
   const free = (node: NodeBudget) => wantedSlots(node.freeSlots, job);
-  const roomy = nodes.filter((node) => !node.isKept && free(node).length >= job.gpu);
-  const node = best(roomy, (each) => -free(each).length);
+  const candidates = nodes.filter((node) => !node.isReserved && free(node).length >= job.gpu);
+  const node = best(candidates, (each) => -free(each).length);
   if (!node) return null;
   const taken = free(node).slice(0, job.gpu);
   node.freeSlots = node.freeSlots.filter((slot) => !taken.includes(slot));
@@ -148,8 +148,8 @@ function placeGpus(job: QueueItem, nodes: readonly NodeBudget[]): Placement | nu
 }
 
 function placeCpu(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
-  const roomy = nodes.filter(({ freeCpu }) => freeCpu > 0);
-  const node = best(roomy, ({ freeCpu }) => freeCpu);
+  const candidates = nodes.filter(({ freeCpu }) => freeCpu > 0);
+  const node = best(candidates, ({ freeCpu }) => freeCpu);
   if (!node) return null;
   node.freeCpu--;
   return toPlacement(job, node, []);

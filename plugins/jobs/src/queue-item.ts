@@ -1,4 +1,4 @@
-/** What a pass needs of a queued job; times in ms. */
+/** What a scheduling pass needs to know of a queued job; times in ms. */
 export interface QueueItem {
   readonly id: string;
   readonly attempt: number;
@@ -10,8 +10,8 @@ export interface QueueItem {
   readonly head_since: number | null;
 }
 
-/** What decides which nodes can run it. */
-export type Wants = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
+/** What decides which nodes can run a job. */
+export type JobRequirements = Pick<QueueItem, 'gpu' | 'runner' | 'node_selector'>;
 
-/** Whether another engine schedules the jobs of that runner: then they take no slot and no place of a node. */
+/** Whether another engine schedules the jobs of that runner: then they take neither GPU slots nor a cpu-only place of a node. */
 export type IsExternal = (runner: string) => boolean;

@@ -54,8 +54,8 @@ export async function storeReasons(db: Db, reasons: ReadonlyMap<string, string>)
   for (const chunk of chunks([...reasons])) {
     const values = chunk.map(() => '(?, ?)').join(', ');
     await db.raw(
-      `with told(id, reason) as (values ${values})
-       update jobs set pending_reason = told.reason from told where jobs.id = told.id and jobs.status = 'QUEUED'`,
+      `with changed(id, reason) as (values ${values})
+       update jobs set pending_reason = changed.reason from changed where jobs.id = changed.id and jobs.status = 'QUEUED'`,
       chunk.flat(),
     );
   }

@@ -9,40 +9,40 @@ import {
 } from './queue-store.js';
 
 /**
- * The queue, kept in memory between passes, so that a pass reads only what has changed. A copy and nothing else: what is not
- * `note`d here (another server's doing) is seen when it is next read as a whole.
+ * A copy of the queue in memory, so that a scheduling pass reads only the jobs that have changed. Changes that were not passed to `note`,
+ * such as those of another server, are seen at the next read of the `whole` queue.
  */
 export class Queue {
   #rows: readonly QueuedRow[] | null = null;
   #changed = new Set<string>();
 
-  /** Once a change has committed of a job that is QUEUED or was. */
+  /** To be called after the commit of each change of a job that is QUEUED or was. */
   note(jobId: string): void {
     this.#changed.add(jobId);
   }
 
-  /** First to run first. `whole`: takes nothing for granted. */
+  /** First to run first. `whole`: reads every row anew instead of updating the copy. */
   async read(db: Db, { whole }: { whole: boolean }): Promise<readonly QueuedRow[]> {
     const changed = this.#changed;
     const known = whole || changed.size > IDS_PER_STATEMENT ? null : this.#rows;
     this.#changed = new Set();
-    // Should the reading fail, the next starts anew.
+    // If the read fails, the next one reads the whole queue.
     this.#rows = null;
     const rows = known ? await this.#update(db, known, changed) : await loadQueue(db);
     this.#rows = rows;
     return [...rows];
   }
 
-  /** Stores the sentences that are other than those that the rows have. */
-  async tell(db: Db, rows: readonly QueuedRow[], reasons: ReadonlyMap<string, string>): Promise<void> {
+  /** Stores the pending reasons that differ from those of the rows. */
+  async setReasons(db: Db, rows: readonly QueuedRow[], reasons: ReadonlyMap<string, string>): Promise<void> {
     if (reasons.size === 0) return;
-    const told = rows.filter(({ id, pending_reason }) => {
+    const changed = rows.filter(({ id, pending_reason }) => {
       const reason = reasons.get(id);
       return reason !== undefined && reason !== pending_reason;
     });
-    if (told.length === 0) return;
-    await storeReasons(db, new Map(told.map(({ id }) => [id, reasons.get(id)!])));
-    for (const row of told) row.pending_reason = reasons.get(row.id)!;
+    if (changed.length === 0) return;
+    await storeReasons(db, new Map(changed.map(({ id }) => [id, reasons.get(id)!])));
+    for (const row of changed) row.pending_reason = reasons.get(row.id)!;
   }
 
   async setHeads(db: Db, rows: readonly QueuedRow[], ids: readonly string[], at: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AttemptKey } from '@svc/contract';
-import { giveWay, type PluginContext } from '@svc/kernel';
+import { yieldIfSliceOver, type PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
-import { isAt, type Dispatcher } from './dispatch.js';
+import { isAttemptAt, type Dispatcher } from './dispatch.js';
 import { listOnNode } from './job-store.js';
 import { releaseLeftover } from './leftover.js';
 import { noteGone, type Reports } from './reports.js';
@@ -9,8 +9,8 @@ import { ackTimeoutStep, lostStep } from './steps.js';
 import type { Transitions } from './transition.js';
 
 /**
- * Brings the record and an agent that has just said hello to agree: a verdict for each attempt that it has, and the truth about those
- * that the record expects there and that it has not.
+ * Reconciles the database with an agent that has just said hello: each attempt that the agent has gets a verdict, and each attempt that
+ * the database expects there but the agent does not have is queued again or LOST.
  */
 export class Reconciler {
   constructor(
@@ -26,7 +26,7 @@ export class Reconciler {
     const node = { id: hello.node_id, name: hello.name };
     const verdicts = [];
     for (const report of hello.attempts) {
-      await giveWay();
+      await yieldIfSliceOver();
       const { job_id, attempt } = report;
       verdicts.push({ job_id, attempt, verdict: await this.reports.judge(report, node) });
     }
@@ -38,7 +38,7 @@ export class Reconciler {
     return { verdicts };
   }
 
-  /** Everything that has a process on the node, or holds a slot there, as far as the record goes. */
+  /** Every attempt that, by the database, may have a process on the node or holds a slot there. */
   async #expected(node: AgentNode): Promise<AttemptKey[]> {
     const holdings = await this.nodes.holdings(this.ctx.db, node.id);
     const jobs = await listOnNode(this.ctx.db, node.id);
@@ -51,11 +51,11 @@ export class Reconciler {
   }
 
   async #settleMissing(key: AttemptKey, node: AgentNode, connection: number, why: string): Promise<void> {
-    let isOnItsWay = false;
+    let isInFlight = false;
     const change = await this.transitions.apply(key.job_id, async (row, _trx, at) => {
-      isOnItsWay = this.dispatcher.isOnItsWay(key, node, connection);
-      if (isOnItsWay || !isAt(row, key, node)) return null;
-      // What an agent has started is on its disk first, and then it names it.
+      isInFlight = this.dispatcher.isInFlight(key, node, connection);
+      if (isInFlight || !isAttemptAt(row, key, node)) return null;
+      // An agent writes an attempt to its disk before it starts it, and its hello names all that is on its disk: this one never started.
       if (row.status === 'DISPATCHING') {
         return ackTimeoutStep(
           this.nodes,
@@ -66,7 +66,7 @@ export class Reconciler {
       }
       return lostStep(this.nodes, row, { message: why, gone: true, retryAt: at }, at);
     });
-    if (change || isOnItsWay) return;
+    if (change || isInFlight) return;
     await noteGone(this.ctx, key, node);
     if (await releaseLeftover(this.ctx.db, this.nodes, key, node)) this.wake();
   }

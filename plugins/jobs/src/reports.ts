@@ -1,7 +1,7 @@
 import { isTerminal, toId, type AttemptKey, type AttemptReport, type Verdict } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
-import { isAt, type Dispatcher } from './dispatch.js';
+import { isAttemptAt, type Dispatcher } from './dispatch.js';
 import { toPlainText } from './exit-outcome.js';
 import type { AttemptRow, JobRow } from './job-row.js';
 import { getAttemptRow, lockRow, noteAccepted } from './job-store.js';
@@ -11,7 +11,7 @@ import type { Timing } from './options.js';
 import { adoptStep, endedStep, lostStep, startedStep } from './steps.js';
 import type { Transitions } from './transition.js';
 
-/** Takes the agents' word on attempts. Each report may come again; it is taken once. */
+/** Applies the agents' reports on attempts. A report may come repeatedly; it takes effect once. */
 export class Reports {
   constructor(
     private readonly ctx: PluginContext,
@@ -22,7 +22,7 @@ export class Reports {
     private readonly wake: () => void,
   ) {}
 
-  /** An `accepted` frame: the attempt is on the agent's disk, and starts when it is still wanted there. */
+  /** An `accepted` frame: the attempt is on the agent's disk, and is started if it is still wanted there. */
   async accepted(frame: AttemptKey, node: AgentNode): Promise<void> {
     const key = toCanonical(frame);
     if (key && (await this.#accept(key, node)))
@@ -35,7 +35,7 @@ export class Reports {
     this.#answer(report, node, await this.judge(report, node));
   }
 
-  /** Writes down what a report says and tells what its agent is to do with the attempt. */
+  /** Stores what a report says and returns what the agent is to do with the attempt. */
   async judge(report: AttemptReport, node: AgentNode): Promise<Verdict> {
     const key = toCanonical(report);
     if (!key) return report.state === 'ended' ? 'forget' : 'stop';
@@ -56,15 +56,16 @@ export class Reports {
   }
 
   /**
-   * Notes the acknowledgement. False: the attempt is not wanted (there) any more. Must hold: once it is noted, nothing but the
-   * agent's word or its absence takes the attempt from it, so the agent may start it.
+   * Stores the acknowledgement. False: the attempt is not wanted on that node any more. Must hold: once the acknowledgement is stored, the
+   * attempt stays with that agent until the agent reports otherwise or goes OFFLINE, so the agent may start it.
    */
   async #accept(key: AttemptKey, node: AgentNode): Promise<boolean> {
     if (await this.#acceptPending(key, node)) return true;
     await this.#adoptIfHeld(key, node);
     return this.ctx.db.transaction(async (trx) => {
       const row = await lockRow(trx, key.job_id);
-      if (!isAt(row, key, node) || isTerminal(row.status) || row.cancel_requested_at !== null) return false;
+      if (!isAttemptAt(row, key, node) || isTerminal(row.status) || row.cancel_requested_at !== null)
+        return false;
       await trx<AttemptRow>('attempts')
         .where({ ...key, accepted_at: null })
         .update({ accepted_at: this.ctx.clock.now() });
@@ -72,7 +73,7 @@ export class Reports {
     });
   }
 
-  /** The usual case needs no look at the job: the dispatcher knows that the attempt is on its way and that nobody has cancelled it. */
+  /** The usual case reads no job: the dispatcher knows that the attempt is in flight and was not cancelled. */
   async #acceptPending(key: AttemptKey, node: AgentNode): Promise<boolean> {
     try {
       const isNoted =
@@ -85,8 +86,8 @@ export class Reports {
   }
 
   /**
-   * A job that was queued again for want of an acknowledgement, and that its agent has all the same: as long as nothing else
-   * has become of it and its slots are still held there, it goes on there.
+   * A job that was queued again for want of an acknowledgement, but that its agent has, continues there, as long as it is still queued and
+   * its slots are still held on that node.
    */
   async #adoptIfHeld(key: AttemptKey, node: AgentNode): Promise<void> {
     await this.transitions.apply(key.job_id, async (row, trx) => {
@@ -100,7 +101,7 @@ export class Reports {
     });
   }
 
-  /** Writes down that the process has started, where that is new. The job's row as it is then. */
+  /** Stores that the process has started, if that is new. Returns the job's row after that. */
   async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<JobRow | null> {
     let seen = null as JobRow | null;
     const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
@@ -108,7 +109,7 @@ export class Reports {
       const isNew =
         row.status === 'DISPATCHING' ||
         (row.status === 'LOST' && (report.state === 'running' || row.started_at === null));
-      if (!isAt(row, key, node) || !isNew) return null;
+      if (!isAttemptAt(row, key, node) || !isNew) return null;
       const sent = await getAttemptRow(trx, key);
       return sent && startedStep(row, sent, report, node, at);
     });
@@ -121,14 +122,15 @@ export class Reports {
       await this.#adoptIfHeld(key, node);
       row = await this.#start(key, report, node);
     }
-    const isWanted = isAt(row, key, node) && row.status === 'RUNNING' && row.cancel_requested_at === null;
+    const isWanted =
+      isAttemptAt(row, key, node) && row.status === 'RUNNING' && row.cancel_requested_at === null;
     return isWanted ? 'keep' : 'stop';
   }
 
   async #end(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<boolean> {
     const exit = report.exit ?? { kind: 'lost', reason: 'its agent did not say how it ended' };
     const change = await this.transitions.apply(key.job_id, (row, _trx, at) => {
-      if (!isAt(row, key, node)) return null;
+      if (!isAttemptAt(row, key, node)) return null;
       if (exit.kind !== 'lost') return endedStep(this.nodes, row, exit, report, node, at);
       return lostStep(
         this.nodes,
@@ -144,7 +146,7 @@ export class Reports {
   }
 }
 
-/** A job that was LOST with its node is now known to be gone: its retry need not wait any longer. */
+/** The process of a LOST job is now known to be gone: the automatic retry is due at once. */
 export async function noteGone(
   { db, clock }: PluginContext,
   key: AttemptKey,
@@ -156,10 +158,10 @@ export async function noteGone(
     .update({ retry_at: clock.now() });
 }
 
-/** What the column holds. */
+/** The largest value of the integer column. */
 const MAX_ATTEMPT = 2 ** 31 - 1;
 
-/** null: no job can have such an attempt. */
+/** null when no job can have such an attempt. */
 function toCanonical({ job_id, attempt }: AttemptKey): AttemptKey | null {
   const id = toId('job', job_id);
   return id === null || attempt > MAX_ATTEMPT ? null : { job_id: id, attempt };

@@ -7,14 +7,14 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** Running these again unchanged fails the same way. */
-const NEVER_AGAIN: ReadonlySet<FailureReason> = new Set(['OOM', 'EXIT_CODE', 'DISPATCH_FAILED']);
+/** A retry without a change would fail in the same way. */
+const NOT_RETRIED: ReadonlySet<FailureReason> = new Set(['OOM', 'EXIT_CODE', 'DISPATCH_FAILED']);
 
 export function mayRetry(
   job: Pick<JobRow, 'attempt' | 'max_attempts'>,
   reason: FailureReason | null,
 ): boolean {
-  return reason !== null && !NEVER_AGAIN.has(reason) && job.attempt < job.max_attempts;
+  return reason !== null && !NOT_RETRIED.has(reason) && job.attempt < job.max_attempts;
 }
 
 /** How long the attempt after `attempt` waits, in ms. */

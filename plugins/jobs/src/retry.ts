@@ -10,7 +10,7 @@ import type { Transitions } from './transition.js';
 
 const NO_BACKOFF = null;
 
-/** Queues a job again as its next attempt: when asked, and by itself when that is due. */
+/** Queues a job again as its next attempt, on request or as an automatic retry. */
 export class Retrier {
   constructor(
     private readonly ctx: PluginContext,
@@ -31,7 +31,7 @@ export class Retrier {
     });
   }
 
-  /** Automatic retries whose time has come. */
+  /** Starts the automatic retries that are due. */
   async retryDue(): Promise<void> {
     const { clock, db, log } = this.ctx;
     const now = clock.now();
@@ -48,7 +48,7 @@ export class Retrier {
 
   async #retryIfDue(id: string): Promise<void> {
     await this.transitions.apply(id, (row, _trx, at) => {
-      // Further away than ever set: the clock has been set back since.
+      // A time further away than any that is ever set means that the clock has been set back since.
       if (row.retry_at === null || isAhead(row.retry_at, at, this.timing.lostRetryAfterMs)) return null;
       const waitMs = backoffMs(row.attempt, this.timing.backoff);
       const why = `attempt ${row.attempt + 1} of ${row.max_attempts} after ${row.failure_reason}: ${row.failure_message}`;

@@ -11,17 +11,17 @@ import type { Retrier } from './retry.js';
 import type { Placement } from './steps.js';
 import type { Sweeper } from './sweep.js';
 
-/** A pass that took longer is followed by a pause as long as itself, so that wake-ups in a row leave half of the time to others. */
+/** A longer pass is followed by a pause of the same length, so that frequent wake-ups leave half of the processor time to requests. */
 const LONG_PASS_MS = 20;
 
-/** Passes over the queue: one at a time, on a tick and whenever something has changed. */
+/** Runs scheduling passes over the queue, one at a time, on a tick and after each `wake`. */
 export class Scheduler {
   #tick: Timer | null = null;
   #pause: Timer | null = null;
   #pass: Promise<void> | null = null;
-  #isAwaited = false;
-  /** The next pass reads the whole queue anew. */
-  #isTicked = false;
+  #isWakePending = false;
+  /** The next pass reads the whole queue instead of the changes. */
+  #needsFullRead = false;
 
   constructor(
     private readonly ctx: PluginContext,
@@ -32,24 +32,24 @@ export class Scheduler {
 
   start(): void {
     this.#tick = this.ctx.clock.setInterval(() => {
-      this.#isTicked = true;
+      this.#needsFullRead = true;
       this.wake();
     }, this.timing.tickMs);
     this.wake();
   }
 
-  /** There may be something to do. Wake-ups during a pass make one more. */
+  /** Asks for a pass. All wake-ups during a pass lead to one more pass. */
   wake(): void {
     if (!this.#tick || this.ctx.signal.aborted) return;
-    this.#isAwaited = true;
+    this.#isWakePending = true;
     if (this.#pass || this.#pause) return;
     this.#pass = this.#run().finally(() => {
       this.#pass = null;
-      if (this.#isAwaited && !this.#pause) this.wake();
+      if (this.#isWakePending && !this.#pause) this.wake();
     });
   }
 
-  /** Resolves once the running pass is over; no other begins. */
+  /** Resolves once the running pass is over; none starts after it. */
   async close(): Promise<void> {
     this.#tick?.clear();
     this.#pause?.clear();
@@ -58,9 +58,9 @@ export class Scheduler {
   }
 
   async #run(): Promise<void> {
-    this.#isAwaited = false;
-    const whole = this.#isTicked;
-    this.#isTicked = false;
+    this.#isWakePending = false;
+    const whole = this.#needsFullRead;
+    this.#needsFullRead = false;
     const startedAt = this.ctx.clock.now();
     try {
       await this.pass({ whole });
@@ -75,13 +75,13 @@ export class Scheduler {
     this.#pause = this.ctx.clock.setTimeout(
       () => {
         this.#pause = null;
-        if (this.#isAwaited) this.wake();
+        if (this.#isWakePending) this.wake();
       },
       Math.min(ms, this.timing.tickMs),
     );
   }
 
-  /** One pass: what silent agents left behind, retries that are due, then the queue, read as a `whole` or kept up. */
+  /** One pass: sweep jobs of silent agents, start due retries, then place queued jobs. `whole`: see `Queue.read`. */
   async pass({ whole }: { whole: boolean }): Promise<void> {
     const { db, clock } = this.ctx;
     const { queue, retrier, sweeper } = this.parts;
@@ -101,14 +101,14 @@ export class Scheduler {
       if (this.ctx.signal.aborted) return;
       if (!(await this.#place(placement))) failed.set(placement.job_id, FAILED_HERE);
     }
-    await queue.tell(db, rows, plan.reasons);
-    await queue.tell(db, rows, failed);
+    await queue.setReasons(db, rows, plan.reasons);
+    await queue.setReasons(db, rows, failed);
     await queue.setHeads(db, rows, plan.newHeads, now);
   }
 
   /**
-   * One job that cannot be claimed must not keep the others waiting. False when that is the server's fault; a slot or a job
-   * that somebody else was quicker to take is none, and whoever took it has woken the next pass.
+   * One job that cannot be claimed must not stop the pass. False after an error of the server. It is no error if another change has taken
+   * the slot or the job first; that change has woken the scheduler.
    */
   async #place(placement: Placement): Promise<boolean> {
     try {
@@ -123,7 +123,7 @@ export class Scheduler {
     }
   }
 
-  /** What a tap adds is ignored, and what it leaves out comes last: a job is never lost here. */
+  /** Jobs that a tap adds are ignored, and jobs that it leaves out come last: no tap can make a job disappear. */
   async #order(queue: readonly QueuedRow[]): Promise<readonly QueuedRow[]> {
     const given: readonly QueuedJob[] = queue;
     const ordered = await this.ctx.fire(jobOrder, given);

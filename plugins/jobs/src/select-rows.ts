@@ -6,8 +6,8 @@ type Query<Row> = PromiseLike<Row[]> & {
 };
 
 /**
- * The rows of a query that may give many, in its order. On SQLite below knex, each row as one text: to have the driver make a
- * value of each column takes longer than to read it. Columns and bindings: text and numbers.
+ * The rows of a query that may return many, in its order. On SQLite it bypasses knex and reads each row as one JSON text, as the driver takes
+ * longer to convert each column than to read it. Columns and bindings must be text or numbers.
  */
 export async function selectRows<Row extends object>(db: Db, query: Query<Row>): Promise<Row[]> {
   if (dialectOf(db) !== 'sqlite') return query;
@@ -17,7 +17,7 @@ export async function selectRows<Row extends object>(db: Db, query: Query<Row>):
 
 type Reader = (bindings: readonly unknown[]) => object[];
 
-/** Compiled once for each connection: the queries differ in which filters they have alone. */
+/** Compiled once for each connection: there are few different queries, as they differ only in their filters. */
 const readers = new WeakMap<SqliteConnection, Map<string, Reader>>();
 
 function readerOf(sqlite: SqliteConnection, sql: string): Reader {

@@ -15,11 +15,11 @@ export interface JobPage {
   readonly items: Job[];
   /** `before` of the next page; null on the last. */
   readonly next_before: number | null;
-  /** There when fewer than asked for are shown, because they are large. */
+  /** Set when the page has fewer jobs than were asked for, because they are large. */
   readonly truncated?: true;
 }
 
-/** Where an attempt was sent, the run that it was given, and when it ran. */
+/** Where an attempt was dispatched to, its run, and when it ran. */
 export interface Attempt extends AttemptKey {
   readonly run_id: string | null;
   readonly node_id: string | null;
@@ -27,7 +27,7 @@ export interface Attempt extends AttemptKey {
   readonly finished_at: number | null;
 }
 
-/** Records come with their env values in clear: `hideEnv` before one is shown to a caller. */
+/** The records contain env values in plain text: call `hideEnv` before you return one to a caller. */
 export interface Jobs {
   /** `id` in canonical form. */
   get(db: Db, id: string): Promise<Job | null>;

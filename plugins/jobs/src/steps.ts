@@ -13,11 +13,11 @@ export interface Placement {
   readonly node: AgentNode;
   /** Empty: a cpu-only job. */
   readonly gpu_indices: readonly number[];
-  /** Another engine schedules it: it takes no slot and no place. */
+  /** Another engine schedules the job: it takes neither GPU slots nor a cpu-only place. */
   readonly isExternal?: boolean;
 }
 
-const NOWHERE = { node_id: null, gpu_indices: '[]', dispatched_at: null, run_id: null } as const;
+const NOT_PLACED = { node_id: null, gpu_indices: '[]', dispatched_at: null, run_id: null } as const;
 
 export function claimStep(nodes: Nodes, placement: Placement, at: number): Step {
   const { job_id, attempt, node, gpu_indices, isExternal = false } = placement;
@@ -29,7 +29,7 @@ export function claimStep(nodes: Nodes, placement: Placement, at: number): Step 
   };
 }
 
-/** A job that was queued again because nobody acknowledged it, and that its agent turns out to have. */
+/** For a job that was queued again for want of an acknowledgement, and that its agent has all the same. */
 export function adoptStep(sent: AttemptRow, holding: Holding): Step {
   return {
     trigger: 'claim',
@@ -72,14 +72,14 @@ export function endedStep(
       finished_at: within(report.finished_at ?? at, job.started_at ?? job.dispatched_at ?? 0, at),
       retry_at: trigger !== 'cancelled' && mayRetry(job, outcome.failure_reason) ? at : null,
     },
-    slots: freed(nodes, job),
+    slots: releaseSlots(nodes, job),
     event: finishedEvent,
   };
 }
 
-/** The agent has it no more, or has gone away with it. `gone`: no process is left, so its slots are free. */
+/** The agent no longer has the attempt, or the node is OFFLINE. `gone`: no process is left, so the slots are released. */
 export function lostStep(nodes: Nodes, job: JobRow, { message, gone, retryAt }: Loss, at: number): Step {
-  const slots = gone ? { slots: freed(nodes, job) } : {};
+  const slots = gone ? { slots: releaseSlots(nodes, job) } : {};
   if (job.cancel_requested_at !== null) {
     const { trigger, ...outcome } = toCancelled(null);
     const set = { ...outcome, failure_message: `cancelled; ${message}`, finished_at: at };
@@ -104,14 +104,14 @@ export interface Loss {
   readonly retryAt: number;
 }
 
-/** `undelivered`: the agent certainly has not got it. Else its slots stay held until the agent says what it has. */
+/** `undelivered`: the agent cannot have the attempt. Otherwise the slots stay held until the agent says what it has. */
 export function ackTimeoutStep(
   nodes: Nodes,
   job: JobRow,
   { why, undelivered }: { why: string; undelivered: boolean },
   at: number,
 ): Step {
-  const slots = undelivered ? { slots: freed(nodes, job) } : {};
+  const slots = undelivered ? { slots: releaseSlots(nodes, job) } : {};
   if (job.cancel_requested_at !== null) {
     const { trigger, ...outcome } = toCancelled(null);
     return { trigger, set: { ...outcome, finished_at: at }, event: finishedEvent, ...slots };
@@ -119,7 +119,7 @@ export function ackTimeoutStep(
   const { node_id, gpu_indices, dispatched_at } = job;
   return {
     trigger: 'ack_timeout',
-    set: { ...NOWHERE, pending_reason: why },
+    set: { ...NOT_PLACED, pending_reason: why },
     attempt: { node_id, gpu_indices, dispatched_at },
     ...slots,
   };
@@ -128,10 +128,15 @@ export function ackTimeoutStep(
 export function planFailedStep(nodes: Nodes, job: JobRow, message: string, at: number): Step {
   const { trigger, ...outcome } =
     job.cancel_requested_at === null ? toDispatchFailed(message) : toCancelled(null);
-  return { trigger, set: { ...outcome, finished_at: at }, slots: freed(nodes, job), event: finishedEvent };
+  return {
+    trigger,
+    set: { ...outcome, finished_at: at },
+    slots: releaseSlots(nodes, job),
+    event: finishedEvent,
+  };
 }
 
-/** Of a job without a process that could be told: QUEUED or LOST. */
+/** For a job without a process that could be stopped: QUEUED or LOST. */
 export function cancelStep(job: JobRow, at: number): Step {
   const message =
     job.status === 'LOST' ? `cancelled while lost: ${job.failure_message}` : 'cancelled while queued';
@@ -157,7 +162,7 @@ export function retryStep(
   return {
     trigger: 'retry',
     set: {
-      ...NOWHERE,
+      ...NOT_PLACED,
       attempt: job.attempt + 1,
       queued_at: at,
       pending_reason: 'just queued again: the next scheduling pass decides',
@@ -179,14 +184,14 @@ function heldBy(nodeId: string | null, gpuIndices: readonly number[]) {
   return { node_id: nodeId, gpu_indices: JSON.stringify(gpuIndices), not_before: null, head_since: null };
 }
 
-function freed(nodes: Nodes, { node_id, id, attempt }: JobRow): NonNullable<Step['slots']> {
+function releaseSlots(nodes: Nodes, { node_id, id, attempt }: JobRow): NonNullable<Step['slots']> {
   return async (trx) => {
     if (node_id !== null) await nodes.release(trx, node_id, { job_id: id, attempt });
     return true;
   };
 }
 
-/** Clocks of hosts differ: what an agent says of a time is held between what this server saw before and after. */
+/** The clocks of hosts differ: a time that an agent reports is clamped to the times that this server knows. */
 export function within(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(value, high));
 }

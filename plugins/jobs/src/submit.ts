@@ -10,16 +10,16 @@ import { getJob } from './job-store.js';
 import { JUST_QUEUED } from './pending-reason.js';
 import type { Transitions } from './transition.js';
 
-/** Servers on one database can hit the same millisecond; each try begins after the newest job. */
+/** Two servers on one database may choose the same `created_at`; each try starts from the newest job. */
 const MAX_TRIES = 10;
 
 export interface Submitted {
   readonly job: Job;
-  /** The key has made this job before. */
+  /** An earlier request with the same key created the job. */
   readonly isRepeated: boolean;
 }
 
-/** Takes jobs in. */
+/** Checks submitted jobs and stores them. */
 export class Submitter {
   #lastCreatedAt = 0;
 
@@ -29,7 +29,7 @@ export class Submitter {
     private readonly transitions: Transitions,
   ) {}
 
-  /** No two jobs share a `created_at`: paging goes by it. */
+  /** Reads the newest `created_at`: no two jobs may share one, as pages are cut by it. */
   async start(): Promise<void> {
     const newest = (await this.ctx.db<JobRow>('jobs').max({ at: 'created_at' }).first()) as
       { at: number | null } | undefined;

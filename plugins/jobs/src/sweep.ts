@@ -1,6 +1,6 @@
 import type { PluginContext } from '@svc/kernel';
 import type { NodeCapacity, Nodes } from '@svc/plugin-nodes';
-import { isAt, type Dispatcher } from './dispatch.js';
+import { isAttemptAt, type Dispatcher } from './dispatch.js';
 import type { JobRow } from './job-row.js';
 import { getAttemptRow, lockAttemptRow } from './job-store.js';
 import type { Timing } from './options.js';
@@ -9,7 +9,7 @@ import type { Transitions } from './transition.js';
 
 type ActiveJob = Pick<JobRow, 'id' | 'attempt' | 'status' | 'node_id' | 'dispatched_at'>;
 
-/** Looks after jobs whose agent says nothing: their node is OFFLINE, or a dispatch was forgotten by a failing server. */
+/** Finds jobs whose agent does not report: their node is OFFLINE, or the server stopped before it could wait for an acknowledgement. */
 export class Sweeper {
   constructor(
     private readonly ctx: PluginContext,
@@ -28,29 +28,30 @@ export class Sweeper {
     for (const job of active) {
       const node = job.node_id === null ? undefined : byId.get(job.node_id);
       if (node)
-        await this.#lookAfter(job, node).catch((err: unknown) =>
+        await this.#sweepJob(job, node).catch((err: unknown) =>
           this.ctx.log.error(
             { err, job_id: job.id },
-            'a job could not be looked after; the next pass tries again',
+            'the state of a job could not be checked; the next pass tries again',
           ),
         );
     }
   }
 
-  async #lookAfter(job: ActiveJob, node: NodeCapacity): Promise<void> {
-    if (node.status === 'OFFLINE') await this.#loseWith(job, node);
-    else if (job.status === 'DISPATCHING') await this.#askAbout(job, node);
+  async #sweepJob(job: ActiveJob, node: NodeCapacity): Promise<void> {
+    if (node.status === 'OFFLINE') await this.#markLost(job, node);
+    else if (job.status === 'DISPATCHING') await this.#reconnectUnacknowledged(job, node);
   }
 
   /**
-   * Its slots stay held: only the agent can say that nothing runs on them any more. The node is looked at again within the
-   * transaction: a hello in between has said the truth already.
+   * The slots stay held: only the agent can say that nothing runs on them any more. The status of the node is read again within the
+   * transaction, as a hello may have come in the meantime.
    */
-  async #loseWith({ id, attempt }: ActiveJob, node: NodeCapacity): Promise<void> {
+  async #markLost({ id, attempt }: ActiveJob, node: NodeCapacity): Promise<void> {
     const key = { job_id: id, attempt };
     const why = `${node.name} is OFFLINE`;
     await this.transitions.apply(id, async (row, trx, at) => {
-      if (!isAt(row, key, node) || (await this.nodes.get(trx, node.id))?.status !== 'OFFLINE') return null;
+      if (!isAttemptAt(row, key, node) || (await this.nodes.get(trx, node.id))?.status !== 'OFFLINE')
+        return null;
       if (row.status === 'DISPATCHING' && (await lockAttemptRow(trx, key))?.accepted_at === null) {
         return ackTimeoutStep(
           this.nodes,
@@ -59,7 +60,7 @@ export class Sweeper {
           at,
         );
       }
-      const message = `${why}: its agent has sent no heartbeat, so nobody knows how the job does`;
+      const message = `${why}: its agent has sent no heartbeat, so the state of the job is unknown`;
       return lostStep(
         this.nodes,
         row,
@@ -69,12 +70,15 @@ export class Sweeper {
     });
   }
 
-  /** A dispatch that nobody waits for and nobody acknowledged: the agent's next hello tells. */
-  async #askAbout({ id, attempt, dispatched_at }: ActiveJob, node: NodeCapacity): Promise<void> {
+  /** The server waits for no acknowledgement of this dispatch and has none: the agent's next hello says whether it has the job. */
+  async #reconnectUnacknowledged(
+    { id, attempt, dispatched_at }: ActiveJob,
+    node: NodeCapacity,
+  ): Promise<void> {
     const key = { job_id: id, attempt };
     const isOld = Math.abs(this.ctx.clock.now() - (dispatched_at ?? 0)) > this.timing.ackTimeoutMs;
     if (!isOld || !node.connected || this.dispatcher.isPending(key, node)) return;
     if ((await getAttemptRow(this.ctx.db, key))?.accepted_at !== null) return;
-    this.nodes.reconnect(node.id, `nobody knows whether job ${id} has arrived`);
+    this.nodes.reconnect(node.id, `job ${id} was not acknowledged`);
   }
 }

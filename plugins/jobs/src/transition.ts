@@ -2,23 +2,23 @@ import { nextJobStatus, type EventDraft, type Job, type JobTrigger } from '@svc/
 import type { Change, Db, PluginContext, Tx } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { jobChanged, jobTransition } from './hooks.js';
-import { tellEndOnce } from './job-events.js';
+import { omitRepeatedRunEnd } from './job-events.js';
 import { toAttemptColumns, toJob, type AttemptRow, type JobRow } from './job-row.js';
 import { closeAttempt, lockRow } from './job-store.js';
 
-/** One step of the state machine and all that goes with it. */
+/** One step of the state machine, with the changes that belong to it. */
 export interface Step {
   readonly trigger: JobTrigger;
   /** Columns of the job besides `status`. `pending_reason` is set here for a job that is QUEUED afterwards, and only then. */
   readonly set?: Partial<Omit<JobRow, 'id' | 'status'>>;
   /** Columns of the attempt's history row, where they are other than the job's. */
   readonly attempt?: Partial<AttemptRow>;
-  /** The slot change. False: it cannot be had, nothing of the step happens. */
+  /** Claims or releases slots. False: the slots are not free, and the whole step is rolled back. */
   readonly slots?: (trx: Db) => Promise<boolean>;
   readonly event?: (after: Job) => EventDraft;
 }
 
-/** Looks at the locked row and says what is to happen to it; null: nothing. `at` in ms. */
+/** Decides from the locked row which step to take; null: none. `at` in ms. */
 export type Decide = (job: JobRow, tx: Tx, at: number) => Step | null | Promise<Step | null>;
 
 class SlotsUnavailable extends Error {}
@@ -31,8 +31,8 @@ export class Transitions {
   ) {}
 
   /**
-   * One transaction: the row, its history, its slots, its event, and what other plugins do at `jobTransition`. null when the job is
-   * unknown, `decide` wants nothing, the slots are not to be had, or the state machine refuses.
+   * Changes the row, its history and its slots, appends its event and fires `jobTransition`, all in one transaction. null when the job is
+   * unknown, `decide` returns null, the slots are not free, or the state machine has no such transition.
    */
   async apply(jobId: string, decide: Decide): Promise<Change<Job> | null> {
     try {
@@ -43,7 +43,7 @@ export class Transitions {
     }
   }
 
-  /** Within the transaction that has stored the row: what goes with its change. The job as it is then. */
+  /** To be called in the transaction that has stored the row: fires the hooks and appends the event. Returns the changed job. */
   async record(tx: Tx, row: JobRow, before: Job | null, at: number, event?: Step['event']): Promise<Job> {
     const stored = toJob(row);
     const additions = await this.ctx.fire(jobTransition, { tx, before, after: stored, at });
@@ -54,7 +54,7 @@ export class Transitions {
         .where({ job_id: row.id, attempt: row.attempt })
         .update({ run_id: after.run_id });
     }
-    const draft = event ? await tellEndOnce(this.events, tx, event(after)) : null;
+    const draft = event ? await omitRepeatedRunEnd(this.events, tx, event(after)) : null;
     if (draft) await this.events.append(tx, draft, at);
     tx.afterCommit(() => this.ctx.fire(jobChanged, { before, after }));
     return after;

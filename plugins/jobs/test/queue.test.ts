@@ -64,7 +64,7 @@ eachDatabase((database) => {
       await set(gone, { status: 'CANCELLED', pending_reason: null });
       const reasons = new Map(rows.map(({ id }) => [id, `behind others: ${id}`]));
       reasons.set(kept, 'as it was');
-      await queue.tell(db, rows, reasons);
+      await queue.setReasons(db, rows, reasons);
       expect(await reasonOf(kept)).to.equal('as it was');
       expect(await reasonOf(gone)).to.equal(null);
       for (const id of [first, last]) expect(await reasonOf(id)).to.equal(`behind others: ${id}`);
@@ -72,7 +72,7 @@ eachDatabase((database) => {
       let statements = 0;
       const count = () => void statements++;
       db.on('query', count);
-      await queue.tell(db, await queue.read(db, inMemory), reasons);
+      await queue.setReasons(db, await queue.read(db, inMemory), reasons);
       db.removeListener('query', count);
       expect(statements).to.equal(0);
     });
@@ -124,7 +124,7 @@ eachDatabase((database) => {
           ids.push(await add({ priority, node_selector: JSON.stringify({ zone }) }));
           queue.note(ids.at(-1)!);
         } else if (id !== undefined && what === 'tell') {
-          await queue.tell(db, await queue.read(db, inMemory), new Map([[id, `reason ${which}`]]));
+          await queue.setReasons(db, await queue.read(db, inMemory), new Map([[id, `reason ${which}`]]));
         } else if (id !== undefined && what === 'head') {
           await queue.setHeads(db, await queue.read(db, inMemory), [id], which);
         } else if (id !== undefined) {

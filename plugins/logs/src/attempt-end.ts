@@ -3,17 +3,17 @@ import type { PluginContext } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { AttemptLog } from './attempt-log.js';
 
-/** An attempt that is over may have lines on their way: its log is waited for while the last sign of it is younger. */
+/** Lines of an attempt may arrive after its end: readers wait until its end and its last line are both older than this. */
 const SETTLE_MS = 15_000;
 
-/** An attempt that is not over is looked at again after this, should its end have escaped this server. */
-const LOOK_AGAIN_MS = 15_000;
+/** An attempt that is not over is checked again after this, in case another server has stored its end. */
+const RECHECK_AFTER_MS = 15_000;
 
-/** Says how long the log of an attempt may still grow. */
+/** Decides how long the log of an attempt may still grow. */
 export class AttemptEnd {
-  /** Until when, and for which state of the job's changes, the attempt is known not to be over. */
+  /** The attempt need not be checked again before `untilMs`, unless `jobChanges` has risen. */
   #notOver = { jobChanges: -1, untilMs: -Infinity };
-  /** A sign from later than now was given before the clock was set back: it counts as one of now. */
+  /** An end or a line in the future means that the clock was set back: it counts as one of now. */
   #latestSignAt = Infinity;
 
   constructor(
@@ -22,7 +22,7 @@ export class AttemptEnd {
     private readonly log: AttemptLog,
   ) {}
 
-  /** Look again after so many ms, or when the log or the job has changed; 0: nothing is waited for any more. */
+  /** How long the caller is to wait before it asks again, unless the log or the job changes first; 0: the log cannot grow any more. */
   async waitMs(): Promise<number> {
     const { jobChanges } = this.log;
     const now = this.ctx.clock.now();
@@ -30,8 +30,8 @@ export class AttemptEnd {
       return this.#notOver.untilMs - now;
     const leftMs = await this.#leftMs();
     if (leftMs !== null) return leftMs;
-    this.#notOver = { jobChanges, untilMs: now + LOOK_AGAIN_MS };
-    return LOOK_AGAIN_MS;
+    this.#notOver = { jobChanges, untilMs: now + RECHECK_AFTER_MS };
+    return RECHECK_AFTER_MS;
   }
 
   /** null while the attempt is not over. */

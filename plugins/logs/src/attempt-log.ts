@@ -5,22 +5,22 @@ import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogSta
 import { LogRing, RING_LINES } from './log-ring.js';
 import { NewestLines, tailBackward, tailForward, type FoundLines, type LogTailQuery } from './log-tail.js';
 
-/** Lines handed out at once to who reads on. */
+/** The largest number of lines of one `page`. */
 const PAGE_LINES = 500;
 
 /**
- * Where a reader goes on: the next line it wants, and a byte of the file that is not behind that. The byte holds while `takenBack` is
- * that of the log: once something was taken back, other records may stand there.
+ * Where a reader continues: the seq of the next line, and a byte offset at or before that line. The offset is valid while `rollbacks` equals
+ * that of the log: after a rollback other records may be there.
  */
 export interface Cursor {
   readonly seq: number;
   readonly byte: number;
-  readonly takenBack: number;
+  readonly rollbacks: number;
 }
 
-/** Before the line of that seq, for a reader that has read nothing of the file. */
+/** The position before the line with that seq, for a reader that has read nothing of the file yet. */
 export function cursorBefore(seq: number): Cursor {
-  return { seq, byte: 0, takenBack: 0 };
+  return { seq, byte: 0, rollbacks: 0 };
 }
 
 export interface Page {
@@ -29,12 +29,11 @@ export interface Page {
 }
 
 /**
- * The log of one attempt. The file is the truth: what is kept here can be had from it again. One write at a time, in the order of the
- * calls.
+ * The log of one attempt. What is held in memory can be read again from the file. Writes run one at a time, in the order of the calls.
  */
 export class AttemptLog {
   state: LogState = EMPTY_STATE;
-  /** By the server's clock, in ms; 0: not since the server knows this log. */
+  /** When the last frame arrived, in ms; 0: none has since the log was loaded. */
   lastArrivalAt = 0;
   jobChanges = 0;
   readonly #ring = new LogRing();
@@ -43,12 +42,12 @@ export class AttemptLog {
   #version = 0;
   readonly #waiting: (() => void)[] = [];
   #writing: Promise<unknown> = Promise.resolve();
-  /** How far the log is known to outlive a loss of power; what is written behind it is taken back when it cannot be synced. */
-  #kept = { state: EMPTY_STATE, sizeBytes: 0 };
+  /** What is synced to disk. What was written after it is rolled back when the sync fails. */
+  #durable = { state: EMPTY_STATE, sizeBytes: 0 };
   #isSynced = true;
-  #takenBack = 0;
-  /** Behind the log there are still records in the file that were taken back. */
-  #isCutOwed = false;
+  #rollbacks = 0;
+  /** The file still has records after the end of the log, which were rolled back. */
+  #needsTruncation = false;
   readonly #syncs = new InTurn(() => this.#sync());
 
   private constructor(
@@ -67,16 +66,16 @@ export class AttemptLog {
     return isComplete(this.state);
   }
 
-  /** Where the log stands for certain: what its agent may give away. */
-  get keptState(): LogState {
-    return this.#kept.state;
+  /** The state that is synced to disk: its agent may delete what it covers. */
+  get durableState(): LogState {
+    return this.#durable.state;
   }
 
   get memoryBytes(): number {
     return this.#ring.sizeBytes;
   }
 
-  /** Stores the frame if it is the next of its stream; returns the lines that are new. A rejection leaves the log as it was. */
+  /** Stores the frame if it is the next of its stream; returns the new lines. If it rejects, the log is unchanged. */
   append(frame: LogsFrame, at: number): Promise<readonly LogLine[]> {
     const work = this.#writing.then(() => this.#appendNow(frame, at));
     this.#writing = work.catch(() => undefined);
@@ -84,31 +83,30 @@ export class AttemptLog {
   }
 
   /**
-   * Resolves once everything that was appended before the call outlives a loss of power. Who asks while the disk is busy with it is
-   * served together with all others by the next round. Rejects when the disk fails, or has failed for a round before: then the log is back
-   * at what is kept, and its agent sends the rest again.
+   * Resolves once everything that was appended before the call is synced to disk. All calls during a running sync share the next one.
+   * Rejects when that sync or the one before it fails: then the log is rolled back to the durable state, and the agent sends the rest again.
    */
   async synced(): Promise<void> {
-    const takenBack = this.#takenBack;
+    const rollbacks = this.#rollbacks;
     await this.#syncs.next();
-    if (takenBack !== this.#takenBack) throw new Error('what was written could not be synced');
+    if (rollbacks !== this.#rollbacks) throw new Error('what was written could not be synced');
   }
 
   /**
-   * Compresses the file if the log is complete and synced: from then on nothing is written to it or taken back, so no append waits for
-   * it. One call at a time. Rejects when it cannot be synced or `signal` aborts first, and leaves the log as it was.
+   * Compresses the file if the log is complete and synced: nothing is written or rolled back from then on, so no append has to wait. One
+   * call at a time. Rejects when the sync fails or `signal` aborts first; then the log is unchanged.
    */
   async compress(signal?: AbortSignal): Promise<void> {
     if (!this.isComplete || this.#isCompressed) return;
     await this.synced();
-    const { state, sizeBytes } = this.#kept;
+    const { state, sizeBytes } = this.#durable;
     if (!isComplete(state) || sizeBytes === 0) return;
     await this.file.compress(sizeBytes, signal);
     this.#isCompressed = true;
     await this.file.removePlain();
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write and no sync is running. */
   async settled(): Promise<void> {
     await this.#syncs.settled();
     await this.#writing;
@@ -123,7 +121,7 @@ export class AttemptLog {
     return tailBackward(this.file.backward(this.#sizeBytes), query);
   }
 
-  /** Lines from the cursor on; none when there is no more yet. */
+  /** The next lines from the cursor on; none when the reader has reached the end. */
   async page(cursor: Cursor): Promise<Page> {
     const first = this.#ring.lines[0];
     if (cursor.seq >= this.state.next_seq) return { lines: [], next: cursor };
@@ -135,12 +133,12 @@ export class AttemptLog {
     return this.#pageOfFile(cursor);
   }
 
-  /** Every line from the start, in batches, as far as the log goes now. */
+  /** All records from the start to the present end of the log. */
   async *batches(): AsyncGenerator<LogRecord> {
     for await (const { record } of this.file.forward(0, this.#sizeBytes)) yield record;
   }
 
-  /** Changes with every `wake`: read it before looking, and `changed` misses nothing. */
+  /** Changes with every `wake`. A reader takes it before it reads the log, so that `changed` misses nothing. */
   get seen(): number {
     return this.#version;
   }
@@ -151,13 +149,12 @@ export class AttemptLog {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The job of this attempt has changed. */
   jobChanged(): void {
     this.jobChanges += 1;
     this.wake();
   }
 
-  /** Something that readers wait for may have happened. */
+  /** Resolves all pending `changed` calls. */
   wake(): void {
     this.#version += 1;
     for (const resolve of this.#waiting.splice(0)) resolve();
@@ -166,7 +163,7 @@ export class AttemptLog {
   async #appendNow(frame: LogsFrame, at: number): Promise<readonly LogLine[]> {
     const record = toRecord(this.state, frame);
     if (!record) return [];
-    await this.#cutIfOwed();
+    await this.#truncateIfNeeded();
     this.#sizeBytes = await this.file.append(record, this.#sizeBytes);
     this.#isSynced = false;
     this.state = record.after;
@@ -184,28 +181,28 @@ export class AttemptLog {
     this.#isSynced = true;
     try {
       await this.file.sync();
-      this.#kept = { state, sizeBytes };
+      this.#durable = { state, sizeBytes };
     } catch (error) {
-      this.#writing = this.#writing.then(() => this.#takeBack());
+      this.#writing = this.#writing.then(() => this.#rollBack());
       await this.#writing;
       throw error;
     }
   }
 
-  async #takeBack(): Promise<void> {
-    this.#takenBack += 1;
+  async #rollBack(): Promise<void> {
+    this.#rollbacks += 1;
     this.#isSynced = false;
-    ({ state: this.state, sizeBytes: this.#sizeBytes } = this.#kept);
-    this.#ring.cutTo(this.state.next_seq);
-    this.#isCutOwed = true;
-    await this.#cutIfOwed().catch(() => undefined);
+    ({ state: this.state, sizeBytes: this.#sizeBytes } = this.#durable);
+    this.#ring.truncate(this.state.next_seq);
+    this.#needsTruncation = true;
+    await this.#truncateIfNeeded().catch(() => undefined);
   }
 
-  /** Must come before the next record is written: behind a shorter one, old records would stand that look sound after a restart. */
-  async #cutIfOwed(): Promise<void> {
-    if (!this.#isCutOwed) return;
-    await this.file.cutTo(this.#sizeBytes);
-    this.#isCutOwed = false;
+  /** Must run before the next write: after a shorter record, old records would follow that look intact after a restart. */
+  async #truncateIfNeeded(): Promise<void> {
+    if (!this.#needsTruncation) return;
+    await this.file.truncate(this.#sizeBytes);
+    this.#needsTruncation = false;
   }
 
   async #recover(): Promise<void> {
@@ -213,7 +210,7 @@ export class AttemptLog {
     this.#isCompressed = await this.file.isCompressed();
     const records = this.#isCompressed ? await this.#newestForward() : await this.#newestBackward();
     this.state = records.at(-1)?.after ?? EMPTY_STATE;
-    this.#kept = { state: this.state, sizeBytes: this.#sizeBytes };
+    this.#durable = { state: this.state, sizeBytes: this.#sizeBytes };
     this.#isSynced = this.#isCompressed || this.#sizeBytes === 0;
     for (const record of records) this.#ring.add(linesOf(record));
   }
@@ -238,22 +235,22 @@ export class AttemptLog {
   }
 
   async #pageOfFile(cursor: Cursor): Promise<Page> {
-    const takenBack = this.#takenBack;
+    const rollbacks = this.#rollbacks;
     const { seq } = cursor;
-    const byte = cursor.takenBack === takenBack ? cursor.byte : 0;
+    const byte = cursor.rollbacks === rollbacks ? cursor.byte : 0;
     const lines: LogLine[] = [];
-    let next: Cursor = { seq, byte, takenBack };
+    let next: Cursor = { seq, byte, rollbacks };
     for await (const { record, end } of this.file.forward(
       byte,
       this.#isCompressed ? Infinity : this.#sizeBytes,
     )) {
       for (const line of linesOf(record)) if (line.seq >= seq) lines.push(line);
-      next = { seq: Math.max(seq, record.after.next_seq), byte: end, takenBack };
+      next = { seq: Math.max(seq, record.after.next_seq), byte: end, rollbacks };
       if (lines.length >= PAGE_LINES) break;
     }
-    // The file changed under the reader, which may have met half a record.
-    if (takenBack !== this.#takenBack) return this.page(cursor);
-    // Only a file that somebody has taken away has nothing here: whoever reads on goes on behind it.
+    // A rollback changed the file during the read, which may have seen part of a record.
+    if (rollbacks !== this.#rollbacks) return this.page(cursor);
+    // There are no lines here only if the file was deleted: the reader skips to the end.
     return lines.length > 0 ? { lines, next } : { lines, next: { ...next, seq: this.state.next_seq, byte } };
   }
 }

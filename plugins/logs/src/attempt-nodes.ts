@@ -6,9 +6,9 @@ const MAX_JOBS = 10_000;
 
 type NodeId = Promise<string | null>;
 
-/** The node that each attempt was sent to, asked once until the job changes: an agent sends many frames in between. */
+/** Caches the node that each attempt was dispatched to until its job changes: an agent sends many frames in between. */
 export class AttemptNodes {
-  /** By job, the one asked about longest ago first; then by attempt. */
+  /** By job, oldest entry first; then by attempt. */
   readonly #known = new Map<string, Map<number, NodeId>>();
 
   constructor(
@@ -16,7 +16,7 @@ export class AttemptNodes {
     private readonly jobs: Jobs,
   ) {}
 
-  /** null: there is no such attempt, or it was sent nowhere. */
+  /** null when there is no such attempt, or it was not dispatched. */
   nodeOf(key: AttemptKey): NodeId {
     return this.#known.get(key.job_id)?.get(key.attempt) ?? this.#ask(key);
   }

@@ -3,11 +3,11 @@ import type { PluginContext } from '@svc/kernel';
 import type { LogStore } from './log-store.js';
 
 /**
- * Compresses logs that are complete, one at a time, while nobody waits for it. A log is whole without it: what fails is tried again
- * with the next one that is complete, and what the end of the server cuts short is taken up when it starts again.
+ * Compresses complete logs in the background, one at a time. It is an optimisation: a failure is retried when the next log is
+ * complete, and what a shutdown interrupts is done after the next start.
  */
 export class Compressor {
-  readonly #wanted = new Map<string, AttemptKey>();
+  readonly #queue = new Map<string, AttemptKey>();
   #isWorking = false;
   #work = Promise.resolve();
 
@@ -16,31 +16,31 @@ export class Compressor {
     private readonly store: LogStore,
   ) {}
 
-  /** What earlier servers have left. */
-  async takeUp(): Promise<void> {
+  /** Adds the logs that earlier runs of the server did not compress. */
+  async enqueueUncompressed(): Promise<void> {
     for await (const key of this.store.uncompressed()) {
       if (this.ctx.signal.aborted) return;
-      this.want(key);
+      this.enqueue(key);
     }
   }
 
-  /** Does nothing for a log that is not complete. */
-  want({ job_id, attempt }: AttemptKey): void {
-    this.#wanted.set(`${job_id}/${attempt}`, { job_id, attempt });
+  /** Compresses the log unless it is incomplete. */
+  enqueue({ job_id, attempt }: AttemptKey): void {
+    this.#queue.set(`${job_id}/${attempt}`, { job_id, attempt });
     if (!this.#isWorking) this.#work = this.#compressAll();
   }
 
-  /** Resolves when nothing is being compressed: soon, once the server closes. */
+  /** Resolves when no compression is running. The shutdown of the server aborts a running one. */
   async settled(): Promise<void> {
     await this.#work;
   }
 
   async #compressAll(): Promise<void> {
     this.#isWorking = true;
-    // What is wanted meanwhile comes at the end of the same round.
-    for (const [name, key] of this.#wanted) {
+    // The loop also visits keys that are added while it runs.
+    for (const [name, key] of this.#queue) {
       if (this.ctx.signal.aborted) break;
-      if (await this.#compress(key)) this.#wanted.delete(name);
+      if (await this.#compress(key)) this.#queue.delete(name);
     }
     this.#isWorking = false;
   }

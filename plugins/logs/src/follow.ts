@@ -4,27 +4,27 @@ import type { Jobs } from '@svc/plugin-jobs';
 import { AttemptEnd } from './attempt-end.js';
 import { cursorBefore, type AttemptLog, type Cursor, type Page } from './attempt-log.js';
 
-/** What is handed to the stream at once: it cuts a client that has more on its way than its share, but for a single line. */
-const LINES_ON_THE_WAY = 16;
-const BYTES_ON_THE_WAY = 64 * 1024;
-/** A line as JSON without its text, and a character of the text in the worst encoding. */
+/** The limits of what is handed to the stream at once: it closes a client with too much unsent data, except for a single line. */
+const MAX_LINES_IN_FLIGHT = 16;
+const MAX_BYTES_IN_FLIGHT = 64 * 1024;
+/** Upper bounds: a line as JSON without its text, and one character of the text. */
 const LINE_BYTES = 100;
 const CHARACTER_BYTES = 6;
 
 export interface FollowQuery {
   readonly stream?: LogStream | undefined;
-  /** So many lines of the past come first; not when the client resumes. */
+  /** How many past lines are sent first, unless the client resumes. */
   readonly tail: number;
 }
 
-type Surroundings = Pick<PluginContext, 'db' | 'clock'>;
+type FollowContext = Pick<PluginContext, 'db' | 'clock'>;
 
 /**
- * Sends the lines of a log until it is over. The client's pace is kept: what it has not taken yet stays in the ring or on the
- * disk, so a slow client costs no memory and loses nothing.
+ * Sends the lines of a log until it is over, with back-pressure: what the client has not received yet stays in the ring or on disk, so a
+ * slow client costs no memory and loses nothing.
  */
 export async function followLog(
-  ctx: Surroundings,
+  ctx: FollowContext,
   jobs: Jobs,
   log: AttemptLog,
   query: FollowQuery,
@@ -50,8 +50,8 @@ export async function followLog(
 }
 
 /**
- * Behind what the client has, or behind the tail that it is sent here. Who has more than there is has it of another attempt, or of a
- * log that was longer before a restore: it gets everything, for a line twice is better than a line never.
+ * The cursor after the lines that the client has, or after the tail that is sent here. A client whose last line is beyond the end has it
+ * from another attempt, or from before a restore: it gets the whole log, as repeated lines are better than missing ones.
  */
 async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Promise<Cursor> {
   const resumed = toSeq(stream.lastEventId);
@@ -62,7 +62,7 @@ async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Pr
   return cursorBefore(behind);
 }
 
-/** A few lines at a time, so that what is on its way to the client stays small. */
+/** Sends a few lines at a time, so that little data waits in the stream. */
 async function send(
   { lines }: Pick<Page, 'lines'>,
   { stream: wanted }: FollowQuery,
@@ -70,23 +70,23 @@ async function send(
 ): Promise<void> {
   const matching = lines.filter((line) => !wanted || line.stream === wanted);
   for (let first = 0; first < matching.length && !stream.signal.aborted;) {
-    const few = takeFew(matching, first);
-    await Promise.all(few.map((line) => stream.write({ id: line.seq, data: line })));
-    first += few.length;
+    const batch = nextBatch(matching, first);
+    await Promise.all(batch.map((line) => stream.write({ id: line.seq, data: line })));
+    first += batch.length;
   }
 }
 
-function takeFew(lines: readonly LogLine[], first: number): readonly LogLine[] {
-  const few = lines.slice(first, first + LINES_ON_THE_WAY);
+function nextBatch(lines: readonly LogLine[], first: number): readonly LogLine[] {
+  const batch = lines.slice(first, first + MAX_LINES_IN_FLIGHT);
   let sizeBytes = 0;
-  const over = few.findIndex(({ text }) => {
+  const over = batch.findIndex(({ text }) => {
     sizeBytes += LINE_BYTES + CHARACTER_BYTES * text.length;
-    return sizeBytes > BYTES_ON_THE_WAY;
+    return sizeBytes > MAX_BYTES_IN_FLIGHT;
   });
-  return over < 0 ? few : few.slice(0, Math.max(1, over));
+  return over < 0 ? batch : batch.slice(0, Math.max(1, over));
 }
 
-/** null when it is no id of ours. */
+/** null when the id is not one of this stream. */
 function toSeq(lastEventId: string | null): number | null {
   return lastEventId !== null && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null;
 }

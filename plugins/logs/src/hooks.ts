@@ -7,5 +7,5 @@ export type LineBatch = {
   readonly lines: readonly LogLine[];
 };
 
-/** The lines of a frame that were new, as soon as they can be read. */
+/** Fired with the new lines of a frame as soon as they can be read. */
 export const linesAppended = observation<[batch: LineBatch]>('logs.linesAppended');

@@ -30,7 +30,7 @@ export const logs = definePlugin({
       store.jobChanged(after.id);
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
-    ctx.listening(() => void compressor.takeUp());
+    ctx.listening(() => void compressor.enqueueUncompressed());
     ctx.onClose(async () => {
       await compressor.settled();
       await store.settled();

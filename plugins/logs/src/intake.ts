@@ -1,5 +1,5 @@
 import { toId, type AttemptKey, type LogPosition, type LogsFrame, type LogStream } from '@svc/contract';
-import { giveWay, type PluginContext } from '@svc/kernel';
+import { yieldIfSliceOver, type PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
 import type { AttemptNodes } from './attempt-nodes.js';
@@ -8,17 +8,17 @@ import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
 import type { RetryingLogStore } from './retrying-log-store.js';
 
-/** A frame that could not be stored is answered after this, so that an agent tries again at a bearable rate. */
-const RETRY_MS = 1_000;
-const COMPLAIN_EVERY_MS = 60_000;
+/** A frame that could not be stored is answered after this delay, which limits how often the agent retries. */
+const RETRY_AFTER_MS = 1_000;
+const REPORT_EVERY_MS = 60_000;
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Says where the log stands for certain, or stood after that frame. */
+/** Acknowledges the given state of the log; by default the state that is synced to disk. */
 type Answer = (log: AttemptLog, state?: LogState) => void;
 
-/** Takes the log frames of agents. Each is answered by the mark from which its agent is to go on. */
+/** Stores the log frames of agents and answers each with the offset from which the agent is to continue. */
 export class LogIntake {
-  #complainedAt = -Infinity;
+  #reportedAt = -Infinity;
 
   constructor(
     private readonly ctx: PluginContext,
@@ -31,47 +31,47 @@ export class LogIntake {
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
     const answer = this.#answerTo(frame, from);
     const key = await this.#ownKey(frame, from);
-    // Nobody will ever want these lines: the agent need not keep them.
+    // The lines belong to no attempt of this node: acknowledge them, so that the agent drops them.
     if (!key) return this.#ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
     const take = async (log: AttemptLog) => {
       if (!(await this.#append(log, frame))) return this.#later(() => answer(log));
-      // Not waited for: frames that come meanwhile are written, and synced together.
+      // Not awaited: frames that arrive during the sync are written in the meantime and share the next sync.
       void this.logs.with(key, () => this.#answerSynced(log, answer));
     };
     await this.logs.with(key, take, answer);
   }
 
-  /** Must hold: what an agent is told that we have, it may give away. */
+  /** Must hold: only what is synced to disk is acknowledged, as the agent deletes what is acknowledged. */
   async #answerSynced(log: AttemptLog, answer: Answer): Promise<void> {
-    // Together: what is taken back between the two would be told to the agent.
+    // Read in the same tick as the sync starts: a state that is rolled back later must not be acknowledged.
     const { state } = log;
     const synced = log.synced();
     try {
       await synced;
       answer(log, state);
-      if (log.isComplete) this.compressor.want({ job_id: log.jobId, attempt: log.attempt });
+      if (log.isComplete) this.compressor.enqueue({ job_id: log.jobId, attempt: log.attempt });
     } catch (err) {
-      this.#complain(err, log);
+      this.#reportFailure(err, log);
       this.#later(() => answer(log));
     }
   }
 
-  /** Where the agent is to go on in each log that it has. */
+  /** The offsets from which the agent is to continue, for each log that it has. */
   async hello({ hello }: HelloContext): Promise<WelcomePart> {
     const log_positions: LogPosition[] = [];
     for (const report of hello.attempts) {
-      await giveWay();
+      await yieldIfSliceOver();
       const key = await this.#ownKey(report, { id: hello.node_id });
       if (!key) continue;
       await this.logs.with(key, async (log) => {
-        await log.synced().catch((err: unknown) => this.#complain(err, log));
-        log_positions.push(...STREAMS.map((stream) => toPosition(report, stream, log.keptState)));
+        await log.synced().catch((err: unknown) => this.#reportFailure(err, log));
+        log_positions.push(...STREAMS.map((stream) => toPosition(report, stream, log.durableState)));
       });
     }
     return { log_positions };
   }
 
-  /** The attempt in canonical form; null when it is not one of that node. */
+  /** The attempt in canonical form; null when it was not dispatched to that node. */
   async #ownKey({ job_id, attempt }: AttemptKey, node: { readonly id: string }): Promise<AttemptKey | null> {
     const id = toId('job', job_id);
     const key = id === null ? null : { job_id: id, attempt };
@@ -83,7 +83,7 @@ export class LogIntake {
     return null;
   }
 
-  /** False when the disk does not take it. */
+  /** False when the write fails. */
   async #append(log: AttemptLog, frame: LogsFrame): Promise<boolean> {
     try {
       const lines = await log.append(frame, this.ctx.clock.now());
@@ -91,7 +91,7 @@ export class LogIntake {
         void this.ctx.fire(linesAppended, { job_id: log.jobId, attempt: log.attempt, lines });
       return true;
     } catch (err) {
-      this.#complain(err, log);
+      this.#reportFailure(err, log);
       return false;
     }
   }
@@ -100,10 +100,10 @@ export class LogIntake {
     this.nodes.send(id, { type: 'logs_ack', ...position });
   }
 
-  /** Says the mark of the frame's stream, if the connection is still the one on which it came. */
+  /** Sends the offset of the frame's stream, if the node still has the connection on which the frame came. */
   #answerTo({ job_id, attempt, stream }: LogsFrame, from: AgentNode): Answer {
     const connection = this.nodes.connectionOf(from.id);
-    return (log, state = log.keptState) => {
+    return (log, state = log.durableState) => {
       if (this.nodes.connectionOf(from.id) === connection)
         this.#ack(from, toPosition({ job_id, attempt }, stream, state));
     };
@@ -113,14 +113,14 @@ export class LogIntake {
     const timer = this.ctx.clock.setTimeout(() => {
       this.ctx.signal.removeEventListener('abort', timer.clear);
       answer();
-    }, RETRY_MS);
+    }, RETRY_AFTER_MS);
     this.ctx.signal.addEventListener('abort', timer.clear);
   }
 
-  #complain(err: unknown, log: AttemptLog): void {
+  #reportFailure(err: unknown, log: AttemptLog): void {
     const now = this.ctx.clock.now();
-    if (now - this.#complainedAt < COMPLAIN_EVERY_MS) return;
-    this.#complainedAt = now;
+    if (now - this.#reportedAt < REPORT_EVERY_MS) return;
+    this.#reportedAt = now;
     this.ctx.log.error(
       { err, job_id: log.jobId, attempt: log.attempt },
       'log lines cannot be stored; their agent keeps them and tries again',
@@ -128,7 +128,7 @@ export class LogIntake {
   }
 }
 
-/** The attempt as its agent names it. */
+/** The attempt with its id as the agent has written it. */
 function toKey({ job_id, attempt }: AttemptKey): AttemptKey {
   return { job_id, attempt };
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Gate } from './gate.js';
+import type { ConcurrencyLimit } from './concurrency-limit.js';
 import { parseRecord, toBytes, type LogRecord } from './log-record.js';
 
 const NEWLINE = 0x0a;
@@ -18,14 +18,14 @@ export interface PlacedRecord {
 
 /**
  * The file of one attempt's log: `attempt-n.ndjson` while it grows, `attempt-n.ndjson.gz` once it is complete. Only one caller
- * writes at a time. Whatever lies behind the size that the writer knows of is not part of the log.
+ * writes at a time. Bytes after the size that the writer knows are not part of the log.
  */
 export class LogFile {
   #isEntrySynced = false;
 
   constructor(
     private readonly path: string,
-    private readonly gate: Gate,
+    private readonly writeLimit: ConcurrencyLimit,
   ) {}
 
   get #gzPath(): string {
@@ -36,7 +36,7 @@ export class LogFile {
     return exists(this.#gzPath);
   }
 
-  /** Removes what a crash left: a torn end, and the other form of a file that was just compressed. Returns the size in bytes. */
+  /** Removes what a crash left: an incomplete last record, or the plain form of a file that is compressed. Returns the size in bytes. */
   async repair(): Promise<number> {
     if (await this.isCompressed()) {
       await this.removePlain();
@@ -46,17 +46,17 @@ export class LogFile {
     if (!handle) return 0;
     try {
       const { size } = await handle.stat();
-      const sound = await soundSize(handle, size);
-      if (sound < size) await handle.truncate(sound);
-      return sound;
+      const intact = await intactSize(handle, size);
+      if (intact < size) await handle.truncate(intact);
+      return intact;
     } finally {
       await handle.close();
     }
   }
 
-  /** Writes the record at that size; returns the new size. What a failed write leaves behind is taken away as far as possible. */
+  /** Writes the record at the offset `sizeBytes` and returns the new size. After a failed write it tries to truncate the file. */
   append(record: LogRecord, sizeBytes: number): Promise<number> {
-    return this.gate.run(() => this.#appendNow(record, sizeBytes));
+    return this.writeLimit.run(() => this.#appendNow(record, sizeBytes));
   }
 
   async #appendNow(record: LogRecord, sizeBytes: number): Promise<number> {
@@ -74,9 +74,9 @@ export class LogFile {
     }
   }
 
-  /** What was written before the call outlives a loss of power. */
+  /** Syncs what was written before the call to disk. */
   async sync(): Promise<void> {
-    await this.gate.run(() => this.#syncNow());
+    await this.writeLimit.run(() => this.#syncNow());
   }
 
   async #syncNow(): Promise<void> {
@@ -93,8 +93,7 @@ export class LogFile {
     this.#isEntrySynced = true;
   }
 
-  /** Takes away what lies behind that size. */
-  async cutTo(sizeBytes: number): Promise<void> {
+  async truncate(sizeBytes: number): Promise<void> {
     const handle = await openExisting(this.path, 'r+');
     try {
       await handle?.truncate(sizeBytes);
@@ -103,19 +102,19 @@ export class LogFile {
     }
   }
 
-  /** Records from the byte `start` on, in order, up to `sizeBytes` while the file grows. */
+  /** The records from the byte offset `start` on, up to `sizeBytes` in a file that is not compressed. */
   async *forward(start: number, sizeBytes: number): AsyncGenerator<PlacedRecord> {
     const handle = start < sizeBytes ? await openExisting(this.path, 'r') : null;
     if (handle) {
-      yield* placed(handle.createReadStream({ start, end: sizeBytes - 1 }), start);
+      yield* recordsOf(handle.createReadStream({ start, end: sizeBytes - 1 }), start);
     } else if (await this.isCompressed()) {
-      // Ends with the error of either, which the loop throws; what is not read to its end is closed as well.
+      // An error of either stream is thrown by the loop, and both are closed if the caller stops early.
       const unzipped = pipe(createReadStream(this.#gzPath), createGunzip(), () => undefined);
-      for await (const entry of placed(unzipped, 0)) if (entry.end > start) yield entry;
+      for await (const entry of recordsOf(unzipped, 0)) if (entry.end > start) yield entry;
     }
   }
 
-  /** Records from the last one back, of a file that is not compressed. */
+  /** The records of a file that is not compressed, newest first. */
   async *backward(sizeBytes: number): AsyncGenerator<LogRecord> {
     const handle = await openExisting(this.path, 'r');
     if (!handle) return;
@@ -129,7 +128,7 @@ export class LogFile {
     }
   }
 
-  /** Puts the compressed form beside the file, whole or not at all. */
+  /** Writes the compressed file beside the plain one, atomically. */
   async compress(sizeBytes: number, signal?: AbortSignal): Promise<void> {
     const temporary = `${this.#gzPath}.tmp`;
     const plain = createReadStream(this.path, { end: sizeBytes - 1 });
@@ -144,7 +143,7 @@ export class LogFile {
     await syncDirectory(dirname(this.path));
   }
 
-  /** Once the compressed form is there. */
+  /** To be called once the compressed file exists. */
   async removePlain(): Promise<void> {
     await rm(this.path, { force: true });
   }
@@ -157,20 +156,20 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-/** Up to the end of the last record that is whole. */
-async function soundSize(handle: FileHandle, size: number): Promise<number> {
-  let sound = size;
+/** The size up to the end of the last intact record. */
+async function intactSize(handle: FileHandle, size: number): Promise<number> {
+  let intact = size;
   let isUnterminated = true;
   for await (const line of linesBackward(handle, size)) {
-    if (isUnterminated) sound -= line.length;
-    else if (parseRecord(line)) return sound;
-    else sound -= line.length + 1;
+    if (isUnterminated) intact -= line.length;
+    else if (parseRecord(line)) return intact;
+    else intact -= line.length + 1;
     isUnterminated = false;
   }
   return 0;
 }
 
-/** What newlines separate in the first `size` bytes, from the last back. The first one given stands behind the last newline. */
+/** The lines of the first `size` bytes, last one first. The first one yielded is what follows the last newline, possibly nothing. */
 async function* linesBackward(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   for (let end = size; end > 0; end -= BLOCK_BYTES) {
@@ -202,7 +201,7 @@ async function readBlock(handle: FileHandle, start: number, length: number): Pro
   return block.subarray(0, read);
 }
 
-async function* placed(source: AsyncIterable<Buffer>, start: number): AsyncGenerator<PlacedRecord> {
+async function* recordsOf(source: AsyncIterable<Buffer>, start: number): AsyncGenerator<PlacedRecord> {
   let end = start;
   let parts: Buffer[] = [];
   for await (const block of source) {

@@ -1,8 +1,8 @@
 import type { LogLine, LogsFrame, LogStream } from '@svc/contract';
 
 /**
- * Where a log stands: byte offsets of the agent's files that are stored, the lines of those files before them, streams that are
- * complete, lines that its agent gave up.
+ * The state of a log after a record: up to which byte offset the agent's files are stored (`marks`), how many lines of those files that
+ * is, which streams are complete, and how many lines the agent dropped.
  */
 export interface LogState {
   readonly marks: Readonly<Record<LogStream, number>>;
@@ -12,7 +12,7 @@ export interface LogState {
   readonly next_seq: number;
 }
 
-/** One line of the file: a batch of log lines, and where the log stands after it. */
+/** One line of the file: a batch of log lines, and the state of the log after it. */
 export interface LogRecord {
   /** Of the first line. */
   readonly seq: number;
@@ -34,8 +34,8 @@ export const EMPTY_STATE: LogState = {
 };
 
 /**
- * The record of a frame, or null when it brings nothing new: it does not begin at the mark, or the stream has ended. Where lines
- * are missing, a line of ours says so.
+ * The record of a frame, or null when it is not the next one: it does not begin at the stored offset, or the stream has ended. If the
+ * agent dropped lines, the record begins with a line that says so.
  */
 export function toRecord(state: LogState, frame: LogsFrame): LogRecord | null {
   const { stream, from, to, ts, dropped, end } = frame;
@@ -52,7 +52,7 @@ export function toRecord(state: LogState, frame: LogsFrame): LogRecord | null {
   return { seq: state.next_seq, stream, from, to, ts, lines, dropped, after };
 }
 
-/** What stands in the log in place of lines that were given up. */
+/** The line that replaces dropped lines. */
 function toNotice({ dropped, ts }: LogsFrame): string {
   const what = dropped === 1 ? '1 line was' : `${dropped} lines were`;
   return `[svc] ${what} given up here at ${new Date(ts).toISOString()}: the log spool of the node was full`;
@@ -66,7 +66,7 @@ export function toBytes(record: LogRecord): Buffer {
   return Buffer.from(`${JSON.stringify(record)}\n`);
 }
 
-/** null for a line that is torn: what a crash of the host can leave at the end of the file. */
+/** null for an incomplete line, which a crash of the host can leave at the end of the file. */
 export function parseRecord(line: Buffer): LogRecord | null {
   try {
     return JSON.parse(line.toString()) as LogRecord;

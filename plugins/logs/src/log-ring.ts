@@ -3,7 +3,7 @@ import type { LogLine } from '@svc/contract';
 export const RING_LINES = 2000;
 const RING_BYTES = 8 * 1024 * 1024;
 
-/** The newest lines of a log, in order: what reads of the tail and live streams are answered from, without the disk. */
+/** The newest lines of a log in memory, oldest first. Tail reads and live streams are answered from them. */
 export class LogRing {
   #lines: LogLine[] = [];
   #sizeBytes = 0;
@@ -32,8 +32,8 @@ export class LogRing {
     if (surplus > 0) this.#lines = this.#lines.slice(surplus);
   }
 
-  /** Takes away the lines from that seq on. */
-  cutTo(nextSeq: number): void {
+  /** Removes the lines from that seq on. */
+  truncate(nextSeq: number): void {
     while ((this.#lines.at(-1)?.seq ?? -1) >= nextSeq) this.#sizeBytes -= weigh(this.#lines.pop() as LogLine);
   }
 }

@@ -2,7 +2,7 @@ import type { AttemptKey } from '@svc/contract';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AttemptLog } from './attempt-log.js';
-import { Gate } from './gate.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 import { LogFile } from './log-file.js';
 
 const MEMORY_BYTES = 64 * 1024 * 1024;
@@ -12,21 +12,21 @@ const MAX_WRITES_AT_ONCE = 64;
 interface Entry {
   readonly opening: Promise<AttemptLog>;
   log: AttemptLog | null;
-  /** While there is one, the log stays in memory. */
+  /** A log in use is not evicted from memory. */
   users: number;
 }
 
-/** The logs of all attempts, under one directory; those used last stay in memory. */
+/** The logs of all attempts, under one directory; the most recently used ones stay in memory. */
 export class LogStore {
-  /** In the order of use. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #gate = new Gate(MAX_WRITES_AT_ONCE);
+  readonly #writeLimit = new ConcurrencyLimit(MAX_WRITES_AT_ONCE);
 
   constructor(private readonly directory: string) {}
 
   /**
-   * Runs `use` with the log of the attempt; while it runs there is no other AttemptLog of that attempt. `jobId` in canonical
-   * form: it becomes part of a path.
+   * Runs `use` with the log of the attempt; while it runs, there is no other AttemptLog of that attempt. `jobId` must be in canonical form,
+   * as it becomes part of a path.
    */
   async with<T>(jobId: string, attempt: number, use: (log: AttemptLog) => Promise<T>): Promise<T> {
     const entry = this.#enter(jobId, attempt);
@@ -34,16 +34,16 @@ export class LogStore {
       return await use(await entry.opening);
     } finally {
       entry.users -= 1;
-      this.#forgetOldest();
+      this.#evictOldest();
     }
   }
 
-  /** Of the file while it is not compressed. */
+  /** The path of the file that is not compressed. */
   pathOf(jobId: string, attempt: number): string {
     return join(this.directory, jobId, `attempt-${attempt}.ndjson`);
   }
 
-  /** Who reads the log of any attempt of the job looks again whether it is over. */
+  /** Readers of the job's logs check again whether their attempt is over. */
   jobChanged(jobId: string): void {
     for (const { log } of this.#entries.values()) if (log?.jobId === jobId) log.jobChanged();
   }
@@ -72,7 +72,7 @@ export class LogStore {
   }
 
   #load(key: string, jobId: string, attempt: number): Entry {
-    const file = new LogFile(this.pathOf(jobId, attempt), this.#gate);
+    const file = new LogFile(this.pathOf(jobId, attempt), this.#writeLimit);
     const entry: Entry = { opening: AttemptLog.load(jobId, attempt, file), log: null, users: 0 };
     entry.opening.then(
       (log) => (entry.log = log),
@@ -81,7 +81,7 @@ export class LogStore {
     return entry;
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     let memoryBytes = 0;
     for (const { log } of this.#entries.values()) memoryBytes += log?.memoryBytes ?? 0;
     for (const [key, { log, users }] of this.#entries) {
@@ -93,7 +93,7 @@ export class LogStore {
   }
 }
 
-/** Nothing for a directory that is not there, or no more. */
+/** Empty for a directory that does not exist. */
 async function list(directory: string): Promise<string[]> {
   return readdir(directory).catch(() => []);
 }

@@ -3,17 +3,17 @@ import type { PluginContext } from '@svc/kernel';
 import type { AttemptLog } from './attempt-log.js';
 import type { LogStore } from './log-store.js';
 
-/** A damaged file is read to its damage each time. */
-const LOOK_AGAIN_MS = 10_000;
+/** Each retry reads the file up to the damage, so it must be rare. */
+const RETRY_AFTER_MS = 10_000;
 
 type Answer = (log: AttemptLog) => void;
 
 interface Unreadable {
   readonly key: AttemptKey;
-  readonly owed: Answer[];
+  readonly pending: Answer[];
 }
 
-/** The logs as agents need them: one that cannot be read is said once, holds up nobody, and is looked at again by itself. */
+/** The logs for the intake: a log that cannot be read is reported once, delays no other log, and is retried automatically. */
 export class RetryingLogStore {
   readonly #unreadable = new Map<string, Unreadable>();
 
@@ -23,53 +23,53 @@ export class RetryingLogStore {
   ) {}
 
   /**
-   * Runs `use` with the log. If the log cannot be read it runs `later` instead, once it can be; without `later` nothing is owed to
-   * anybody from then on.
+   * Runs `use` with the log. If the log cannot be read, it runs `later` once it can be; a call without `later` discards the answers that
+   * are pending for the log.
    */
   async with(key: AttemptKey, use: (log: AttemptLog) => Promise<void>, later?: Answer): Promise<void> {
     if (!this.#unreadable.has(nameOf(key))) {
       try {
         return await this.store.with(key.job_id, key.attempt, use);
       } catch (err) {
-        this.#setAside(key, err);
+        this.#noteUnreadable(key, err);
       }
     }
-    const { owed } = this.#unreadable.get(nameOf(key))!;
-    if (later) owed.push(later);
-    else owed.length = 0;
+    const { pending } = this.#unreadable.get(nameOf(key))!;
+    if (later) pending.push(later);
+    else pending.length = 0;
   }
 
-  #setAside(key: AttemptKey, err: unknown): void {
+  #noteUnreadable(key: AttemptKey, err: unknown): void {
     if (this.#unreadable.has(nameOf(key))) return;
     const file = this.store.pathOf(key.job_id, key.attempt);
     this.ctx.log.error(
       { err, ...key },
       `the log ${file} or ${file}.gz cannot be read: nothing is taken for it until it can be`,
     );
-    this.#unreadable.set(nameOf(key), { key, owed: [] });
-    this.#lookAgainLater(key);
+    this.#unreadable.set(nameOf(key), { key, pending: [] });
+    this.#retryLater(key);
   }
 
-  #lookAgainLater(key: AttemptKey): void {
+  #retryLater(key: AttemptKey): void {
     const { clock, signal } = this.ctx;
     if (signal.aborted) return;
     const timer = clock.setTimeout(() => {
       signal.removeEventListener('abort', timer.clear);
-      void this.#lookAgain(key);
-    }, LOOK_AGAIN_MS);
+      void this.#retry(key);
+    }, RETRY_AFTER_MS);
     signal.addEventListener('abort', timer.clear);
   }
 
-  async #lookAgain(key: AttemptKey): Promise<void> {
+  async #retry(key: AttemptKey): Promise<void> {
     try {
       await this.store.with(key.job_id, key.attempt, async (log) => {
-        const { owed } = this.#unreadable.get(nameOf(key))!;
+        const { pending } = this.#unreadable.get(nameOf(key))!;
         this.#unreadable.delete(nameOf(key));
-        for (const answer of owed) answer(log);
+        for (const answer of pending) answer(log);
       });
       this.ctx.log.info(key, 'the log can be read again');
     } catch {
-      this.#lookAgainLater(key);
+      this.#retryLater(key);
     }
   }
 }

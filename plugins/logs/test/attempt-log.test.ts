@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttemptLog, cursorBefore } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { LogFile } from '../src/log-file.js';
 import { RING_LINES } from '../src/log-ring.js';
 
@@ -33,7 +33,7 @@ describe('log of an attempt', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  const load = () => AttemptLog.load(JOB, 1, new LogFile(path, new Gate(4)));
+  const load = () => AttemptLog.load(JOB, 1, new LogFile(path, new ConcurrencyLimit(4)));
 
   it('takes a frame only from its mark on, whatever is sent again', async () => {
     const anySends = fc.array(fc.nat(19), { maxLength: 60 });

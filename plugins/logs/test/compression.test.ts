@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { AttemptLog } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { logs } from '../src/index.js';
 import { LogFile } from '../src/log-file.js';
 import { shipper } from './support/shipper.js';
@@ -81,7 +81,7 @@ describe('the compression of a complete log', () => {
 
 /** Takes seconds to compress. */
 async function writeLongLog(job_id: string, path: string): Promise<void> {
-  const log = await AttemptLog.load(job_id, 1, new LogFile(path, new Gate(1)));
+  const log = await AttemptLog.load(job_id, 1, new LogFile(path, new ConcurrencyLimit(1)));
   const text = randomBytes(24 * 1024 * 1024).toString('base64');
   const frame = { type: 'logs', job_id, attempt: 1, from: 0, ts: 0, dropped: 0, end: true } as const;
   const lines = text.match(/.{1,16000}/g)!;

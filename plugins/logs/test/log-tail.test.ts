@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttemptLog } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { LogFile } from '../src/log-file.js';
 import type { FoundLines } from '../src/log-tail.js';
 
@@ -16,7 +16,11 @@ describe('the tail of a log', () => {
   let log: AttemptLog;
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'svc-log-'));
-    log = await AttemptLog.load(JOB, 1, new LogFile(join(directory, JOB, 'attempt-1.ndjson'), new Gate(4)));
+    log = await AttemptLog.load(
+      JOB,
+      1,
+      new LogFile(join(directory, JOB, 'attempt-1.ndjson'), new ConcurrencyLimit(4)),
+    );
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttemptLog } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { LogFile } from '../src/log-file.js';
 
 const JOB = 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ';
@@ -26,7 +26,7 @@ describe('the sync of a log', () => {
   let log: AttemptLog;
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'svc-log-'));
-    file = new SlowFile(join(directory, JOB, 'attempt-1.ndjson'), new Gate(4));
+    file = new SlowFile(join(directory, JOB, 'attempt-1.ndjson'), new ConcurrencyLimit(4));
     log = await AttemptLog.load(JOB, 1, file);
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -46,7 +46,7 @@ describe('the sync of a log', () => {
   const textsOf = async (one: AttemptLog) => (await one.tail({ tail: 100 })).lines.map(({ text }) => text);
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const reload = () =>
-    AttemptLog.load(JOB, 1, new LogFile(join(directory, JOB, 'attempt-1.ndjson'), new Gate(4)));
+    AttemptLog.load(JOB, 1, new LogFile(join(directory, JOB, 'attempt-1.ndjson'), new ConcurrencyLimit(4)));
 
   it('serves together whoever asks while one runs', async () => {
     await log.append(frame(0), 0);
@@ -94,7 +94,7 @@ describe('the sync of a log', () => {
 
   it('of what an earlier server has written comes before its mark is told', async () => {
     await log.append(frame(0), 0);
-    const next = new SlowFile(join(directory, JOB, 'attempt-1.ndjson'), new Gate(4));
+    const next = new SlowFile(join(directory, JOB, 'attempt-1.ndjson'), new ConcurrencyLimit(4));
     const loaded = await AttemptLog.load(JOB, 1, next);
     const synced = loaded.synced();
     await turn();

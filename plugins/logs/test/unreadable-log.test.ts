@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
 import { AttemptLog } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { logs } from '../src/index.js';
 import { LogFile } from '../src/log-file.js';
 import { LogStore } from '../src/log-store.js';
@@ -51,7 +51,7 @@ describe('a log that cannot be read', () => {
 
   /** Beside the server, which has not looked at it yet. */
   async function writeLog(id: string): Promise<void> {
-    const log = await AttemptLog.load(id, 1, new LogFile(pathOf(id), new Gate(1)));
+    const log = await AttemptLog.load(id, 1, new LogFile(pathOf(id), new ConcurrencyLimit(1)));
     await log.append({ ...shipper(agent, id).frame('stdout', ['before']) }, 0);
   }
 

@@ -1,4 +1,4 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import type { PointPage } from '@svc/plugin-metrics';
 import { toNumberText } from './number-text.js';
 
@@ -9,7 +9,7 @@ export async function* toCsv(pages: AsyncIterable<PointPage>): AsyncGenerator<st
   yield HEADER;
   for await (const { name, points } of pages) {
     const field = toField(name);
-    await giveWay();
+    await yieldIfSliceOver();
     let text = '';
     for (const { step, epoch, value, ts, seq } of points) {
       const epochText = epoch === null ? '' : toNumberText(epoch);

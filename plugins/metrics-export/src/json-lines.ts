@@ -1,4 +1,4 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import type { PointPage } from '@svc/plugin-metrics';
 import { toNumberText } from './number-text.js';
 
@@ -6,7 +6,7 @@ import { toNumberText } from './number-text.js';
 export async function* toJsonLines(pages: AsyncIterable<PointPage>): AsyncGenerator<string> {
   for await (const { name, points } of pages) {
     const start = `{"name":${JSON.stringify(name)},"step":`;
-    await giveWay();
+    await yieldIfSliceOver();
     let text = '';
     for (const { step, epoch, value, ts, seq } of points) {
       const epochText = epoch === null ? 'null' : toNumberText(epoch);

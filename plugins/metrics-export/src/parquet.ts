@@ -1,4 +1,4 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import type { Point, PointPage } from '@svc/plugin-metrics';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 
@@ -25,7 +25,7 @@ export async function* toParquet(pages: AsyncIterable<PointPage>): AsyncGenerato
   for await (const { name, points } of pages) {
     for (const point of points) rows.push([name, point]);
     while (rows.length >= ROW_GROUP_POINTS) {
-      await giveWay();
+      await yieldIfSliceOver();
       writeGroup(file, rows.slice(0, ROW_GROUP_POINTS));
       rows = rows.slice(ROW_GROUP_POINTS);
       yield take(bytes);

@@ -1,4 +1,4 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import { decodePoints } from './chunk-codec.js';
 import type { PointRows, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
@@ -29,7 +29,7 @@ export async function* pagesOf(
   for (const name of [...(names ? new Set(names) : await allNames(store, runId))].sort()) {
     let after: Place | null = null;
     for (;;) {
-      await giveWay();
+      await yieldIfSliceOver();
       const points = await store.read((rows) => readPage(rows, runId, name, after));
       if (points.length === 0) break;
       yield { name, points };

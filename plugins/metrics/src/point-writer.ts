@@ -1,5 +1,5 @@
 import { fromMetricValue, type MetricPoint } from '@svc/contract';
-import { failValidation, giveWayBriefly } from '@svc/kernel';
+import { failValidation, yieldToEventLoop } from '@svc/kernel';
 import type { PointRows, RunRow, SeriesRow } from './point-rows.js';
 import type { Point } from './point.js';
 import { addToSeries, newSeries, toWholeSeries } from './series-writer.js';
@@ -109,7 +109,7 @@ async function addToRun(
 
 async function* stretchesOf<T>(all: readonly T[]): AsyncGenerator<readonly T[], undefined> {
   for (let start = 0; start < all.length; start += STRETCH) {
-    if (start > 0) await giveWayBriefly();
+    if (start > 0) await yieldToEventLoop();
     yield all.slice(start, start + STRETCH);
   }
 }

@@ -1,5 +1,5 @@
 import type { SeriesByName } from '@svc/contract';
-import { failValidation, giveWay } from '@svc/kernel';
+import { failValidation, yieldIfSliceOver } from '@svc/kernel';
 import { decodePoints } from './chunk-codec.js';
 import { digestOf } from './digest.js';
 import type { PointRows, SeriesRow } from './point-rows.js';
@@ -40,7 +40,7 @@ export async function readRun(
   const answer: [string, SeriesByName[string]][] = [];
   let next = 0;
   while (next < names.length) {
-    await giveWay();
+    await yieldIfSliceOver();
     await store.read(async (rows) => {
       const endMs = performance.now() + TURN_MS;
       do {
@@ -107,7 +107,7 @@ async function segmentsOf(rows: PointRows, series: SeriesRow): Promise<Segment[]
   const chunks = heads.map(({ place, digest }) => ({
     digest,
     load: async () => {
-      await giveWay();
+      await yieldIfSliceOver();
       return decodePoints(await rows.chunkData(series.id, place));
     },
   }));

@@ -1,4 +1,4 @@
-import { giveWay } from '@svc/kernel';
+import { yieldIfSliceOver } from '@svc/kernel';
 import type { SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 
@@ -11,7 +11,7 @@ export async function* seriesPagesOf(
 ): AsyncGenerator<readonly SeriesRow[], undefined> {
   let behind = '';
   for (;;) {
-    await giveWay();
+    await yieldIfSliceOver();
     const page = await store.read(async (rows) => {
       const run = await rows.findRun(runId);
       return run ? rows.seriesBehind(run.key, behind, SERIES_PER_PAGE) : [];

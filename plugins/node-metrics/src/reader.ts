@@ -1,5 +1,5 @@
 import type { NodeSeries, NodeSnapshot } from '@svc/contract';
-import { giveWay, type Db } from '@svc/kernel';
+import { yieldIfSliceOver, type Db } from '@svc/kernel';
 import { decodeChunk } from './chunk.js';
 import { listChunks, loadChunk, type Resolution } from './chunk-store.js';
 import type { NodeBuffer } from './node-buffer.js';
@@ -48,7 +48,7 @@ async function gatherStored(
   gathered: Map<string, TimedValues>,
 ): Promise<void> {
   for (const fromTs of await listChunks(db, nodeId, resolution, choice.from)) {
-    await giveWay();
+    await yieldIfSliceOver();
     const bytes = await loadChunk(db, nodeId, resolution, fromTs);
     if (bytes) gather(gathered, decodeChunk(bytes, names), choice);
   }

@@ -12,14 +12,14 @@ import type { Events } from '@svc/plugin-events';
 import type { Static, TSchema } from 'typebox';
 import type { AgentNode } from './hooks.js';
 
-/** Where a message comes from. An agent may name any attempt: whether it is one on that node is for the handler to look. */
+/** Where a message comes from. An agent may name any attempt: the handler must check that it runs on that node. */
 export interface MessageSource {
   readonly node: AgentNode;
-  /** null: it is about the host. */
+  /** null when the message is about the host. */
   readonly attempt: AttemptKey | null;
 }
 
-/** Resolves when the message is stored. A message may come again. What it throws as an answer of 4xx refuses the message for good. */
+/** Resolves when the message is stored. A message may be delivered more than once. An error with a 4xx status refuses the message for good. */
 export type MessageHandler<Message> = (message: Message, from: MessageSource) => Promise<void>;
 
 interface Channel {
@@ -29,18 +29,18 @@ interface Channel {
 
 type Refusal = ChannelAck['refused'][number];
 
-/** So often a message is tried that the handler fails on while the database is well: about half a minute, as agents try again. */
+/** After this many failures of the handler, other than outages of the database, a message is refused: agents retry for about half a minute. */
 const MAX_TRIES = 8;
 const MAX_FAILING = 10_000;
 const checkEnvelope = compileCheck(ChannelMessage, 'leave');
 
-/** The channels of agent plugins: each message goes to the handler of its channel, one after the other. */
+/** The channels of agent plugins: each message goes to the handler of its channel, one at a time. */
 export class Channels {
   readonly #channels = new Map<string, Channel>();
-  /** How often each message was tried that its handler fails on. */
+  /** The failures of each message that its handler has failed on. */
   readonly #failing = new Map<string, number>();
-  /** Nodes and channels of which a refusal was told. */
-  readonly #told = new Set<string>();
+  /** The nodes and channels whose first refusal was reported as an event. */
+  readonly #reported = new Set<string>();
 
   constructor(
     private readonly ctx: PluginContext,
@@ -56,7 +56,7 @@ export class Channels {
     this.#channels.set(name, { check: compileCheck(schema, 'leave'), handle });
   }
 
-  /** The messages up to the first that cannot be handled now. */
+  /** Handles the messages up to the first that cannot be handled now, and returns the acknowledgement. */
   async take({ channel: name, file, from, lines }: ChannelFrame, node: AgentNode): Promise<ChannelAck> {
     const channel = this.#channels.get(name);
     const refused: Refusal[] = [];
@@ -67,7 +67,7 @@ export class Channels {
       if (outcome !== 'stored') refused.push({ to, reason: outcome.reason });
       offset = to;
     }
-    if (refused[0]) await this.#tell(name, node, refused[0].reason);
+    if (refused[0]) await this.#reportRefusal(name, node, refused[0].reason);
     return { type: 'channel_ack', channel: name, file, offset, refused };
   }
 
@@ -75,37 +75,37 @@ export class Channels {
     { check, handle }: Channel,
     text: string,
     node: AgentNode,
-    place: string,
+    key: string,
   ): Promise<'stored' | 'later' | { readonly reason: string }> {
     try {
       const { message, attempt = null } = parseEnvelope(text);
       refuse(check(message));
       await handle(message as never, { node, attempt });
-      this.#failing.delete(place);
+      this.#failing.delete(key);
       return 'stored';
     } catch (error) {
-      return this.#judge(error, place);
+      return this.#outcomeOf(error, key);
     }
   }
 
-  #judge(error: unknown, place: string): 'later' | { readonly reason: string } {
+  #outcomeOf(error: unknown, key: string): 'later' | { readonly reason: string } {
     if (error instanceof HttpError && error.status < 500) return { reason: error.message };
     if (this.ctx.signal.aborted || isDatabaseOutage(error)) return 'later';
-    const tries = (this.#failing.get(place) ?? 0) + 1;
+    const tries = (this.#failing.get(key) ?? 0) + 1;
     if (this.#failing.size >= MAX_FAILING) this.#failing.clear();
-    this.#failing.set(place, tries);
+    this.#failing.set(key, tries);
     if (tries === 1)
-      this.ctx.log.error({ err: error, place }, 'a message of an agent plugin cannot be handled');
+      this.ctx.log.error({ err: error, key }, 'a message of an agent plugin cannot be handled');
     if (tries < MAX_TRIES) return 'later';
-    this.#failing.delete(place);
+    this.#failing.delete(key);
     return { reason: `the server failed on it ${tries} times; its log says why` };
   }
 
-  /** Once for each node and channel: the agent keeps every refused message and goes on with the rest. */
-  async #tell(channel: string, node: AgentNode, reason: string): Promise<void> {
+  /** Appends an event, once for each node and channel: the agent keeps every refused message and continues with the rest. */
+  async #reportRefusal(channel: string, node: AgentNode, reason: string): Promise<void> {
     const key = `${node.id} ${channel}`;
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
     try {
       await this.ctx.transaction((tx) =>
         this.events.append(tx, {
@@ -118,8 +118,11 @@ export class Channels {
         }),
       );
     } catch (err) {
-      this.#told.delete(key);
-      this.ctx.log.error({ err, node_id: node.id, channel, reason }, 'cannot tell of a refused message');
+      this.#reported.delete(key);
+      this.ctx.log.error(
+        { err, node_id: node.id, channel, reason },
+        'cannot store the event about a refused message',
+      );
     }
   }
 }

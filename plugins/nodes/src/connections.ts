@@ -1,18 +1,18 @@
 import type { ServerFrame } from '@svc/contract';
 
-/** An agent's connection, from its accepted hello on. */
+/** The connection of an agent whose hello was accepted. */
 export interface Connection {
   /** Rises with each connection of this server. */
   readonly number: number;
-  /** Its welcome has been sent, and neither side has begun to close it: a peer that stands still may take its time over that. */
+  /** Its welcome has been sent, and neither side has begun to close it. A peer that hangs may delay the end of a close. */
   readonly isOpen: boolean;
-  /** When the agent was last heard of, in ms. */
+  /** When the last frame came, in ms. */
   readonly lastSeenAt: number;
-  /** Frames handed over before the welcome follow it. False: it is being closed, and takes none any more. */
+  /** Frames before the welcome are sent after it. False when the connection is being closed. */
   send(frame: ServerFrame): boolean;
   close(code: number, reason: string): void;
-  /** For a peer that does not listen any more. */
-  cut(reason: string): void;
+  /** Ends the connection without waiting for the peer, which no longer answers. */
+  terminate(reason: string): void;
 }
 
 /** The one present connection of each node: a newer one replaces the older. */
@@ -28,7 +28,7 @@ export class Connections {
     return this.#byNode.get(nodeId);
   }
 
-  /** Makes it the node's connection and gives back the one that it replaces. */
+  /** Makes it the node's connection and returns the one that it replaces. */
   attach(nodeId: string, connection: Connection): Connection | undefined {
     const older = this.#byNode.get(nodeId);
     this.#byNode.set(nodeId, connection);
@@ -40,7 +40,7 @@ export class Connections {
     return present !== undefined && present !== connection;
   }
 
-  /** False when another has replaced it. */
+  /** False when another connection has replaced it. */
   detach(nodeId: string, connection: Connection): boolean {
     return this.#byNode.get(nodeId) === connection && this.#byNode.delete(nodeId);
   }

@@ -5,7 +5,7 @@ import { toHelloColumns, type NodeRow } from './node-row.js';
 import { getRow } from './node-store.js';
 import { reconcileSlots } from './slot-store.js';
 
-/** Why a hello is not taken; the agent gets code and message as a `refused` frame. */
+/** Why a hello is refused; the agent gets code and message in a `refused` frame. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -19,7 +19,7 @@ export class Refusal extends Error {
 
 export interface Enrolment {
   readonly id: string;
-  /** To be sent in the welcome. */
+  /** Sent to the agent in the welcome. */
   readonly secret: string;
   /** The agent has not shown yet that it kept the secret. */
   readonly unconfirmed: boolean;
@@ -27,9 +27,9 @@ export interface Enrolment {
 }
 
 /**
- * Takes a hello into the tables. The secret given at a node's first hello is what makes the sender that node; only its
- * SHA-256 is stored. Until the agent has spoken once after its welcome, the secret may be given anew: else an
- * agent that dies between welcome and disk would be locked out for good.
+ * Stores a hello. The answer to a node's first hello contains a secret, which authenticates the node from then on; only its SHA-256 is
+ * stored. Until the agent has sent a frame after the welcome, a hello without a secret gets a new one: otherwise an agent that stops before
+ * it has stored the secret would be locked out for good.
  */
 export async function enrol(db: Db, hello: Hello, at: number): Promise<Enrolment> {
   const id = toId('node', hello.node_id);

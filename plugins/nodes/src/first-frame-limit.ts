@@ -2,13 +2,13 @@ import { CLOSE } from '@svc/contract';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
-/** A hello of the largest node, with thousands of attempts, fits. */
+/** Large enough for the hello of a node with thousands of attempts. */
 const MAX_FIRST_FRAME_BYTES = 4 * 1024 * 1024;
 const CUT_AFTER_MS = 1_000;
 
 /**
- * Who has said no hello yet may not send as much at once as an agent that has. ws knows one limit for all sockets, so until the
- * first frame is whole the bytes are counted on the connection below.
+ * The first frame has a lower limit than those of an agent that was welcomed. ws has one limit for all sockets, so the bytes of the
+ * connection are counted until the first frame is complete.
  */
 export function limitFirstFrame(socket: WebSocket, connection: Socket): void {
   let receivedBytes = 0;

@@ -7,7 +7,7 @@ export class MalformedFrame extends Error {
   override readonly name = 'MalformedFrame';
 }
 
-/** A hello of another protocol version: it may look quite different otherwise. */
+/** A hello of another protocol version; the rest of it is not checked, as its format may differ. */
 export class ProtocolMismatch extends Error {
   override readonly name = 'ProtocolMismatch';
 
@@ -25,7 +25,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map(
   }),
 );
 
-/** As JSON writes it. Not every database can store it. */
+/** NUL in JSON text. PostgreSQL cannot store it. */
 const NUL = '\\u0000';
 
 /** null for a frame type that this server does not know: the protocol says to ignore it. */

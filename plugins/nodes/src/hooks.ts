@@ -10,7 +10,7 @@ export interface AgentNode {
 /** A hello whose sender has proved to be that node. */
 export interface HelloContext {
   readonly hello: Hello;
-  /** Number of this connection: frames sent on it carry it, those of an earlier one do not. */
+  /** The number of this connection; each new connection of the server gets a higher one. */
   readonly connection: number;
   /** The host has been rebooted since the node's last hello: what ran before is gone. */
   readonly rebooted: boolean;
@@ -27,8 +27,8 @@ const frame = <T extends AgentFrameType>(type: T) =>
   decision<[frame: FrameOf<AgentFrame, T>, from: AgentNode]>(`nodes.frame.${type}`);
 
 /**
- * By type: a frame of an agent, behind its hello. Frames of one job are handed over one at a time, in order. A tap that throws makes
- * the connection close: the agent comes back and repeats what was not dealt with.
+ * One hook for each type of frame that an agent sends after its hello. The frames of one job are fired one at a time, in order. If a tap
+ * throws, the connection is closed: the agent reconnects and repeats what was not processed.
  */
 export const frameReceived = {
   accepted: frame('accepted'),
@@ -38,14 +38,14 @@ export const frameReceived = {
   spool: frame('spool'),
 } satisfies Record<AgentFrameType, unknown>;
 
-/** For each hello, before its welcome: a tap returns its part of that. Frames sent meanwhile follow the welcome. */
+/** Fired for each hello, before its welcome: a tap returns its part of the welcome. Frames that are sent meanwhile follow the welcome. */
 export const helloReceived = decision.gather<[context: HelloContext], WelcomePart>('nodes.hello');
 
 /**
- * Within the transaction that removes a node: what others keep of it, they drop here. Rows that refer to it must be gone afterwards. A tap
- * refuses by throwing.
+ * Fired within the transaction that removes a node: a tap deletes the rows of its plugin that refer to the node, or throws to refuse the
+ * removal.
  */
 export const nodeRemove = decision<[tx: Tx, node: NodeRecord, at: number]>('nodes.remove');
 
-/** After commit. */
+/** Fired after the commit. */
 export const nodeChanged = observation<[change: Change<NodeRecord>]>('nodes.changed');

@@ -10,10 +10,10 @@ import { limitFirstFrame } from './first-frame-limit.js';
 import { frameReceived, helloReceived, nodeChanged } from './hooks.js';
 import { confirmSecret, getNode, setDisconnected, setHeartbeat, setRunners } from './node-store.js';
 import { OrderedWork } from './ordered-work.js';
-import { Session, type LaterFrame, type SessionHost } from './session.js';
+import { Session, type NonHelloFrame, type SessionHost } from './session.js';
 import { SERVER_VERSION } from './version.js';
 
-/** More often is not written to the database. */
+/** The heartbeat of a node is written to the database at most this often. */
 const HEARTBEAT_STORED_EVERY_MS = 5000;
 
 interface Enrolled {
@@ -23,12 +23,12 @@ interface Enrolled {
   heartbeatStoredAt: number;
 }
 
-/** All agent connections: who is connected, what comes from them, what they are told. */
+/** All agent connections: accepts hellos, hands received frames on, and sends frames. */
 export class AgentHub implements SessionHost {
   readonly connections = new Connections();
   readonly #sessions = new Set<Session>();
   readonly #enrolled = new WeakMap<Session, Enrolled>();
-  readonly #greetings = new OrderedWork();
+  readonly #hellos = new OrderedWork();
 
   constructor(
     private readonly ctx: PluginContext,
@@ -47,13 +47,13 @@ export class AgentHub implements SessionHost {
     return this.connections.get(nodeId)?.send(frame) ?? false;
   }
 
-  /** Runs the work while no agent of that node can become connected. */
-  whileNotGreeting<T>(nodeId: string, work: () => Promise<T>): Promise<T> {
-    return this.#greetings.run(nodeId, 1, work);
+  /** Runs the work while no hello of that node is processed, so that the node cannot become connected. */
+  whileNoHello<T>(nodeId: string, work: () => Promise<T>): Promise<T> {
+    return this.#hellos.run(nodeId, 1, work);
   }
 
   welcome(hello: Hello, session: Session): Promise<ServerFrame> {
-    return this.#greetings.run(hello.node_id, 1, () => this.#welcome(hello, session));
+    return this.#hellos.run(hello.node_id, 1, () => this.#welcome(hello, session));
   }
 
   async opened(session: Session): Promise<void> {
@@ -62,9 +62,9 @@ export class AgentHub implements SessionHost {
     await this.#fireChanged(id, this.#enrolled.get(session)?.before ?? null);
   }
 
-  async frame(frame: LaterFrame, session: Session): Promise<void> {
+  async frame(frame: NonHelloFrame, session: Session): Promise<void> {
     const node = session.node!;
-    // The hello that replaced this connection has said anew all that is still to be dealt with here.
+    // The hello that replaced this connection has repeated everything that is still to be processed here.
     if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
     if (frame.type === 'channel') return void this.send(node.id, await this.channels.take(frame, node));
@@ -84,13 +84,12 @@ export class AgentHub implements SessionHost {
     }
   }
 
-  /** Says goodbye to every agent; resolves once what they sent has been dealt with. */
+  /** Closes every connection; resolves once all received frames have been processed. */
   async close(): Promise<void> {
     for (const session of this.#sessions) session.close(CLOSE.goingAway, 'the server closes');
     await Promise.all([...this.#sessions].map((session) => session.settle()));
   }
 
-  /** Stores AGENT_DISCONNECTED. */
   async reportDisconnected(node: { id: string; name: string }, reason: string): Promise<void> {
     await this.ctx.transaction((tx) =>
       this.events.append(tx, {
@@ -142,7 +141,7 @@ export class AgentHub implements SessionHost {
     await setHeartbeat(db, nodeId, now);
   }
 
-  /** The scheduler hears of it as of every other change of a node. */
+  /** `nodeChanged` is fired as for every other change, so that the scheduler makes a pass. */
   async #noteRunners(nodeId: string, runners: Hello['runners']): Promise<void> {
     const { db } = this.ctx;
     const before = await getNode(db, nodeId);

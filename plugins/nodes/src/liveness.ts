@@ -4,20 +4,20 @@ import type { AgentHub } from './hub.js';
 import { getNode, listOnline, setOffline, type OnlineNode } from './node-store.js';
 
 const LONGEST_CHECK_MS = 5000;
-/** So many checks fit into the silence that makes a node OFFLINE, at least. */
+/** How many checks there are at least within the silence that makes a node OFFLINE. */
 const CHECKS_PER_SILENCE = 5;
-/** A check so many intervals late says that the server stood still or the clock jumped: silence since then proves nothing. */
+/** A check that is more intervals late than this means that the server hung or the clock jumped: then silence proves nothing. */
 const STANDSTILL_CHECKS = 3;
 
 /**
- * Finds the nodes that have been silent for too long. Silence counts from the last frame, and never from before this
- * server began to listen: after a restart, a standstill or a jump of the clock every node has the whole time again.
+ * Marks nodes OFFLINE that have been silent for too long. Silence is measured from the last frame, but not from before this server began
+ * to listen: after a restart, a hang or a jump of the clock every node has the whole time again.
  */
 export class Liveness {
   #listeningSince: number;
   #checkedAt: number;
-  /** Online nodes that this server has not heard of yet since its start. */
-  readonly #awaited = new Set<string>();
+  /** Online nodes that have not connected since the start of this server. */
+  readonly #notSeenYet = new Set<string>();
   #check: Promise<void> | null = null;
   readonly #checkEveryMs: number;
 
@@ -32,7 +32,7 @@ export class Liveness {
 
   async start(): Promise<void> {
     this.#listeningSince = this.#checkedAt = this.ctx.clock.now();
-    for (const { id } of await listOnline(this.ctx.db)) this.#awaited.add(id);
+    for (const { id } of await listOnline(this.ctx.db)) this.#notSeenYet.add(id);
     const timer = this.ctx.clock.setInterval(() => this.#tick(), this.#checkEveryMs);
     this.ctx.onClose(() => {
       timer.clear();
@@ -42,7 +42,7 @@ export class Liveness {
 
   #tick(): void {
     this.#noteStandstill(this.ctx.clock.now());
-    this.#check ??= this.#markSilent()
+    this.#check ??= this.#markSilentOffline()
       .catch((err: unknown) =>
         this.ctx.log.error({ err }, 'the check for silent nodes failed; the next one repeats it'),
       )
@@ -56,9 +56,9 @@ export class Liveness {
     this.#checkedAt = now;
   }
 
-  async #markSilent(): Promise<void> {
+  async #markSilentOffline(): Promise<void> {
     for (const row of await listOnline(this.ctx.db)) {
-      if (this.hub.connections.get(row.id)) this.#awaited.delete(row.id);
+      if (this.hub.connections.get(row.id)) this.#notSeenYet.delete(row.id);
       if (this.ctx.clock.now() - this.#lastSign(row) >= this.offlineAfterMs) await this.#markOffline(row);
     }
   }
@@ -74,10 +74,10 @@ export class Liveness {
     if (!(await setOffline(db, row, clock.now()))) return;
     const reason = `no heartbeat for ${Math.round(this.offlineAfterMs / 1000)} s`;
     log.warn({ node_id: row.id }, `node is OFFLINE: ${reason}`);
-    this.hub.connections.get(row.id)?.cut(reason);
+    this.hub.connections.get(row.id)?.terminate(reason);
     const after = await getNode(db, row.id);
     if (!after) return;
-    if (this.#awaited.delete(row.id))
+    if (this.#notSeenYet.delete(row.id))
       await this.hub.reportDisconnected(after, `It did not come back after the server's start: ${reason}`);
     await fire(nodeChanged, { before, after });
   }

@@ -14,7 +14,7 @@ export interface NodeRow {
   online: boolean | number;
   draining: boolean | number;
   secret_hash: string;
-  /** The agent has shown that it kept the secret: from then on nobody speaks as this node without it. */
+  /** The agent has stored the secret: from then on a hello of this node without the secret is refused. */
   secret_confirmed: boolean | number;
   last_heartbeat_at: number;
   connected_at: number | null;
@@ -22,7 +22,7 @@ export interface NodeRow {
   created_at: number;
 }
 
-/** A row of `slots`. One that its agent no longer names stays, not `present`, for as long as a job holds it. */
+/** A row of `slots`. A slot that its agent no longer names is kept with `present` false as long as a job holds it. */
 export interface SlotRow {
   node_id: string;
   idx: number;
@@ -39,14 +39,14 @@ export interface CpuClaimRow {
   node_id: string;
   job_id: string;
   attempt: number;
-  /** Another engine schedules it: it takes no place. */
+  /** Another engine schedules the job: it takes no cpu-only place. */
   external: boolean;
 }
 
-/** What the columns hold. */
+/** The largest value of the integer columns. */
 const MAX_INTEGER = 2 ** 31 - 1;
 
-/** The columns that a hello decides. */
+/** The columns that a hello sets. */
 export function toHelloColumns(hello: Hello) {
   return {
     name: hello.name,

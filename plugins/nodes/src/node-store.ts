@@ -72,12 +72,12 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
   }));
 }
 
-/** Within a transaction: nothing is claimed on the node until it ends. */
+/** To be called in a transaction: nothing can be claimed on the node until it ends. */
 export async function lockNode(db: Db, id: string): Promise<void> {
   await db<NodeRow>('nodes').where({ id }).forUpdate().first('id');
 }
 
-/** With its slots, whoever held them, and its secret: an agent that comes with this id later is a new node. */
+/** Deletes the node with its slots, even held ones, and its secret: an agent that comes with this id later is a new node. */
 export async function deleteNode(db: Db, id: string): Promise<void> {
   await db<SlotRow>('slots').where({ node_id: id }).delete();
   await db<CpuClaimRow>('cpu_claims').where({ node_id: id }).delete();
@@ -102,12 +102,12 @@ export async function confirmSecret(db: Db, id: string): Promise<void> {
   await db<NodeRow>('nodes').where({ id }).update({ secret_confirmed: true });
 }
 
-/** Ends the connection that began at `connectedAt`, not one that came after it. */
+/** Stores the end of the connection that began at `connectedAt`; a newer connection is left alone. */
 export async function setDisconnected(db: Db, id: string, connectedAt: number): Promise<void> {
   await db<NodeRow>('nodes').where({ id, connected_at: connectedAt }).update({ connected_at: null });
 }
 
-/** At boot no agent is connected, whatever the last process left behind. */
+/** To be called at boot, when no agent is connected. */
 export async function setAllDisconnected(db: Db): Promise<void> {
   await db<NodeRow>('nodes').whereNotNull('connected_at').update({ connected_at: null });
 }
@@ -118,7 +118,7 @@ export async function listOnline(db: Db): Promise<OnlineNode[]> {
   return db<NodeRow>('nodes').where({ online: true }).select('id', 'last_heartbeat_at');
 }
 
-/** False when it has been heard of since `seen` was read. */
+/** False when a heartbeat was stored since `seen` was read. */
 export async function setOffline(db: Db, seen: OnlineNode, at: number): Promise<boolean> {
   const changed = await db<NodeRow>('nodes')
     .where({ ...seen, online: true })

@@ -1,12 +1,12 @@
 /**
- * Runs work of one key one at a time, in order; different keys at once. What is under way is weighed, so that its source can
- * be held back.
+ * Runs the tasks of one key one at a time, in order, and those of different keys concurrently. It sums up the weight of what is queued or
+ * running, so that the caller can apply back-pressure.
  */
 export class OrderedWork {
   readonly #tails = new Map<string, Promise<unknown>>();
   #weight = 0;
 
-  /** What is queued or running, in the unit that `run` is given. */
+  /** The sum of what is queued or running, in the unit of `run`. */
   get weight(): number {
     return this.#weight;
   }
@@ -25,7 +25,7 @@ export class OrderedWork {
     return result;
   }
 
-  /** Resolves once all of it is done. */
+  /** Resolves once nothing is queued or running. */
   async settle(): Promise<void> {
     while (this.#tails.size > 0) await Promise.all(this.#tails.values());
   }

@@ -4,16 +4,16 @@ import { nodeRemove } from './hooks.js';
 import type { AgentHub } from './hub.js';
 import { deleteNode, getNode, lockNode } from './node-store.js';
 
-/** Forgets nodes that are gone for good. */
+/** Removes nodes that will not come back. */
 export class Removal {
   constructor(
     private readonly ctx: Pick<PluginContext, 'clock' | 'fire' | 'log' | 'transaction'>,
     private readonly hub: AgentHub,
   ) {}
 
-  /** The record as it was. `nodeId` in canonical form. Throws not_found, and conflict while the node is online or has a job. */
+  /** Returns the removed record. `nodeId` in canonical form. Throws not_found, and conflict while the node is online or has a job. */
   async remove(nodeId: string): Promise<NodeRecord> {
-    const removed = await this.hub.whileNotGreeting(nodeId, () =>
+    const removed = await this.hub.whileNoHello(nodeId, () =>
       this.ctx.transaction((tx) => this.#remove(tx, nodeId)),
     );
     this.ctx.log.info({ node_id: nodeId, name: removed.name }, 'node removed');

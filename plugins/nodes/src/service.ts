@@ -3,14 +3,14 @@ import { serviceRef, type Db } from '@svc/kernel';
 import type { Static, TSchema } from 'typebox';
 import type { MessageHandler } from './channels.js';
 
-/** What a scheduling pass needs to know of a node. */
+/** What a scheduling pass needs to know about a node. */
 export interface NodeCapacity {
   readonly id: string;
   readonly name: string;
   readonly status: NodeRecord['status'];
-  /** Its agent has been welcomed by this server and can be sent frames now. */
+  /** Its agent is connected to this server and can be sent frames. */
   readonly connected: boolean;
-  /** The agent's own labels and, winning over them, the built-in `node`, `node_id` and `hostname`. */
+  /** The labels of the agent and the built-in `node`, `node_id` and `hostname`, which take precedence. */
   readonly labels: Readonly<Record<string, string>>;
   readonly runners: NodeRecord['runners'];
   /** Present slots, by index. */
@@ -21,7 +21,7 @@ export interface NodeCapacity {
   readonly offline_at: number | null;
 }
 
-/** What an attempt holds on a node: GPU slots, or one place for a cpu-only job (then no index). */
+/** What an attempt holds on a node: GPU slots, or one cpu-only place (then without an index). */
 export interface Holding extends AttemptKey {
   readonly gpu_indices: readonly number[];
 }
@@ -30,7 +30,7 @@ export interface Claim extends AttemptKey {
   readonly node_id: string;
   /** Empty: one cpu-only place. */
   readonly gpu_indices: readonly number[];
-  /** It is noted that the node has the attempt, which takes neither a slot nor a place. */
+  /** Only stores that the node has the attempt, which takes neither GPU slots nor a cpu-only place. */
   readonly isExternal?: boolean;
 }
 
@@ -45,9 +45,9 @@ export interface Nodes {
   capacity(db: Db): Promise<NodeCapacity[]>;
 
   /**
-   * Takes exactly these slots, or one cpu-only place, all or nothing: false when one of them is not free any more, or when the
-   * attempt holds something on that node already: its agent has not said yet what became of that. Never doubles: each slot has
-   * one holder, and only `release` ends that.
+   * Takes exactly these slots, or one cpu-only place, all or nothing. False when one of them is no longer free, or when the attempt still
+   * holds something on that node, because its agent has not reported yet what became of it. Must hold: each slot has at most one holder, and
+   * only `release` frees it.
    */
   claim(db: Db, claim: Claim): Promise<boolean>;
   /** Frees what the attempt holds on that node; false when it held nothing. May be repeated. */
@@ -55,16 +55,17 @@ export interface Nodes {
   /** Everything held on the node. */
   holdings(db: Db, nodeId: string): Promise<Holding[]>;
 
-  /** Hands the frame to the node's connection; false when there is none, or it is being closed. True says nothing about its arrival. */
+  /** Sends the frame on the node's connection; false when there is none, or it is being closed. True does not mean that it arrives. */
   send(nodeId: string, frame: ServerFrame): boolean;
-  /** Number of the node's present connection; null when there is none. */
+  /** The number of the node's present connection; null when there is none. */
   connectionOf(nodeId: string): number | null;
-  /** Closes the node's connection, so that its agent comes back and says in a hello what it has. */
+  /** Closes the node's connection, so that its agent reconnects and its hello says which attempts it has. */
   reconnect(nodeId: string, reason: string): void;
 
   /**
-   * Before agents connect (in setup or ready): takes the messages that the agent half of a plugin sends on the channel of that name. One
-   * that does not fit the schema is refused: its agent sets it aside, and an event tells of the first.
+   * Registers the handler of the messages that the agent half of a plugin sends on the channel of that name; to be called before agents
+   * connect (in setup or ready). A message that does not match the schema is refused: the agent stores it apart, and the first one is
+   * reported as an event.
    */
   channel<Schema extends TSchema>(name: string, schema: Schema, handle: MessageHandler<Static<Schema>>): void;
 }

@@ -1,5 +1,5 @@
 import { CLOSE, MAX_FRAME_BYTES, type AgentFrame, type Hello, type ServerFrame } from '@svc/contract';
-import { giveWay, type Clock, type Logger } from '@svc/kernel';
+import { yieldIfSliceOver, type Clock, type Logger } from '@svc/kernel';
 import type { RawData, WebSocket } from 'ws';
 import type { Connection } from './connections.js';
 import { MalformedFrame, ProtocolMismatch, parseFrame } from './frames.js';
@@ -9,21 +9,21 @@ import type { AgentNode } from './hooks.js';
 
 const HELLO_WITHIN_MS = 10_000;
 const MAX_REASON_BYTES = 120;
-/** Frames being dealt with, in bytes: past it the socket is not read until they are done. */
-const MAX_BYTES_IN_WORK = 2 * MAX_FRAME_BYTES;
-/** An agent that has sent more at once than this lets others in between its frames. */
-const MANY_BYTES_IN_WORK = 64 * 1024;
+/** Back-pressure: while the frames in progress have more bytes than this, the socket is not read. */
+const MAX_BYTES_IN_FLIGHT = 2 * MAX_FRAME_BYTES;
+/** While the frames in progress have more bytes than this, the session yields to others before each frame. */
+const YIELD_ABOVE_BYTES = 64 * 1024;
 
-export type LaterFrame = Exclude<AgentFrame, Hello>;
+export type NonHelloFrame = Exclude<AgentFrame, Hello>;
 
-/** What the node side does for a session. */
+/** What a session calls at the hub. */
 export interface SessionHost {
   /** Checks and stores the hello, attaches the session, sets its node, and resolves with the welcome. Throws Refusal. */
   welcome(hello: Hello, session: Session): Promise<ServerFrame>;
-  /** After the welcome has been sent. */
+  /** Called after the welcome has been sent. */
   opened(session: Session): Promise<void>;
-  /** Any frame after the hello. */
-  frame(frame: LaterFrame, session: Session): Promise<void>;
+  /** Processes a frame after the hello. */
+  frame(frame: NonHelloFrame, session: Session): Promise<void>;
   closed(session: Session, reason: string): Promise<void>;
 }
 
@@ -34,11 +34,11 @@ export class Session implements Connection {
   #isWelcome = false;
   /** Settles when the welcome has been sent, or the hello refused. */
   #welcomed: Promise<void> | null = null;
-  /** Settles when the end of the connection has been dealt with. */
-  #gone: Promise<void> | null = null;
+  /** Settles when `host.closed` has returned. */
+  #closeHandled: Promise<void> | null = null;
   #isClosing = false;
   #closeReason: string | null = null;
-  readonly #waiting: ServerFrame[] = [];
+  readonly #unsent: ServerFrame[] = [];
   readonly #work = new OrderedWork();
   readonly #helloTimer;
 
@@ -62,7 +62,7 @@ export class Session implements Connection {
     return this.#isWelcome && this.#isUsable;
   }
 
-  /** The kernel, too, closes sockets, and so does the peer. */
+  /** The kernel and the peer may close the socket as well. */
   get #isUsable(): boolean {
     return !this.#isClosing && this.socket.readyState === this.socket.OPEN;
   }
@@ -70,7 +70,7 @@ export class Session implements Connection {
   send(frame: ServerFrame): boolean {
     if (!this.#isUsable) return false;
     if (this.#isWelcome) this.socket.send(JSON.stringify(frame));
-    else this.#waiting.push(frame);
+    else this.#unsent.push(frame);
     return true;
   }
 
@@ -81,16 +81,16 @@ export class Session implements Connection {
     this.socket.close(code, toCloseReason(reason));
   }
 
-  cut(reason: string): void {
+  terminate(reason: string): void {
     this.close(CLOSE.silent, reason);
     this.socket.terminate();
   }
 
-  /** Resolves once every frame that came has been dealt with, and the end of the connection if it has come. */
+  /** Resolves once every received frame and, if the connection has ended, its end have been processed. */
   async settle(): Promise<void> {
     await this.#welcomed;
     await this.#work.settle();
-    await this.#gone;
+    await this.#closeHandled;
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -108,7 +108,7 @@ export class Session implements Connection {
   #dispatch(frame: AgentFrame, sizeBytes: number): void {
     if (frame.type === 'hello') {
       if (this.#welcomed) throw new MalformedFrame('a second hello');
-      this.#welcomed = this.#greet(frame).catch((error: unknown) => this.#refuse(error));
+      this.#welcomed = this.#takeHello(frame).catch((error: unknown) => this.#refuse(error));
       return;
     }
     if (!this.#welcomed) throw new MalformedFrame('the first frame must be a hello');
@@ -116,25 +116,25 @@ export class Session implements Connection {
     const key = 'job_id' in frame ? frame.job_id : frame.type;
     const work = this.#work.run(key, sizeBytes, async () => {
       await welcomed;
-      if (this.#work.weight > MANY_BYTES_IN_WORK) await giveWay();
+      if (this.#work.weight > YIELD_ABOVE_BYTES) await yieldIfSliceOver();
       if (this.#isWelcome) await this.host.frame(frame, this);
     });
     work.catch((error: unknown) => this.#refuse(error)).finally(() => this.#resumeReading());
-    if (this.#work.weight > MAX_BYTES_IN_WORK) this.socket.pause();
+    if (this.#work.weight > MAX_BYTES_IN_FLIGHT) this.socket.pause();
   }
 
-  async #greet(hello: Hello): Promise<void> {
+  async #takeHello(hello: Hello): Promise<void> {
     this.#helloTimer.clear();
     const welcome = await this.host.welcome(hello, this);
     if (this.socket.readyState !== this.socket.OPEN) return;
     this.#isWelcome = true;
     this.send(welcome);
-    for (const frame of this.#waiting.splice(0)) this.send(frame);
+    for (const frame of this.#unsent.splice(0)) this.send(frame);
     await this.host.opened(this);
   }
 
   /**
-   * Closes on whatever cannot be dealt with. Nothing is lost by that: the agent comes back and its hello repeats what it has.
+   * Closes the connection after a frame that failed. Nothing is lost: the agent reconnects, and its hello repeats what it has.
    */
   #refuse(error: unknown): void {
     const about = { node_id: this.node?.id, connection: this.number };
@@ -156,13 +156,13 @@ export class Session implements Connection {
   }
 
   #resumeReading(): void {
-    if (this.socket.isPaused && this.#work.weight <= MAX_BYTES_IN_WORK) this.socket.resume();
+    if (this.socket.isPaused && this.#work.weight <= MAX_BYTES_IN_FLIGHT) this.socket.resume();
   }
 
   #ended(reason: string): void {
     this.#isClosing = true;
     this.#helloTimer.clear();
-    this.#gone = Promise.resolve(this.#welcomed).then(() =>
+    this.#closeHandled = Promise.resolve(this.#welcomed).then(() =>
       this.host.closed(this, this.#closeReason ?? reason),
     );
   }

@@ -3,7 +3,7 @@ import type { Db } from '@svc/kernel';
 import type { CpuClaimRow, NodeRow, SlotRow } from './node-row.js';
 import type { Claim, Holding } from './service.js';
 
-/** Makes the node's slots those that its agent names. A slot that a job holds is never dropped. */
+/** Sets the node's slots to those of its hello. A slot that a job holds is never deleted. */
 export async function reconcileSlots(db: Db, nodeId: string, specs: readonly SlotSpec[]): Promise<void> {
   await db<SlotRow>('slots').where({ node_id: nodeId }).update({ present: false });
   for (const { index, ...spec } of specs) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What agents are told; all packages of a release carry the same. */
+/** The version that the welcome contains; all packages of a release have the same. */
 export const SERVER_VERSION = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttemptLog, cursorBefore } from '../src/attempt-log.js';
-import { Gate } from '../src/gate.js';
+import { ConcurrencyLimit } from '../src/concurrency-limit.js';
 import { LogFile } from '../src/log-file.js';
 import { RING_LINES } from '../src/log-ring.js';
 
@@ -25,9 +25,9 @@ class FailingFile extends LogFile {
     throw new Error('EIO');
   }
 
-  override async cutTo(sizeBytes: number): Promise<void> {
+  override async truncate(sizeBytes: number): Promise<void> {
     if (this.failsCuts) throw new Error('EIO: cut');
-    await super.cutTo(sizeBytes);
+    await super.truncate(sizeBytes);
   }
 }
 
@@ -39,7 +39,7 @@ describe('a log of which the end is taken back', () => {
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'svc-log-'));
     path = join(directory, JOB, 'attempt-1.ndjson');
-    file = new FailingFile(path, new Gate(4));
+    file = new FailingFile(path, new ConcurrencyLimit(4));
     log = await AttemptLog.load(JOB, 1, file);
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -55,7 +55,7 @@ describe('a log of which the end is taken back', () => {
       () => null,
       (error: Error) => error.message,
     );
-  const reload = () => AttemptLog.load(JOB, 1, new LogFile(path, new Gate(4)));
+  const reload = () => AttemptLog.load(JOB, 1, new LogFile(path, new ConcurrencyLimit(4)));
 
   /** A sync that waits; what is given back fails it and says with what error. */
   async function failingSync(): Promise<() => Promise<string | null>> {
@@ -138,9 +138,9 @@ describe('a log of which the end is taken back', () => {
     await append(0, ['kept']);
     await log.synced();
     await append(1, ['not yet']);
-    expect([log.state.marks.stdout, log.keptState.marks.stdout]).to.deep.equal([2, 1]);
+    expect([log.state.marks.stdout, log.durableState.marks.stdout]).to.deep.equal([2, 1]);
     await log.synced();
-    expect(log.keptState.marks.stdout).to.equal(2);
+    expect(log.durableState.marks.stdout).to.equal(2);
   });
 
   it('is read on without a gap by who reads the file, also where other records stand now', async () => {

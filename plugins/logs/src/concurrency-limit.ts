@@ -1,5 +1,5 @@
-/** Lets at most so many pieces of work run at once; the others wait their turn. */
-export class Gate {
+/** Runs at most `places` tasks at once; further ones wait in the order of the calls. */
+export class ConcurrencyLimit {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -11,7 +11,7 @@ export class Gate {
     try {
       return await work();
     } finally {
-      // The place goes straight to the next one.
+      // The place is handed to the next task: `#running` stays the same.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

@@ -16,12 +16,12 @@ export function nextTurn(): Promise<void> {
 }
 
 /** For between two pieces of long work: resolves at once while the slice of this turn lasts, and else with the next turn. */
-export async function giveWay(): Promise<void> {
+export async function yieldIfSliceOver(): Promise<void> {
   if (performance.now() >= sliceEndsMs) await nextTurn();
 }
 
 /** The same for work that holds what others wait for, such as a transaction: it lets I/O in, and waits for no turn of others. */
-export async function giveWayBriefly(): Promise<void> {
+export async function yieldToEventLoop(): Promise<void> {
   await nextIteration();
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { giveWay, nextTurn } from '../src/turns.js';
+import { yieldIfSliceOver, nextTurn } from '../src/event-loop-turns.js';
 
 /** Keeps the event loop. */
 function work(ms: number): void {
@@ -35,7 +35,7 @@ describe('turns', () => {
     let [atOnce, mostAtOnce, before] = [0, 0, -1];
     const long = async () => {
       for (let piece = 0; piece < 20; piece += 1) {
-        await giveWay();
+        await yieldIfSliceOver();
         atOnce = iteration === before ? atOnce + 1 : 1;
         before = iteration;
         mostAtOnce = Math.max(mostAtOnce, atOnce);
@@ -50,7 +50,7 @@ describe('turns', () => {
   it('go on at once while the slice lasts', async () => {
     await nextTurn();
     const before = iteration;
-    for (let piece = 0; piece < 100; piece += 1) await giveWay();
+    for (let piece = 0; piece < 100; piece += 1) await yieldIfSliceOver();
     expect(iteration - before).to.be.at.most(1);
   });
 });
