@@ -36,7 +36,7 @@ function write(prefix: Buffer, last: Point, points: readonly Point[]): Buffer {
   return writer.written();
 }
 
-/** What is being written: one piece of memory for all of it, for each piece is written in one go. */
+/** One buffer for all writers: each of them finishes synchronously. */
 let scratch = Buffer.allocUnsafe(64 * 1024);
 
 class Writer {
@@ -104,7 +104,7 @@ export function decodePoints(bytes: Buffer): Point[] {
   return points;
 }
 
-/** The last `wanted` values of `count` points, in order: all that a trend asks for. */
+/** The last `wanted` values of `count` points, in order; the trend needs no more. */
 export function decodeLastValues(bytes: Buffer, count: number, wanted: number): Float64Array {
   const reader = new Reader(bytes);
   const values = new Float64Array(Math.min(count, wanted));
@@ -126,7 +126,7 @@ class Reader implements Point {
     if (bytes[0] !== FORMAT) throw new Error(`points of an unknown format: ${bytes[0]}`);
   }
 
-  /** Goes on to the next point; false when there is none. */
+  /** Reads the next point; false when there is none. */
   next(): boolean {
     if (this.#at >= this.bytes.length) return false;
     const flags = this.bytes[this.#at++] as number;
@@ -139,7 +139,7 @@ class Reader implements Point {
     return true;
   }
 
-  /** Goes on to the next point, and looks at nothing but its value. */
+  /** Returns the value of the next point and skips its other fields. */
   nextValue(): number {
     const flags = this.bytes[this.#at++] as number;
     this.#pass(flags & WIDE_STEP);

@@ -1,11 +1,11 @@
 import { comparePoints, type Point } from './point.js';
 
-/** A point without its epoch: what a digest remembers of one. */
-export type Mark = Omit<Point, 'epoch'>;
+/** A point as a digest contains it: without its epoch. */
+export type DigestPoint = Omit<Point, 'epoch'>;
 
 /**
- * What a set of points of one series comes to. Digests of disjoint sets merge into that of their union, in any order, so a
- * chunk, a series and a bucket of a thinned answer are all described by one. Among equal values the earliest point counts.
+ * A summary of a set of points of one series. The digests of disjoint sets can be merged in any order, so a chunk, a series and a bucket
+ * of a thinned answer each have one. Among equal values the earliest point counts.
  */
 export interface Digest {
   count: number;
@@ -15,15 +15,15 @@ export interface Digest {
   ts_min: number;
   ts_max: number;
   /** In the order of the series. */
-  first: Mark | null;
-  last: Mark | null;
+  first: DigestPoint | null;
+  last: DigestPoint | null;
   /** Over the finite values. */
-  min: Mark | null;
-  max: Mark | null;
+  min: DigestPoint | null;
+  max: DigestPoint | null;
   /** The first point of each value that is not finite. */
-  nan: Mark | null;
-  inf: Mark | null;
-  neg_inf: Mark | null;
+  nan: DigestPoint | null;
+  inf: DigestPoint | null;
+  neg_inf: DigestPoint | null;
 }
 
 export function emptyDigest(): Digest {
@@ -43,13 +43,13 @@ export function emptyDigest(): Digest {
   };
 }
 
-export function digestOf(points: Iterable<Mark>): Digest {
+export function digestOf(points: Iterable<DigestPoint>): Digest {
   const digest = emptyDigest();
   for (const point of points) addPoint(digest, point);
   return digest;
 }
 
-export function addPoint(digest: Digest, point: Mark): void {
+export function addPoint(digest: Digest, point: DigestPoint): void {
   digest.count += 1;
   if (point.ts < digest.ts_min) digest.ts_min = point.ts;
   if (point.ts > digest.ts_max) digest.ts_max = point.ts;
@@ -85,50 +85,50 @@ export function mergeDigest(into: Digest, other: Digest): void {
   if (other.neg_inf) into.neg_inf = earlier(into.neg_inf, other.neg_inf);
 }
 
-/** The points that must be shown of this set for no extreme to be hidden: at most 5. */
-export function extremesOf(digest: Digest): Mark[] {
-  return [digest.min, digest.max, digest.nan, digest.inf, digest.neg_inf].filter((mark) => mark !== null);
+/** The points that show all extremes of the set: at most 5. */
+export function extremesOf(digest: Digest): DigestPoint[] {
+  return [digest.min, digest.max, digest.nan, digest.inf, digest.neg_inf].filter((point) => point !== null);
 }
 
-function earlier(a: Mark | null, b: Mark): Mark {
+function earlier(a: DigestPoint | null, b: DigestPoint): DigestPoint {
   return a !== null && comparePoints(a, b) <= 0 ? a : b;
 }
 
-function later(a: Mark | null, b: Mark): Mark {
+function later(a: DigestPoint | null, b: DigestPoint): DigestPoint {
   return a !== null && comparePoints(a, b) >= 0 ? a : b;
 }
 
-function lower(a: Mark | null, b: Mark): Mark {
+function lower(a: DigestPoint | null, b: DigestPoint): DigestPoint {
   if (a === null || b.value < a.value) return b;
   return b.value > a.value ? a : earlier(a, b);
 }
 
-function higher(a: Mark | null, b: Mark): Mark {
+function higher(a: DigestPoint | null, b: DigestPoint): DigestPoint {
   if (a === null || b.value > a.value) return b;
   return b.value < a.value ? a : earlier(a, b);
 }
 
-const MARKS = ['first', 'last', 'min', 'max', 'nan', 'inf', 'neg_inf'] as const;
-type MarkName = (typeof MARKS)[number];
+const POINTS = ['first', 'last', 'min', 'max', 'nan', 'inf', 'neg_inf'] as const;
+type PointName = (typeof POINTS)[number];
 const FORMAT = 1;
 const COUNTS_BYTES = 2 + 5 * 8;
-const MARK_BYTES = 4 * 8;
+const POINT_BYTES = 4 * 8;
 
-/** A byte of format, a byte that says which marks there are, five numbers, then the marks. */
+/** The encoding: a format byte, a byte of flags for the points that are present, five numbers, then these points. */
 export function encodeDigest(digest: Digest): Buffer {
-  const bytes = Buffer.allocUnsafe(COUNTS_BYTES + MARKS.length * MARK_BYTES);
+  const bytes = Buffer.allocUnsafe(COUNTS_BYTES + POINTS.length * POINT_BYTES);
   const view = viewOf(bytes);
   let bits = 0;
   let at = COUNTS_BYTES;
-  for (let index = 0; index < MARKS.length; index += 1) {
-    const mark = digest[MARKS[index] as MarkName];
-    if (mark === null) continue;
+  for (let index = 0; index < POINTS.length; index += 1) {
+    const point = digest[POINTS[index] as PointName];
+    if (point === null) continue;
     bits |= 1 << index;
-    view.setFloat64(at, mark.step, true);
-    view.setFloat64(at + 8, mark.seq, true);
-    view.setFloat64(at + 16, mark.ts, true);
-    view.setFloat64(at + 24, mark.value, true);
-    at += MARK_BYTES;
+    view.setFloat64(at, point.step, true);
+    view.setFloat64(at + 8, point.seq, true);
+    view.setFloat64(at + 16, point.ts, true);
+    view.setFloat64(at + 24, point.value, true);
+    at += POINT_BYTES;
   }
   bytes[0] = FORMAT;
   bytes[1] = bits;
@@ -151,20 +151,20 @@ export function decodeDigest(bytes: Buffer): Digest {
   digest.ts_max = view.getFloat64(34, true);
   const bits = bytes[1] as number;
   let at = COUNTS_BYTES;
-  for (let index = 0; index < MARKS.length; index += 1) {
+  for (let index = 0; index < POINTS.length; index += 1) {
     if ((bits & (1 << index)) === 0) continue;
-    digest[MARKS[index] as MarkName] = readMark(view, at);
-    at += MARK_BYTES;
+    digest[POINTS[index] as PointName] = readPoint(view, at);
+    at += POINT_BYTES;
   }
   return digest;
 }
 
-/** Twice as fast as the reads and writes of a Buffer. */
+/** A DataView is twice as fast as the read and write methods of a Buffer. */
 function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-function readMark(view: DataView, at: number): Mark {
+function readPoint(view: DataView, at: number): DigestPoint {
   return {
     step: view.getFloat64(at, true),
     seq: view.getFloat64(at + 8, true),

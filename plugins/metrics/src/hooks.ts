@@ -3,5 +3,5 @@ import { observation } from '@svc/kernel';
 
 export type PointBatch = { readonly run_id: string; readonly points: readonly MetricPoint[] };
 
-/** After commit: the points of a batch that were new. */
+/** Fired after the commit with the new points of a batch. */
 export const pointsAppended = observation<[batch: PointBatch]>('metrics.pointsAppended');

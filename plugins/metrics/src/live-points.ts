@@ -4,15 +4,15 @@ import type { TimedPoint } from './point-writer.js';
 
 /** At most 10 messages a second. */
 const MESSAGE_INTERVAL_MS = 100;
-/** A client that cannot keep up loses the oldest points; it repairs by reading the series. */
+/** A client that cannot keep up loses the oldest points; it can read the series to get them. */
 const MAX_PENDING_POINTS = 10_000;
-/** What is on its way to a client that does not read is about so much: the rest waits as points, which all clients share. */
+/** Limits the unsent data of a slow client: further points wait in memory that all clients share. */
 const MAX_MESSAGE_BYTES = 128 * 1024;
-/** A point as JSON without its name, and a character of the name: at most about so many bytes. */
+/** Upper bounds: a point as JSON without its name, and one character of the name. */
 const POINT_BYTES = 110;
 const CHARACTER_BYTES = 3;
 
-/** The streams that are open, by run. */
+/** The open streams of points, by run. */
 export class LivePoints {
   readonly #followers = new Map<string, Set<Follower>>();
 
@@ -35,12 +35,12 @@ export class LivePoints {
     for (const follower of this.#followers.get(runId) ?? []) follower.add(points);
   }
 
-  /** The run is over: what is pending is sent, then `event: end`. */
+  /** To be called when the run has ended: sends what is pending, then `event: end`. */
   async end(runId: string): Promise<void> {
     await Promise.all([...(this.#followers.get(runId) ?? [])].map((follower) => follower.end()));
   }
 
-  /** The job has gone on to another attempt: runs that this one left LOST are over. */
+  /** To be called when the job has a further attempt: the LOST runs of this one have ended. */
   async endAttempt(jobId: string, attempt: number): Promise<void> {
     const all = [...this.#followers.values()].flatMap((followers) => [...followers]);
     const over = all.filter(({ run }) => run.job_id === jobId && run.attempt === attempt);
@@ -48,7 +48,7 @@ export class LivePoints {
   }
 }
 
-/** One client: points gather while the last message is on its way or younger than the interval. */
+/** One client: points are collected while the last message is unsent or younger than the interval. */
 class Follower {
   #pending: TimedPoint[] = [];
   #sending: Promise<void> | null = null;
@@ -101,7 +101,7 @@ class Follower {
   }
 }
 
-/** How many of the first points make one message. */
+/** How many of the first points fit in one message. */
 function countFitting(points: readonly TimedPoint[]): number {
   let sizeBytes = 0;
   const over = points.findIndex(({ name }) => {

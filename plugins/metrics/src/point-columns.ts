@@ -1,7 +1,7 @@
 import { fail } from '@svc/kernel';
 import { decodeDigest } from './digest.js';
 import type { SavepointAction, SeriesRow } from './point-rows.js';
-import type { Place } from './point.js';
+import type { Position } from './point.js';
 
 export const SAVEPOINT_SQL: Readonly<Record<SavepointAction, string>> = {
   set: 'savepoint batch',
@@ -9,8 +9,8 @@ export const SAVEPOINT_SQL: Readonly<Record<SavepointAction, string>> = {
   undo: 'rollback to savepoint batch',
 };
 
-/** The run was there when its batch was let in. */
-export function failGone(runId: string): never {
+/** For a run that was deleted after its batch was accepted. */
+export function failNoRun(runId: string): never {
   return fail('not_found', `no run "${runId}"`);
 }
 
@@ -35,6 +35,6 @@ export interface ChunkColumns {
   readonly data: Buffer;
 }
 
-export function placeOf({ step_first, seq_first }: Pick<ChunkColumns, 'step_first' | 'seq_first'>): Place {
+export function positionOf({ step_first, seq_first }: Pick<ChunkColumns, 'step_first' | 'seq_first'>): Position {
   return { step: step_first, seq: seq_first };
 }

@@ -2,7 +2,7 @@ import { yieldIfSliceOver } from '@svc/kernel';
 import { decodePoints } from './chunk-codec.js';
 import type { PointRows, SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
-import { comparePoints, type Place, type Point } from './point.js';
+import { comparePoints, type Position, type Point } from './point.js';
 import { seriesPagesOf } from './series-pages.js';
 
 /** Consecutive points of one series; never empty. */
@@ -11,14 +11,14 @@ export interface PointPage {
   readonly points: readonly Point[];
 }
 
-/** A page has at least so many points while the series has: what is read before others get at the database. */
+/** The least number of points of a page, except the last: they are read without letting other requests use the database. */
 const PAGE_POINTS = 4096;
-/** Before every point of any series. */
-const START: Place = { step: -Number.MAX_SAFE_INTEGER, seq: 0 };
+/** A position before every point. */
+const START: Position = { step: -Number.MAX_SAFE_INTEGER, seq: 0 };
 
 /**
- * The points of a run in the order (name, step, seq), page by page, in constant memory and without holding the database
- * between two pages. Points that come in meanwhile are among them where they lie ahead; those that were there are, once each.
+ * The points of a run in the order (name, step, seq), page by page, in constant memory and without holding the database between two
+ * pages. Every point that existed at the start comes exactly once; points that are stored meanwhile may be included.
  * `names` null: every metric; a name that the run does not have is left out.
  */
 export async function* pagesOf(
@@ -27,7 +27,7 @@ export async function* pagesOf(
   names: readonly string[] | null,
 ): AsyncGenerator<PointPage, undefined> {
   for (const name of [...(names ? new Set(names) : await allNames(store, runId))].sort()) {
-    let after: Place | null = null;
+    let after: Position | null = null;
     for (;;) {
       await yieldIfSliceOver();
       const points = await store.read((rows) => readPage(rows, runId, name, after));
@@ -49,8 +49,8 @@ async function findSeries(rows: PointRows, runId: string, name: string): Promise
   return run ? (await rows.findSeries(run.key, [name]))[0] : undefined;
 }
 
-/** The next points behind that place: none when it is the last. */
-async function readPage(rows: PointRows, runId: string, name: string, after: Place | null): Promise<Point[]> {
+/** The next points after that position; empty after the last one. */
+async function readPage(rows: PointRows, runId: string, name: string, after: Position | null): Promise<Point[]> {
   const series = await findSeries(rows, runId, name);
   if (!series) return [];
   const isAhead = (point: Point): boolean => after === null || comparePoints(point, after) > 0;
@@ -58,8 +58,8 @@ async function readPage(rows: PointRows, runId: string, name: string, after: Pla
   let chunk = await rows.chunkAround(series.id, after ?? START);
   while (chunk && page.length < PAGE_POINTS) {
     for (const point of decodePoints(chunk.data)) if (isAhead(point)) page.push(point);
-    const place = await rows.chunkAfter(series.id, chunk.place);
-    chunk = place && { place, data: await rows.chunkData(series.id, place) };
+    const position = await rows.chunkAfter(series.id, chunk.position);
+    chunk = position && { position, data: await rows.chunkData(series.id, position) };
   }
   if (!chunk) for (const point of decodePoints(series.tail)) if (isAhead(point)) page.push(point);
   return page;

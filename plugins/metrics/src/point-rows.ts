@@ -1,17 +1,17 @@
 import type { Digest } from './digest.js';
-import type { Place } from './point.js';
+import type { Position } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 /**
- * The tables of points below the rules, within one transaction; one implementation per database.
+ * Access to the tables of points within one transaction, with one implementation per database.
  *
- * `metric_runs`: a run that has points. `metric_seq_ranges`: the sequence numbers it has taken, as ranges that never touch,
- * so that idempotence is exact and costs next to nothing. `metric_series`: one metric of a run with its digest and its
+ * `metric_runs`: a run that has points. `metric_seq_ranges`: the sequence numbers that were stored, as ranges with gaps between them, so
+ * that idempotence is exact and cheap. `metric_series`: one metric of a run with its digest and its
  * newest points (`tail`). `metric_chunks`: the points before the tail, in the order of the series: chunks do not overlap, and
  * each is found by its first point. What `chunk-codec` and `digest` write is opaque to the database.
  */
 export interface PointRows {
-  /** Makes the run's row when it has none, and keeps other writers of the run out until the transaction ends. Throws not_found. */
+  /** Creates the run's row if it has none, and locks it until the transaction ends. Throws not_found. */
   openRun(runId: string, receivedAt: number): Promise<RunRow>;
   findRun(runId: string): Promise<RunRow | null>;
   saveRun(run: RunRow): Promise<void>;
@@ -22,27 +22,27 @@ export interface PointRows {
   replaceRanges(runKey: number, removed: readonly SeqRange[], added: readonly SeqRange[]): Promise<void>;
 
   findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]>;
-  /** The next series by name; '' comes before all names. */
-  seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]>;
+  /** The next series after that name; '' comes before all names. */
+  seriesAfter(runKey: number, name: string, limit: number): Promise<SeriesRow[]>;
   /** Returns the ids, in the same order. */
   insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]>;
   updateSeries(series: readonly SeriesRow[]): Promise<void>;
 
-  /** Of the chunks before the tail, in order. */
+  /** The heads of the chunks before the tail, in order. */
   chunkHeads(seriesId: number): Promise<ChunkHead[]>;
-  chunkData(seriesId: number, chunk: Place): Promise<Buffer>;
-  /** The chunk that `place` belongs in: the last that begins at or before it, else the first; null without chunks. */
-  chunkAround(seriesId: number, place: Place): Promise<StoredChunk | null>;
+  chunkData(seriesId: number, chunk: Position): Promise<Buffer>;
+  /** The chunk that `position` belongs in: the last that begins at or before it, else the first; null without chunks. */
+  chunkAround(seriesId: number, position: Position): Promise<StoredChunk | null>;
   /** Where the chunk after that one begins; null when it is the last. */
-  chunkAfter(seriesId: number, chunk: Place): Promise<Place | null>;
+  chunkAfter(seriesId: number, chunk: Position): Promise<Position | null>;
   /** The chunk before the tail; null without chunks. */
   lastChunk(seriesId: number): Promise<Chunk | null>;
-  /** The chunk that begins there has more points now. */
+  /** Replaces the digest and the data of the chunk that begins at `chunk.position`. */
   updateChunk(seriesId: number, chunk: Chunk): Promise<void>;
-  deleteChunk(seriesId: number, chunk: Place): Promise<void>;
+  deleteChunk(seriesId: number, chunk: Position): Promise<void>;
   insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void>;
 
-  /** One batch apart from the others of its transaction: what was written since `set` is kept or undone. */
+  /** Separates one batch from the others of its transaction: what was written since `set` is kept or undone. */
   savepoint(action: SavepointAction): Promise<void>;
 }
 
@@ -68,12 +68,12 @@ export interface SeriesRow extends NewSeries {
 
 export interface ChunkHead {
   /** Its first point. */
-  readonly place: Place;
+  readonly position: Position;
   readonly digest: Digest;
 }
 
 export interface StoredChunk {
-  readonly place: Place;
+  readonly position: Position;
   readonly data: Buffer;
 }
 

@@ -5,10 +5,10 @@ import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } fr
 import { PostgresRows } from './postgres-rows.js';
 import { SqliteRows } from './sqlite-rows.js';
 
-/** What became of one batch of a group. */
+/** The outcome of one batch of a group. */
 export type WriteOutcome = { readonly written: PointsWritten } | { readonly error: unknown };
 
-/** Called in the transaction of a group: how far its points bring each run, and the metrics that one of its runs did not have yet. */
+/** Called in the transaction of a group with the new progress of each run, and the names of metrics that are new to a run. */
 export type OnWritten = (
   trx: Db,
   written: readonly { readonly run_id: string; readonly progress: RunProgress }[],
@@ -16,7 +16,7 @@ export type OnWritten = (
 ) => Promise<void>;
 
 const DEADLOCK = '40P01';
-/** There is no savepoint left to go back to. */
+/** After these errors the whole transaction is rolled back, with its savepoints. */
 const ENDS_TRANSACTION = [DEADLOCK, 'SQLITE_FULL'];
 const DEADLOCK_TRIES = 5;
 
@@ -28,8 +28,8 @@ export class PointStore {
   ) {}
 
   /**
-   * Writes a group of batches in one transaction, in this order. One that is refused leaves nothing behind and does not hurt
-   * the others. Rejects when the transaction cannot be committed: then none of them is stored.
+   * Writes a group of batches in one transaction, in this order. A refused batch stores nothing and does not affect the others. Rejects
+   * when the transaction cannot be committed: then none of them is stored.
    */
   async write(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
     for (let tries = 1; ; tries += 1) {
@@ -41,19 +41,19 @@ export class PointStore {
     }
   }
 
-  /** Several reads of one moment. */
+  /** Several reads of one snapshot. */
   read<T>(use: (rows: PointRows) => Promise<T>): Promise<T> {
     const { db } = this.source;
     if (dialectOf(db) === 'sqlite') return readRawSqlite(db, (connection) => use(new SqliteRows(connection)));
-    const moment = { isolationLevel: 'repeatable read', readOnly: true } as const;
-    return db.transaction((trx) => use(new PostgresRows(trx)), moment);
+    const snapshot = { isolationLevel: 'repeatable read', readOnly: true } as const;
+    return db.transaction((trx) => use(new PostgresRows(trx)), snapshot);
   }
 
   #writeOnce(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
     return this.source.db.transaction(async (trx) => {
       const rows = await rowsIn(trx);
       const outcomes: WriteOutcome[] = [];
-      for (const batch of group) outcomes.push(await writeApart(rows, batch));
+      for (const batch of group) outcomes.push(await writeInSavepoint(rows, batch));
       await this.onWritten(trx, progressByRun(group, outcomes), createdNames(outcomes));
       return outcomes;
     });
@@ -62,11 +62,11 @@ export class PointStore {
 
 async function rowsIn(trx: Db): Promise<PointRows> {
   if (dialectOf(trx) === 'postgres') return new PostgresRows(trx);
-  // The connection is the transaction's own until that ends.
+  // The connection belongs to the transaction until that ends.
   return new SqliteRows(await withRawSqlite(trx, (connection) => connection));
 }
 
-async function writeApart(rows: PointRows, batch: PointsWrite): Promise<WriteOutcome> {
+async function writeInSavepoint(rows: PointRows, batch: PointsWrite): Promise<WriteOutcome> {
   await rows.savepoint('set');
   try {
     const written = await writePoints(rows, batch);

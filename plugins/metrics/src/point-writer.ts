@@ -5,12 +5,12 @@ import type { Point } from './point.js';
 import { addToSeries, newSeries, toWholeSeries } from './series-writer.js';
 import { countOf, isIn, joinRanges, toRanges, type SeqRange } from './seq-ranges.js';
 
-/** So that one run cannot fill the memory of the server or of a browser with names. */
+/** Bounds the memory that the names of one run take in the server and in a browser. */
 export const MAX_SERIES_PER_RUN = 10_000;
-/** So many series are read or written before others get their turn. */
-const STRETCH = 1000;
+/** After this many series the writer yields to the event loop. */
+const SERIES_PER_SLICE = 1000;
 
-/** A batch on its way to the store. */
+/** A batch of points to be written. */
 export interface PointsWrite {
   readonly run_id: string;
   readonly points: readonly MetricPoint[];
@@ -18,7 +18,7 @@ export interface PointsWrite {
   readonly at: number;
 }
 
-/** What became of a batch: the points that were new, with their `ts`, how many were not, and the metrics that the run did not have yet. */
+/** The result of a batch: the new points with their `ts`, the number of duplicates, and the names of metrics that are new to the run. */
 export interface PointsWritten {
   readonly accepted: readonly TimedPoint[];
   readonly duplicates: number;
@@ -33,7 +33,7 @@ export async function writePoints(
   { run_id, points, at }: PointsWrite,
 ): Promise<PointsWritten> {
   const run = await rows.openRun(run_id, at);
-  const accepted = await takeNew(rows, run, points, at);
+  const accepted = await acceptNew(rows, run, points, at);
   const duplicates = points.length - accepted.length;
   if (accepted.length === 0) return { accepted, duplicates, created: [] };
   const created = await addToRun(rows, run, groupByName(accepted));
@@ -45,8 +45,8 @@ export async function writePoints(
   return { accepted, duplicates, created };
 }
 
-/** The points whose seq the run does not have yet, each seq once; from now on the run has them. */
-async function takeNew(
+/** Returns the points whose seq is new to the run, each seq once, and stores these seqs. */
+async function acceptNew(
   rows: PointRows,
   run: RunRow,
   points: readonly MetricPoint[],
@@ -55,13 +55,13 @@ async function takeNew(
   const incoming = toRanges(points.map(({ seq }) => seq));
   const touching = await rows.rangesTouching(run.key, incoming);
   const joined = joinRanges([...touching, ...incoming]);
-  const isEachNew = countOf(joined) === countOf(touching) + points.length;
-  const fresh = isEachNew ? points : firstOfEach(points, touching);
+  const areAllNew = countOf(joined) === countOf(touching) + points.length;
+  const fresh = areAllNew ? points : firstOfEach(points, touching);
   if (fresh.length > 0) await rows.replaceRanges(run.key, touching, joined);
   return fresh.map((point) => (hasTime(point) ? point : { ...point, ts: at }));
 }
 
-/** Of each seq that is not in `taken` the first point. */
+/** The first point of each seq that is not in `taken`. */
 function firstOfEach(points: readonly MetricPoint[], taken: readonly SeqRange[]): MetricPoint[] {
   const seen = new Set<number>();
   return points.filter(({ seq }) => !isIn(taken, seq) && seen.size < seen.add(seq).size);
@@ -83,38 +83,38 @@ function groupByName(points: readonly TimedPoint[]): Map<string, Point[]> {
   return byName;
 }
 
-/** A database would store another name than the one given, perhaps that of another metric. */
+/** A database would replace half a surrogate pair, which could give the name of another metric. */
 function refuseHalfCharacters(name: string): void {
   if (/\p{Surrogate}/u.test(name))
     failValidation({ path: 'points', message: `the name ${JSON.stringify(name)} is no valid Unicode` });
 }
 
-/** Returns the names of the series that are new. Between two stretches others get at the event loop, but not at the transaction. */
+/** Returns the names of the new series. It yields to the event loop between two slices, but keeps the transaction. */
 async function addToRun(
   rows: PointRows,
   run: RunRow,
   byName: ReadonlyMap<string, Point[]>,
 ): Promise<string[]> {
   const known: SeriesRow[] = [];
-  for await (const names of stretchesOf([...byName.keys()]))
+  for await (const names of slicesOf([...byName.keys()]))
     known.push(...(await rows.findSeries(run.key, names)));
   const knownNames = new Set(known.map(({ name }) => name));
   const created = [...byName.keys()].filter((name) => !knownNames.has(name));
   refuseTooMany(run, created.length);
-  for await (const series of stretchesOf(known)) await grow(rows, series, byName);
-  for await (const names of stretchesOf(created))
+  for await (const series of slicesOf(known)) await grow(rows, series, byName);
+  for await (const names of slicesOf(created))
     await grow(rows, await create(rows, run, names, byName), byName);
   return created;
 }
 
-async function* stretchesOf<T>(all: readonly T[]): AsyncGenerator<readonly T[], undefined> {
-  for (let start = 0; start < all.length; start += STRETCH) {
+async function* slicesOf<T>(all: readonly T[]): AsyncGenerator<readonly T[], undefined> {
+  for (let start = 0; start < all.length; start += SERIES_PER_SLICE) {
     if (start > 0) await yieldToEventLoop();
-    yield all.slice(start, start + STRETCH);
+    yield all.slice(start, start + SERIES_PER_SLICE);
   }
 }
 
-/** Those with few points are stored with them; the others are returned, and have none yet. */
+/** Series with few points are stored with their points; the others are stored without points and returned. */
 async function create(
   rows: PointRows,
   run: RunRow,

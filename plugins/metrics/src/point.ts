@@ -8,11 +8,11 @@ export interface Point {
 }
 
 /** The order of a series: by step, and by seq where several points share one. No two points of a run are equal. */
-export function comparePoints(a: Place, b: Place): number {
+export function comparePoints(a: Position, b: Position): number {
   return a.step - b.step || a.seq - b.seq;
 }
 
-export interface Place {
+export interface Position {
   readonly step: number;
   readonly seq: number;
 }

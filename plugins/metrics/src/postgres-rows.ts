@@ -1,8 +1,8 @@
 import type { Db } from '@svc/kernel';
 import { decodeDigest, encodeDigest } from './digest.js';
 import {
-  failGone,
-  placeOf,
+  failNoRun,
+  positionOf,
   SAVEPOINT_SQL,
   toSeriesRow,
   type ChunkColumns,
@@ -18,7 +18,7 @@ import type {
   SeriesRow,
   StoredChunk,
 } from './point-rows.js';
-import type { Place } from './point.js';
+import type { Position } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 /** Rows of one statement: PostgreSQL takes at most 65 535 parameters. */
@@ -32,7 +32,7 @@ export class PostgresRows implements PointRows {
     const sql = `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
       on conflict (run_id) do update set run_id = excluded.run_id returning key, series_count, received_at`;
     const [row] = await this.#all<RunRow>(sql, [receivedAt, runId]);
-    return row ?? failGone(runId);
+    return row ?? failNoRun(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
@@ -79,7 +79,7 @@ export class PostgresRows implements PointRows {
     return (await this.#all<SeriesColumns>(sql, [runKey, names])).map(toSeriesRow);
   }
 
-  async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
+  async seriesAfter(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
     const sql = `select id, name, digest, tail_count, tail from metric_series
       where run_key = ? and name > ? order by name limit ?`;
     return (await this.#all<SeriesColumns>(sql, [runKey, name, limit])).map(toSeriesRow);
@@ -116,15 +116,15 @@ export class PostgresRows implements PointRows {
     const rows = await this.#chunks(seriesId)
       .select('step_first', 'seq_first', 'digest')
       .orderBy(['step_first', 'seq_first']);
-    return rows.map((row) => ({ place: placeOf(row), digest: decodeDigest(row.digest) }));
+    return rows.map((row) => ({ position: positionOf(row), digest: decodeDigest(row.digest) }));
   }
 
-  async chunkData(seriesId: number, { step, seq }: Place): Promise<Buffer> {
+  async chunkData(seriesId: number, { step, seq }: Position): Promise<Buffer> {
     const [row] = await this.#chunks(seriesId).where({ step_first: step, seq_first: seq }).select('data');
     return (row as ChunkColumns).data;
   }
 
-  async chunkAround(seriesId: number, { step, seq }: Place): Promise<StoredChunk | null> {
+  async chunkAround(seriesId: number, { step, seq }: Position): Promise<StoredChunk | null> {
     const [before] = await this.#chunks(seriesId)
       .whereRaw('(step_first, seq_first) <= (?, ?)', [step, seq])
       .orderBy([
@@ -133,15 +133,15 @@ export class PostgresRows implements PointRows {
       ])
       .limit(1);
     const row = before ?? (await this.#chunks(seriesId).orderBy(['step_first', 'seq_first']).limit(1))[0];
-    return row ? { place: placeOf(row), data: row.data } : null;
+    return row ? { position: positionOf(row), data: row.data } : null;
   }
 
-  async chunkAfter(seriesId: number, { step, seq }: Place): Promise<Place | null> {
+  async chunkAfter(seriesId: number, { step, seq }: Position): Promise<Position | null> {
     const [row] = await this.#chunks(seriesId)
       .whereRaw('(step_first, seq_first) > (?, ?)', [step, seq])
       .orderBy(['step_first', 'seq_first'])
       .limit(1);
-    return row ? placeOf(row) : null;
+    return row ? positionOf(row) : null;
   }
 
   async lastChunk(seriesId: number): Promise<Chunk | null> {
@@ -151,24 +151,24 @@ export class PostgresRows implements PointRows {
         { column: 'seq_first', order: 'desc' },
       ])
       .limit(1);
-    return row ? { place: placeOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
+    return row ? { position: positionOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
   }
 
-  async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
+  async updateChunk(seriesId: number, { position, digest, data }: Chunk): Promise<void> {
     await this.#chunks(seriesId)
-      .where({ step_first: place.step, seq_first: place.seq })
+      .where({ step_first: position.step, seq_first: position.seq })
       .update({ digest: encodeDigest(digest), data });
   }
 
-  async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {
+  async deleteChunk(seriesId: number, { step, seq }: Position): Promise<void> {
     await this.#chunks(seriesId).where({ step_first: step, seq_first: seq }).delete();
   }
 
   async insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void> {
-    const rows = chunks.map(({ place, digest, data }) => ({
+    const rows = chunks.map(({ position, digest, data }) => ({
       series_id: seriesId,
-      step_first: place.step,
-      seq_first: place.seq,
+      step_first: position.step,
+      seq_first: position.seq,
       digest: encodeDigest(digest),
       data,
     }));

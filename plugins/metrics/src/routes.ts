@@ -44,7 +44,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, parts: Met
     const run = await require(params.run_id);
     return sse(async (stream) => {
       live.follow(run, names === undefined ? null : new Set(toNames(names)), stream);
-      // Read once more: an end from here on reaches the follower.
+      // The run is read again, as it may have ended before the follower was registered.
       if (await isOver(ctx, parts, await require(run.id))) await live.end(run.id);
     });
   });
@@ -54,7 +54,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, parts: Met
   });
 }
 
-/** No metric has a name with NUL, and PostgreSQL refuses to look for one. */
+/** Names with NUL are left out: no metric has one, and PostgreSQL rejects such a query. */
 function toNames(names: string): string[] {
   return names.split(',').filter((name) => name !== '' && !name.includes('\0'));
 }

@@ -9,18 +9,18 @@ import { readSeries, type Segment, type Selection } from './series-reader.js';
 
 /** An answer is built in memory: this is about 40 MB of JSON. */
 export const MAX_POINTS_PER_ANSWER = 1_000_000;
-/** After this, others get at the database and the processor. */
-const TURN_MS = 10;
+/** After this time the reader yields the database and the processor to others. */
+const SLICE_MS = 10;
 
 /** Which points of a run; bounds are inclusive. */
 interface SeriesQuery {
-  /** Left out: every metric of the run. Names without points are left out of the answer. */
+  /** Default: every metric of the run. Names without points are left out of the answer. */
   readonly names?: readonly string[] | undefined;
   readonly step_from?: number | undefined;
   readonly step_to?: number | undefined;
   /** Only points whose `ts` is at or after this, in ms since the epoch. */
   readonly ts_from?: number | undefined;
-  /** At most so many points per series: more are thinned. */
+  /** The maximum number of points per series: longer series are thinned. */
   readonly limit: number;
 }
 
@@ -42,7 +42,7 @@ export async function readRun(
   while (next < names.length) {
     await yieldIfSliceOver();
     await store.read(async (rows) => {
-      const endMs = performance.now() + TURN_MS;
+      const endMs = performance.now() + SLICE_MS;
       do {
         for (const series of await findSeries(rows, runId, names.slice(next, next + 1)))
           answer.push([
@@ -104,11 +104,11 @@ async function findSeries(rows: PointRows, runId: string, names: readonly string
 async function segmentsOf(rows: PointRows, series: SeriesRow): Promise<Segment[]> {
   const tail = decodePoints(series.tail);
   const heads = series.digest.count > tail.length ? await rows.chunkHeads(series.id) : [];
-  const chunks = heads.map(({ place, digest }) => ({
+  const chunks = heads.map(({ position, digest }) => ({
     digest,
     load: async () => {
       await yieldIfSliceOver();
-      return decodePoints(await rows.chunkData(series.id, place));
+      return decodePoints(await rows.chunkData(series.id, position));
     },
   }));
   return [...chunks, { digest: digestOf(tail), load: async () => tail }];

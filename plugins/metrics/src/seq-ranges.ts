@@ -1,4 +1,4 @@
-/** A run of consecutive sequence numbers, both ends inclusive. */
+/** Consecutive sequence numbers, both ends inclusive. */
 export interface SeqRange {
   readonly from: number;
   readonly to: number;
@@ -19,7 +19,7 @@ export function countOf(ranges: readonly SeqRange[]): number {
   return ranges.reduce((count, { from, to }) => count + (to - from + 1), 0);
 }
 
-/** Ranges in any order as one set, ascending: what touches or overlaps becomes one range. */
+/** The union of ranges in any order, ascending: ranges that touch or overlap become one. */
 export function joinRanges(ranges: readonly SeqRange[]): SeqRange[] {
   const joined: { from: number; to: number }[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {

@@ -4,7 +4,7 @@ import type { PointStore } from './point-store.js';
 
 const SERIES_PER_PAGE = 512;
 
-/** Every series of a run in the order of the names, page by page: others get their turn, and the database, in between. */
+/** Every series of a run in the order of the names, page by page. Other requests can use the database between two pages. */
 export async function* seriesPagesOf(
   store: PointStore,
   runId: string,
@@ -14,7 +14,7 @@ export async function* seriesPagesOf(
     await yieldIfSliceOver();
     const page = await store.read(async (rows) => {
       const run = await rows.findRun(runId);
-      return run ? rows.seriesBehind(run.key, behind, SERIES_PER_PAGE) : [];
+      return run ? rows.seriesAfter(run.key, behind, SERIES_PER_PAGE) : [];
     });
     if (page.length > 0) yield page;
     if (page.length < SERIES_PER_PAGE) return;

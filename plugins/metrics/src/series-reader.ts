@@ -1,8 +1,8 @@
 import { toMetricValue, type Series } from '@svc/contract';
-import { addPoint, emptyDigest, extremesOf, mergeDigest, type Digest, type Mark } from './digest.js';
+import { addPoint, emptyDigest, extremesOf, mergeDigest, type Digest, type DigestPoint } from './digest.js';
 import { comparePoints, type Point } from './point.js';
 
-/** A stretch of a series: what it comes to is known, its points are loaded when that is not enough. */
+/** A part of a series: its digest is known, and its points are loaded only when the digest is not enough. */
 export interface Segment {
   readonly digest: Digest;
   load(): Promise<readonly Point[]>;
@@ -29,10 +29,10 @@ interface RankedPoint {
 }
 
 /**
- * The selected points of a series whose segments come in order and do not overlap. More than `limit` are thinned: the
- * first and the last stay, and of each bucket its minimum, its maximum and its first NaN, Infinity and -Infinity. A bucket
- * is a stretch of 2^n ranks of the whole series, with the smallest n that keeps within `limit`: so the answer depends on
- * the points and the question alone, never on how the points came in or lie on the disk.
+ * The selected points of a series whose segments come in order and do not overlap. More than `limit` are thinned: what remains is the first
+ * and the last point, and of each bucket its minimum, its maximum and its first NaN, Infinity and -Infinity. A bucket has 2^n ranks of
+ * the whole series, with the smallest n that keeps within `limit`. So the answer depends only on the points and the query, not on the
+ * order in which the points were stored, or on the chunks.
  */
 export async function readSeries(
   segments: readonly Segment[],
@@ -44,14 +44,14 @@ export async function readSeries(
     (sum, { segment, points }) => sum + (points?.length ?? segment.digest.count),
     0,
   );
-  const marks =
+  const shown =
     total <= limit ? await loadAll(selected) : await thin(selected, bucketLimitFor(segments, limit), limit);
   return {
-    steps: marks.map(({ step }) => step),
-    values: marks.map(({ value }) => toMetricValue(value)),
-    ts: marks.map(({ ts }) => ts),
+    steps: shown.map(({ step }) => step),
+    values: shown.map(({ value }) => toMetricValue(value)),
+    ts: shown.map(({ ts }) => ts),
     total,
-    downsampled: total > marks.length,
+    downsampled: total > shown.length,
   };
 }
 
@@ -96,38 +96,38 @@ function rankPoints(points: readonly Point[], firstRank: number): RankedPoint[] 
   return points.map((point, index) => ({ rank: firstRank + index, point }));
 }
 
-async function loadAll(selected: readonly SelectedSegment[]): Promise<Mark[]> {
-  const marks: Mark[] = [];
+async function loadAll(selected: readonly SelectedSegment[]): Promise<DigestPoint[]> {
+  const shown: DigestPoint[] = [];
   for (const { segment, points } of selected) {
-    if (points) for (const { point } of points) marks.push(point);
-    else marks.push(...(await segment.load()));
+    if (points) for (const { point } of points) shown.push(point);
+    else shown.push(...(await segment.load()));
   }
-  return marks;
+  return shown;
 }
 
-/** How many buckets there may be for their extremes, and the two ends, to keep within `limit`. */
+/** The number of buckets whose extremes, with the two ends, are at most `limit` points. */
 function bucketLimitFor(segments: readonly Segment[], limit: number): number {
   const whole = emptyDigest();
   for (const { digest } of segments) mergeDigest(whole, digest);
-  const oddKinds = [whole.nan, whole.inf, whole.neg_inf].filter((mark) => mark !== null).length;
-  const whenOddIsRare = Math.floor((limit - 2 - whole.nan_count - whole.inf_count) / 2);
-  const whenOddIsEverywhere = Math.floor((limit - 2) / (2 + oddKinds));
-  return Math.max(1, whenOddIsRare, whenOddIsEverywhere);
+  const nonFiniteKinds = [whole.nan, whole.inf, whole.neg_inf].filter((point) => point !== null).length;
+  const limitWhenRare = Math.floor((limit - 2 - whole.nan_count - whole.inf_count) / 2);
+  const limitWhenEverywhere = Math.floor((limit - 2) / (2 + nonFiniteKinds));
+  return Math.max(1, limitWhenRare, limitWhenEverywhere);
 }
 
 async function thin(
   selected: readonly SelectedSegment[],
   bucketLimit: number,
   limit: number,
-): Promise<Mark[]> {
+): Promise<DigestPoint[]> {
   const width = bucketWidth(firstRank(selected), lastRank(selected), bucketLimit);
   const whole = emptyDigest();
-  const extremes: Mark[] = [];
+  const extremes: DigestPoint[] = [];
   for (const bucket of await fillBuckets(selected, width)) {
     mergeDigest(whole, bucket);
     extremes.push(...extremesOf(bucket));
   }
-  const ends = [whole.last, whole.first].filter((mark) => mark !== null);
+  const ends = [whole.last, whole.first].filter((point) => point !== null);
   return inOrder([...ends, ...extremes], limit);
 }
 
@@ -141,7 +141,7 @@ function lastRank(selected: readonly SelectedSegment[]): number {
   return last.points?.at(-1)?.rank ?? last.rank + last.segment.digest.count - 1;
 }
 
-/** Powers of two, so that buckets of long series begin and end where chunks do. */
+/** A power of two, so that the buckets of long series consist of whole chunks. */
 function bucketWidth(firstRank: number, lastRank: number, bucketLimit: number): number {
   let width = 1;
   while (Math.floor(lastRank / width) - Math.floor(firstRank / width) >= bucketLimit) width *= 2;
@@ -169,9 +169,9 @@ async function fillBuckets(selected: readonly SelectedSegment[], width: number):
   return buckets.values();
 }
 
-/** The first `limit` different marks, by step. */
-function inOrder(marks: readonly Mark[], limit: number): Mark[] {
-  const kept = new Map<number, Mark>();
-  for (const mark of marks) if (kept.size < limit && !kept.has(mark.seq)) kept.set(mark.seq, mark);
+/** The first `limit` distinct points, sorted by position. */
+function inOrder(shown: readonly DigestPoint[], limit: number): DigestPoint[] {
+  const kept = new Map<number, DigestPoint>();
+  for (const point of shown) if (kept.size < limit && !kept.has(point.seq)) kept.set(point.seq, point);
   return [...kept.values()].sort(comparePoints);
 }

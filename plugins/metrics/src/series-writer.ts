@@ -1,12 +1,12 @@
 import { TREND_WINDOW } from '@svc/signals';
 import { appendPoints, decodePoints, encodePoints } from './chunk-codec.js';
-import { addPoint, digestOf, emptyDigest, mergeDigest, type Mark } from './digest.js';
+import { addPoint, digestOf, emptyDigest, mergeDigest, type DigestPoint } from './digest.js';
 import type { Chunk, NewSeries, PointRows, SeriesRow } from './point-rows.js';
 import { comparePoints, type Point } from './point.js';
 
-/** A full chunk: what a thinned answer looks at as one. */
+/** The number of points of a full chunk. */
 export const CHUNK_POINTS = 1024;
-/** So many points leave the tail at once: it stays within a page, which is what each batch rewrites of a series. */
+/** The tail is moved to chunks in multiples of this: it stays small, as each batch rewrites it. */
 const SEALED_AT_ONCE = CHUNK_POINTS / 4;
 /** The tail keeps at least the window of the trend, so that a summary reads no chunk. */
 const TAIL_POINTS = SEALED_AT_ONCE + TREND_WINDOW;
@@ -16,7 +16,7 @@ export function newSeries(name: string): NewSeries {
   return { name, digest: emptyDigest(), tail_count: 0, tail: encodePoints([]) };
 }
 
-/** A series that does not exist yet, with its first points; null where they are too many for a tail alone. */
+/** A series that does not exist yet, with its first points; null when these do not fit in a tail. */
 export function toWholeSeries(name: string, points: readonly Point[]): NewSeries | null {
   if (points.length >= TAIL_POINTS) return null;
   const ordered = points.length === 1 ? points : points.toSorted(comparePoints);
@@ -24,8 +24,8 @@ export function toWholeSeries(name: string, points: readonly Point[]): NewSeries
 }
 
 /**
- * Adds points that the series does not have. In order, they are appended to the tail; a tail that grows too long gives up its oldest points
- * to chunks. Late ones go where they belong, so that a series lies in one order however it came in.
+ * Adds points that the series does not have. Points after the last one are appended to the tail, whose oldest points move to chunks when it
+ * grows too long. Late points are inserted at their position, so that a series is always stored in order.
  */
 export async function addToSeries(
   rows: PointRows,
@@ -62,23 +62,23 @@ function hasChunks({ digest, tail_count }: SeriesRow): boolean {
   return digest.count > tail_count;
 }
 
-/** Chunk by chunk: the points that belong in the chunk around the first of them, then the rest. */
+/** Inserts chunk by chunk: the points that belong in the chunk around the first of them, then the rest. */
 async function insertBeforeTail(rows: PointRows, seriesId: number, points: readonly Point[]): Promise<void> {
   let rest = points;
   while (rest.length > 0) {
     const around = await rows.chunkAround(seriesId, rest[0] as Point);
     if (!around) throw new Error(`series ${seriesId} has points before its tail but no chunk`);
-    const next = await rows.chunkAfter(seriesId, around.place);
+    const next = await rows.chunkAfter(seriesId, around.position);
     const end = next === null ? -1 : rest.findIndex((point) => comparePoints(point, next) >= 0);
     const own = end < 0 ? rest : rest.slice(0, end);
     const merged = [...decodePoints(around.data), ...own].sort(comparePoints);
-    await rows.deleteChunk(seriesId, around.place);
+    await rows.deleteChunk(seriesId, around.position);
     await rows.insertChunks(seriesId, cut(merged, 2 * CHUNK_POINTS));
     rest = rest.slice(own.length);
   }
 }
 
-/** The series with these points after its chunks; of too many, the oldest go to the last chunk as long as that has room, then to new ones. */
+/** Sets the points after the chunks. If these are too many for a tail, the oldest ones fill up the last chunk, then new chunks. */
 async function withTail(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<SeriesRow> {
   const sealedCount = points.length < TAIL_POINTS ? 0 : toSealed(points.length - TREND_WINDOW);
   if (sealedCount > 0) await seal(rows, series, points.slice(0, sealedCount));
@@ -97,11 +97,11 @@ async function seal(rows: PointRows, series: SeriesRow, points: readonly Point[]
   await rows.insertChunks(series.id, cut(points.slice(room), CHUNK_POINTS));
 }
 
-function grow({ place, digest, data }: Chunk, points: readonly Point[]): Chunk {
+function grow({ position, digest, data }: Chunk, points: readonly Point[]): Chunk {
   const grown = digestOf(points);
   const { last } = digest;
   mergeDigest(grown, digest);
-  return { place, digest: grown, data: appendPoints(data, last as Mark, points) };
+  return { position, digest: grown, data: appendPoints(data, last as DigestPoint, points) };
 }
 
 /** Chunks of CHUNK_POINTS; the last one takes what is left, up to `lastLimit`. */
@@ -118,5 +118,5 @@ function cut(points: readonly Point[], lastLimit: number): Chunk[] {
 
 function toChunk(points: readonly Point[]): Chunk {
   const { step, seq } = points[0] as Point;
-  return { place: { step, seq }, digest: digestOf(points), data: encodePoints(points) };
+  return { position: { step, seq }, digest: digestOf(points), data: encodePoints(points) };
 }

@@ -7,7 +7,7 @@ export type { Point } from './point.js';
 import type { PointsWrite, PointsWritten } from './point-writer.js';
 
 export interface Metrics {
-  /** Stores points of a run that may have them and tells of the new ones; resolves after the commit. Throws as `metrics:batch` answers. */
+  /** Stores points of a run and publishes the new ones; resolves after the commit. Throws the errors of `metrics:batch`. */
   write(batch: PointsWrite): Promise<PointsWritten>;
   /** Every point in the order (name, step, seq), in constant memory. `names` null: of every metric. `runId` in canonical form. */
   points(runId: string, names: readonly string[] | null): AsyncIterable<PointPage>;

@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { decodeDigest, encodeDigest } from './digest.js';
 import {
-  failGone,
-  placeOf,
+  failNoRun,
+  positionOf,
   SAVEPOINT_SQL,
   toSeriesRow,
   type ChunkColumns,
@@ -18,7 +18,7 @@ import type {
   SeriesRow,
   StoredChunk,
 } from './point-rows.js';
-import type { Place } from './point.js';
+import type { Position } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 const SQL = {
@@ -31,7 +31,7 @@ const SQL = {
   deleteRange: `delete from metric_seq_ranges where run_key = ? and from_seq = ?`,
   insertRange: `insert into metric_seq_ranges (run_key, from_seq, to_seq) values (?, ?, ?)`,
   findSeries: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name = ?`,
-  seriesBehind: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name > ? order by name limit ?`,
+  seriesAfter: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name > ? order by name limit ?`,
   insertSeries: `insert into metric_series (run_key, name, digest, tail_count, tail) values (?, ?, ?, ?, ?)`,
   updateSeries: `update metric_series set digest = ?, tail_count = ?, tail = ? where id = ?`,
   chunkHeads: `select step_first, seq_first, digest from metric_chunks indexed by metric_chunk_heads
@@ -64,7 +64,7 @@ function statementsOf(connection: Database): Statements {
   return compiled as Statements;
 }
 
-/** Straight on the driver: no promise is pending while it works, so a batch costs one pass through the event loop. */
+/** Uses the synchronous driver without knex: a batch needs one iteration of the event loop. */
 export class SqliteRows implements PointRows {
   readonly #sql: Statements;
 
@@ -74,7 +74,7 @@ export class SqliteRows implements PointRows {
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
     this.#sql.openRun.run(receivedAt, runId);
-    return (await this.findRun(runId)) ?? failGone(runId);
+    return (await this.findRun(runId)) ?? failNoRun(runId);
   }
 
   async findRun(runId: string): Promise<RunRow | null> {
@@ -114,8 +114,8 @@ export class SqliteRows implements PointRows {
     return (rows as SeriesColumns[]).map(toSeriesRow);
   }
 
-  async seriesBehind(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
-    return (this.#sql.seriesBehind.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
+  async seriesAfter(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
+    return (this.#sql.seriesAfter.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {
@@ -134,39 +134,39 @@ export class SqliteRows implements PointRows {
 
   async chunkHeads(seriesId: number): Promise<ChunkHead[]> {
     const rows = this.#sql.chunkHeads.all(seriesId) as ChunkColumns[];
-    return rows.map((row) => ({ place: placeOf(row), digest: decodeDigest(row.digest) }));
+    return rows.map((row) => ({ position: positionOf(row), digest: decodeDigest(row.digest) }));
   }
 
-  async chunkData(seriesId: number, { step, seq }: Place): Promise<Buffer> {
+  async chunkData(seriesId: number, { step, seq }: Position): Promise<Buffer> {
     return (this.#sql.chunkData.get(seriesId, step, seq) as ChunkColumns).data;
   }
 
-  async chunkAround(seriesId: number, { step, seq }: Place): Promise<StoredChunk | null> {
+  async chunkAround(seriesId: number, { step, seq }: Position): Promise<StoredChunk | null> {
     const row = this.#sql.chunkBefore.get(seriesId, step, seq) ?? this.#sql.firstChunk.get(seriesId);
-    return row ? { place: placeOf(row as ChunkColumns), data: (row as ChunkColumns).data } : null;
+    return row ? { position: positionOf(row as ChunkColumns), data: (row as ChunkColumns).data } : null;
   }
 
-  async chunkAfter(seriesId: number, { step, seq }: Place): Promise<Place | null> {
+  async chunkAfter(seriesId: number, { step, seq }: Position): Promise<Position | null> {
     const row = this.#sql.chunkAfter.get(seriesId, step, seq) as ChunkColumns | undefined;
-    return row ? placeOf(row) : null;
+    return row ? positionOf(row) : null;
   }
 
   async lastChunk(seriesId: number): Promise<Chunk | null> {
     const row = this.#sql.lastChunk.get(seriesId) as ChunkColumns | undefined;
-    return row ? { place: placeOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
+    return row ? { position: positionOf(row), digest: decodeDigest(row.digest), data: row.data } : null;
   }
 
-  async updateChunk(seriesId: number, { place, digest, data }: Chunk): Promise<void> {
-    this.#sql.updateChunk.run(encodeDigest(digest), data, seriesId, place.step, place.seq);
+  async updateChunk(seriesId: number, { position, digest, data }: Chunk): Promise<void> {
+    this.#sql.updateChunk.run(encodeDigest(digest), data, seriesId, position.step, position.seq);
   }
 
-  async deleteChunk(seriesId: number, { step, seq }: Place): Promise<void> {
+  async deleteChunk(seriesId: number, { step, seq }: Position): Promise<void> {
     this.#sql.deleteChunk.run(seriesId, step, seq);
   }
 
   async insertChunks(seriesId: number, chunks: readonly Chunk[]): Promise<void> {
-    for (const { place, digest, data } of chunks) {
-      this.#sql.insertChunk.run(seriesId, place.step, place.seq, encodeDigest(digest), data);
+    for (const { position, digest, data } of chunks) {
+      this.#sql.insertChunk.run(seriesId, position.step, position.seq, encodeDigest(digest), data);
     }
   }
 

@@ -12,13 +12,13 @@ import {
   type SeriesEvidence,
 } from '@svc/signals';
 import { decodeLastValues, decodePoints } from './chunk-codec.js';
-import type { Mark } from './digest.js';
+import type { DigestPoint } from './digest.js';
 import type { SeriesRow } from './point-rows.js';
 import type { PointStore } from './point-store.js';
 import type { Point } from './point.js';
 import { seriesPagesOf } from './series-pages.js';
 
-/** Where the evidence on a run comes from. */
+/** Where the data of a summary comes from. */
 export interface SummarySource {
   readonly db: Db;
   readonly store: PointStore;
@@ -26,7 +26,7 @@ export interface SummarySource {
   readonly definitions: MetricDefinitions;
 }
 
-/** What a summary says of one series, and what the run's health is judged by. */
+/** What a summary says about one series, and what decides the run's health. */
 interface SeriesPart {
   readonly name: string;
   readonly metric: MetricSummary;
@@ -35,7 +35,7 @@ interface SeriesPart {
 
 const MAX_EVENTS = 20;
 
-/** Looks at what the store keeps up to date with each batch alone, so its cost does not grow with the length of the run. */
+/** Reads only the digests and tails, which each batch updates: its cost does not grow with the length of the run. */
 export async function loadSummary(source: SummarySource, run: Run, now: number): Promise<RunSummary> {
   const { db, store, events, definitions } = source;
   const critical_events = await events.list(db, { run_id: run.id, severity: 'critical' }, MAX_EVENTS);
@@ -78,7 +78,7 @@ function toPart(row: SeriesRow, meaning: MetricMeaning): SeriesPart {
   };
 }
 
-/** Of the series with the most points: how often the run reports. */
+/** How often the run reports, measured by the series with the most points. */
 function intervalOf(busiest: SeriesRow): number | null {
   return medianIntervalMs(decodePoints(busiest.tail).slice(-TREND_WINDOW));
 }
@@ -91,7 +91,7 @@ function toEvidence({ name, digest, tail }: SeriesRow, recent: Float64Array): Se
 }
 
 function toMetricSummary({ digest }: SeriesRow, recent: Float64Array, meaning: MetricMeaning): MetricSummary {
-  const { value, step, ts } = digest.last as Mark;
+  const { value, step, ts } = digest.last as DigestPoint;
   const best = meaning.direction === 'minimize' ? digest.min : digest.max;
   return {
     latest: { value: toMetricValue(value), step, ts },

@@ -3,9 +3,9 @@ import type { WriteOutcome } from './point-store.js';
 import type { PointsWrite, PointsWritten } from './point-writer.js';
 
 export interface WriteQueueLimits {
-  /** A group is closed when it has so many points: how long other requests wait for the database. */
+  /** A group is complete when it has this many points, which limits how long other requests wait for the database. */
   readonly groupPoints: number;
-  /** More than this waiting is refused with `unavailable`. */
+  /** When more points than this wait, further batches are refused with `unavailable`. */
   readonly waitingPoints: number;
 }
 
@@ -41,14 +41,14 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Lets other requests have the database, and lets batches gather.
+      // Lets other requests use the database, and more batches join the group.
       await nextTurn();
       await this.#commit(this.#takeGroup());
     }

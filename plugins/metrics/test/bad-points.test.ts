@@ -141,7 +141,7 @@ describe('points that no training should send', () => {
       expect(await values()).to.deep.equal(words);
     });
 
-    it('NaN as a JavaScript or Python client writes it: malformed JSON, naming the place', async () => {
+    it('NaN as a JavaScript or Python client writes it: malformed JSON, naming the position', async () => {
       const answer = await send(raw('NaN'));
       expect(answer.status).to.equal(422);
       expect(answer.body.error.message).to.match(/malformed JSON at line 1, column \d+/);
@@ -211,7 +211,7 @@ describe('points that no training should send', () => {
       expect(answer.body.error.message).to.include(String(16 * 1024 * 1024));
     });
 
-    it('a body that is cut short, or no object: refused, naming the place', async () => {
+    it('a body that is cut short, or no object: refused, naming the position', async () => {
       for (const body of ['{"points":[', '[]', 'null', '']) {
         expect((await send(body)).status, body).to.equal(422);
       }

@@ -70,7 +70,7 @@ describe('digest', () => {
     const digest = digestOf(plainPoints([3, 1, NaN, 1, 3, Infinity, NaN, -Infinity]));
     expect(digest).to.include({ count: 8, nan_count: 2 });
     const steps = [digest.first, digest.last, digest.min, digest.max, digest.nan, digest.inf, digest.neg_inf];
-    expect(steps.map((mark) => mark?.step)).to.deep.equal([0, 7, 1, 0, 2, 5, 7]);
+    expect(steps.map((point) => point?.step)).to.deep.equal([0, 7, 1, 0, 2, 5, 7]);
   });
 });
 

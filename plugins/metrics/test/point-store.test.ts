@@ -121,8 +121,8 @@ describe('point store', () => {
         rows.findSeries((await rows.findRun(RUN))?.key ?? 0, ['loss']),
       );
       const heads = await store.read((rows) => rows.chunkHeads(series?.id ?? 0));
-      heads.slice(1).forEach(({ place }, index) => {
-        expect(comparePoints(heads[index]?.digest.last ?? place, place)).to.be.below(0);
+      heads.slice(1).forEach(({ position }, index) => {
+        expect(comparePoints(heads[index]?.digest.last ?? position, position)).to.be.below(0);
       });
       for (const { digest } of heads) expect(digest.count).to.be.at.most(2 * CHUNK_POINTS);
       await expectExactly(store, [...late, ...early]);

@@ -1,7 +1,7 @@
 import type { AttemptKey } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 
-/** Where an attempt was sent. */
+/** An attempt and the node that it is dispatched to. */
 export interface Destination extends AttemptKey {
   readonly node_id: string;
 }
@@ -9,8 +9,8 @@ export interface Destination extends AttemptKey {
 type AssignedRow = Destination & { run_id: string };
 
 /**
- * The run that the process of this attempt reports to on this node; `newRunId` when there is none yet. An attempt that is sent twice
- * to one node has one process there and so one run; on two nodes it may have two processes, and their points must not mix.
+ * The run that the process of this attempt reports to on this node; `newRunId` is assigned when there is none yet. An attempt that is
+ * dispatched twice to one node has one process there, and so one run. On two nodes it may have two processes, whose points must not mix.
  */
 export async function assignRun(
   db: Db,
@@ -30,7 +30,7 @@ export async function findAssigned(
   return row?.run_id ?? null;
 }
 
-/** Where the attempt was sent that was given that run. */
+/** The node of the attempt that the run was assigned to. */
 export async function findNode(db: Db, runId: string): Promise<string | null> {
   const row = await db<AssignedRow>('assigned_runs').where({ run_id: runId }).first('node_id');
   return row?.node_id ?? null;

@@ -2,43 +2,43 @@ import { isTerminal, type AttemptKey, type Job, type Run, type RunStatus } from 
 import type { Tx } from '@svc/kernel';
 import type { JobAddition, JobTransition } from '@svc/plugin-jobs';
 import { findAssigned, isAssigned } from './assigned-runs.js';
-import { finishedEvent, leftBehindEvent } from './run-events.js';
+import { finishedEvent, abandonedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { findRun, insertRun, moveRun, OPEN_STATUSES, runsOfAttempt, type RunMove } from './run-store.js';
+import { findRun, insertRun, changeStatus, OPEN_STATUSES, runsOfAttempt, type StatusChange } from './run-store.js';
 
 /**
- * Keeps the runs of an attempt in step with its job, within the job's own transaction, and adds its run to the job.
+ * Keeps the runs of an attempt in sync with its job, within the transaction that changes the job, and returns the run id for the job.
  *
- * An attempt of a TRAIN job whose process exists has a run of the id that its process was given. When the attempt ends, its open
- * runs end with it; while it is LOST so are they; those still open when the job is retried stay behind as LOST.
+ * An attempt of a TRAIN job that has a process has a run with the id that the process was given. When the attempt ends, its open runs end
+ * with it; while it is LOST, they are LOST; runs that are open when the job is retried are abandoned and stay LOST.
  */
-export async function followJob(
+export async function syncRunsWithJob(
   parts: RunParts,
   { tx, before, after, at }: JobTransition,
 ): Promise<JobAddition | undefined> {
   if (!before) return undefined;
   if (after.attempt !== before.attempt) {
-    await leaveBehind(parts, tx, before, at);
+    await abandonRuns(parts, tx, before, at);
     return undefined;
   }
   const run_id = mayHaveRun(after) ? await ensureJobRun(parts, tx, after, at) : null;
-  await moveWith(parts, tx, run_id === null ? after : { ...after, run_id }, at);
+  await applyStatus(parts, tx, run_id === null ? after : { ...after, run_id }, at);
   return run_id === null ? undefined : { run_id };
 }
 
-/** Nothing is looked up for a job on its way to its start, nor for one that is evaluated. */
+/** Saves the look-up for a job that has not started, or that is an evaluation. */
 function mayHaveRun({ type, status }: Job): boolean {
   return type === 'TRAIN' && (status === 'RUNNING' || isTerminal(status));
 }
 
-/** An exit may overtake the report of its start, and a dispatch that failed never had a process. */
+/** The report of an exit may come without that of the start, and a failed dispatch never had a process. */
 function hasProcess({ status, started_at }: Job): boolean {
   return status === 'RUNNING' || status === 'SUCCEEDED' || started_at !== null;
 }
 
 /**
- * The id of the run that the process was given, which is there from now on; also where nobody but the process itself has told of its
- * start. null: there is none.
+ * Creates the run of the attempt's process if it does not exist, and returns its id; null when the attempt has no run. The process may have
+ * created the run itself by reporting to it.
  */
 async function ensureJobRun(parts: RunParts, tx: Tx, job: Job, at: number): Promise<string | null> {
   const { id: job_id, attempt, node_id } = job;
@@ -52,8 +52,8 @@ async function ensureJobRun(parts: RunParts, tx: Tx, job: Job, at: number): Prom
 }
 
 /**
- * The run of an attempt whose process reports to it before the agent's word of its start is here: an agent may be cut off that its
- * processes are not. null: the attempt was not given that run. It has ended already when its attempt is over.
+ * Creates the run of an attempt whose process reports to it before the agent has reported the start: the agent may be disconnected while
+ * its processes are not. null when the run was not assigned to the attempt. If the attempt is over, the run is created as ended.
  */
 export async function ensureReportedRun(
   { jobs, events, changed }: RunParts,
@@ -74,12 +74,12 @@ export async function ensureReportedRun(
   };
   await insertRun(tx, run);
   changed(tx, { before: null, after: run });
-  // The end of the present attempt has been told by its job, though without this run, which nobody knew then.
-  if (attempt !== job.attempt) await events.append(tx, leftBehindEvent(run), at);
+  // The end of the present attempt has its event from the job. It lacks this run, which did not exist then.
+  if (attempt !== job.attempt) await events.append(tx, abandonedEvent(run), at);
   return run;
 }
 
-/** What the run of an attempt is while its job is as it is. */
+/** The status of the run of an attempt, by the present state of its job. */
 function toRunStatus({ attempt: present, status }: Job, attempt: number): RunStatus {
   if (attempt !== present || status === 'LOST') return 'LOST';
   return isTerminal(status) ? (status as RunStatus) : 'RUNNING';
@@ -107,43 +107,43 @@ function newJobRun(job: Job, at: number): Omit<Run, 'id'> {
   };
 }
 
-async function moveWith(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
+async function applyStatus(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
   const endedAt = job.finished_at ?? at;
   if (isTerminal(job.status))
-    await endWith(parts, tx, job, { status: job.status as RunStatus, finished_at: endedAt }, at);
+    await endRuns(parts, tx, job, { status: job.status as RunStatus, finished_at: endedAt }, at);
   if (job.status === 'LOST')
-    await moveAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: endedAt });
+    await changeStatusOfAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: endedAt });
   if (job.status === 'RUNNING')
-    await moveAll(parts, tx, job, ['LOST'], { status: 'RUNNING', finished_at: null });
+    await changeStatusOfAll(parts, tx, job, ['LOST'], { status: 'RUNNING', finished_at: null });
 }
 
-async function endWith(parts: RunParts, tx: Tx, job: Job, to: RunMove, at: number): Promise<void> {
-  for (const run of await moveAll(parts, tx, job, OPEN_STATUSES, to)) {
+async function endRuns(parts: RunParts, tx: Tx, job: Job, to: StatusChange, at: number): Promise<void> {
+  for (const run of await changeStatusOfAll(parts, tx, job, OPEN_STATUSES, to)) {
     await parts.auth.endIngest(tx, { run_id: run.id }, at);
-    // The jobs plugin tells of the job's own run.
+    // The jobs plugin appends the event of the job's own run.
     if (run.id !== job.run_id) await parts.events.append(tx, finishedEvent(run), at);
   }
 }
 
-async function leaveBehind(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
-  await moveAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
+async function abandonRuns(parts: RunParts, tx: Tx, job: Job, at: number): Promise<void> {
+  await changeStatusOfAll(parts, tx, job, ['RUNNING'], { status: 'LOST', finished_at: at });
   for (const run of await runsOfAttempt(tx, job.id, job.attempt, ['LOST'])) {
     await parts.auth.endIngest(tx, { run_id: run.id }, at);
-    await parts.events.append(tx, leftBehindEvent(run), at);
+    await parts.events.append(tx, abandonedEvent(run), at);
   }
 }
 
-/** The runs that were moved, as they then are. */
-async function moveAll(
+/** Returns the changed runs. */
+async function changeStatusOfAll(
   parts: RunParts,
   tx: Tx,
   job: Job,
   from: readonly RunStatus[],
-  to: RunMove,
+  to: StatusChange,
 ): Promise<Run[]> {
   const moved: Run[] = [];
   for (const before of await runsOfAttempt(tx, job.id, job.attempt, from)) {
-    const after = await moveRun(tx, before.id, from, to);
+    const after = await changeStatus(tx, before.id, from, to);
     if (!after) continue;
     parts.changed(tx, { before, after });
     moved.push(after);

@@ -15,8 +15,8 @@ export interface CreatedRun {
 }
 
 /**
- * Stores a run in the given transaction. With the token of a job's attempt it belongs to that attempt; with another token to the
- * job's present attempt when `job_id` is given. A run of a job takes the job's project and experiment.
+ * Stores a run in the given transaction. With the token of an attempt it belongs to that attempt; with another token it belongs to the
+ * present attempt of the job `job_id`, if that is given. A run of a job gets the job's project and experiment.
  */
 export async function createRun(
   parts: RunParts,
@@ -57,7 +57,7 @@ export async function createRun(
   return { run, ingest_token };
 }
 
-/** Each run brings a token of its own, so a training must not be able to make any number of them. */
+/** Each run has a token, so the number of runs that a training can create is limited. */
 async function refuseTooMany(trx: Db, { id, attempt }: Job): Promise<void> {
   if ((await countOfAttempt(trx, id, attempt)) < MAX_RUNS_PER_ATTEMPT) return;
   fail(
@@ -79,7 +79,7 @@ async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBo
   return job;
 }
 
-/** Locked, so that the attempt cannot end between this look and the new run: it would never end with it. */
+/** Locks the job, so that the attempt cannot end before the run is stored, which then would never end. */
 async function lockJob({ jobs }: RunParts, trx: Db, jobId: string): Promise<Job> {
   return (await jobs.lock(trx, requireId('job', jobId))) ?? fail('not_found', `no job "${jobId}"`);
 }

@@ -4,12 +4,12 @@ import { eventsRef, findSubject } from '@svc/plugin-events';
 import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { findNode } from './assigned-runs.js';
-import { followJob } from './attempt-runs.js';
+import { syncRunsWithJob } from './attempt-runs.js';
 import { runChanged } from './hooks.js';
-import { KnownTargets } from './known-targets.js';
+import { IngestTargetCache } from './ingest-target-cache.js';
 import { runsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
-import { RunBook } from './run-book.js';
+import { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
 import { countRuns, findRun, moveExperimentRuns, raiseProgress } from './run-store.js';
 import { runsRef } from './service.js';
@@ -29,8 +29,8 @@ export const runs = definePlugin({
       projects: ctx.use(projectsRef),
       changed: (tx, change) => tx.afterCommit(() => ctx.fire(runChanged, change)),
     };
-    const book = new RunBook(ctx, parts);
-    const targets = new KnownTargets(parts.auth, (caller, id) => book.requireTarget(caller, id));
+    const operations = new RunOperations(ctx, parts);
+    const targets = new IngestTargetCache(parts.auth, (caller, id) => operations.requireTarget(caller, id));
     ctx.migrations(runsMigrations);
     ctx.declare(runChanged);
     ctx.tap(countUsage, async ({ db, level, ids, noun = 'runs' }) =>
@@ -40,17 +40,17 @@ export const runs = definePlugin({
     ctx.tap(findSubject, async (db, kind, id) =>
       kind === 'run' ? (await requireRun(db, id)).id : undefined,
     );
-    ctx.tap(attemptPrepare, (plan) => book.prepare(plan));
-    ctx.tap(jobTransition, (transition) => followJob(parts, transition));
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, book, parts));
+    ctx.tap(attemptPrepare, (plan) => operations.prepare(plan));
+    ctx.tap(jobTransition, (transition) => syncRunsWithJob(parts, transition));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, operations, parts));
     ctx.provide(runsRef, {
       get: findRun,
       require: requireRun,
-      requireIngest: (caller, id) => book.requireIngest(caller, id),
+      requireIngest: (caller, id) => operations.requireIngest(caller, id),
       requireTarget: (caller, id) => targets.require(caller, id),
       nodeOf: findNode,
-      update: (caller, id, fields) => book.update(caller, id, fields),
-      finish: (caller, id, status) => book.finish(caller, id, status),
+      update: (caller, id, fields) => operations.update(caller, id, fields),
+      finish: (caller, id, status) => operations.finish(caller, id, status),
       touchProgress: raiseProgress,
     });
   },

@@ -9,30 +9,30 @@ import {
   type PluginContext,
   type RouteCollector,
 } from '@svc/kernel';
-import type { RunBook } from './run-book.js';
+import type { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
 import { listRuns } from './run-store.js';
 
-export function addRoutes(routes: RouteCollector, ctx: PluginContext, book: RunBook, parts: RunParts): void {
+export function addRoutes(routes: RouteCollector, ctx: PluginContext, operations: RunOperations, parts: RunParts): void {
   routes.add(contract.createRun, async ({ body, caller }) => {
-    const { run, ingest_token } = await book.create(caller, body);
+    const { run, ingest_token } = await operations.create(caller, body);
     return created({ ...run, ingest_token });
   });
   routes.add(contract.finishRun, async ({ params, body, caller }) =>
-    ok(await book.finish(caller, params.run_id, body.status)),
+    ok(await operations.finish(caller, params.run_id, body.status)),
   );
   routes.add(contract.updateRun, async ({ params, body, caller }) =>
-    ok(await book.update(caller, params.run_id, body)),
+    ok(await operations.update(caller, params.run_id, body)),
   );
   routes.add(contract.createEvent, async ({ params, body, caller, headers }) => {
     const key = parseIdempotencyKey(headers);
-    const run = await book.requireIngest(caller, params.run_id);
+    const run = await operations.requireIngest(caller, params.run_id);
     const { event, isNew, isSame } = await parts.events.report(run, { body, key });
     if (!isSame)
       fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new event');
     return isNew ? created(event) : ok(event);
   });
-  routes.add(contract.getRun, async ({ params }) => ok(await book.require(params.run_id)));
+  routes.add(contract.getRun, async ({ params }) => ok(await operations.require(params.run_id)));
   routes.add(
     contract.listRuns,
     async ({ query: { experiment_id, project_id, job_id, limit, before, ...rest } }) => {

@@ -1,26 +1,26 @@
 import { maskSecrets } from '@svc/contract';
 import { fromJson, toJson, type Db } from '@svc/kernel';
 
-/** What a list shows of a config or an environment: so many bytes of JSON, and no longer string than this. */
+/** The limits of what a list shows of a config or an environment: its JSON in bytes, and the length of a string. */
 const LISTED_BYTES = 2048;
 const LISTED_CHARACTERS = 256;
-/** So many entries are looked at: a document may have tens of thousands, and the rest would rarely fit. */
+/** How many entries are considered: a document may have tens of thousands, and further ones would rarely fit. */
 const LISTED_ENTRIES = 500;
 
 export const DOCUMENTS = ['config', 'environment'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 export type Documents = Partial<Record<DocumentName, object>>;
 
-/** A row of `run_documents`: the whole of what the row of `runs` shows a part of; null where that is all there is. */
+/** A row of `run_documents`: the complete documents; null where the row of `runs` has the complete one. */
 type DocumentsRow = { run_id: string } & Record<DocumentName, string | null>;
 
-/** The documents that are given, without their secrets. */
+/** The given documents with masked secrets. */
 export function maskDocuments(given: Readonly<Documents>): Documents {
   const present = DOCUMENTS.filter((name) => given[name] !== undefined);
   return Object.fromEntries(present.map((name) => [name, maskSecrets(given[name] ?? {})]));
 }
 
-/** A document as the row of `runs` holds it: whole when it is small, else what of it is, in its order. */
+/** The part of a document that the row of `runs` contains: all of a small one, otherwise its small entries that fit, in their order. */
 export function toListed(document: object): object {
   if (isListedWhole(document)) return document;
   const listed: Record<string, unknown> = {};
@@ -36,14 +36,14 @@ export function toListed(document: object): object {
   return listed;
 }
 
-/** Without what is too long to be listed; undefined when that is all of it. */
+/** The entry without what is too long to be listed; undefined when nothing is left. */
 function toShort(entry: unknown): unknown {
   if (typeof entry === 'string') return entry.length <= LISTED_CHARACTERS ? entry : undefined;
   if (!isObject(entry)) return entry;
   return Object.keys(entry).length <= LISTED_ENTRIES ? withoutLongStrings(entry) : undefined;
 }
 
-/** Stores the whole of those that are larger than what a list shows. The run is there. */
+/** Stores the complete documents that are larger than what a list shows. The run must exist. */
 export async function saveDocuments(db: Db, runId: string, documents: Documents): Promise<void> {
   const columns = Object.fromEntries(
     Object.entries(documents).map(([name, document]) => [
@@ -57,7 +57,7 @@ export async function saveDocuments(db: Db, runId: string, documents: Documents)
   else await table(db).where({ run_id: runId }).update(columns);
 }
 
-/** The documents that the row of `runs` does not hold whole. */
+/** The documents of which the row of `runs` has only a part. */
 export async function loadDocuments(db: Db, runId: string): Promise<Documents> {
   const row = await table(db).where({ run_id: runId }).first();
   if (!row) return {};

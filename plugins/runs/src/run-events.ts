@@ -22,6 +22,6 @@ export function finishedEvent(run: Run): EventDraft {
   };
 }
 
-export function leftBehindEvent(run: Run): EventDraft {
+export function abandonedEvent(run: Run): EventDraft {
   return { ...finishedEvent(run), message: `attempt ${run.attempt} of its job was given up` };
 }

@@ -5,12 +5,12 @@ import type { Events } from '@svc/plugin-events';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { Projects } from '@svc/plugin-projects';
 
-/** What runs are made of. */
+/** The services that the functions on runs need. */
 export interface RunParts {
   readonly auth: Auth;
   readonly events: Events;
   readonly jobs: Jobs;
   readonly projects: Projects;
-  /** Tells the observers of `runChanged` once the transaction has committed. Nobody waits for them. */
+  /** Fires `runChanged` once the transaction has committed, without waiting for the taps. */
   readonly changed: (tx: Tx, change: Change<Run>) => void;
 }

@@ -5,9 +5,9 @@ import { toSearchName } from './run-search.js';
 
 type JsonColumn = 'config' | 'environment' | 'tags';
 
-/** A run as the table holds it: of a large config or environment the part that lists show. */
+/** A row of `runs`. It contains only the part of a large config or environment that lists show. */
 export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn | 'search_name', string>;
-/** What of a run may be changed by those who may write to it. */
+/** The fields of a run that may be changed. */
 export type RunFields = Pick<Run, 'name' | 'tags' | 'notes' | 'config' | 'environment' | 'max_steps'>;
 
 export function toRow(run: Run): RunRow {

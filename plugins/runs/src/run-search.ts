@@ -1,6 +1,6 @@
 import type { Db } from '@svc/kernel';
 
-/** A name as it is searched: the same on both databases, whose own ideas of letter case differ. */
+/** The normalized name for searches. The databases differ in how they fold letter case, so it is done here. */
 export function toSearchName(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }

@@ -6,7 +6,7 @@ import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-ro
 import { insertTags, replaceTags, toNamePatterns, toTagList } from './run-search.js';
 import type { RunProgress } from './service.js';
 
-/** A run that is LOST may be found again: it is not over. */
+/** A LOST run has not ended: its job may be found running again. */
 export const OPEN_STATUSES: readonly RunStatus[] = ['RUNNING', 'LOST'];
 
 export interface RunFilter {
@@ -27,7 +27,7 @@ export async function insertRun(db: Db, run: Run): Promise<void> {
   await saveDocuments(db, run.id, { config: run.config, environment: run.environment });
 }
 
-/** The run, its config and environment as lists show them. */
+/** The run with its config and environment as lists show them: large ones in part. */
 export async function findRun(db: Db, id: string): Promise<Run | null> {
   const row = await runs(db).where({ id }).first();
   return row ? fromRow(row) : null;
@@ -79,17 +79,17 @@ export async function countOfAttempt(db: Db, jobId: string, attempt: number): Pr
   return Number(row?.['count'] ?? 0);
 }
 
-export interface RunMove {
+export interface StatusChange {
   readonly status: RunStatus;
   readonly finished_at: number | null;
 }
 
-/** Moves the run to another status if it still has one of `from`; the run as it then is, or null. */
-export async function moveRun(
+/** Changes the status of the run if it is one of `from`. Returns the changed run, or null. */
+export async function changeStatus(
   db: Db,
   id: string,
   from: readonly RunStatus[],
-  to: RunMove,
+  to: StatusChange,
 ): Promise<Run | null> {
   const [row] = await runs(db).where({ id }).whereIn('status', from).update(to).returning('*');
   return row ? fromRow(row) : null;
@@ -115,7 +115,7 @@ export async function raiseProgress(db: Db, id: string, { step, epoch }: RunProg
   );
 }
 
-/** How many runs stand under each of these projects or experiments. */
+/** The number of runs of each of these projects or experiments. */
 export async function countRuns(
   db: Db,
   level: 'project' | 'experiment',

@@ -6,14 +6,14 @@ const MAX_KNOWN = 10_000;
 type Find = (caller: Caller, id: string) => Promise<IngestTarget>;
 
 /**
- * The runs that were written to last, in memory: what decides who may write to a run never changes. A run may be deleted while it
- * is known, which who writes to it finds out.
+ * Caches the runs that were written to most recently. The cached fields, which decide who may write to a run, never change. A run may be
+ * deleted while it is cached: then the write fails.
  */
-export class KnownTargets {
-  /** By id as the caller writes it, the one asked for longest ago first. */
+export class IngestTargetCache {
+  /** By the id as the caller has written it, least recently used first. */
   readonly #known = new Map<string, IngestTarget>();
 
-  /** `find` is the whole way: for runs that are not known, and to refuse. */
+  /** `find` makes the complete check: for runs that are not cached, and to refuse with the right error. */
   constructor(
     private readonly auth: Pick<Auth, 'mayIngest'>,
     private readonly find: Find,

@@ -13,7 +13,7 @@ import { findRun, findTarget, findWholeRun, updateRun } from './run-store.js';
 
 const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
 
-/** The schema bounds the characters: of UTF-8 each may take up to four bytes. */
+/** The schema limits the characters, each of which may take up to four bytes in UTF-8. */
 function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
   const sizeBytes = Buffer.byteLength(notes);
   if (sizeBytes > NOTES_BYTES) {
@@ -22,8 +22,8 @@ function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
   }
 }
 
-/** What happens to runs: each change in one transaction. */
-export class RunBook {
+/** The operations on runs; each change is one transaction. */
+export class RunOperations {
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'transaction'>,
     private readonly parts: RunParts,
@@ -39,7 +39,7 @@ export class RunBook {
     return this.require(run.id);
   }
 
-  /** `name`, `tags` and `notes` are for people; what the training says of itself it may change itself. */
+  /** `name`, `tags` and `notes` need write scope; the token of the training may change the other fields. */
   async update(caller: Caller, id: string, fields: Partial<RunFields>): Promise<Run> {
     const before = await this.requireIngest(caller, id);
     const forWrite = WRITE_FIELDS.filter((field) => field in fields);
@@ -55,7 +55,7 @@ export class RunBook {
     });
   }
 
-  /** The whole run. */
+  /** The run with its complete config and environment. */
   async require(id: string): Promise<Run> {
     return (await findWholeRun(this.ctx.db, requireId('run', id))) ?? fail('not_found', `no run "${id}"`);
   }
@@ -74,7 +74,7 @@ export class RunBook {
     return run;
   }
 
-  /** Who holds the token of an attempt is its process: its run is there from then on. Throws not_found. */
+  /** The caller with the token of an attempt is its process: the run assigned to the attempt is created. Throws not_found. */
   async #requireReported({ ingest }: Caller, id: string): Promise<Run> {
     const key = ingest !== null && 'job_id' in ingest ? ingest : fail('not_found', `no run "${id}"`);
     const run = await this.ctx.transaction((tx) =>
@@ -87,7 +87,7 @@ export class RunBook {
     if (!this.parts.auth.mayIngest(caller, run)) fail('forbidden', `the token is not good for run ${run.id}`);
   }
 
-  /** The process of a TRAIN job is told its run before that run exists. */
+  /** Gives the process of a TRAIN job the id of its run, which does not exist yet. */
   async prepare(plan: AttemptPlan): Promise<AttemptPlan> {
     const { job, attempt } = plan;
     if (job.type !== 'TRAIN' || job.node_id === null) return plan;
