@@ -1,8 +1,8 @@
 import type { ErrorCode, ErrorEnvelope, Issue } from '@svc/contract';
 
 /**
- * A code of the contract, or one of the client's own. `network`: no answer came. `unreadable`: an answer came that broke off, or that no
- * svc server gives (a proxy's page).
+ * A code of the contract, or one of the client. `network`: there was no answer. `unreadable`: the answer was incomplete, or not one of an
+ * svc server (such as the page of a proxy).
  */
 export type ApiErrorCode = ErrorCode | 'network' | 'unreadable';
 
@@ -18,14 +18,14 @@ interface ErrorFacts {
   /** 0 when no answer came. */
   readonly status?: number;
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The server that was asked. */
+  /** The address of the server. */
   readonly url?: string;
   /** How long the server asks to wait, in its header Retry-After. */
   readonly retryAfterMs?: number | null;
   readonly cause?: unknown;
 }
 
-/** Why a request has no result. */
+/** Why a request failed. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;
@@ -53,7 +53,7 @@ export class ApiError extends Error {
     return Array.isArray(this.details['errors']) ? (this.details['errors'] as Issue[]) : [];
   }
 
-  /** The server refuses the request itself: the same request sent again is refused again. */
+  /** The request itself is wrong: a retry would be refused as well. */
   get isFinal(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
   }

@@ -10,9 +10,9 @@ export interface Connection {
 
 export interface ClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Of every call that names no time of its own. */
+  /** For every call without its own time-out. */
   readonly timeoutMs?: number;
-  /** Hears of every answer that is not 2xx. */
+  /** Called for every answer that is not 2xx. */
   readonly onRefused?: (error: ApiError) => void;
 }
 
@@ -25,12 +25,12 @@ interface Settings {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
-/** What a route is asked with. */
+/** The input of a route. */
 export type RouteInput<R> = ParamsPart<R> & BodyPart<R> & QueryPart<R>;
 export type CallInput<R> = RouteInput<R> & Settings;
 type CallArguments<R> = object extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
 
-/** `CallInput` as it is sent. */
+/** `CallInput` without the types of the route. */
 interface RequestParts extends Settings {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
@@ -41,7 +41,7 @@ export interface Client {
   readonly connection: Connection;
   /** The body of the 2xx answer. Throws ApiError, or what `signal` was aborted with. */
   call<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<AnswerOf<R>['body']>;
-  /** The 2xx answer itself, its body not read yet: for streams and downloads. Throws as `call` does. */
+  /** The 2xx response with an unread body, for streams and downloads. Throws as `call` does. */
   open<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<Response>;
 }
 
@@ -105,7 +105,7 @@ async function readJson(response: Response, url: string, signal: AbortSignal | u
   }
 }
 
-/** A time that has run out counts as no answer; any other abort is what the caller wanted. */
+/** A time-out counts as no answer; any other abort was requested by the caller. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }

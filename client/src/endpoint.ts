@@ -1,6 +1,6 @@
 import type { RouteSpec } from '@svc/contract';
 
-/** What a request needs of a route at run time; `R` carries its types. A route of the contract can stand in its place. */
+/** The part of a route that a request needs at run time; `R` carries its types. Every route of the contract is one. */
 export interface Endpoint<R extends RouteSpec> {
   readonly method: R['method'];
   readonly path: R['path'];
@@ -9,7 +9,7 @@ export interface Endpoint<R extends RouteSpec> {
 }
 
 /**
- * A route without its schemas, for a program that is not to load them: `endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}')`.
+ * A route without its schemas, for a program that does not load them: `endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}')`.
  * The compiler refuses a method or path that is not the route's.
  */
 export function endpoint<R extends RouteSpec>(method: R['method'], path: R['path']): Endpoint<R> {

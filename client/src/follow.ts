@@ -5,14 +5,14 @@ import type { Endpoint } from './endpoint.js';
 import { pause, retryDelayMs } from './retry.js';
 import { SseParser, type SseEvent } from './sse-parser.js';
 
-/** connecting: asked, no answer yet. live: open. waiting: the connection was lost, and is made again after a pause. */
+/** connecting: the request was sent. live: the stream is open. waiting: the connection was lost, and the back-off before a reconnect runs. */
 export type FollowState = 'connecting' | 'live' | 'waiting';
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Goes on behind this event. */
+  /** Resumes after this event. */
   readonly lastEventId?: string | null;
-  /** `error`: why the connection was lost, unless the server closed it in order. */
+  /** `error`: why the connection was lost; undefined when the server closed it. */
   readonly onState?: (state: FollowState, error?: unknown) => void;
   /** Silence after which the connection counts as dead. */
   readonly silenceMs?: number;
@@ -22,9 +22,8 @@ export interface FollowOptions {
 const SILENCE_MS = 45_000;
 
 /**
- * The events of an SSE endpoint, those that arrived together at once, until the server's `event: end` or until `signal` aborts. A
- * connection that drops is made again, and goes on behind the last event. Throws the ApiError of a request that the server refuses
- * for good.
+ * The events of an SSE endpoint until the server's `event: end`, or until `signal` aborts; events that arrive together are yielded together.
+ * It reconnects after a lost connection and resumes after the last event. Throws the ApiError of a request that a retry cannot fix.
  */
 export async function* follow<R extends RouteSpec>(
   client: Client,
@@ -58,7 +57,7 @@ export async function* follow<R extends RouteSpec>(
   }
 }
 
-/** The events of one connection, after every piece that came: none for a heartbeat. */
+/** The events of one connection, yielded after each chunk; empty for a heartbeat. */
 async function* readOnce<R extends RouteSpec>(
   client: Client,
   route: R | Endpoint<R>,

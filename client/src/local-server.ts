@@ -1,10 +1,10 @@
-/** For programs on the server's host: which server works on a data directory, and the token that it has left there. */
+/** For programs on the server's host: finds the server that uses a data directory, and its token there. */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Connection } from './client.js';
 
-/** `<data dir>/server.json`: which server works on this data directory now. */
+/** The content of `<data dir>/server.json`: the server that uses this data directory. */
 export interface LocalServer {
   readonly url: string;
   readonly pid: number;
@@ -24,9 +24,9 @@ export function toDataDir(given?: string, env: NodeJS.ProcessEnv = process.env):
 }
 
 /**
- * Where the server is and who we are: what is named, then SVC_URL and SVC_TOKEN, then the server of the local data directory; null when
- * there is none. Must hold: the token left in the data directory is sent to the server that works on it alone, and nothing to an address
- * that nobody named.
+ * The address and the token: those in `named`, then SVC_URL and SVC_TOKEN, then those of the server of the local data directory; null when
+ * there is no server. Must hold: the token in the data directory is sent only to the server that uses that directory, and nothing is sent
+ * to an address that the user did not name.
  */
 export function findConnection(named: NamedServer, env: NodeJS.ProcessEnv = process.env): Connection | null {
   const dataDir = toDataDir(named.dataDir, env);
@@ -38,7 +38,7 @@ export function findConnection(named: NamedServer, env: NodeJS.ProcessEnv = proc
   return { url: url.replace(/\/+$/, ''), token };
 }
 
-/** The server that works on the data directory, or null when there is none that lives. */
+/** The running server that uses the data directory, or null. */
 export function loadLocalServer(dataDir: string): LocalServer | null {
   try {
     const server = JSON.parse(readFileSync(serverFile(dataDir), 'utf8')) as LocalServer;
@@ -57,7 +57,7 @@ export function serverFile(dataDir: string): string {
   return path.join(dataDir, 'server.json');
 }
 
-/** The token that the server left on its first start, or null. */
+/** The token that the server saved on its first start, or null. */
 export function loadToken(dataDir: string): string | null {
   try {
     return readFileSync(path.join(dataDir, 'token'), 'utf8').trim() || null;
@@ -66,7 +66,7 @@ export function loadToken(dataDir: string): string | null {
   }
 }
 
-/** Of `/proc/PID/stat`: pid (comm) state ..., where comm may hold anything. Throws when there is no such process. */
+/** Reads `/proc/PID/stat`: pid (comm) state ..., where comm may contain any character. Throws when there is no such process. */
 function readStartTicks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);

@@ -1,7 +1,7 @@
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 
-/** Doubles from a quarter of a second to 5 s; `random` (0 to 1) spreads clients over the upper half of it. */
+/** Exponential back-off from 250 ms to 5 s; `random` (0 to 1) adds jitter over the upper half. */
 export function retryDelayMs(failures: number, random = Math.random()): number {
   return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures) * (0.5 + random / 2);
 }

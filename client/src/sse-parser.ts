@@ -1,21 +1,21 @@
 export interface SseEvent {
-  /** The last id the stream has named so far, or null. */
+  /** The last id in the stream so far, or null. */
   id: string | null;
   /** `message` when the stream names none. */
   event: string;
   data: string;
 }
 
-/** Server-sent events out of text chunks that break anywhere. Comments are skipped, as the standard says. */
+/** Parses server-sent events from text chunks that may be split anywhere. Comments are skipped, as the standard says. */
 export class SseParser {
-  /** The pause before the next connection, where the server has named one. */
+  /** The delay before a reconnect, if the server has sent one. */
   retryMs: number | null = null;
   #rest = '';
   #isStart = true;
   #event = '';
   #data: string[] = [];
 
-  /** `lastId`: of the connection before. */
+  /** `lastId`: the last id of the previous connection. */
   constructor(public lastId: string | null = null) {}
 
   push(chunk: string): SseEvent[] {

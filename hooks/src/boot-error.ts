@@ -1,10 +1,10 @@
 import type { HttpError } from '@svc/validation';
 
-/** Why the server or the agent cannot start, in a sentence that says the fix. Shown without a stack. */
+/** Why the server or the agent cannot start, and what to change. Shown without a stack. */
 export class BootError extends Error {
   override readonly name = 'BootError';
 
-  /** `culprit`: the plugin or key to look for in svc.config.ts; of several the first that is found. */
+  /** `culprit`: the plugin or key to locate in svc.config.ts; if there are several, the first that is found. */
   constructor(
     message: string,
     readonly culprit?: string | readonly string[],
@@ -18,7 +18,7 @@ export function failBoot(message: string, culprit?: string | readonly string[], 
   throw new BootError(message, culprit, { cause });
 }
 
-/** True for errors that speak to their reader already: they pass through the kernel as they are. */
+/** True for errors whose message is meant for the user: the kernel passes them on unchanged. */
 export function isAnswerable(error: unknown): error is HttpError | BootError {
   return error instanceof Error && (error.name === 'HttpError' || error.name === 'BootError');
 }

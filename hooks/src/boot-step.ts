@@ -1,7 +1,7 @@
 import { failBoot, isAnswerable } from './boot-error.js';
 import { withLimit } from './with-limit.js';
 
-/** A step that takes longer hangs. */
+/** A step that takes longer counts as hanging. */
 export const BOOT_STEP_MS = 60_000;
 
 /** Runs what a plugin does at boot; a failure names the plugin and the phase. */

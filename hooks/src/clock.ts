@@ -1,6 +1,6 @@
 export type Timer = { clear(): void };
 
-/** Time as plugins see it: tests replace it by `fakeClock`. Milliseconds throughout. */
+/** The clock for plugins; tests replace it with `fakeClock`. All times are in milliseconds. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

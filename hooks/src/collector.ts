@@ -1,8 +1,8 @@
 import { failBoot } from './boot-error.js';
 
-/** Write-only: a plugin adds its own entries and sees nobody else's. */
+/** Write-only: a plugin adds its own entries and cannot see those of others. */
 export interface Collector<T extends { readonly name: string }> {
-  /** Refuses a second entry of one name, naming both plugins. */
+  /** Refuses a second entry of the same name; the error names both plugins. */
   add(entry: T): void;
 }
 

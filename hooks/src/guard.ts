@@ -4,7 +4,7 @@ import { withLimit } from './with-limit.js';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- taps of every signature
 export type Run = (...args: any[]) => unknown;
 
-/** What of a logger is used here. */
+/** The part of a logger that is used here. */
 export interface HookLog {
   warn(about: object, message: string): void;
   error(about: object, message: string): void;
@@ -14,7 +14,7 @@ export interface HookLog {
 const SLOW_MS = 1_000;
 const HUNG_MS = 10_000;
 
-/** Names the plugin and the hook in what a tap throws; errors that speak to their reader pass as they are. */
+/** Adds the plugin and the hook to an error of a tap; errors that are meant for the user are unchanged. */
 export function failingClosed(run: Run, plugin: string, hook: string) {
   return async (...args: unknown[]): Promise<unknown> => {
     try {

@@ -22,7 +22,7 @@ type Awaitable<T> = T | Promise<T>;
 type Maybe<T> = T | undefined | void;
 type HookName = `${string}.${string}`;
 
-/** Called one tap after another; a tap that throws makes the owner's call fail. */
+/** The taps are called one after another; if one throws, the owner's call fails. */
 export type Decision<Args extends readonly unknown[]> = HookRef<Args, Awaitable<void>, void>;
 export type Waterfall<Args extends readonly [unknown, ...unknown[]]> = HookRef<
   Args,
@@ -35,22 +35,22 @@ export type FirstAnswer<Args extends readonly unknown[], Answer> = HookRef<
   Answer | undefined
 >;
 export type Gather<Args extends readonly unknown[], Part> = HookRef<Args, Awaitable<Maybe<Part>>, Part[]>;
-/** Called all at once, each tap isolated: one that throws is reported and the others go on. */
+/** The taps are called concurrently and isolated: one that throws is logged, and the others continue. */
 export type Observation<Args extends readonly unknown[]> = HookRef<Args, unknown, void>;
 
-/** May refuse by throwing, or by what it does to its arguments. */
+/** A tap may refuse by throwing, or by changing its arguments. */
 export const decision = <Args extends readonly unknown[]>(name: HookName): Decision<Args> => ({
   name,
   kind: 'series',
 });
 
-/** Each tap returns the first argument, changed or as it is; the next tap gets that. */
+/** Each tap returns the first argument, changed or not; the next tap gets the result. */
 decision.waterfall = <Args extends readonly [unknown, ...unknown[]]>(name: HookName): Waterfall<Args> => ({
   name,
   kind: 'waterfall',
 });
 
-/** The first tap that returns something answers; those behind it are not called. */
+/** The first tap that returns something answers; those after it are not called. */
 decision.firstAnswer = <Args extends readonly unknown[], Answer>(
   name: HookName,
 ): FirstAnswer<Args, Answer> => ({ name, kind: 'firstAnswer' });
@@ -61,7 +61,7 @@ decision.gather = <Args extends readonly unknown[], Part>(name: HookName): Gathe
   kind: 'gather',
 });
 
-/** After the fact, as in `jobs.changed`: nobody can refuse it, and who fires it is not disturbed. */
+/** Reports something that has happened, as in `jobs.changed`: a tap can neither refuse it nor make the owner fail. */
 export const observation = <Args extends readonly unknown[]>(name: HookName): Observation<Args> => ({
   name,
   kind: 'observation',

@@ -11,7 +11,7 @@ import { failingClosed, isolated, type HookLog, type Run } from './guard.js';
 import { ownerOf, type AnyRef, type ArgsOf, type FiredOf, type HookKind, type HookRef } from './hook-ref.js';
 import type { PluginGraph } from './plugin-graph.js';
 
-/** Where a tap stands among those of its hook; without it the taps are in plugin order. */
+/** The position of a tap among those of its hook. By default the taps are in plugin order. */
 export interface TapPlace {
   /** Names of plugins. */
   readonly before?: string | readonly string[];
@@ -19,7 +19,7 @@ export interface TapPlace {
   readonly stage?: number;
 }
 
-/** What every kind of hook is called with: its arguments, and where `gather` puts the parts. */
+/** What the taps of every kind of hook get: the arguments, and the list to which `gather` adds the parts. */
 interface Call {
   readonly args: readonly unknown[];
   readonly parts: unknown[];
@@ -29,7 +29,7 @@ interface Call {
 type AnyHook = Hook<any, any> & { tapPromise: Hook<any, any>['tap'] };
 type Declared = { readonly kind: HookKind; readonly hook: AnyHook };
 
-/** By kind: the hook of tapable. A waterfall hands its first argument on by itself, so that stands alone. */
+/** The tapable hook of each kind. A waterfall hook passes its first argument on, so that argument is separate. */
 const CREATE: Readonly<Record<HookKind, () => AnyHook>> = {
   series: () => new AsyncSeriesHook<[Call]>(['call']),
   gather: () => new AsyncSeriesHook<[Call]>(['call']),
@@ -38,7 +38,7 @@ const CREATE: Readonly<Record<HookKind, () => AnyHook>> = {
   observation: () => new AsyncParallelHook<[Call]>(['call']),
 };
 
-/** The hooks of all plugins: who owns a hook declares and fires it, who requires or uses the owner may tap it during setup. */
+/** The hooks of all plugins. The owner declares and fires a hook; plugins that require or use the owner may tap it during setup. */
 export class HookTable {
   readonly #declared = new Map<string, Declared>();
   #isFrozen = false;
@@ -57,7 +57,7 @@ export class HookTable {
     this.#declared.set(name, { kind, hook: CREATE[kind]() });
   }
 
-  /** Does nothing where the owner is only used and is not there. */
+  /** Does nothing when the plugin only `uses` the owner, and that is not configured. */
   tap<Args extends readonly unknown[], Returned>(
     plugin: string,
     ref: HookRef<Args, Returned, unknown>,
@@ -100,7 +100,7 @@ export class HookTable {
     if (this.#isFrozen) failBoot(`${what} after its setup: do it in setup()`, plugin);
   }
 
-  /** tapable puts a tap whose `before` names no tap in front of all. Who has not tapped yet comes later anyway. */
+  /** tapable puts a tap first if `before` names a plugin without a tap, so such names are removed: later taps come after this one anyway. */
   #place(plugin: string, hookName: string, { taps }: AnyHook, { before = [], stage = 0 }: TapPlace) {
     const where = `plugin "${plugin}", hook "${hookName}"`;
     const { names } = this.graph;

@@ -7,14 +7,14 @@ export interface OrderedPlugin {
   readonly uses: readonly string[];
 }
 
-/** Plugins and who requires or uses whom. */
+/** The plugins and their dependencies. */
 export class PluginGraph<P extends OrderedPlugin = OrderedPlugin> {
-  /** Each behind those that it requires or uses; otherwise as configured. */
+  /** Each plugin after those that it requires or uses; otherwise in the configured order. */
   readonly plugins: readonly P[];
   readonly names: readonly string[];
   readonly #byName: ReadonlyMap<string, P>;
 
-  /** Throws for a plugin that is missing or there twice, and for a circle. `file`: the configuration, for the message. */
+  /** Throws for a missing or repeated plugin, and for a cycle. `file`: the configuration, for the message. */
   constructor(
     configured: readonly P[],
     private readonly file = 'svc.config.ts',
@@ -25,8 +25,8 @@ export class PluginGraph<P extends OrderedPlugin = OrderedPlugin> {
   }
 
   /**
-   * Whether the plugin gets at what the owner offers: false when it only uses the owner, which is not configured. Throws when it
-   * neither requires nor uses it. `what`, as in `uses the service "jobs"`, is for the message.
+   * Whether the plugin can use what the owner offers: false when it only `uses` the owner, and that is not configured. Throws when it
+   * neither requires nor uses the owner. `what`, as in `uses the service "jobs"`, is for the message.
    */
   reaches(plugin: string, owner: string, what: string): boolean {
     const { requires = [], uses = [] }: Partial<OrderedPlugin> = this.#byName.get(plugin) ?? {};
@@ -68,7 +68,7 @@ export class PluginGraph<P extends OrderedPlugin = OrderedPlugin> {
   }
 }
 
-/** The program itself, on either side: what it offers is for every plugin, and everything is for it. */
+/** The server's and the agent's own kernel: every plugin may use what it offers, and it may use every plugin. */
 const KERNEL = ['kernel', 'agent'];
 
 /** The name of a plugin's factory: `runner-process` is made by `runnerProcess()`. */

@@ -1,13 +1,13 @@
 import type { Static, TObject } from 'typebox';
 import { failBoot } from './boot-error.js';
 
-/** What both kinds of plugin, of the server and of the agent, are made of. `Ctx` is what `setup` gets. */
+/** The definition of a plugin of the server or of the agent. `Ctx` is the context that `setup` gets. */
 export interface PluginDefinition<Ctx, Options extends TObject = TObject> {
   /** Folder name = plugin name, kebab-case. */
   readonly name: string;
-  /** Must be in the configuration, and are set up before. */
+  /** Plugins that must be in the configuration and are set up before this one. */
   readonly requires?: readonly string[];
-  /** Set up before, where they are in the configuration. */
+  /** Plugins that are set up before this one if they are in the configuration. */
   readonly uses?: readonly string[];
   readonly options?: Options;
   setup(ctx: Ctx, options: Static<Options>): void | Promise<void>;
@@ -40,7 +40,7 @@ export function toPluginFactory<Ctx, Options extends TObject>(
   const { name, requires = [], uses = [], options: optionsSchema = NO_OPTIONS, setup } = definition;
   const plugin = { name, requires, uses, optionsSchema, setup };
   const factory: PluginFactory<Ctx, Options> = (options = {}) => ({ ...plugin, options });
-  // A configuration that lists the factory itself is told the line by this name.
+  // The error for a configuration that lists the factory instead of calling it uses this name.
   return Object.defineProperty(factory, 'name', { value: name });
 }
 
@@ -51,7 +51,7 @@ export async function checkOptions({
   options,
 }: Pick<Plugin<never>, 'name' | 'optionsSchema' | 'options'>): Promise<Record<string, unknown>> {
   const complete = structuredClone(options);
-  // Loaded here: a program whose plugins have no options need not load a validator.
+  // Imported below: a program whose plugins have no options need not load the validator.
   const isPlain = Object.keys(options).length + Object.keys(optionsSchema.properties).length === 0;
   if (isPlain) return complete;
   const { compileCheck } = await import('@svc/validation');

@@ -1,7 +1,7 @@
 import { failBoot, isAnswerable } from './boot-error.js';
 import { Collection, type Collected, type Collector } from './collector.js';
 
-/** A hook that is called once, after every setup: each tap adds what its plugin has. */
+/** A hook that is called once, after all setups: each tap adds the entries of its plugin. */
 export class Registration<To> {
   readonly #taps: { readonly plugin: string; readonly run: (to: To) => void }[] = [];
   #isOver = false;
@@ -29,7 +29,7 @@ export class Registration<To> {
   }
 }
 
-/** What the taps add, by its name. `kind`, as in `runner`, is for messages. */
+/** The entries that the taps add, by name. `kind`, as in `runner`, is for messages. */
 export function collectNamed<T extends { readonly name: string }>(
   registration: Registration<Collector<T>>,
   kind: string,

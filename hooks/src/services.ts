@@ -13,7 +13,7 @@ export interface ServiceRef<T> {
 
 export const serviceRef = <T>(name: string, plugin: string = name): ServiceRef<T> => ({ name, plugin });
 
-/** What the plugins provide. A plugin gets at the services of those that it requires or uses. */
+/** The services of all plugins. A plugin can use the services of those that it requires or uses. */
 export class Services {
   readonly #provided = new Collection<unknown>('service');
 

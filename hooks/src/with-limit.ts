@@ -1,4 +1,4 @@
-/** Rejects when the work is not done in time; the work itself goes on. Real time, also in tests with a fake clock. */
+/** Rejects when the work takes too long, without stopping it. Uses real time, also in tests with a fake clock. */
 export async function withLimit<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,14 +1,14 @@
 import { nextTurn } from './event-loop-turns.js';
 
-/** An answer shows so much of a list. */
+/** The maximum size of a list in an answer. */
 export const LIST_BYTES = 8 * 1024 * 1024;
-/** So much is written in one turn. */
+/** How much is written in one turn of the event loop. */
 const SLICE_CHARS = 256 * 1024;
-/** Objects are written entry by entry down to this level: what lies below is small in every answer. */
+/** Objects are written entry by entry down to this level: deeper values are small in every answer. */
 const LEVELS = 3;
 /** Elements of an array that are written at once. */
 const ELEMENTS = 16;
-/** Items of a list, of which all together are bounded, that are written at once. */
+/** Items of a list that are written at once. */
 const ITEMS = 32;
 
 interface List {
@@ -16,7 +16,7 @@ interface List {
   readonly [key: string]: unknown;
 }
 
-/** The JSON text of an answer. Of a list so many items as fit are shown, at least one, and `truncated` says that there are more. */
+/** The JSON text of an answer. A list contains as many items as fit, at least one; `truncated` says that there are more. */
 export async function toJsonBytes(body: unknown): Promise<Buffer> {
   const slices: Buffer[] = [];
   let slice = '';
@@ -36,8 +36,8 @@ function* listPieces({ items, ...rest }: List): Generator<string> {
   let count = ITEMS;
   yield '{"items":[';
   while (shown < items.length) {
-    const few = items.slice(shown, shown + count);
-    const text = JSON.stringify(few).slice(1, -1);
+    const chunk = items.slice(shown, shown + count);
+    const text = JSON.stringify(chunk).slice(1, -1);
     sizeBytes += Buffer.byteLength(text);
     if (sizeBytes > LIST_BYTES && shown + count > 1) {
       if (count === 1) break;
@@ -46,14 +46,14 @@ function* listPieces({ items, ...rest }: List): Generator<string> {
       continue;
     }
     yield shown === 0 ? text : `,${text}`;
-    shown += few.length;
+    shown += chunk.length;
   }
   const others = shown < items.length ? { ...rest, ...endedBy(items[shown - 1], rest) } : rest;
   const tail = [...piecesOf(others, 1)].join('').slice(1);
   yield `]${tail === '}' ? '' : ','}${tail}`;
 }
 
-/** A list that is continued by time goes on behind the last item that is shown. */
+/** `next_before` of a list that is paged by time: the time of the last item shown. */
 function endedBy(last: unknown, rest: object): object {
   const next = 'next_before' in rest && { next_before: (last as { created_at: number }).created_at };
   return { ...next, truncated: true };
@@ -62,20 +62,20 @@ function endedBy(last: unknown, rest: object): object {
 function* piecesOf(value: unknown, levels: number): Generator<string> {
   if (levels > 0 && Array.isArray(value)) return void (yield* elementsOf(value));
   if (levels === 0 || !isPlain(value)) return void (yield JSON.stringify(value));
-  let mark = '{';
+  let separator = '{';
   for (const [key, inner] of Object.entries(value)) {
     if (inner === undefined) continue;
-    yield `${mark}${JSON.stringify(key)}:`;
+    yield `${separator}${JSON.stringify(key)}:`;
     yield* piecesOf(inner, levels - 1);
-    mark = ',';
+    separator = ',';
   }
-  yield mark === '{' ? '{}' : '}';
+  yield separator === '{' ? '{}' : '}';
 }
 
 function* elementsOf(array: readonly unknown[]): Generator<string> {
   for (let first = 0; first < array.length; first += ELEMENTS) {
-    const few = JSON.stringify(array.slice(first, first + ELEMENTS)).slice(1, -1);
-    yield `${first === 0 ? '[' : ','}${few}`;
+    const chunk = JSON.stringify(array.slice(first, first + ELEMENTS)).slice(1, -1);
+    yield `${first === 0 ? '[' : ','}${chunk}`;
   }
   yield array.length === 0 ? '[]' : ']';
 }

@@ -26,7 +26,7 @@ export function createApp(parts: ServerParts): Koa {
   return app;
 }
 
-/** Of the most specific routes that the path fits: `/runs/compare` is no run, whatever is asked of it. */
+/** The methods of the most specific route that matches the path: `/runs/compare` is never a run, whatever the method. */
 function methodsOf(ctx: Koa.Context): string[] {
   const fitting = ctx['matched'] as { name: string; methods: string[] }[];
   const methods = fitting.filter(({ name }) => name === fitting[0]?.name).flatMap((layer) => layer.methods);
@@ -126,7 +126,7 @@ function answerBy({ spec, handler, admit }: HttpRoute, parts: ServerParts): Koa.
   const readInput = compileInput(spec);
   return async (ctx: Koa.Context) => {
     if (!methodsOf(ctx).includes(ctx.method)) refuseMethod(ctx);
-    const caller = await parts.gate(ctx.get('Authorization'), spec.scope);
+    const caller = await parts.authorize(ctx.get('Authorization'), spec.scope);
     admit?.(ctx);
     const gone = new AbortController();
     const share = new BodyShare();
@@ -170,7 +170,7 @@ async function send(
   } else if (ctx.method !== 'HEAD' && !ctx.res.closed) answerSse(ctx, reply, parts, caller!);
 }
 
-/** A long download does not outlive its token. */
+/** Aborts a download when its token is revoked or expires. */
 function cutWithToken({ req, res }: Koa.Context, tokens: TokenWatch): void {
   const unwatch = tokens.watch(req.headers.authorization ?? '', () => res.destroy());
   res.once('close', unwatch);

@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { HttpError } from '@svc/validation';
 import { nextTurn } from './event-loop-turns.js';
 
-/** Bodies of all requests that are not answered yet: a body takes several times its size once it is parsed. */
+/** The size of all bodies of unanswered requests: a body takes several times its size in memory once it is parsed. */
 const MAX_HELD_BYTES = 256 * MIB;
-/** Larger ones are parsed and checked in a turn of their own each. */
+/** Larger bodies wait for a turn of the event loop before they are parsed and checked. */
 const LARGE_BYTES = 16 * 1024;
 
 let heldBytes = 0;
 
-/** What a request holds of the memory for bodies, from its first byte until it is answered. */
+/** The share of a request in the memory for bodies, from its first byte until it is answered. */
 export class BodyShare {
   #bytes = 0;
 
@@ -31,11 +31,11 @@ export class BodyShare {
 }
 
 /** Resolves when a body of that size may be parsed, or be checked. */
-export async function takeTurn(bytes: number): Promise<void> {
+export async function waitForTurn(bytes: number): Promise<void> {
   if (bytes > LARGE_BYTES) await nextTurn();
 }
 
-/** Counts while it arrives. What comes after a refusal is let go, so that the client can read the answer. */
+/** Reads the body and checks its size while it arrives. The rest of a refused body is discarded, so that the client can read the answer. */
 export function readBody(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] | null = [];

@@ -1,6 +1,6 @@
 import type { IngestBinding, Scope } from '@svc/contract';
 
-/** Who makes a request, as `authenticate` says. */
+/** Who makes a request, as returned by `authenticate`. */
 export interface Caller {
   readonly token_id: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import { toId, type ErrorEnvelope, type IdKind } from '@svc/contract';
 import { isAnswerable } from '@svc/hooks';
 import { HttpError, fail } from '@svc/validation';
 
-/** A sentence for the client when the database or the machine is at fault for an error, else null. */
+/** Returns a message for the client when an outage of the database or the host caused the error, otherwise null. */
 export type ExplainOutage = (error: unknown) => string | null;
 
 /** The canonical form of an identifier from a path; 404 when it is malformed. */
@@ -10,7 +10,7 @@ export function requireId(kind: IdKind, input: string): string {
   return toId(kind, input) ?? fail('not_found', `no ${kind} "${input}"`);
 }
 
-/** The canonical form of an identifier that a filter names, if it names one. `require` throws not_found. */
+/** The canonical form of the identifier in a filter, if it is given. `require` throws not_found. */
 export async function idOf(
   given: string | undefined,
   require: (id: string) => Promise<{ readonly id: string }>,
@@ -18,7 +18,7 @@ export async function idOf(
   return given === undefined ? undefined : (await require(given)).id;
 }
 
-/** The answer to whatever was thrown. Of a defect it tells nothing but the request id. */
+/** The answer for anything that was thrown. For a defect it contains only the request id. */
 export function toHttpError(error: unknown, request_id: string, explainOutage: ExplainOutage): HttpError {
   if (isAnswerable(error) && error.name === 'HttpError') return error;
   if ((error as Error | undefined)?.name === 'URIError')

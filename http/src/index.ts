@@ -1,7 +1,7 @@
 export { LIST_BYTES } from './answer.js';
 export type { Caller } from './caller.js';
 export { idOf, requireId, type ExplainOutage } from './errors.js';
-export { createGate, type Gate } from './gate.js';
+export { createAuthorization, type Authorize } from './authorize.js';
 export { parseIdempotencyKey } from './idempotency-key.js';
 export { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
 export type { HttpConfig } from './parts.js';

@@ -10,17 +10,17 @@ import {
   refuse,
   type Check,
 } from '@svc/validation';
-import { readBody, takeTurn, type BodyShare } from './body.js';
+import { readBody, waitForTurn, type BodyShare } from './body.js';
 
-/** In a longer text the place of a mistake is not looked for: it takes many tries. */
+/** The position of a mistake is not searched for in a longer text, as that parses it many times. */
 const MAX_SEARCHED_BYTES = 64 * 1024;
-/** A body may have one value or name for so many bytes of its limit: what a handler does with each costs more than parsing it. */
+/** A body may have one value or name per this many bytes of its limit: handling one costs more than parsing it. */
 const BYTES_OF_A_PART = 16;
 
 type Input = { readonly query: Record<string, unknown>; readonly body: unknown };
 type ReadInput = (request: IncomingMessage, search: string, share: BodyShare) => Promise<Input>;
 
-/** Reads and checks what a request of that route brings; throws 422 and 413. Of a repeated parameter the last counts. */
+/** Reads and checks query and body of a request; throws 422 and 413. The last one of a repeated parameter counts. */
 export function compileInput(spec: RouteSpec): ReadInput {
   const schema = spec.query ?? Type.Object({}, { additionalProperties: false });
   const checkQuery = compileCheck(schema);
@@ -31,9 +31,9 @@ export function compileInput(spec: RouteSpec): ReadInput {
     const query = coerce(Object.fromEntries(new URLSearchParams(search)), schema);
     refuse(checkQuery(query));
     const bytes = await readBody(request, limitBytes, share);
-    await takeTurn(bytes.length);
+    await waitForTurn(bytes.length);
     const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type'] ?? '', maxParts);
-    await takeTurn(bytes.length);
+    await waitForTurn(bytes.length);
     return { query, body: takeBody(body, checkBody) };
   };
 }
@@ -82,7 +82,7 @@ function toPlace(text: string): string {
   return ` at line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
-/** V8 does not always say where: the first character with which the text so far cannot become JSON any more. */
+/** V8 does not always name the position. This finds the first character after which the text cannot become valid JSON. */
 function findMistake(text: string): number {
   let [low, high] = [0, text.length];
   while (low < high) {

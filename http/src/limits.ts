@@ -1,30 +1,30 @@
 import { MIB } from '@svc/contract';
 
-/** What clients may take of the server. Waits are in real time, also in tests with a fake clock. */
+/** Limits for clients. Times are real time, also in tests with a fake clock. */
 export interface HttpLimits {
-  /** Sockets of all kinds; further ones are closed at once. */
+  /** Open sockets of all kinds; further ones are closed at once. */
   readonly connections: number;
   readonly headerBytes: number;
   /** From the opening of a connection, or the first byte of a further request, to the end of the headers. */
   readonly headersMs: number;
   /** Between two requests of one connection. */
   readonly keepAliveMs: number;
-  /** A request is given up when nothing of its body has come for so long; one that keeps flowing may take any time. */
+  /** A request is aborted when none of its body has arrived for this time; an upload that progresses may take any time. */
   readonly stalledBodyMs: number;
-  /** A client that takes nothing of its answer for so long is cut. */
+  /** A client that receives nothing of its answer for this time is disconnected. */
   readonly stalledAnswerMs: number;
-  /** After an answer that did not wait for the whole body, the client may go on sending for so long. */
+  /** How long a client may go on sending its body after it has been answered. */
   readonly unreadBodyMs: number;
-  /** Event streams that are open at once. */
+  /** Open event streams. */
   readonly streams: number;
   readonly streamsPerToken: number;
-  /** What may be on its way to all event streams together. */
+  /** Unsent data of all event streams together. */
   readonly streamBytes: number;
-  /** How often the tokens of open answers and sockets are asked about. */
+  /** How often the tokens of open answers and sockets are checked. */
   readonly tokenCheckMs: number;
-  /** Between two pings of a WebSocket; it is cut when it has left MISSED_PINGS unanswered. */
+  /** Between two pings of a WebSocket; it is terminated after MISSED_PINGS without an answer. */
   readonly pingMs: number;
-  /** A WebSocket to which more is waiting to be sent is cut. */
+  /** A WebSocket with more unsent data than this is terminated. */
   readonly socketBytes: number;
 }
 

@@ -6,7 +6,7 @@ const LEAST_BYTES = 128 * 1024;
 const MOST_BYTES = 4 * MIB;
 const RETRY_AFTER_S = 10;
 
-/** Counts the event streams that are open, so that their number and the memory they take stay bounded. */
+/** Counts the open event streams to limit their number and their memory. */
 export class OpenStreams {
   #count = 0;
   readonly #byToken = new Map<string, number>();
@@ -28,7 +28,7 @@ export class OpenStreams {
     return () => this.#add(tokenId, -1);
   }
 
-  /** What may be on its way to one stream. */
+  /** The limit of unsent data of one stream. */
   get bytesPerStream(): number {
     const share = this.limits.streamBytes / Math.max(1, this.#count);
     return Math.max(LEAST_BYTES, Math.min(MOST_BYTES, share));

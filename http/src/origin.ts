@@ -5,7 +5,7 @@ import type { HttpConfig } from './parts.js';
 export type OriginPolicy = Omit<HttpConfig, 'port'>;
 
 /**
- * Keeps other sites' pages out, also those that reach this server under a name of their own (DNS rebinding).
+ * Refuses requests from the pages of other sites, also from those that reach this server under their own host name (DNS rebinding).
  * Returns the foreign origin that is allowed to read the answer, or null.
  */
 export function admitOrigin({ headers }: IncomingMessage, policy: OriginPolicy): string | null {
@@ -13,7 +13,7 @@ export function admitOrigin({ headers }: IncomingMessage, policy: OriginPolicy):
   if (!isHostAllowed(toHostName(host), policy)) {
     fail('forbidden', `the host name "${host}" is not allowed; add it to allowedHosts (SVC_ALLOWED_HOSTS)`);
   }
-  // Behind a proxy that ends TLS the scheme differs, so the host and port decide what is our own.
+  // Behind a proxy that terminates TLS the scheme differs, so only host and port are compared.
   if (origin === undefined || /^https?:\/\/(.*)$/.exec(origin)?.[1] === host) return null;
   if (policy.allowedOrigins.includes(origin)) return origin;
   return fail(

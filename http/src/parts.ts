@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/hooks';
 import type { Logger } from 'pino';
 import type { ExplainOutage } from './errors.js';
-import type { Gate } from './gate.js';
+import type { Authorize } from './authorize.js';
 import type { HttpLimits } from './limits.js';
 import type { OpenStreams } from './open-streams.js';
 import type { FrozenRoutes } from './routes.js';
@@ -17,9 +17,9 @@ export interface HttpConfig {
   readonly allowedOrigins: readonly string[];
 }
 
-/** What the HTTP side is made of. */
+/** What the HTTP server needs. */
 export interface HttpParts extends FrozenRoutes {
-  readonly gate: Gate;
+  readonly authorize: Authorize;
   readonly config: HttpConfig;
   readonly log: Logger;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface HttpParts extends FrozenRoutes {
   readonly closing: AbortSignal;
 }
 
-/** What its answers and sockets share. */
+/** What the answers and sockets of the server share. */
 export interface ServerParts extends HttpParts {
   readonly tokens: TokenWatch;
   readonly streams: OpenStreams;

@@ -12,9 +12,9 @@ export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly body: BodyOf<R>;
   readonly caller: R['scope'] extends 'none' ? Caller | null : Caller;
   readonly headers: IncomingHttpHeaders;
-  /** Aborts when the client goes away, or is cut by a server that closes. */
+  /** Aborts when the client disconnects, or is disconnected by a server that closes. */
   readonly signal: AbortSignal;
-  /** The last resort: what the route's data cannot say. */
+  /** For what the route's data cannot express. */
   readonly koa: Koa.Context;
 }
 
@@ -54,11 +54,11 @@ export interface SseMessage {
 export interface SseStream {
   /** The client's `Last-Event-ID`: it has everything up to and including it. */
   readonly lastEventId: string | null;
-  /** Aborts when the client is gone, was cut, or the server closes. */
+  /** Aborts when the client disconnects, was disconnected, or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Resolves once handed to the socket, or once the stream is closed; never rejects. Await it in a replay; in live
-   * fan-out do not: a client with too many bytes in flight is cut, and resumes by `Last-Event-ID`.
+   * Resolves once the message was handed to the socket, or the stream is closed; never rejects. Await it in a replay, but not in a live
+   * fan-out: a client with too many bytes in flight is disconnected and resumes by `Last-Event-ID`.
    */
   write(message: SseMessage): Promise<void>;
   /** Sends `event: end` and closes. */

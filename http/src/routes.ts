@@ -13,7 +13,7 @@ export type HttpRoute = {
 type UpgradeRoute = { readonly path: string; readonly scope: RouteScope; readonly open: UpgradeHandler };
 
 export interface FrozenRoutes {
-  /** The more specific first: `/runs/compare` before `/runs/{run_id}`, whatever the order of the plugins. */
+  /** More specific ones first: `/runs/compare` before `/runs/{run_id}`, whatever the order of the plugins. */
   readonly routes: readonly HttpRoute[];
   readonly upgrades: readonly UpgradeRoute[];
   readonly fallback: Koa.Middleware | undefined;
@@ -27,7 +27,7 @@ export class RouteTable {
   readonly #upgrades = new Collection<UpgradeRoute>('WebSocket');
   readonly #fallback = new Collection<Koa.Middleware>('fallback');
 
-  /** What that plugin adds its routes to. */
+  /** The collector to which that plugin adds its routes. */
   collectorOf(plugin: string): RouteCollector {
     return {
       add: (spec, handler, admit) =>

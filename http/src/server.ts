@@ -20,28 +20,28 @@ export interface Address {
 
 export interface HttpServer {
   listen(): Promise<Address>;
-  /** Stops listening, lets running requests end within the grace, then cuts what is left. */
+  /** Stops listening, lets running requests end within the grace, then closes the remaining connections. */
   close(graceMs: number): Promise<void>;
 }
 
-/** An offer of h2c, as curl and Java make it, is not taken up: that request is an ordinary one. WebSockets alone are upgrades. */
+/** Only a WebSocket request is an upgrade. A request that offers h2c, as those of curl and Java, is answered as an ordinary one. */
 class Request extends IncomingMessage {
   get upgrade(): boolean {
     return this.headers.upgrade?.toLowerCase() === 'websocket';
   }
-  // What the parser makes of it.
+  // The parser sets it for every kind of upgrade.
   set upgrade(_isAnyOffered: boolean) {}
 }
 
 export function createHttpServer(given: HttpParts): HttpServer {
   const { limits, log } = given;
-  const tokens = new TokenWatch(given.gate, limits.tokenCheckMs);
+  const tokens = new TokenWatch(given.authorize, limits.tokenCheckMs);
   const parts = { ...given, tokens, streams: new OpenStreams(limits) };
   const answer = createApp(parts).callback();
   const server = createServer(toSettings(limits), (request, response) => {
     response.setMaxListeners(0);
     cutWhenStalled(request, response, limits);
-    // A connection that is kept alive would keep a closing server waiting.
+    // An idle keep-alive connection would delay the close of the server.
     response.once('close', () => parts.closing.aborted && setImmediate(() => server.closeIdleConnections()));
     void answer(request, response);
   });
@@ -84,8 +84,8 @@ function toSettings({ headersMs, headerBytes, keepAliveMs }: HttpLimits) {
 }
 
 /**
- * A socket on which nothing moves tells it by `timeout`. Either its client is at fault, or the handler is at work: then it is
- * looked at again later.
+ * A socket without traffic emits `timeout`. If its client does not send or receive, it is closed; if the handler is still working, the
+ * time-out starts again.
  */
 function cutWhenStalled(request: IncomingMessage, response: ServerResponse, limits: HttpLimits): void {
   const { socket } = request;

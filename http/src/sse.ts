@@ -11,14 +11,14 @@ const HEARTBEAT_MS = 15_000;
 const CUT_AFTER_MS = 1_000;
 
 /**
- * Answers by a stream of events, which is closed when `open` throws. A client with too much on its way is cut, and resumes by
- * `Last-Event-ID`; but one message, however large, is always sent while nothing else is on its way.
+ * Answers with a stream of events, which is closed when `open` throws. A client with too much unsent data is disconnected and resumes by
+ * `Last-Event-ID`. A single message is always sent, however large it is, when nothing else is unsent.
  */
 export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerParts, caller: Caller): void {
   const { clock, closing, log, streams, tokens, limits } = parts;
   const leave = streams.enter(caller.token_id);
   const transform = new SseTransform(ctx);
-  // The class has switched it off.
+  // SseTransform has switched the time-out off.
   ctx.req.socket.setTimeout(limits.stalledAnswerMs);
   const gone = new AbortController();
   const unsettled = new Set<() => void>();
@@ -27,7 +27,7 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
   async function send(message: RawMessage): Promise<void> {
     if (gone.signal.aborted || transform.ended) return;
     const sizeBytes = Buffer.byteLength(message.data);
-    if (inFlightBytes > 0 && inFlightBytes + sizeBytes > streams.bytesPerStream) return cut();
+    if (inFlightBytes > 0 && inFlightBytes + sizeBytes > streams.bytesPerStream) return disconnect();
     inFlightBytes += sizeBytes;
     await new Promise<void>((resolve) => {
       unsettled.add(resolve);
@@ -39,23 +39,23 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
     });
   }
 
-  function cut(): void {
+  function disconnect(): void {
     gone.abort();
     ctx.res.destroy();
   }
 
-  /** Ends the answer without an `end` event. The class's own end() does nothing. */
-  function hangUp(): void {
+  /** Ends the answer without an `end` event. `end()` of SseTransform does nothing, so that of its parent class is called. */
+  function endAnswer(): void {
     if (!transform.ended) (Transform.prototype.end as () => void).call(transform);
     transform.ended = true;
   }
 
   function endForToken(): void {
-    hangUp();
-    setTimeout(cut, CUT_AFTER_MS).unref();
+    endAnswer();
+    setTimeout(disconnect, CUT_AFTER_MS).unref();
   }
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     if (inFlightBytes === 0) void send({ data: ': heartbeat' });
   }
 
@@ -70,23 +70,23 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
       }),
     end: () => void transform.sendEnd({ event: 'end', data: '{}' }),
   };
-  const heartbeat = clock.setInterval(beat, HEARTBEAT_MS);
+  const heartbeat = clock.setInterval(sendHeartbeat, HEARTBEAT_MS);
   const unwatch = tokens.watch(ctx.get('Authorization'), endForToken);
-  closing.addEventListener('abort', hangUp);
+  closing.addEventListener('abort', endAnswer);
   ctx.res.once('close', () => {
     heartbeat.clear();
     unwatch();
     leave();
-    closing.removeEventListener('abort', hangUp);
+    closing.removeEventListener('abort', endAnswer);
     gone.abort();
     transform.destroy();
     for (const resolve of unsettled) resolve();
   });
   ctx.status = 200;
   ctx.body = transform;
-  if (closing.aborted) return hangUp();
+  if (closing.aborted) return endAnswer();
   void (async () => open(stream))().catch((err: unknown) => {
     log.error({ err, path: ctx.path, request_id: ctx.state['requestId'] as string }, 'a stream failed');
-    hangUp();
+    endAnswer();
   });
 }

@@ -1,14 +1,14 @@
 import { isAnswerable, systemClock, type Timer } from '@svc/hooks';
-import type { Gate } from './gate.js';
+import type { Authorize } from './authorize.js';
 
-/** Ends what is still open when its token is revoked or expires. It asks in real time, and only while something is open. */
+/** Ends open answers and sockets whose token is revoked or expires. It checks in real time, and only while something is open. */
 export class TokenWatch {
   readonly #open = new Map<string, Set<() => void>>();
   #timer: Timer | null = null;
   #isChecking = false;
 
   constructor(
-    private readonly gate: Gate,
+    private readonly authorize: Authorize,
     private readonly everyMs: number,
   ) {}
 
@@ -37,10 +37,10 @@ export class TokenWatch {
     for (const end of ends) end();
   }
 
-  /** A failure to find out, as when the database is away, refuses nobody. */
+  /** If the check itself fails, such as in an outage of the database, the token is not refused. */
   async #isRefused(authorization: string): Promise<boolean> {
     try {
-      await this.gate(authorization, 'any');
+      await this.authorize(authorization, 'any');
       return false;
     } catch (error) {
       return isAnswerable(error) && 'code' in error && /^(unauthorized|forbidden)$/.test(error.code);

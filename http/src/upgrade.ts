@@ -8,16 +8,16 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { toEnvelope, toHttpError } from './errors.js';
 import { admitOrigin } from './origin.js';
 import type { HttpParts, ServerParts } from './parts.js';
-import { SocketCare } from './socket-care.js';
+import { SocketWatch } from './socket-watch.js';
 
 const SETTINGS = { noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false };
 const CUT_AFTER_MS = 1_000;
 
-/** WebSocket endpoints. Whoever may not in gets an HTTP answer with the error envelope, not a socket. */
+/** WebSocket endpoints. A refused request gets an HTTP answer with the error envelope. */
 export function serveUpgrades(server: Server, parts: ServerParts) {
-  const { upgrades, gate, config, log, tokens } = parts;
+  const { upgrades, authorize, config, log, tokens } = parts;
   const sockets = new WebSocketServer(SETTINGS);
-  const care = new SocketCare(parts.limits, log);
+  const watch = new SocketWatch(parts.limits, log);
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     admitOrigin(request, config);
@@ -25,10 +25,10 @@ export function serveUpgrades(server: Server, parts: ServerParts) {
     const route =
       upgrades.find((known) => known.path === path) ?? fail('not_found', `no WebSocket at ${path}`);
     const { authorization = '' } = request.headers;
-    const caller = await gate(authorization, route.scope);
+    const caller = await authorize(authorization, route.scope);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       webSocket.on('error', (err) => log.debug({ err, path }, 'a socket failed'));
-      care.add(webSocket);
+      watch.add(webSocket);
       if (caller)
         webSocket.once(
           'close',
@@ -49,9 +49,9 @@ export function serveUpgrades(server: Server, parts: ServerParts) {
   });
 
   return {
-    /** Says goodbye to every socket; cuts those that are still there after the grace. */
+    /** Closes every socket, and terminates those that are still open after the grace. */
     async close(graceMs: number): Promise<void> {
-      care.close();
+      watch.close();
       for (const client of sockets.clients) client.close(CLOSE.goingAway, 'the server closes');
       const gone = new Promise((resolve) => sockets.close(resolve));
       const cut = () => sockets.clients.forEach((client) => client.terminate());
@@ -65,7 +65,7 @@ function endForToken(socket: WebSocket): void {
   setTimeout(() => socket.terminate(), CUT_AFTER_MS).unref();
 }
 
-/** Writes an error envelope where there is no response object: refused upgrades, and requests that are no HTTP. */
+/** Writes an error envelope where there is no response object: for refused upgrades and malformed requests. */
 export function answerRaw(
   socket: Duplex,
   err: unknown,
@@ -84,6 +84,6 @@ export function answerRaw(
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`, ...lines, '', ''].join('\r\n');
-  // Not left half open: a peer that never ends its side would keep a closing server waiting.
+  // Not left half open: a peer that never closes its side would delay the close of the server.
   if (socket.writable) socket.end(head + body, () => socket.destroy());
 }

@@ -60,7 +60,7 @@ export { isDatabaseOutage } from './db/outage.js';
 export { isUniqueViolation } from './db/unique-violation.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export { authenticate, type Change } from './hooks.js';
-export { InTurn } from './in-turn.js';
+export { CoalescedWork } from './coalesced-work.js';
 export { createKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
 export * from './plugin.js';

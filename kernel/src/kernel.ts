@@ -12,7 +12,7 @@ import {
 } from '@svc/hooks';
 import {
   DEFAULT_LIMITS,
-  createGate,
+  createAuthorization,
   createHttpServer,
   toUrl,
   type Address,
@@ -33,9 +33,9 @@ import type { PluginContext } from './plugin.js';
 import { collectAll, createRegistrations, tapsOf, type Registered } from './registrations.js';
 
 export interface Kernel {
-  /** Boots to the end. A boot that fails closes what it opened; its BootError says the fix. */
+  /** Boots completely. If the boot fails, everything is closed again, and the BootError says what to change. */
   start(): Promise<Address>;
-  /** Boots up to the migrations: services and the database can be used, but no plugin is at work and nothing listens. */
+  /** Boots up to the migrations: services and the database can be used, but no plugin gets `ready`, and nothing listens. */
   open(): Promise<void>;
   /** May be called at any time, more than once. */
   close(): Promise<void>;
@@ -96,8 +96,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   async function boot(): Promise<Address> {
     const { hooks, table } = await open();
     for (const step of steps.ready) await runStep(step.plugin, 'ready', step.run);
-    const gate = createGate((bearer) => hooks.fire('kernel', authenticate, bearer));
-    const around = { gate, config, log, clock, limits, explainOutage, closing: closing.signal };
+    const authorize = createAuthorization((bearer) => hooks.fire('kernel', authenticate, bearer));
+    const around = { authorize, config, log, clock, limits, explainOutage, closing: closing.signal };
     const http = createHttpServer({ ...table, ...around });
     const address = await http.listen();
     closeHttp = () => http.close(shutdownGraceMs);
@@ -150,7 +150,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     if (closing.signal.aborted) failBoot('the server was closed while it was starting');
   }
 
-  /** A plugin that fails to close, or does not in time, is named and left behind. */
+  /** A plugin that fails to close, or is too slow, is logged and skipped. */
   async function closeAll(): Promise<void> {
     closing.abort();
     await closeHttp();

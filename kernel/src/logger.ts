@@ -4,7 +4,7 @@ export type { Logger };
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** JSON lines, on stderr unless told. Whatever is logged under a telling name is censored, as a second line of defence. */
+/** Logs JSON lines, to stderr by default. Fields with the name of a secret are censored as a second line of defence. */
 export function createLogger(
   level: LogLevel,
   to: DestinationStream = pino.destination({ fd: 2, sync: true }),
@@ -21,7 +21,7 @@ export function createLogger(
   );
 }
 
-/** With its causes. Must hold: of its own fields the code alone, for others hold a statement or values of a database (`sql`, `detail`). */
+/** Must hold: only `code` is logged of an error's additional fields, as others contain SQL or values of the database (`sql`, `detail`). */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   const { type, message, stack, ...fields } = pino.stdSerializers.err(error);

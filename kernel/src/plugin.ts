@@ -28,13 +28,13 @@ export interface PluginContext {
   readonly config: ServerInfo;
   /** Usable from `ready` on. */
   readonly db: Db;
-  /** Commits what `work` does, then does what it has registered by `tx.afterCommit`. Usable from `ready` on. */
+  /** Runs `work` in a transaction, and after the commit what it has registered with `tx.afterCommit`. Usable from `ready` on. */
   readonly transaction: Transact;
   /** The registrations, to be tapped during setup. */
   readonly hooks: RegistrationTaps;
   /** Everything that the registrations have collected. Usable from `ready` on. */
   readonly registered: Registered;
-  /** During setup: makes a hook of this plugin known, so that others can tap it. */
+  /** During setup: declares a hook of this plugin, so that others can tap it. */
   declare(ref: AnyRef): void;
   /** During setup, on a hook of a plugin in `requires` or `uses`. */
   tap<Args extends readonly unknown[], Returned>(
@@ -42,17 +42,17 @@ export interface PluginContext {
     run: NoInfer<(...args: Args) => Returned>,
     place?: TapPlace,
   ): void;
-  /** Calls the taps of a hook of this plugin. Of an observation it never rejects. */
+  /** Calls the taps of a hook of this plugin. It never rejects for an observation. */
   fire<Ref extends AnyRef>(ref: Ref, ...args: ArgsOf<Ref>): Promise<FiredOf<Ref>>;
-  /** During setup alone. */
+  /** Only during setup. */
   provide<T>(ref: ServiceRef<T>, implementation: T): void;
-  /** Of a plugin in `requires`, or of one in `uses` that is there. */
+  /** The service of a plugin in `requires`, or of one in `uses` that is configured. */
   use<T>(ref: ServiceRef<T>): T;
   has<T>(ref: ServiceRef<T>): boolean;
   migrations(list: readonly Migration[]): void;
   /** After the migrations and before listening, in plugin order. A throw stops the boot. */
   ready(run: () => void | Promise<void>): void;
-  /** Once requests are answered. */
+  /** Called once the server answers requests. */
   listening(run: (address: Address) => void | Promise<void>): void;
   /** Last in, first out, before the database closes. */
   onClose(dispose: () => void | Promise<void>): void;

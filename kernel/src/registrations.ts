@@ -2,7 +2,7 @@ import type { Detector, Notifier, RunnerServer, SemanticRule } from '@svc/contra
 import { Registration, collectNamed, type Collected, type Collector } from '@svc/hooks';
 import { RouteTable, type FrozenRoutes, type RouteCollector } from '@svc/http';
 
-/** The hooks by which plugins add what the product is made of. */
+/** The registrations to which plugins add routes, runners, detectors, notifiers and semantic rules. */
 export const createRegistrations = () => ({
   routes: new Registration<RouteCollector>('routes'),
   runners: new Registration<Collector<RunnerServer>>('runners'),
@@ -13,7 +13,7 @@ export const createRegistrations = () => ({
 
 export type Registrations = ReturnType<typeof createRegistrations>;
 
-/** What plugins see of them: `ctx.hooks.routes.tap(ctx.name, (routes) => routes.add(...))` in setup. */
+/** How plugins use them in setup: `ctx.hooks.routes.tap(ctx.name, (routes) => routes.add(...))`. */
 export type RegistrationTaps = { readonly [K in keyof Registrations]: Pick<Registrations[K], 'tap'> };
 
 export interface Registered {
@@ -40,7 +40,7 @@ export function collectAll(hooks: Registrations): { table: FrozenRoutes; registe
   return { table, registered };
 }
 
-/** As one plugin sees them: it taps under its own name, whatever it says. */
+/** The registrations for one plugin: each tap gets that plugin's name, whatever name is given. */
 export function tapsOf(hooks: Registrations, plugin: string): RegistrationTaps {
   const taps = Object.entries(hooks).map(([name, hook]) => {
     const tap = (_name: string, run: (to: never) => void) => hook.tap(plugin, run as never);

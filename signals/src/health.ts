@@ -1,35 +1,35 @@
 import type { RunHealth, RunStatus } from '@svc/contract';
 
-/** What the health of a run is judged by. Times in ms since the epoch. */
+/** The input of `healthOf`. Times are in ms since the epoch. */
 export interface HealthEvidence {
   readonly status: RunStatus;
   readonly now: number;
-  /** When the last points came in, by the server's clock; null without any. */
+  /** When the server received the last points; null without any. */
   readonly received_at: number | null;
-  /** The time between the last points of the run's busiest series, in ms; null while there are too few to tell. */
+  /** The median time between the last points of the series with the most points, in ms; null while there are too few. */
   readonly interval_ms: number | null;
   readonly series: readonly SeriesEvidence[];
   /** Events of severity critical, newest first. */
   readonly critical_events: readonly { readonly title: string }[];
 }
 
-/** A point, as far as a reason names it. */
-interface Place {
+/** The part of a point that a reason names. */
+interface StepValue {
   readonly step: number;
   readonly value: number;
 }
 
 export interface SeriesEvidence {
   readonly name: string;
-  /** What the series has of values that are not finite: how many are NaN, and the first point of each kind. */
+  /** The values of the series that are not finite: the number of NaN, and the first point of each kind. */
   readonly digest: {
     readonly nan_count: number;
-    readonly nan: Place | null;
-    readonly inf: Place | null;
-    readonly neg_inf: Place | null;
+    readonly nan: StepValue | null;
+    readonly inf: StepValue | null;
+    readonly neg_inf: StepValue | null;
   };
-  /** Where a loss has jumped lately, and from what. */
-  readonly spike: (Place & { readonly median: number }) | null;
+  /** The newest spike of a loss, and the median before it. */
+  readonly spike: (StepValue & { readonly median: number }) | null;
 }
 
 const STALE_INTERVALS = 10;
@@ -57,8 +57,8 @@ function toNanReason({ name, digest }: SeriesEvidence): string {
 }
 
 function toInfinityReasons({ name, digest }: SeriesEvidence): string[] {
-  const places = [digest.inf, digest.neg_inf].filter((place) => place !== null);
-  return places.map(({ value, step }) => `${name} is ${value} at step ${step}`);
+  const infinite = [digest.inf, digest.neg_inf].filter((point) => point !== null);
+  return infinite.map(({ value, step }) => `${name} is ${value} at step ${step}`);
 }
 
 function toSpikeReasons({ name, spike }: SeriesEvidence): string[] {
@@ -75,7 +75,7 @@ function staleReasons({ status, now, received_at, interval_ms }: HealthEvidence)
   return [`no point for ${Math.round(silentMs / 1000)} s; before, one came about every ${usual} s`];
 }
 
-/** The median time between the last points of a series, in ms; null when they share one moment. */
+/** The median time between the points, in ms; null when all have the same time. */
 export function medianIntervalMs(points: readonly { readonly ts: number }[]): number | null {
   const times = [...new Set(points.map(({ ts }) => ts))].sort((a, b) => a - b);
   const gaps = times.slice(1).map((ts, index) => ts - (times[index] as number));

@@ -1,11 +1,11 @@
-/** The median of at least one number, none of them NaN. Reorders `values`: finding one place takes less than sorting all. */
+/** The median of at least one number, none of them NaN. Reorders `values`: a selection is faster than sorting. */
 export function medianOf(values: Float64Array): number {
   const middle = values.length >>> 1;
   const upper = placeRank(values, middle);
   return values.length % 2 === 1 ? upper : (upper + largest(values, middle)) / 2;
 }
 
-/** The number of that rank, now at its place: none before it is larger, none after it smaller (Hoare's quickselect). */
+/** Moves the number of that rank to its index (Hoare's quickselect): afterwards none before it is larger, and none after it smaller. */
 function placeRank(values: Float64Array, rank: number): number {
   let low = 0;
   let high = values.length - 1;
@@ -28,7 +28,7 @@ function placeRank(values: Float64Array, rank: number): number {
   return values[rank] as number;
 }
 
-/** Of the first `count`. */
+/** The largest of the first `count` values. */
 function largest(values: Float64Array, count: number): number {
   let found = -Infinity;
   for (let index = 0; index < count; index += 1) found = Math.max(found, values[index] as number);

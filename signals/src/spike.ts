@@ -1,18 +1,18 @@
 import { medianOf } from './median.js';
 
-/** A loss that exceeds so many times the median of the values before it has jumped. */
+/** A loss is a spike when it exceeds this many times the median of the values before it. */
 const SPIKE_FACTOR = 3;
 const HISTORY = 32;
 const MIN_HISTORY = 4;
 
 export interface Spike {
-  /** Of the value, in what was given. */
+  /** The index of the value in the input. */
   readonly index: number;
-  /** Of the up to 32 finite values before it. */
+  /** The median of the up to 32 finite values before it. */
   readonly median: number;
 }
 
-/** The newest spike among values, oldest first; null without one. NaN and infinities are passed over: they are told of by themselves. */
+/** The newest spike among values, oldest first; null without one. NaN and infinities are ignored: the health reports them separately. */
 export function newestSpike(values: Float64Array): Spike | null {
   if (!mayHaveSpikes(values)) return null;
   const finite = values.filter(Number.isFinite);
@@ -25,7 +25,7 @@ export function newestSpike(values: Float64Array): Spike | null {
   return null;
 }
 
-/** Of nearly all series it is enough to know the highest and the lowest value. */
+/** A quick test that rules out nearly all series by their highest and lowest value. */
 function mayHaveSpikes(values: Float64Array): boolean {
   let [lowest, highest] = [Infinity, 0];
   for (const value of values) {
@@ -36,7 +36,7 @@ function mayHaveSpikes(values: Float64Array): boolean {
   return highest > SPIKE_FACTOR * Math.max(0, lowest);
 }
 
-/** Spikes are told of losses alone: other numbers jump for good reasons. The words of a name are those that its direction is guessed by. */
+/** Only losses can have spikes: other metrics may jump for good reasons. The name is split into words as for guessing its direction. */
 export function isLoss(name: string): boolean {
   return name
     .toLowerCase()

@@ -1,20 +1,19 @@
 import type { Trend } from '@svc/contract';
 import { medianOf } from './median.js';
 
-/** Trend and spikes look at so many of the last points. */
+/** The number of last points that decide on trend and spikes. */
 export const TREND_WINDOW = 64;
 const MIN_POINTS = 4;
-/** A rise must be so many times what noise alone would show. */
+/** A rise must exceed its standard error by this factor. */
 const SIGNIFICANCE = 4;
-/** Makes the median absolute deviation of normal noise its standard deviation. */
+/** Converts the median absolute deviation of normal noise to its standard deviation. */
 const MAD_TO_SIGMA = 1.4826;
 
 /**
- * The trend of the last values, oldest first. A line is laid through them by the median of the slopes between each point and the one
- * half a window later (Theil's method: up to a quarter of the values may be wild). It is a trend when the line rises or falls
- * over the window by more than 4 times the standard error that the residuals' median absolute deviation gives
- * such a rise. Neither a change of unit nor of origin changes the answer. Values that are not finite are left out;
- * with fewer than 4 points it is `unknown`.
+ * The trend of the last values, oldest first. The slope is the median of the slopes between each point and the one half a window later
+ * (Theil's method: up to a quarter of the values may be outliers). It is a trend when the line rises or falls over the window by more than
+ * 4 standard errors, estimated by the median absolute deviation of the residuals. The result does not depend on the unit or the origin
+ * of the values. Values that are not finite are ignored; with fewer than 4 points it is `unknown`.
  */
 export function trendOf(values: Float64Array): Trend {
   const recent = toUnitScale(lastFinite(values));
@@ -28,7 +27,7 @@ export function trendOf(values: Float64Array): Trend {
   return rise > 0 ? 'increasing' : 'decreasing';
 }
 
-/** A copy. Loops, here and below: a summary does this for hundreds of series. */
+/** A copy without values that are not finite. This file uses loops for speed: a summary has hundreds of series. */
 function lastFinite(values: Float64Array): Float64Array {
   const found = new Float64Array(Math.min(values.length, TREND_WINDOW));
   let count = 0;
@@ -39,7 +38,7 @@ function lastFinite(values: Float64Array): Float64Array {
   return found.subarray(0, count);
 }
 
-/** In place, so that no difference overflows. By a power of 2, which rounds nothing. */
+/** Scales in place, so that no difference overflows. The factor is a power of 2, so nothing is rounded. */
 function toUnitScale(values: Float64Array): Float64Array {
   let largest = 0;
   for (const value of values) largest = Math.max(largest, Math.abs(value));

@@ -5,15 +5,15 @@ import { failValidation, type Mistakes } from './errors.js';
 import { explain } from './explain.js';
 import { boundTextLength } from './text-length.js';
 
-/** What is wrong with a value, in plain words; an empty list: nothing. Fills in defaults in place. */
+/** Returns what is wrong with a value, as messages for the user; empty when it is valid. Fills in defaults in place. */
 export type Check = (value: unknown) => Mistakes;
 
-// One schema with an $id may be part of many; strictTypes would refuse what TypeBox writes for enums and unions.
+// addUsedSchema: one schema with an $id may be part of many. strictTypes would refuse TypeBox's enums and unions.
 const settings = { verbose: true, addUsedSchema: false, strictTypes: false } as const;
 const ajv = {
   fill: new Ajv({ ...settings, useDefaults: true }),
   leave: new Ajv(settings),
-  /** Finds all that is wrong, which takes long: for single values alone. */
+  /** Finds all errors, which is slow: only for single values. */
   thorough: new Ajv({ ...settings, allErrors: true }),
 };
 for (const each of Object.values(ajv)) {
@@ -34,8 +34,8 @@ const validators = {
 };
 
 /**
- * `defaults: 'leave'` for partial updates, where what is left out must stay as it was. Must hold: the time that it takes grows no
- * faster than the value, right or wrong.
+ * `defaults: 'leave'` is for partial updates, where missing fields must stay unchanged. Must hold: the time is linear in the size of the
+ * value, valid or not.
  */
 export function compileCheck(schema: TSchema, defaults: 'fill' | 'leave' = 'fill'): Check {
   const isValid = ajv[defaults].compile(schema as AnySchemaObject);

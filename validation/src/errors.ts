@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, type Issue } from '@svc/contract';
 
-/** An answer that is not 2xx: thrown anywhere below a route, sent as the error envelope. */
+/** An answer that is not 2xx. It may be thrown anywhere in a handler and is sent as the error envelope. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
 
@@ -23,10 +23,10 @@ export function fail(code: ErrorCode, message: string, details?: Record<string, 
   throw new HttpError(code, message, details);
 }
 
-/** So many mistakes of an input are listed; the rest is counted. */
+/** The maximum number of listed mistakes; further ones are counted. */
 export const MAX_LISTED = 20;
 
-/** What is wrong with an input; `more`: how much else is, that is not listed. */
+/** What is wrong with an input; `more`: the number of mistakes that are not listed. */
 export type Mistakes = readonly Issue[] & { readonly more?: number };
 
 /** Throws a 422 whose details name each refused field. */
@@ -34,7 +34,7 @@ export function failValidation(...errors: readonly Issue[]): never {
   throw toValidationError(errors);
 }
 
-/** As `failValidation`, when there is a mistake. */
+/** Throws as `failValidation` if there are mistakes. */
 export function refuse(mistakes: Mistakes): void {
   if (mistakes.length > 0) throw toValidationError(mistakes);
 }
@@ -48,7 +48,7 @@ function toValidationError(mistakes: Mistakes): HttpError {
   return new HttpError('validation_error', message, { errors: [...mistakes], more });
 }
 
-/** Collects what is wrong with an input, so that all of it is answered at once. */
+/** Collects the mistakes of an input, so that one answer names them all. */
 export type IssueSink = { add(path: string, message: string): void };
 
 export class Issues implements IssueSink {

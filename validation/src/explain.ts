@@ -3,7 +3,7 @@ import type { Issue } from '@svc/contract';
 import { MAX_LISTED, type Mistakes } from './errors.js';
 import { describe, describeUnknown, joinPath, toMessage, toPath } from './wording.js';
 
-/** Of a schema or a part of one; compiled once. `quick` stops at the first error, `thorough` finds all. */
+/** Compile a schema or a part of one. `quick` stops at the first error, `thorough` finds all. */
 export interface Validators {
   quick(schema: AnySchemaObject): ValidateFunction;
   thorough(schema: AnySchemaObject): ValidateFunction;
@@ -11,7 +11,7 @@ export interface Validators {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a value that the schema refuses. Each part is looked at once for each level that it is below. */
+/** What is wrong with a value that the schema refuses. Each part is validated once per level of its depth. */
 export function explain(schema: AnySchemaObject, value: unknown, validators: Validators): Mistakes {
   const explainer = new Explainer(validators);
   explainer.visit(schema, value, '');
@@ -25,7 +25,7 @@ class Explainer {
 
   constructor(private readonly validators: Validators) {}
 
-  /** Tells what is wrong, if anything is. */
+  /** Adds the errors of the value. */
   visit(schema: AnySchemaObject, value: unknown, path: string): void {
     const isValid = this.validators.quick(schema);
     if (isValid(value)) return;
@@ -42,7 +42,7 @@ class Explainer {
     return this.listed.length + this.more;
   }
 
-  /** What is wrong within the alternatives that were meant, or that none of them fits. */
+  /** Adds the errors within the alternatives that were probably meant, or one error if there is no such alternative. */
   #visitUnion(schema: AnySchemaObject, value: unknown, path: string): void {
     const alternatives = schema['anyOf'] as AnySchemaObject[];
     const meant = alternatives.filter((alternative) => isMeant(alternative, value));
@@ -89,7 +89,7 @@ class Explainer {
     else this.#add(toPath(error, path), () => toMessage(error));
   }
 
-  /** Words it only when it is to be listed, once. */
+  /** Creates the message only if it is listed, and lists each one once. */
   #add(path: string, toWords: () => string, field?: string): void {
     if (this.#isFull) return void (this.more += 1);
     const issue = { path: field === undefined ? path : joinPath(path, field), message: toWords() };
@@ -104,7 +104,7 @@ class Explainer {
   }
 }
 
-/** Not meant when the value is of another type, or a constant of it differs. */
+/** An alternative was not meant when its type or one of its constants differs from the value. */
 function isMeant(alternative: AnySchemaObject, value: unknown): boolean {
   const { type, properties = {} } = alternative as { type?: string; properties?: Record<string, Fields> };
   if ('anyOf' in alternative || 'enum' in alternative || 'const' in alternative) return false;
@@ -114,7 +114,7 @@ function isMeant(alternative: AnySchemaObject, value: unknown): boolean {
   return constants.every(([name, schema]) => [undefined, schema['const']].includes(given[name]));
 }
 
-/** By field: its schema, `false` when there is to be none of that name, else undefined. */
+/** Returns the schema of a field, `false` when the name is not allowed, otherwise undefined. */
 function toSchemaOf(schema: AnySchemaObject): (field: string) => AnySchemaObject | boolean | undefined {
   const { properties = {}, patternProperties = {}, additionalProperties } = schema as Record<string, Record<string, AnySchemaObject> | undefined>; // prettier-ignore
   const patterns = Object.entries(patternProperties).map(([pattern, inner]) => ({
@@ -131,7 +131,7 @@ function isOf({ type }: AnySchemaObject, wanted: string): boolean {
   return type === undefined || [type as string | string[]].flat().includes(wanted);
 }
 
-/** As JSON Schema names them. */
+/** The JSON Schema types of a value. */
 function typesOf(value: unknown): string[] {
   if (value === null) return ['null'];
   if (Array.isArray(value)) return ['array'];

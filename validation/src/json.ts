@@ -1,10 +1,10 @@
 import { HttpError, failValidation } from './errors.js';
 
 const MAX_DEPTH = 64;
-/** Values and names of fields. So much is parsed and checked in well under a quarter of a second, whatever it is. */
+/** The maximum number of values and field names. Parsing and checking this many takes well under a quarter of a second. */
 export const MAX_PARTS = 200_000;
 const MAX_NAME_BYTES = 200;
-/** A longer number counts as several values: it takes as long. */
+/** A longer number counts as several values, as it takes as long to parse. */
 const DIGITS_OF_A_VALUE = 32;
 
 const QUOTE = 0x22;
@@ -19,12 +19,12 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * Parses JSON from outside at a bounded cost. Throws payload_too_large and validation_error, SyntaxError for what is no JSON, and
- * TypeError for what is not UTF-8.
+ * Parses untrusted JSON at a bounded cost. Throws payload_too_large and validation_error, SyntaxError for malformed JSON, and TypeError for
+ * malformed UTF-8.
  */
 export function parseJson(bytes: Uint8Array, maxParts = MAX_PARTS): unknown {
   const { parts, deepAt } = measureJson(bytes, maxParts);
-  // Deeper ones would overflow the stack of whoever checks or writes them later.
+  // Deeper values would overflow the stack of later recursive code.
   if (deepAt !== null)
     failValidation({
       path: nameAt(bytes, deepAt),
@@ -45,11 +45,11 @@ export function decodeUtf8(bytes: Uint8Array): string {
 interface Measure {
   /** An upper bound for its values and field names. */
   readonly parts: number;
-  /** Where the name begins of the first outermost field that nests too deep; null: none does. */
+  /** Where the name of the first top-level field begins that nests too deep; null when none does. */
   readonly deepAt: number | null;
 }
 
-/** In one pass that allocates nothing, and that ends where it nests too deep or has more than `maxParts`. */
+/** Counts in one pass without allocations. It stops when the value nests too deep or has more than `maxParts`. */
 export function measureJson(bytes: Uint8Array, maxParts = Infinity): Measure {
   let parts = 1;
   let digits = 0;
@@ -68,7 +68,7 @@ export function measureJson(bytes: Uint8Array, maxParts = Infinity): Measure {
     } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
       parts += 1;
       level += 1;
-      // The outermost object is no level of a field.
+      // The top-level object does not count as a level.
       if (level > MAX_DEPTH + 1) return { parts, deepAt: fieldAt };
     } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
       level -= 1;
@@ -77,14 +77,14 @@ export function measureJson(bytes: Uint8Array, maxParts = Infinity): Measure {
   return { parts: parts + Math.floor(digits / DIGITS_OF_A_VALUE), deepAt: null };
 }
 
-/** Where its quote is; `start` is behind the one that opens it. */
+/** The index of the closing quote; `start` is after the opening one. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
 }
 
-/** Empty where there is no field, or one of a name with escapes. */
+/** The field name at that index; empty when there is none, or it has escapes. */
 function nameAt(bytes: Uint8Array, at: number): string {
   const start = Buffer.from(bytes.subarray(at, at + MAX_NAME_BYTES)).toString();
   return /^"([^"\\]*)"/.exec(start)?.[1] ?? '';

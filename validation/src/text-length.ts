@@ -2,7 +2,7 @@ import { _, type Ajv, type Code, type Name } from 'ajv';
 
 type IsWrong = (text: Name, limit: number, count: Name) => Code;
 
-/** One unit or two make a character: most texts are judged without counting. */
+/** A character has one or two UTF-16 units, so most texts need no counting. */
 const RULES: Readonly<Record<'maxLength' | 'minLength', IsWrong>> = {
   maxLength: (text, limit, count) =>
     _`${text}.length > ${limit} && (${text}.length > ${2 * limit} || ${count}(${text}) > ${limit})`,
@@ -10,7 +10,7 @@ const RULES: Readonly<Record<'maxLength' | 'minLength', IsWrong>> = {
     _`${text}.length < ${2 * limit} && (${text}.length < ${limit} || ${count}(${text}) < ${limit})`,
 };
 
-/** Ajv's own rules of length count every character, which for a text of 16 MiB takes long, several times over. */
+/** Replaces Ajv's rules for length, which count every character, several times: that is slow for a text of 16 MiB. */
 export function boundTextLength(ajv: Ajv): void {
   for (const [keyword, isWrong] of Object.entries(RULES)) {
     ajv.removeKeyword(keyword).addKeyword({

@@ -3,7 +3,7 @@ import { didYouMean } from './did-you-mean.js';
 
 const MAX_NAME_CHARS = 100;
 
-/** A field as it is told: the longest are cut, for they are whatever was sent. */
+/** A field name for messages: long ones are cut, as a client may send any name. */
 export function toName(field: string): string {
   return field.length > MAX_NAME_CHARS ? `${field.slice(0, MAX_NAME_CHARS)}…` : field;
 }
@@ -14,7 +14,7 @@ export function joinPath(path: string, part: string | number): string {
   return path === '' ? toName(part) : `${path}.${toName(part)}`;
 }
 
-/** Where an error is, in the value that was checked. */
+/** The path of an error in the checked value. */
 export function toPath({ instancePath, params }: ErrorObject, above: string): string {
   const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
   const parts = instancePath.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));

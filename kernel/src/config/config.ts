@@ -49,13 +49,13 @@ export interface ResolvedConfig extends Required<Omit<Config, 'allowedHosts'>> {
   /** null: any, unless listening on loopback. */
   readonly allowedHosts: readonly string[] | null;
   readonly database: Required<DatabaseConfig>;
-  /** Where it was read, to point at the line to change; null when it was made in code. */
+  /** The file it was read from, to name the line to change in errors; null when it was made in code. */
   readonly source: ConfigSource | null;
 }
 
 export interface ResolveOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Win over the environment: what the command line said. */
+  /** The options of the command line, which take precedence over the environment. */
   readonly flags?: Settings;
   readonly source?: ConfigSource;
 }
@@ -99,7 +99,7 @@ function checkPlugin(plugin: unknown, index: number): void {
 
 const SECRET = /token|secret|password|api_?key/i;
 
-/** For people: the configuration as it is in force, without its secrets. */
+/** The effective configuration for people, without its secrets. */
 export function describeConfig({ plugins, source, ...rest }: ResolvedConfig): Record<string, unknown> {
   const described = plugins.map(({ name, options }) => ({ name, options }));
   return redact('', { file: source?.file ?? null, ...rest, plugins: described }) as Record<string, unknown>;

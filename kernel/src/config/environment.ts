@@ -4,7 +4,7 @@ import type { Settings } from './config.js';
 type Parse = (value: string) => Settings;
 const variable = (name: string, meaning: string, parse: Parse) => ({ name, meaning, parse });
 
-/** Every environment variable that the server reads. docs are checked against this table. */
+/** Every environment variable that the server reads. A test compares the docs with this table. */
 export const ENVIRONMENT = [
   variable('SVC_HOST', 'Address to listen on.', (host) => ({ host })),
   variable('SVC_PORT', 'Port to listen on; 0 lets the system choose.', toPort),

@@ -26,8 +26,8 @@ export async function loadConfig(
 }
 
 /**
- * `tryNative` makes the file share this process's modules also when they run from source; plain Node cannot read
- * TypeScript, so there jiti transforms the file, and imports our built packages natively all the same.
+ * With `tryNative` the file shares the modules of this process, also when they run from source. Plain Node cannot read TypeScript: there
+ * jiti transforms the file and imports the built packages natively.
  */
 async function importDefault(path: string, shown: string): Promise<Partial<Config> | undefined> {
   const jiti = createJiti(import.meta.url, { tryNative: true, fsCache: false, moduleCache: false });
@@ -38,7 +38,7 @@ async function importDefault(path: string, shown: string): Promise<Partial<Confi
     const [, after = ''] = `${message}\n${stack}`.split(path);
     const position = /^(:\d+)+/.exec(after)?.[0] ?? '';
     const [reason = ''] = message.replace(/^ParseError:\s*/, '').split('\n');
-    // Without the cause: Node shows it with what the file gave, which may be the address of the database with its password.
+    // Without the cause: Node would print it with source text of the file, which may contain the password of the database.
     return failBoot(`${shown}${position}: ${reason.trim()}`);
   }
 }

@@ -2,7 +2,7 @@ import { BootError, toFactoryName } from '@svc/hooks';
 
 export type ConfigSource = { readonly file: string; readonly text: string };
 
-/** The same error, pointing at the line of svc.config.ts to change. */
+/** The same error with the line of svc.config.ts to change. */
 export function locateBootError(error: unknown, source: ConfigSource | null): unknown {
   if (!(error instanceof BootError) || !source || error.culprit === undefined) return error;
   const lines = [error.culprit].flat().map((culprit) => findLine(source.text, toFactoryName(culprit)));

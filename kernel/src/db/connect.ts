@@ -6,20 +6,20 @@ import { closeSync, openSync } from 'node:fs';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
 import type { DatabaseConfig } from './database-config.js';
-import { isLocked, lendWhileWaiting, patiently } from './patience.js';
+import { isLocked, releaseWhileWaiting, retryWhileLocked } from './lock-retry.js';
 
 /** A knex instance or a transaction. Repositories take it as a parameter. */
 export type Db = Knex;
 
-/** knex would print to the console what it also throws. */
+/** Without this, knex prints to the console what it also throws. */
 const SILENT = { warn: () => undefined, error: () => undefined, deprecate: () => undefined };
 
-/** Opens the database and proves that it answers. */
+/** Opens the database and checks that it answers. */
 export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db> {
   const where = config.client === 'sqlite' ? config.filename : withoutPassword(config.url);
   const settings = config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url);
   const db = knex({ ...settings, log: SILENT, compileSqlOnError: false });
-  db.client.on('query-error', forgetStatement);
+  db.client.on('query-error', removeStatement);
   try {
     await db.raw('select 1');
     return db;
@@ -33,39 +33,39 @@ export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db
 const LOCKED = 'another process has it locked; end that one, or wait until it is done, and start again';
 
 /**
- * Must hold: an error names neither its statement nor a value of it, for what is thrown is logged. knex puts the statement before the
- * message, and PostgreSQL quotes a value that it cannot read (class 22).
+ * Must hold: an error contains neither its statement nor a value, as errors are logged. knex puts the statement before the message, and
+ * PostgreSQL quotes a value that it cannot read (class 22).
  */
-function forgetStatement(error: Error & { code?: string }, { sql }: { sql: string }): void {
+function removeStatement(error: Error & { code?: string }, { sql }: { sql: string }): void {
   const said = error.message.replace(`${sql} - `, () => '');
   error.message = error.code?.startsWith('22') ? said.replace(/: ".*"$/s, '') : said;
   error.stack = error.stack?.replace(said, () => error.message) ?? '';
 }
 
-/** Incremental vacuum counts for a new database alone: its free pages can be given back while it is in use. */
+/** `auto_vacuum` takes effect only in a new database: its free pages can be returned while it is in use. */
 const PRAGMAS = 'auto_vacuum=2 journal_mode=WAL synchronous=FULL foreign_keys=ON busy_timeout=0';
 
-const STATEMENTS_KEPT = 500;
-const keptBy = new WeakMap<object, Map<string, unknown>>();
+const MAX_CACHED_STATEMENTS = 500;
+const statementCaches = new WeakMap<object, Map<string, unknown>>();
 
-/** knex has every statement compiled anew, which takes as long as to run it. Here they are cached for each connection, for statements that go through knex. */
+/** knex compiles every statement anew, which takes as long as running it. This client caches them for each connection. */
 class SqliteClient extends BetterSqlite3Client {
   override async acquireRawConnection(): Promise<SqliteConnection> {
     const connection = await super.acquireRawConnection();
-    lendWhileWaiting(connection, this.pool!);
+    releaseWhileWaiting(connection, this.pool!);
     return connection;
   }
 
   override _query(connection: SqliteConnection, query: { sql: string }): Promise<object> {
-    const kept = keptBy.get(connection) ?? new Map<string, unknown>();
-    if (kept.size >= STATEMENTS_KEPT) kept.clear();
-    keptBy.set(connection, kept);
-    const prepare = (sql: string) => kept.get(sql) ?? kept.set(sql, connection.prepare(sql)).get(sql);
-    // The lock is waited for before anything was read that may have changed once it is there.
+    const cache = statementCaches.get(connection) ?? new Map<string, unknown>();
+    if (cache.size >= MAX_CACHED_STATEMENTS) cache.clear();
+    statementCaches.set(connection, cache);
+    const prepare = (sql: string) => cache.get(sql) ?? cache.set(sql, connection.prepare(sql)).get(sql);
+    // The transaction takes its lock before its first read, so nothing that it reads can change while it waits.
     if (query.sql === 'BEGIN;') query.sql = 'BEGIN IMMEDIATE;';
-    // A full disk has undone it already: that there is nothing to undo must not hide why.
+    // After a full disk SQLite has rolled back already: a failing ROLLBACK must not hide that error.
     if (query.sql.startsWith('ROLLBACK') && !connection.inTransaction) query.sql = 'select 1';
-    return patiently(connection, () => super._query({ prepare }, query));
+    return retryWhileLocked(connection, () => super._query({ prepare }, query));
   }
 }
 
@@ -92,12 +92,12 @@ function toPostgres(url: string): Knex.Config {
 
 const SECRET_PARAMETER = /pass|token|secret|key/i;
 
-/** An address as it may be shown; other text as it is. What cannot be taken apart is hidden as a whole. */
+/** A URL without its secrets; other text is unchanged. A URL that cannot be parsed is hidden completely. */
 export function withoutPassword(text: string): string {
   const scheme = /^\w[\w+.-]*:\/\//.exec(text)?.[0];
   if (scheme === undefined) return text;
   const url = URL.canParse(text) ? new URL(text) : null;
-  // Behind the host an @ belongs to a password that was not encoded: its "/" has been taken for the end of the host.
+  // An @ after the host belongs to a password with an unencoded "/", which was parsed as the end of the host.
   if (url === null || (url.pathname + url.search + url.hash).includes('@')) return `${scheme}***`;
   const secrets = [...url.searchParams.keys()].filter((name) => SECRET_PARAMETER.test(name));
   if (url.password === '' && secrets.length === 0) return text;

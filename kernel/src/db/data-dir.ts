@@ -16,12 +16,12 @@ export function ensureDataDir(dataDir: string): void {
 }
 
 /**
- * One server per data directory. The lock is SQLite's own on an empty file: the system lets go of it when the
- * process dies in whatever way, so there is never a stale one.
+ * Ensures one server per data directory. The lock is that of SQLite on an empty file: the operating system releases it however the process
+ * ends, so it can never be stale.
  */
 export function lockDataDir(dataDir: string): DataDirLock {
   const file = join(dataDir, 'server.lock');
-  // Not opened when it is there: closing a file drops every lock that this process has on it.
+  // An existing file must not be opened here: closing it would release every lock that this process has on it.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const holder = new Database(file, { timeout: 0 });
   try {

@@ -1,7 +1,7 @@
 import type { Database as SqliteConnection } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Db } from './connect.js';
-import { patiently } from './patience.js';
+import { retryWhileLocked } from './lock-retry.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -13,16 +13,16 @@ export const toJson = (value: unknown): string => JSON.stringify(value);
 export const fromJson = <T>(column: unknown): T => JSON.parse(column as string) as T;
 
 /**
- * Speaks to better-sqlite3 below knex, for hot paths: `use` runs at once and is synchronous. Waits its turn for the one
- * connection; given a transaction it runs inside it. Outside one `use` runs again when another process had the database locked.
+ * Gives direct access to better-sqlite3 for hot paths; `use` is synchronous. It waits for the only connection, or runs inside `db` if that is
+ * a transaction. Outside a transaction `use` is retried while another process has locked the database.
  */
 export function withRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => T): Promise<T> {
-  return withConnection(db, (connection) => patiently(connection, () => use(connection)));
+  return withConnection(db, (connection) => retryWhileLocked(connection, () => use(connection)));
 }
 
 /**
- * As `withRawSqlite`, for reads that all see the database as it is at the first of them. They take no lock, so another process that
- * writes keeps nobody waiting. `db` is no transaction; `use` may take its time and writes nothing.
+ * As `withRawSqlite`, for several reads of one snapshot. They take no lock, so they do not wait for a writer in another process. `db` must
+ * not be a transaction; `use` may be asynchronous and must not write.
  */
 export function readRawSqlite<T>(db: Db, use: (connection: SqliteConnection) => Promise<T>): Promise<T> {
   return withConnection(db, async (connection) => {

@@ -12,7 +12,7 @@ export interface Migration {
 export type MigrationSets = Readonly<Record<string, readonly Migration[]>>;
 
 const TABLE = 'svc_migrations';
-/** Any number that is ours: servers that boot together on one PostgreSQL take turns. */
+/** An arbitrary number: servers that boot at the same time on one PostgreSQL migrate one after another. */
 const ADVISORY_LOCK = 7_367_063;
 
 /**
@@ -20,7 +20,7 @@ const ADVISORY_LOCK = 7_367_063;
  * behind for good, and it cannot tell a removed plugin from a newer database.
  */
 export async function migrate(db: Db, sets: MigrationSets): Promise<void> {
-  await inTurn(db, async (trx) => {
+  await exclusively(db, async (trx) => {
     if (await trx.schema.hasTable(TABLE)) return;
     await trx.schema.createTable(TABLE, (table) => {
       table.string('name').primary();
@@ -34,7 +34,7 @@ export async function migrate(db: Db, sets: MigrationSets): Promise<void> {
 }
 
 async function apply(db: Db, name: string, migration: Migration): Promise<void> {
-  await inTurn(db, async (trx) => {
+  await exclusively(db, async (trx) => {
     if ((await appliedNames(trx)).includes(name)) return;
     await migration.up(trx);
     await trx(TABLE).insert({ name, applied_at: Date.now() });
@@ -55,7 +55,7 @@ async function appliedNames(db: Db): Promise<string[]> {
   return db<{ name: string }>(TABLE).pluck('name');
 }
 
-function inTurn(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
+function exclusively(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
   return db.transaction(async (trx) => {
     if (dialectOf(trx) === 'postgres') await trx.raw('select pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
     await work(trx);

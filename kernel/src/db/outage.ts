@@ -8,7 +8,7 @@ const SYSTEM =
 const LOST_CONNECTION =
   /^(Connection (terminated|ended|error)|Client (was closed|has encountered a connection error)|timeout exceeded when trying to connect)/i;
 
-/** True when the database, or the machine below it, is at fault and not what was asked of it: the same may work later. */
+/** True when the database or its host is the cause, and not the statement: a retry may succeed. */
 export function isDatabaseOutage(error: unknown): boolean {
   const { name, code, message } = (error ?? {}) as { name?: string; code?: unknown; message?: string };
   if (name === 'KnexTimeoutError') return true;
@@ -16,13 +16,13 @@ export function isDatabaseOutage(error: unknown): boolean {
   return [POSTGRES, SQLITE, SYSTEM].some((pattern) => pattern.test(code));
 }
 
-/** For the client of a request that an outage has made fail; null for other errors. */
+/** The message for a client whose request failed because of an outage; null for other errors. */
 export function explainOutage(error: unknown): string | null {
   if (isDiskFull(error)) return "the server's disk is full; make room on it and try again";
   return isDatabaseOutage(error) ? 'the database does not answer now; try again' : null;
 }
 
-/** True when no more can be written because the disk, or the user's share of it, is full. */
+/** True when the disk or the user's quota is full. */
 function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/.test(code);

@@ -2,17 +2,17 @@ import type { Knex } from 'knex';
 import type { Logger } from '../logger.js';
 import type { Db } from './connect.js';
 
-/** A transaction. Who changes something in it says there what is to follow: callers carry nothing to announce. */
+/** A transaction. The function that makes a change registers what is to follow its commit; callers need not know. */
 export type Tx = Knex.Transaction & {
-  /** Called once the transaction has committed, in the order of the calls, and not at all when it is rolled back. Nobody waits for it. */
+  /** Registers a callback for after the commit. Callbacks start in order, are not awaited, and are dropped by a rollback. */
   afterCommit(run: () => unknown): void;
 };
 
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
-/** Transactions, and the work that follows their commits. */
+/** Runs transactions and the callbacks after their commits. */
 export class Transactions {
-  readonly #following = new Set<Promise<void>>();
+  readonly #callbacks = new Set<Promise<void>>();
 
   constructor(private readonly log: Logger) {}
 
@@ -20,19 +20,19 @@ export class Transactions {
     const runs: (() => unknown)[] = [];
     const afterCommit = (run: () => unknown) => void runs.push(run);
     const result = await db.transaction((trx) => work(Object.assign(trx, { afterCommit })));
-    for (const run of runs) this.#follow(run);
+    for (const run of runs) this.#runCallback(run);
     return result;
   }
 
-  /** Resolves once all that follows a commit is done. */
+  /** Resolves once all callbacks are done. */
   async settled(): Promise<void> {
-    while (this.#following.size > 0) await Promise.all(this.#following);
+    while (this.#callbacks.size > 0) await Promise.all(this.#callbacks);
   }
 
-  #follow(run: () => unknown): void {
+  #runCallback(run: () => unknown): void {
     const done = (async () => void (await run()))()
-      .catch((err: unknown) => this.log.error({ err }, 'what follows a commit failed'))
-      .finally(() => this.#following.delete(done));
-    this.#following.add(done);
+      .catch((err: unknown) => this.log.error({ err }, 'a callback after a commit failed'))
+      .finally(() => this.#callbacks.delete(done));
+    this.#callbacks.add(done);
   }
 }

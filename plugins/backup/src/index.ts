@@ -1,5 +1,13 @@
 import { routes as contract, strict } from '@svc/contract';
-import { definePlugin, dialectOf, fail, InTurn, ok, withRawSqlite, type PluginContext } from '@svc/kernel';
+import {
+  definePlugin,
+  dialectOf,
+  fail,
+  CoalescedWork,
+  ok,
+  withRawSqlite,
+  type PluginContext,
+} from '@svc/kernel';
 import { Type } from 'typebox';
 import { createBackup, DEFAULT_KEEP, type Backup } from './backup.js';
 
@@ -15,7 +23,7 @@ export const backup = definePlugin({
     keep: Type.Integer({ minimum: 1, default: DEFAULT_KEEP, description: 'So many backups stay.' }),
   }),
   setup(ctx, { keep }) {
-    const backups = new InTurn(() => makeBackup(ctx, keep));
+    const backups = new CoalescedWork(() => makeBackup(ctx, keep));
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       routes.add(contract.createBackup, async () => {
         refusePostgres(ctx);

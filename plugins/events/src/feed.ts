@@ -1,5 +1,5 @@
 import type { EventRecord } from '@svc/contract';
-import { InTurn, sse, type PluginContext, type SseReply, type SseStream } from '@svc/kernel';
+import { CoalescedWork, sse, type PluginContext, type SseReply, type SseStream } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
 import { EventFollower } from './follower.js';
 import { eventAppended } from './hooks.js';
@@ -16,7 +16,7 @@ type Listener = (positioned: PositionedEvent) => void;
 export class EventFeed {
   readonly #listeners = new Set<Listener>();
   readonly #observing = new Set<Promise<unknown>>();
-  readonly #publishing = new InTurn(() => this.#publishNew());
+  readonly #publishing = new CoalescedWork(() => this.#publishNew());
   #published = 0;
 
   constructor(private readonly around: Surroundings) {}

@@ -1,5 +1,5 @@
 import type { LogLine, LogsFrame } from '@svc/contract';
-import { InTurn } from '@svc/kernel';
+import { CoalescedWork } from '@svc/kernel';
 import type { LogFile } from './log-file.js';
 import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogState } from './log-record.js';
 import { LogRing, RING_LINES } from './log-ring.js';
@@ -48,7 +48,7 @@ export class AttemptLog {
   #rollbacks = 0;
   /** The file still has records after the end of the log, which were rolled back. */
   #needsTruncation = false;
-  readonly #syncs = new InTurn(() => this.#sync());
+  readonly #syncs = new CoalescedWork(() => this.#sync());
 
   private constructor(
     readonly jobId: string,

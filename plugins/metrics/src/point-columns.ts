@@ -35,6 +35,9 @@ export interface ChunkColumns {
   readonly data: Buffer;
 }
 
-export function positionOf({ step_first, seq_first }: Pick<ChunkColumns, 'step_first' | 'seq_first'>): Position {
+export function positionOf({
+  step_first,
+  seq_first,
+}: Pick<ChunkColumns, 'step_first' | 'seq_first'>): Position {
   return { step: step_first, seq: seq_first };
 }

@@ -50,7 +50,12 @@ async function findSeries(rows: PointRows, runId: string, name: string): Promise
 }
 
 /** The next points after that position; empty after the last one. */
-async function readPage(rows: PointRows, runId: string, name: string, after: Position | null): Promise<Point[]> {
+async function readPage(
+  rows: PointRows,
+  runId: string,
+  name: string,
+  after: Position | null,
+): Promise<Point[]> {
   const series = await findSeries(rows, runId, name);
   if (!series) return [];
   const isAhead = (point: Point): boolean => after === null || comparePoints(point, after) > 0;

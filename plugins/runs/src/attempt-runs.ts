@@ -4,7 +4,14 @@ import type { JobAddition, JobTransition } from '@svc/plugin-jobs';
 import { findAssigned, isAssigned } from './assigned-runs.js';
 import { finishedEvent, abandonedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { findRun, insertRun, changeStatus, OPEN_STATUSES, runsOfAttempt, type StatusChange } from './run-store.js';
+import {
+  findRun,
+  insertRun,
+  changeStatus,
+  OPEN_STATUSES,
+  runsOfAttempt,
+  type StatusChange,
+} from './run-store.js';
 
 /**
  * Keeps the runs of an attempt in sync with its job, within the transaction that changes the job, and returns the run id for the job.

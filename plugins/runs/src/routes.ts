@@ -13,7 +13,12 @@ import type { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
 import { listRuns } from './run-store.js';
 
-export function addRoutes(routes: RouteCollector, ctx: PluginContext, operations: RunOperations, parts: RunParts): void {
+export function addRoutes(
+  routes: RouteCollector,
+  ctx: PluginContext,
+  operations: RunOperations,
+  parts: RunParts,
+): void {
   routes.add(contract.createRun, async ({ body, caller }) => {
     const { run, ingest_token } = await operations.create(caller, body);
     return created({ ...run, ingest_token });

@@ -1,8 +1,8 @@
 /**
- * Does one piece of work at a time. Who asks while it is being done gets the next one, together with all others who ask until that
- * begins: so what everybody gets was begun after they asked.
+ * Runs one piece of work at a time. All calls during a run share the next run, so the run that a call waits for always starts after the
+ * call.
  */
-export class InTurn<T> {
+export class CoalescedWork<T> {
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<T> | null = null;
 
@@ -13,7 +13,7 @@ export class InTurn<T> {
     return this.#next;
   }
 
-  /** Resolves when what was asked for before the call is done. */
+  /** Resolves when the running and the next run are over. */
   async settled(): Promise<void> {
     await Promise.allSettled([this.#running, this.#next]);
   }

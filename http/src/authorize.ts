@@ -2,11 +2,13 @@ import type { RouteScope } from '@svc/contract';
 import type { Caller } from './caller.js';
 import { HttpError, fail } from '@svc/validation';
 
-/** The caller of a request, or null where no token is asked for. Throws 401 and 403. */
-export type Gate = (authorization: string | undefined, scope: RouteScope) => Promise<Caller | null>;
+/** Returns the caller of a request, or null for a route that needs no token. Throws 401 and 403. */
+export type Authorize = (authorization: string | undefined, scope: RouteScope) => Promise<Caller | null>;
 
-/** `authenticate` answers who holds a bearer token. */
-export function createGate(authenticate: (bearer: string) => Promise<Caller | undefined>): Gate {
+/** `authenticate` returns the caller of a bearer token. */
+export function createAuthorization(
+  authenticate: (bearer: string) => Promise<Caller | undefined>,
+): Authorize {
   return async (authorization = '', scope) => {
     if (scope === 'none') return null;
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];

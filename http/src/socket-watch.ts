@@ -3,10 +3,10 @@ import { systemClock, type Timer } from '@svc/hooks';
 import type { Logger } from 'pino';
 import { MISSED_PINGS, type HttpLimits } from './limits.js';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
-/** Cuts the sockets whose peer reads nothing: too much waits for it, or it has not answered pings. */
-export class SocketCare {
+/** Terminates sockets whose peer does not read: they have too much unsent data, or pings are not answered. */
+export class SocketWatch {
   readonly #unanswered = new Map<WebSocket, number>();
   readonly #timers: readonly Timer[];
 
@@ -15,7 +15,7 @@ export class SocketCare {
     private readonly log: Logger,
   ) {
     this.#timers = [
-      systemClock.setInterval(() => this.#cutFull(), Math.min(LOOK_EVERY_MS, limits.pingMs)),
+      systemClock.setInterval(() => this.#terminateFull(), Math.min(CHECK_EVERY_MS, limits.pingMs)),
       systemClock.setInterval(() => this.#pingAll(), limits.pingMs),
     ];
   }
@@ -30,18 +30,18 @@ export class SocketCare {
     for (const timer of this.#timers) timer.clear();
   }
 
-  #cutFull(): void {
+  #terminateFull(): void {
     for (const socket of this.#unanswered.keys())
       if (socket.bufferedAmount > this.limits.socketBytes)
-        this.#cut(
+        this.#terminate(
           socket,
-          `more than ${this.limits.socketBytes} bytes wait for its peer, which does not read`,
+          `more than ${this.limits.socketBytes} bytes are unsent, as its peer does not read`,
         );
   }
 
   #pingAll(): void {
     for (const [socket, unanswered] of this.#unanswered) {
-      if (unanswered >= MISSED_PINGS) this.#cut(socket, `its peer left ${unanswered} pings unanswered`);
+      if (unanswered >= MISSED_PINGS) this.#terminate(socket, `its peer left ${unanswered} pings unanswered`);
       else if (socket.readyState === socket.OPEN) {
         this.#unanswered.set(socket, unanswered + 1);
         socket.ping();
@@ -49,8 +49,8 @@ export class SocketCare {
     }
   }
 
-  #cut(socket: WebSocket, why: string): void {
-    this.log.warn(`a WebSocket was cut: ${why}`);
+  #terminate(socket: WebSocket, why: string): void {
+    this.log.warn(`a WebSocket was terminated: ${why}`);
     socket.terminate();
   }
 }
