@@ -19,29 +19,29 @@ import { runs } from '@svc/plugin-runs';
 import { service } from '@svc/plugin-service';
 import { spool } from '@svc/plugin-spool';
 
-// The list of plugins is the product; docs/configuration.md describes the options of each.
+// The plugins of the server. docs/configuration.md describes the options of each.
 export default defineConfig({
-  // The database is SQLite in the data directory; this line makes it PostgreSQL (as SVC_DATABASE_URL does):
+  // The database is SQLite in the data directory. This line changes it to PostgreSQL, as SVC_DATABASE_URL does:
   // database: { client: 'postgres', url: 'postgres://svc@localhost/svc' },
   plugins: [
     auth(), // tokens and scopes, run ingest tokens, one-time sign-in links
     projects(), // projects and experiments that group runs
-    events(), // what happened: list and live stream
+    events(), // events, as a list and as a live stream
     nodes(), // agent hosts: their connection, heartbeat and GPU slots
     jobs(), // queue, scheduler, cancel and retry
-    logs(), // every line: recent ones in memory, all of them on disk
-    nodeMetrics(), // how the hosts and their GPUs do
-    runs(), // what a training reports under: progress, config, state
-    metricDefinitions(), // what a metric means: direction, unit, which one is primary
-    metrics(), // points, series, summaries
+    logs(), // every log line: recent lines in memory, all of them on disk
+    nodeMetrics(), // metrics of the hosts and their GPUs
+    runs(), // runs, under which trainings report: progress, config, state
+    metricDefinitions(), // meaning of metrics: direction, unit, which one is primary
+    metrics(), // metric points, series, summaries
     metricsExport(), // all points of a run as CSV, JSON lines or Parquet
-    checkpoints(), // what a training saved, and where
-    spool(), // what a training reported while the server was away
+    checkpoints(), // records of the checkpoints that trainings saved
+    spool(), // reports of trainings from times when the server could not be reached
     service(), // health and status
-    backup(), // database and logs backed up while the server works
-    retention(), // what has been over for long enough is removed, on demand
-    openapi(), // the API described, as JSON and as a page
-    runnerProcess(), // runs a command as a process group
+    backup(), // backups of database and logs while the server runs
+    retention(), // removal of old jobs and runs, on demand
+    openapi(), // description of the API, as JSON and as a page
+    runnerProcess(), // runner that starts a command as a process group
     console(), // the web console
   ],
 });
