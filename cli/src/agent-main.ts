@@ -1,7 +1,7 @@
 import { addAgentCommand } from './commands/agent.js';
 import { createBareProgram, runProgram } from './run-program.js';
 
-/** `svc agent` alone: an agent lives long, and what only the other commands need would stay in its memory. */
+/** Only `svc agent`: a long-running agent should not load the code of the other commands. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = createBareProgram();
   addAgentCommand(program);

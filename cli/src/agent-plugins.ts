@@ -5,7 +5,7 @@ import builtIn from '../../svc.agent.config.js';
 import { Failure } from './failure.js';
 import { INSTALLATION } from './installation.js';
 
-/** Of `--config`, else of svc.agent.config.ts in the working directory, else those that come with svc and are part of this program. */
+/** The plugins of `--config`, else of svc.agent.config.ts in the working directory, else the built-in ones. */
 export async function loadAgentPlugins(given?: string): Promise<readonly AgentPlugin[]> {
   const file = path.resolve(given ?? CONFIG_FILE);
   const isBuiltIn = file === path.join(INSTALLATION, CONFIG_FILE);
@@ -18,7 +18,7 @@ export async function loadAgentPlugins(given?: string): Promise<readonly AgentPl
 
 const EXAMPLE = 'export default defineAgentConfig({ plugins: [...] })';
 
-/** Loaded here: without a configuration file nothing is read that needs jiti. */
+/** jiti is imported here, as it is not needed without a configuration file. */
 async function importDefault(file: string): Promise<Partial<AgentConfig> | undefined> {
   const { createJiti } = await import('jiti');
   const jiti = createJiti(import.meta.url, { tryNative: true, fsCache: false, moduleCache: false });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Failure } from './failure.js';
 import { toConfigFile } from './installation.js';
 
-/** Which data directory of this host; the configuration says it when it is left out. */
+/** Selects a data directory of this host; by default that of the configuration. */
 export interface DataDirOptions {
   readonly config?: string;
   readonly dataDir?: string;

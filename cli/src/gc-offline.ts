@@ -3,7 +3,7 @@ import { retentionRef, type GarbageOrder } from '@svc/plugin-retention';
 import { loadDataDirConfig, requireDatabase, type DataDirOptions } from './data-dir.js';
 import { withOfflineKernel } from './offline-kernel.js';
 
-/** For commands alone: it loads the kernel. */
+/** Import it dynamically: it loads the kernel. */
 export async function collectGarbageOfDataDir(
   order: GarbageOrder,
   options: DataDirOptions,

@@ -1,14 +1,14 @@
-/** What a long-running command tells the `svc up` that started it, once it is up. */
+/** The message of a long-running command to the `svc up` that started it, once it is ready. */
 export interface ReadyMessage {
   readonly ready: Readonly<Record<string, string>>;
 }
 
-/** Says to the `svc up` that started this process that it is up; nothing when started otherwise. */
-export function tellReady(ready: ReadyMessage['ready']): void {
+/** Notifies the `svc up` that started this process, if there is one. */
+export function notifyReady(ready: ReadyMessage['ready']): void {
   process.send?.({ ready } satisfies ReadyMessage);
 }
 
-/** Aborts at SIGTERM, SIGINT or SIGHUP, or when the `svc up` that started this process is gone. */
+/** Aborts at SIGTERM, SIGINT or SIGHUP, or when the `svc up` that started this process has ended. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const abort = (): void => stop.abort();

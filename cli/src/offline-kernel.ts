@@ -1,8 +1,8 @@
 import { createKernel, createLogger, type Clock, type Kernel, type ResolvedConfig } from '@svc/kernel';
 
 /**
- * Runs `work` with the plugins set up on the data directory, where no server can be meanwhile, and its schema up to date. None of them is at
- * work: no agent can reach this process, so it must not take nodes for silent and give their jobs up.
+ * Runs `work` with the plugins set up on the data directory and its schema up to date; the lock keeps a server from starting meanwhile. No
+ * plugin gets `ready`: agents cannot reach this process, so it must not mark nodes OFFLINE and their jobs LOST.
  */
 export async function withOfflineKernel<T>(
   config: ResolvedConfig,

@@ -4,7 +4,7 @@ import { BootError, createAgentLog, keepHeapSmall, startAgent } from '@svc/agent
 import { loadAgentPlugins } from './agent-plugins.js';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
-import { stopSignal, tellReady, untilAborted } from './lifetime.js';
+import { stopSignal, notifyReady, untilAborted } from './lifetime.js';
 import { loadConnection } from './settings.js';
 
 /** Runs the agent until it is told to stop; its jobs run on without it. */
@@ -35,13 +35,13 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
   }).catch((error: Error) => {
     throw error instanceof BootError ? new Failure(error.message, { cause: error }) : error;
   });
-  void agent.ready.then(() => tellReady({ nodeId: agent.nodeId, name: agent.name }));
+  void agent.ready.then(() => notifyReady({ nodeId: agent.nodeId, name: agent.name }));
   await untilAborted(stop);
   await agent.close();
   process.exit();
 }
 
-/** What --token-file or --token-stdin names; null: neither is given. */
+/** The token from --token-file or --token-stdin; null when neither is given. */
 async function readToken({ tokenFile, tokenStdin }: AgentCommandOptions): Promise<string | null> {
   if (tokenFile === undefined && !tokenStdin) return null;
   const source = tokenFile ?? 'standard input';
@@ -60,7 +60,7 @@ function toBytes(megabytes: number | undefined): number | undefined {
   return megabytes === undefined ? undefined : megabytes * 1024 * 1024;
 }
 
-/** Its terminal is then shared with the server, and shows what goes wrong alone. */
+/** Under `svc up` the terminal is shared with the server, and shows only warnings and errors. */
 function isUnderUp(): boolean {
   return process.connected === true;
 }

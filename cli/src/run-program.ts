@@ -6,7 +6,7 @@ import { createPaint } from './output/style.js';
 import { VERSION } from './version.js';
 
 /** By name: an agent never loads the kernel. */
-const MEANT_OF_KERNEL = ['BootError', 'HttpError'];
+const KERNEL_ERRORS_FOR_USER = ['BootError', 'HttpError'];
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -22,7 +22,7 @@ export function createBareProgram(): Command {
 
 /** For the program itself: runs the command line and sets the exit status. */
 export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {
-  endQuietlyWhenNobodyReads();
+  exitOnClosedStdout();
   const status = await execute(program, argv);
   if (status !== DONE) process.exitCode = status;
 }
@@ -38,23 +38,25 @@ export async function execute(program: Command, argv: readonly string[]): Promis
 }
 
 function report(error: unknown): number {
-  // commander has said it already; help and version are its errors too, with status 0.
+  // commander has printed the message; help and version are CommanderErrors with status 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
   const paint = createPaint(process.stderr);
   process.stderr.write(`${paint('red', 'svc:')} ${toSentence(error)}\n`);
   return error instanceof UsageError ? WRONG_USAGE : FAILED;
 }
 
-/** What is meant for people is one line; anything else is a defect and keeps its stack. */
+/** An error that is meant for the user is one line; any other is a defect and is shown with its stack. */
 function toSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ApiError) return toApiSentence(error);
-  const isMeant = error instanceof Failure || error instanceof UsageError;
-  return isMeant || MEANT_OF_KERNEL.includes(error.name) ? error.message : (error.stack ?? error.message);
+  const isForUser = error instanceof Failure || error instanceof UsageError;
+  return isForUser || KERNEL_ERRORS_FOR_USER.includes(error.name)
+    ? error.message
+    : (error.stack ?? error.message);
 }
 
-/** `svc logs ID | head`: the reader has gone, which is no failure. */
-function endQuietlyWhenNobodyReads(): void {
+/** `svc logs ID | head`: that the reader has closed the pipe is not an error. */
+function exitOnClosedStdout(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(process.exitCode ?? DONE);

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
 import { serverFile, toLocalServer } from '@svc/client/local-server';
 import { authRef } from '@svc/plugin-auth';
-import { stopSignal, tellReady, untilAborted } from './lifetime.js';
+import { stopSignal, notifyReady, untilAborted } from './lifetime.js';
 import { printLines } from './output/print.js';
 
 /** Starts the server; it ends, and the process with it, when told to stop. Throws the BootError of a boot that fails. */
@@ -15,10 +15,10 @@ export async function serve(configFile: string, flags: NonNullable<ResolveOption
     if (stop.aborted) await stopped;
     throw error;
   });
-  leaveAddress(config.dataDir, address.url);
+  saveAddress(config.dataDir, address.url);
   showFirstToken(kernel, config);
   printLines([`svc server listens on ${address.url}`]);
-  tellReady({ url: address.url, dataDir: config.dataDir });
+  notifyReady({ url: address.url, dataDir: config.dataDir });
 }
 
 /** Exits rather than returns: a plugin that could not be closed must not keep the process. */
@@ -28,8 +28,8 @@ async function end(kernel: Kernel, { dataDir }: ResolvedConfig): Promise<never> 
   process.exit();
 }
 
-/** Where the command line on this host finds the server, whatever its port. A full disk is no reason not to serve. */
-function leaveAddress(dataDir: string, url: string): void {
+/** Saves the address for the command line on this host. A failure, such as a full disk, does not stop the server. */
+function saveAddress(dataDir: string, url: string): void {
   const file = serverFile(dataDir);
   try {
     writeFileSync(file, `${JSON.stringify(toLocalServer(url))}\n`, { mode: 0o600 });
@@ -39,7 +39,7 @@ function leaveAddress(dataDir: string, url: string): void {
   }
 }
 
-/** On a terminal alone: what is written elsewhere is kept, and read by others. */
+/** The token is shown only on a terminal: other outputs may be stored and read by others. */
 function showFirstToken(kernel: Kernel, { dataDir, plugins }: ResolvedConfig): void {
   if (!plugins.some(({ name }) => name === authRef.plugin)) return;
   const token = kernel.use(authRef).takeFirstToken();

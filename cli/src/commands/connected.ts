@@ -15,7 +15,7 @@ export function withServer(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** As `withServer`, for a command that reads: with `--json` too. */
+/** As `withServer`, with `--json` as well. */
 export function withJson(command: Command): Command {
   return withServer(command.option('--json', 'print the answer as JSON'));
 }

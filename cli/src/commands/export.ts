@@ -53,7 +53,7 @@ function toFormat(output: string | undefined): ExportFormat {
   return EXPORT_FORMATS.find((format) => format === ending) ?? 'csv';
 }
 
-/** Not a pipeline: that would close standard output, and whoever reads it may go away. */
+/** A pipeline is not used, as it would close standard output. */
 async function writeOut(body: Readable): Promise<void> {
   for await (const piece of body) {
     if (!process.stdout.write(piece as Uint8Array))
@@ -61,7 +61,7 @@ async function writeOut(body: Readable): Promise<void> {
   }
 }
 
-/** Under another name until it is whole: a file of that name is never a part of an export. */
+/** Writes to a temporary file and renames it, so that a file with that name is never incomplete. */
 async function writeFile(body: Readable, output: string): Promise<number> {
   const draft = `${output}.${process.pid}.tmp`;
   const file = createWriteStream(draft);

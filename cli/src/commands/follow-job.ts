@@ -11,7 +11,7 @@ const POLL_MS = 1_000;
 /** Between the end of the log and the end of the job. */
 const QUICK_POLL_MS = 100;
 /** How long an ended job's log may be silent without having ended itself (its host may be gone). */
-const LOG_PATIENCE_MS = 10_000;
+const LOG_SILENCE_MS = 10_000;
 const INTERRUPTED = 130;
 
 /**
@@ -36,7 +36,7 @@ export async function followJob(client: Client, job: Job): Promise<number> {
 
 /** The job as it ended, or null when `signal` aborted first. */
 async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Promise<Job | null> {
-  const tell = createTeller();
+  const report = createStatusReporter();
   let job = submitted;
   let log = openLog(client, job, signal);
   for (;;) {
@@ -45,14 +45,14 @@ async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Pr
       log = openLog(client, job, signal);
     }
     if (isTerminal(job.status)) break;
-    tell(job);
+    report(job);
     await log.endOrPause(signal);
     if (signal.aborted) return null;
     job = await readJob(client, job);
   }
   await log.drained();
   if (signal.aborted) return null;
-  tell(job);
+  report(job);
   return job;
 }
 
@@ -73,11 +73,11 @@ function openLog(client: Client, job: Job, detached: AbortSignal) {
   }).finally(() => {
     isOver = true;
   });
-  // Whoever waits gets the failure; until then it is not unhandled.
+  // Callers that await it get the failure; until then it must not count as unhandled.
   over.catch(() => undefined);
   return {
     attempt: job.attempt,
-    /** Returns when the log ends, or when it is time to look at the job again. */
+    /** Returns when the log ends, or when the job is to be read again. */
     async endOrPause(stop: AbortSignal): Promise<void> {
       if (isOver) await pause(QUICK_POLL_MS, stop);
       else await Promise.race([over, pause(POLL_MS, stop)]);
@@ -85,15 +85,15 @@ function openLog(client: Client, job: Job, detached: AbortSignal) {
     /** The attempt is over: returns when its log is, or has been silent for too long. */
     async drained(): Promise<void> {
       lastLineMs = Date.now();
-      const patience = setInterval(() => {
-        if (Date.now() - lastLineMs > LOG_PATIENCE_MS) giveUp.abort();
+      const timer = setInterval(() => {
+        if (Date.now() - lastLineMs > LOG_SILENCE_MS) giveUp.abort();
       }, POLL_MS);
-      await over.finally(() => clearInterval(patience));
+      await over.finally(() => clearInterval(timer));
     },
   };
 }
 
-/** The job as it is now; as it was while the server cannot be reached. */
+/** Reads the job; returns the old record while the server cannot be reached. */
 async function readJob(client: Client, job: Job): Promise<Job> {
   try {
     return await client.call(routes.getJob, { params: { job_id: job.id } });
@@ -103,15 +103,15 @@ async function readJob(client: Client, job: Job): Promise<Job> {
   }
 }
 
-/** Says each change once. */
-function createTeller(): (job: Job) => void {
+/** Prints each change once. */
+function createStatusReporter(): (job: Job) => void {
   const paint = createPaint(process.stderr);
-  let told = '';
+  let reported = '';
   return (job) => {
     const reason = toReason(job);
     const line = `${job.id} ${paint(styleOfStatus(job.status), job.status)}${reason && `: ${reason}`}`;
-    if (line !== told) note(line);
-    told = line;
+    if (line !== reported) note(line);
+    reported = line;
   };
 }
 
@@ -126,7 +126,7 @@ function toReason(job: Job): string {
   return [ran, exit, job.failure_reason, job.failure_message].filter(Boolean).join(', ');
 }
 
-/** As a shell tells it: the exit code, 128 + n for signal n, 130 for a job cancelled before it ran, else 1. */
+/** The exit status as a shell has it: the exit code, 128 + n for signal n, 130 for a job cancelled before it ran, else 1. */
 export function toExitStatus({ status, exit_code }: Pick<Job, 'status' | 'exit_code'>): number {
   if (status === 'SUCCEEDED') return 0;
   if (exit_code === null) return status === 'CANCELLED' ? 128 + os.constants.signals.SIGINT : 1;

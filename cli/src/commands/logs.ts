@@ -55,7 +55,7 @@ async function readAttempt(client: Client, jobId: string): Promise<number> {
 }
 
 export interface FollowOptions {
-  /** Of one attempt: a connection that is made again goes on by a number of line, and each attempt counts its own. */
+  /** `attempt` is required: a reconnect resumes by line number, and each attempt has its own line numbers. */
   readonly query: RouteInput<typeof routes.streamLogs>['query'] & { readonly attempt: number };
   readonly write?: (line: LogLine) => void;
   readonly signal?: AbortSignal;
@@ -65,17 +65,17 @@ export interface FollowOptions {
 export async function followLogs(client: Client, jobId: string, options: FollowOptions): Promise<void> {
   const { query, write = writeLine, signal } = options;
   const input = { params: { job_id: jobId }, query };
-  const stream = follow(client, routes.streamLogs, input, { signal, onState: createOutageTeller() });
+  const stream = follow(client, routes.streamLogs, input, { signal, onState: createOutageReporter() });
   for await (const events of stream) for (const { data } of events) write(JSON.parse(data) as LogLine);
 }
 
-/** Says once for each outage why the stream was lost. */
-function createOutageTeller(): (state: FollowState, error?: unknown) => void {
-  let isTold = false;
+/** Prints once for each outage why the stream was lost. */
+function createOutageReporter(): (state: FollowState, error?: unknown) => void {
+  let isReported = false;
   return (state, error) => {
-    if (state === 'live') isTold = false;
-    if (state !== 'waiting' || error === undefined || isTold) return;
-    isTold = true;
+    if (state === 'live') isReported = false;
+    if (state !== 'waiting' || error === undefined || isReported) return;
+    isReported = true;
     const reason = error instanceof ApiError ? toSentence(error) : (error as Error).message;
     note(`the log stream was lost (${reason}); reconnecting`);
   };

@@ -14,7 +14,7 @@ import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
-import { findPlace, type PlaceOptions } from './find-place.js';
+import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { parseInteger, parseRepeated } from './parse.js';
 
 const CURVE_WIDTH = 32;
@@ -43,7 +43,7 @@ export function addRunCommands(program: Command): void {
     .action(showRun);
 }
 
-interface ListOptions extends JsonOptions, PlaceOptions {
+interface ListOptions extends JsonOptions, PlacementOptions {
   readonly status?: Run['status'];
   readonly job?: string;
   readonly limit?: number;
@@ -54,7 +54,7 @@ interface ListOptions extends JsonOptions, PlaceOptions {
 async function listRuns({ status, job, limit, search, tag, ...options }: ListOptions): Promise<void> {
   const client = connect(options);
   const query = {
-    ...(await findPlace(client, options)),
+    ...(await findPlacement(client, options)),
     status,
     job_id: job,
     q: search,

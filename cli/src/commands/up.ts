@@ -11,7 +11,7 @@ import { requirePython, submitExample } from '../up/example.js';
 import { addServerOptions, type ServerOptions } from './server.js';
 
 const STOP_GRACE_MS = 15_000;
-const STATUS_PATIENCE_MS = 1_000;
+const STATUS_TIMEOUT_MS = 1_000;
 
 export function addUpCommand(program: Command): void {
   addServerOptions(program.command('up'))
@@ -88,7 +88,7 @@ async function untilStopped(stop: AbortSignal, children: readonly Child[]): Prom
   if (end !== null) throw new Failure(`${end}; svc up stops the rest and exits`);
 }
 
-/** The agent first, so that the server hears of it. */
+/** Stops the agent before the server, so that the server records its disconnect. */
 async function end(children: readonly Child[], client: Client | null): Promise<void> {
   const running = client && (await countRunning(client));
   for (const child of children) child.silence();
@@ -101,7 +101,7 @@ async function end(children: readonly Child[], client: Client | null): Promise<v
 async function countRunning(client: Client): Promise<number> {
   try {
     const { running } = await client.call(routes.getStatus, {
-      signal: AbortSignal.timeout(STATUS_PATIENCE_MS),
+      signal: AbortSignal.timeout(STATUS_TIMEOUT_MS),
     });
     return running.length;
   } catch {

@@ -1,6 +1,6 @@
 import type { ApiError } from '@svc/client';
 
-/** Why a request has no result, as one line that names each refused field. */
+/** Why a request failed, as one line that names each refused field. */
 export function toSentence({ code, status, message, issues, hint, url }: ApiError): string {
   if (code === 'network') return `cannot reach ${url}: ${hint}`;
   if (code === 'unreadable')

@@ -14,7 +14,7 @@ export function print<T>(
   printLines(json ? [JSON.stringify(value, null, 2)] : render(value, createPaint(process.stdout)));
 }
 
-/** For people, beside the output proper. */
+/** Writes a message for people to stderr. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -6,7 +6,7 @@ export type Paint = (style: Style, text: string) => string;
 
 type Terminal = { readonly isTTY?: boolean };
 
-/** Colours for that stream: on a terminal alone, and not where NO_COLOR is set or the terminal is dumb. */
+/** Colours for that stream: only on a terminal, and not if NO_COLOR is set or the terminal is dumb. */
 export function createPaint(stream: Terminal, env: NodeJS.ProcessEnv = process.env): Paint {
   const isColoured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return isColoured ? (style, text) => `\u001b[${CODES[style]}m${text}\u001b[0m` : (_style, text) => text;

@@ -49,7 +49,7 @@ export function toFields(
   );
 }
 
-/** What others wrote must not steer the terminal. */
+/** Removes control characters: text of other users must not control the terminal. */
 export function toPlainText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }

@@ -4,7 +4,7 @@ import { requireDatabase, withDataDir } from '../data-dir.js';
 import { readAll } from './read-all.js';
 import type { Tokens } from './token-store.js';
 
-/** Works on the database of a data directory that no server uses now. */
+/** Manages the tokens in the database of a data directory that no server uses. */
 export async function withTokensOfDataDir<T>(
   dataDir: string,
   work: (tokens: Tokens) => Promise<T>,

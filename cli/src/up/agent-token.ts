@@ -4,15 +4,15 @@ import { routes } from '@svc/contract';
 import { createClient, type Client } from '@svc/client';
 
 /**
- * The file with a token of agent scope for the local agent, `<data dir>/agent/token`: the operator's is not lent to it, and an argument
- * list or an environment is read by more programs than a file.
+ * The file with a token of agent scope for the local agent, `<data dir>/agent/token`. The agent does not get the operator's token, and a file
+ * is safer than an argument list or an environment, which other programs can read.
  */
 export async function ensureAgentToken(operator: Client, dataDir: string): Promise<string> {
   const file = path.join(dataDir, 'agent', 'token');
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  takeAlong(path.join(dataDir, 'agent-token'), file);
-  const kept = readKept(file);
-  if (kept !== null && (await isGood(operator.connection.url, kept))) return file;
+  moveFormerToken(path.join(dataDir, 'agent-token'), file);
+  const stored = readStored(file);
+  if (stored !== null && (await isGood(operator.connection.url, stored))) return file;
   const { token } = await operator.call(routes.createToken, {
     body: { name: 'agent of svc up', scope: 'agent' },
   });
@@ -20,12 +20,12 @@ export async function ensureAgentToken(operator: Client, dataDir: string): Promi
   return file;
 }
 
-/** From where earlier versions kept it. */
-function takeAlong(former: string, file: string): void {
+/** Moves the token from where earlier versions stored it. */
+function moveFormerToken(former: string, file: string): void {
   if (existsSync(former)) renameSync(former, file);
 }
 
-function readKept(file: string): string | null {
+function readStored(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {

@@ -6,19 +6,19 @@ import { note } from '../output/print.js';
 
 export interface Child {
   readonly name: string;
-  /** What it said when it was up. Rejects when it ends before. */
+  /** Its ready message. Rejects when it ends before. */
   readonly ready: Promise<ReadyMessage['ready']>;
   /** How it ended, in words. Never rejects. */
   readonly ended: Promise<string>;
-  /** Says no more on the terminal: from now on it is only told that the other part has gone. */
+  /** Stops its output to the terminal: during the shutdown it would only report that the other process has ended. */
   silence(): void;
   /** SIGTERM, and SIGKILL after the grace; resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Runs another command of this program in a session of its own, so that Ctrl-C reaches `svc up` alone and the order of
- * the end is ours. It ends with us however we end: it sees the channel close.
+ * Runs another command of this program in a separate session, so that Ctrl-C reaches only `svc up`, which decides the order of the
+ * shutdown. However this process ends, the child sees the IPC channel close and ends too.
  */
 export function startChild(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Child {
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
@@ -60,11 +60,11 @@ export function startChild(name: string, args: readonly string[], env: NodeJS.Pr
 const WARNING_LEVEL = 40;
 
 /** Lines of the structured log from warning up, in a readable form; other lines as they are. */
-function relay(stream: NodeJS.ReadableStream, tell: (text: string) => void): void {
+function relay(stream: NodeJS.ReadableStream, print: (text: string) => void): void {
   createInterface({ input: stream }).on('line', (line) => {
     const entry = parseLogEntry(line);
-    if (entry === null) tell(line.replace(/^svc: /, ''));
-    else if (entry.level >= WARNING_LEVEL) tell(`${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
+    if (entry === null) print(line.replace(/^svc: /, ''));
+    else if (entry.level >= WARNING_LEVEL) print(`${entry.msg}${entry.err ? ` (${entry.err.message})` : ''}`);
   });
 }
 

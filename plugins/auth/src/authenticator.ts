@@ -3,8 +3,8 @@ import { hashSecret, isTokenText } from './secret.js';
 import { findByHash, noteUse, type TokenRow } from './token-store.js';
 
 /**
- * How long another process's revocation may go unnoticed; this process notices its own at once. With the kernel's look at the
- * tokens of open streams, twice a second, it must stay below a second.
+ * How long a revocation in another process may go unnoticed; those of this process take effect at once. Together with the interval at
+ * which the kernel checks the tokens of open streams (0.5 s), it must be below a second.
  */
 const CACHE_MS = 400;
 const CACHE_SIZE = 1_000;
@@ -18,39 +18,39 @@ interface Known {
   used_at: number | null;
 }
 
-interface Surroundings {
-  /** Looked up at each use: the database opens after setup. */
+interface AuthContext {
+  /** Read at each use: the database opens after setup. */
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Finds out who is behind a bearer token, from memory where it can. */
+/** Finds the caller of a bearer token, with a cache. */
 export class Authenticator {
-  /** By hash, in order of last use. */
+  /** By hash, least recently used first. */
   readonly #known = new Map<string, Known>();
-  /** Uses on their way to the database, by the token's id. */
+  /** Pending writes of `last_used_at`, by token id. */
   readonly #noting = new Map<string, Promise<void>>();
   #generation = 0;
 
-  constructor(private readonly around: Surroundings) {}
+  constructor(private readonly ctx: AuthContext) {}
 
   async authenticate(bearer: string): Promise<Caller | undefined> {
     if (!isTokenText(bearer)) return undefined;
     const hash = hashSecret(bearer);
-    const now = this.around.clock.now();
+    const now = this.ctx.clock.now();
     const known = this.#recall(hash, now) ?? (await this.#load(hash, now));
     if (!known || (known.expires_at !== null && known.expires_at <= now)) return undefined;
     this.#noteUse(known, now);
     return known.caller;
   }
 
-  /** Resolves when no use is on its way to the database. */
+  /** Resolves when no write of `last_used_at` is pending. */
   async settle(): Promise<void> {
     while (this.#noting.size > 0) await Promise.all(this.#noting.values());
   }
 
-  /** After a revocation has committed: nothing is answered from memory any more. */
+  /** Clears the cache; to be called after a revocation has committed. */
   forgetAll(): void {
     this.#generation += 1;
     this.#known.clear();
@@ -66,7 +66,7 @@ export class Authenticator {
 
   async #load(hash: string, now: number): Promise<Known | undefined> {
     const generation = this.#generation;
-    const row = await findByHash(this.around.db, hash);
+    const row = await findByHash(this.ctx.db, hash);
     if (!row || row.revoked_at !== null) return undefined;
     const known: Known = {
       caller: toCaller(row),
@@ -74,7 +74,7 @@ export class Authenticator {
       read_at: now,
       used_at: row.last_used_at,
     };
-    // A token revoked while it was read must not come back from memory.
+    // A token that was revoked during the read must not enter the cache.
     if (generation === this.#generation) this.#remember(hash, known);
     return known;
   }
@@ -86,7 +86,7 @@ export class Authenticator {
     if (this.#known.size > CACHE_SIZE && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** Nobody waits for it: the database may be locked against writing for long. */
+  /** Does not wait for the write, as the database may be locked for long. */
   #noteUse(known: Known, now: number): void {
     const { token_id } = known.caller;
     if (this.#noting.has(token_id) || (known.used_at !== null && now - known.used_at < USE_MS)) return;
@@ -97,9 +97,9 @@ export class Authenticator {
 
   async #storeUse(token_id: string, at: number): Promise<void> {
     try {
-      await noteUse(this.around.db, token_id, at);
+      await noteUse(this.ctx.db, token_id, at);
     } catch (err) {
-      this.around.log.warn({ err, token_id }, 'cannot note the last use of a token');
+      this.ctx.log.warn({ err, token_id }, 'cannot note the last use of a token');
     }
   }
 }

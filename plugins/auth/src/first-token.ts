@@ -9,8 +9,8 @@ export interface FirstToken {
 }
 
 /**
- * On a database that never had a token, makes one of write scope and leaves it in `<dataDir>/token`, readable by the
- * owner alone. The file is written before the commit: no token without its file, and a file that fails stops the boot.
+ * In a database that never had a token, creates one of write scope and saves it in `<dataDir>/token`, readable only by the owner. The file
+ * is written before the commit: there is no token without its file, and if the file cannot be written, the boot fails.
  */
 export async function ensureFirstToken(db: Db, dataDir: string, at: number): Promise<FirstToken | null> {
   return db.transaction(async (trx) => {
@@ -25,7 +25,7 @@ export async function createFirstToken(db: Db, at: number): Promise<string> {
   return token;
 }
 
-/** Leaves the token where the command line of this host finds it; answers the file. */
+/** Saves the token where the command line of this host finds it; returns the file. */
 export async function saveFirstToken(dataDir: string, token: string): Promise<string> {
   const file = join(dataDir, 'token');
   await writePrivate(file, `${token}\n`);
@@ -46,7 +46,7 @@ async function writePrivate(file: string, text: string): Promise<void> {
   await rename(draft, file);
 }
 
-/** The name of a new file outlives a loss of power from now on. */
+/** Syncs the name of a new file to disk. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -9,13 +9,13 @@ import {
   type RouteCollector,
 } from '@svc/kernel';
 import type { Authenticator } from './authenticator.js';
-import { MissLimit } from './miss-limit.js';
+import { SignInRateLimit } from './sign-in-rate-limit.js';
 import { createSignInLink, redeemSignInLink } from './sign-in.js';
 import { createToken, listTokens, revokeToken } from './token-store.js';
 
 export function addRoutes(routes: RouteCollector, ctx: PluginContext, authenticator: Authenticator): void {
   const now = () => ctx.clock.now();
-  const misses = new MissLimit(ctx.clock);
+  const misses = new SignInRateLimit(ctx.clock);
 
   routes.add(contract.whoami, ({ caller: { name, scope } }) =>
     ok({ name, scope, can_write: scope === 'write' }),
@@ -47,7 +47,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, authentica
       const token = await redeemSignInLink(ctx.db, body.code, now());
       if (token === null)
         fail('unauthorized', 'the sign-in code is unknown, used or expired; ask for a new link');
-      misses.forgive(koa.ip);
+      misses.uncount(koa.ip);
       return ok({ token });
     },
     ({ ip }) => misses.count(ip),

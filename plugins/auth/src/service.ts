@@ -8,23 +8,23 @@ export interface TokenDraft {
   readonly expires_at: number | null;
 }
 
-/** The only time that the token itself is shown. */
+/** The only record that contains the token itself. */
 export interface CreatedToken extends TokenRecord {
   readonly token: string;
 }
 
 export interface Auth {
-  /** A token of scope sdk that is good for one attempt's runs, or one run, alone. `at` in ms. */
+  /** Creates a token of scope sdk that is valid only for the runs of one attempt, or for one run. `at` in ms. */
   mintIngest(db: Db, binding: IngestBinding, at: number): Promise<string>;
-  /** Its ingest tokens die 10 minutes after `at` (spooled data still gets in). May be repeated; never prolongs. */
+  /** Its ingest tokens expire 10 minutes after `at`, so that spooled data is still accepted. May be repeated; never extends the time. */
   endIngest(db: Db, binding: IngestBinding, at: number): Promise<void>;
   /** Whether the caller may write to this run: any token of sdk or write scope, or an ingest token bound to it. */
   mayIngest(caller: Caller, run: IngestTarget): boolean;
-  /** The token made at the very first start, once, for the terminal that started the server; null ever after. */
+  /** Returns the token that was created at the very first start, for the terminal; null at any later call. */
   takeFirstToken(): string | null;
 }
 
-/** What of a run decides who may write to it. */
+/** The fields of a run that decide who may write to it. */
 export interface IngestTarget {
   readonly id: string;
   readonly job_id: string | null;

@@ -13,7 +13,7 @@ export async function createSignInLink(db: Db, at: number) {
   return { code, expires_at };
 }
 
-/** Uses the code up and answers a token for the console; null when it is unknown, used or expired. */
+/** Deletes the code and returns a token for the console; null when the code is unknown, used or expired. */
 export async function redeemSignInLink(db: Db, code: string, at: number): Promise<string | null> {
   return db.transaction(async (trx) => {
     const used = await trx('sign_in_links')

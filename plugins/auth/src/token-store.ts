@@ -13,7 +13,7 @@ export interface TokenRow extends TokenRecord {
   readonly run_id: string | null;
 }
 
-/** Stores a new token of an operator; the answer is the only place where it is readable. */
+/** Stores a new token of an operator. Only the result contains the token itself. */
 export async function createToken(db: Db, draft: TokenDraft, at: number): Promise<CreatedToken> {
   const {
     hash: _hash,
@@ -32,7 +32,7 @@ export async function mintIngest(db: Db, binding: IngestBinding, at: number): Pr
   return token;
 }
 
-/** Never prolongs: of two ends the earlier stands. */
+/** The earlier of two ends applies. */
 export async function endIngest(db: Db, binding: IngestBinding, at: number): Promise<void> {
   const end = at + INGEST_AFTERLIFE_MS;
   await db('tokens')

@@ -1,7 +1,7 @@
 import { CHECKPOINT_METADATA_BYTES } from '@svc/contract';
 import { failValidation, refuseLargeJson } from '@svc/kernel';
 
-/** Throws validation_error for what cannot be kept as the metadata of a checkpoint. */
+/** Throws validation_error for metadata that a checkpoint cannot have. */
 export function checkMetadata(metadata: object): void {
   if (Object.hasOwn(metadata, 'evaluations')) {
     const message = 'is reserved for the results of evaluations; use another name';

@@ -10,7 +10,7 @@ import type { PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { checkMetadata } from './metadata.js';
 import type { CheckpointDraft, Registered } from './service.js';
-import { findTwin, insertCheckpoint } from './store.js';
+import { findSame, insertCheckpoint } from './store.js';
 
 /** Stores the checkpoint and its event in one transaction, unless the run has one of that path and step. */
 export async function registerCheckpoint(
@@ -25,7 +25,7 @@ export async function registerCheckpoint(
   const wanted = toCheckpoint(run, draft, source, at);
   return transaction(async (tx) => {
     const stored = await insertCheckpoint(tx, wanted);
-    if (!stored) return { checkpoint: (await findTwin(tx, wanted))!, isNew: false };
+    if (!stored) return { checkpoint: (await findSame(tx, wanted))!, isNew: false };
     await events.append(tx, createdEvent(run, stored), stored.created_at);
     return { checkpoint: stored, isNew: true };
   });

@@ -5,13 +5,13 @@ export type CheckpointDraft = BodyOf<typeof routes.createCheckpoint>;
 
 export interface Registered {
   readonly checkpoint: Checkpoint;
-  /** False: the path and step were registered before, and that record stands. */
+  /** False when a checkpoint with this path and step exists; that one is returned. */
   readonly isNew: boolean;
 }
 
 export interface Checkpoints {
   /**
-   * Registers a checkpoint of the run and tells of it, in a transaction of its own. `at`: when it was saved, in ms; left out: now.
+   * Registers a checkpoint of the run and appends its event, in its own transaction. `at`: when it was saved, in ms; default now.
    * Throws validation_error.
    */
   register(run: Run, draft: CheckpointDraft, source: CheckpointSource, at?: number): Promise<Registered>;

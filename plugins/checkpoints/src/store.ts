@@ -19,13 +19,13 @@ export async function insertCheckpoint(db: Db, checkpoint: Checkpoint): Promise<
   return stored ? fromRow(stored) : null;
 }
 
-/** The checkpoint of that run, path and step. */
-export async function findTwin(
+/** The stored checkpoint with the same run, path and step. */
+export async function findSame(
   db: Db,
-  twin: Pick<Checkpoint, 'run_id' | 'path' | 'step'>,
+  wanted: Pick<Checkpoint, 'run_id' | 'path' | 'step'>,
 ): Promise<Checkpoint | null> {
   const row = await checkpoints(db)
-    .where({ run_id: twin.run_id, digest: toDigest(twin) })
+    .where({ run_id: wanted.run_id, digest: toDigest(wanted) })
     .first();
   return row ? fromRow(row) : null;
 }

@@ -33,11 +33,11 @@ export const consoleRef = serviceRef<ConsoleService>('console');
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const PATH = /^(\/:?[\w.~-]+)+$/;
-/** Addresses that are no pages. */
+/** Reserved paths that cannot be pages. */
 const TAKEN = /^\/(api|assets|extensions)(\/|$)/;
 const FOLDER = '/extensions/';
 
-/** The list that the console reads at its start, and the modules in it. They are read once: only what was registered is ever served. */
+/** The list that the console reads at its start, and its modules. Modules are read once, so only what was registered is served. */
 export class Extensions implements ConsoleService {
   readonly #pages: Record<string, unknown>[] = [];
   readonly #runTabs: Record<string, unknown>[] = [];

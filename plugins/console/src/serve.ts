@@ -6,7 +6,7 @@ import type { Extensions } from './extensions.js';
 
 const EXTENSIONS = '/extensions.json';
 const INDEX = '/index.html';
-/** The build gives what lies here a name that changes with its content. */
+/** Files in this folder have a hash of their content in their name. */
 const HASHED = '/assets/';
 const FOREVER = `public, max-age=${365 * 24 * 60 * 60}, immutable`;
 
@@ -17,8 +17,8 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>s
 `;
 
 /**
- * The pages of plugins, files of `dir`, and index.html for every other page that a browser asks for: the console knows its own
- * paths. What is none of these is left unanswered. Of the disk nothing outside `dir` and no dot file is ever sent.
+ * Serves the pages of plugins, the files of `dir`, and index.html for every other page that a browser requests, as the console routes its
+ * own paths. Other requests are left unanswered. Must hold: no file outside `dir` and no dot file is sent.
  */
 export function serveConsole(dir: string, extensions: Extensions): Koa.Middleware {
   return async (ctx) => {
@@ -48,7 +48,7 @@ function answerExtension(ctx: Koa.Context, extensions: Extensions): boolean {
   return ctx.body !== undefined && ctx.body !== null;
 }
 
-/** A missing script must be missing, not a page: only who asks for HTML by name gets it. */
+/** Only a request that accepts HTML explicitly gets the page: a missing script must be answered with 404. */
 function isPage(ctx: Koa.Context): boolean {
   if (/^\/(assets|extensions)\//.test(ctx.path)) return false;
   return ctx.path === '/' || /\btext\/html\b/.test(ctx.get('Accept'));
@@ -59,7 +59,7 @@ async function sendFile(ctx: Koa.Context, root: string, path: string): Promise<b
     const sent = await send(ctx, path, { root, setHeaders: (response) => setCaching(response, path) });
     if (sent === undefined) return false;
   } catch (error) {
-    // Not there, or not to be had: a path that leads out of `root`, or that no file can have.
+    // The file does not exist, or the path leads out of `root` or is invalid.
     const { status = 500 } = error as { status?: number };
     if (status >= 500) throw error;
     return false;

@@ -4,7 +4,7 @@ import { expectResult, findResultFlaw, RESULT_VARIABLE, type ExpectedResult } fr
 
 const NAME = 'evaluations';
 
-/** An evaluation that exits with 0 has succeeded only with a valid result, in a file that it has written itself. */
+/** An evaluation that exits with 0 succeeds only if it has written a file with a valid result. */
 export default defineAgentPlugin({
   name: NAME,
   setup(ctx) {

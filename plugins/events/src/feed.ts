@@ -5,13 +5,13 @@ import { EventFollower } from './follower.js';
 import { eventAppended } from './hooks.js';
 import { lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
 
-type Surroundings = Pick<PluginContext, 'db' | 'log' | 'fire'>;
+type FeedContext = Pick<PluginContext, 'db' | 'log' | 'fire'>;
 
 type Listener = (positioned: PositionedEvent) => void;
 
 /**
- * Brings committed events to the streams and to `eventAppended`, in one order. That order is kept in the database, so a
- * client can resume behind any event, also of a server that ran before.
+ * Publishes committed events to the streams and to `eventAppended`, in one order. That order is stored in the database, so a client can
+ * resume after any event, also after a restart of the server.
  */
 export class EventFeed {
   readonly #listeners = new Set<Listener>();
@@ -19,57 +19,57 @@ export class EventFeed {
   readonly #publishing = new CoalescedWork(() => this.#publishNew());
   #published = 0;
 
-  constructor(private readonly around: Surroundings) {}
+  constructor(private readonly ctx: FeedContext) {}
 
-  /** Takes up where the server before has stopped. */
+  /** Continues after the last event that an earlier run of the server has published. */
   async resume(): Promise<void> {
-    this.#published = await lastPosition(this.around.db);
+    this.#published = await lastPosition(this.ctx.db);
   }
 
-  /** Publishes whatever has been committed before the call. Never rejects. */
+  /** Publishes all events that were committed before the call. Never rejects. */
   flush(): Promise<void> {
     return this.#publishing.next();
   }
 
-  /** Resolves when no tap of `eventAppended` is at work any more. */
+  /** Resolves when no tap of `eventAppended` is running. */
   async settled(): Promise<void> {
     await this.#publishing.settled();
     await Promise.all(this.#observing);
   }
 
-  /** Live events behind `lastEventId`; null: from now on. */
+  /** The events after `lastEventId`; null: from now on. */
   stream(filter: EventFilter, lastEventId: string | null): SseReply {
     return sse(async (stream) => {
       const now = this.#published;
       await this.#follow(
         stream,
         filter,
-        lastEventId === null ? now : await positionOf(this.around.db, lastEventId),
+        lastEventId === null ? now : await positionOf(this.ctx.db, lastEventId),
       );
     });
   }
 
   async #publishNew(): Promise<void> {
     try {
-      for (const positioned of await positionNewEvents(this.around.db)) {
+      for (const positioned of await positionNewEvents(this.ctx.db)) {
         this.#published = positioned.position;
         for (const listener of this.#listeners) listener(positioned);
         this.#observe(positioned.event);
       }
     } catch (err) {
-      this.around.log.error({ err }, 'cannot publish new events; the next one publishes them too');
+      this.ctx.log.error({ err }, 'cannot publish new events; the next one publishes them too');
     }
   }
 
-  /** Not waited for: who publishes does not wait for who observes. */
+  /** Fires the hook without waiting for the taps. */
   #observe(event: EventRecord): void {
-    const observed = this.around.fire(eventAppended, event).finally(() => this.#observing.delete(observed));
+    const observed = this.ctx.fire(eventAppended, event).finally(() => this.#observing.delete(observed));
     this.#observing.add(observed);
   }
 
   async #follow(stream: SseStream, filter: EventFilter, start: number): Promise<void> {
-    const follower = new EventFollower(this.around, stream, filter, start);
-    const listener: Listener = (told) => follower.tell(told);
+    const follower = new EventFollower(this.ctx, stream, filter, start);
+    const listener: Listener = (positioned) => follower.push(positioned);
     this.#listeners.add(listener);
     await follower.run().finally(() => this.#listeners.delete(listener));
   }

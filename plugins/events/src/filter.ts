@@ -2,7 +2,7 @@ import type { EventRecord, Severity } from '@svc/contract';
 import { requireId, type PluginContext } from '@svc/kernel';
 import { findSubject, type SubjectKind } from './hooks.js';
 
-/** What of the events is wanted; null takes all. Ids are canonical. */
+/** Which events are wanted; null matches all. Ids are canonical. */
 export interface EventFilter {
   readonly run_id: string | null;
   readonly job_id: string | null;
@@ -13,12 +13,12 @@ export interface EventFilter {
 
 export type EventFilterQuery = { readonly [K in keyof EventFilter]?: NonNullable<EventFilter[K]> };
 
-type Surroundings = Pick<PluginContext, 'db' | 'fire'>;
+type FilterContext = Pick<PluginContext, 'db' | 'fire'>;
 
 /** Any form of id; throws not_found for a malformed and for an unknown one. */
-export async function parseFilter(around: Surroundings, query: EventFilterQuery): Promise<EventFilter> {
+export async function parseFilter(ctx: FilterContext, query: EventFilterQuery): Promise<EventFilter> {
   const find = async (kind: SubjectKind, given: string | undefined) =>
-    given === undefined ? null : requireSubject(around, kind, given);
+    given === undefined ? null : requireSubject(ctx, kind, given);
   return {
     run_id: await find('run', query.run_id),
     job_id: await find('job', query.job_id),
@@ -28,7 +28,11 @@ export async function parseFilter(around: Surroundings, query: EventFilterQuery)
   };
 }
 
-async function requireSubject({ db, fire }: Surroundings, kind: SubjectKind, given: string): Promise<string> {
+async function requireSubject(
+  { db, fire }: FilterContext,
+  kind: SubjectKind,
+  given: string,
+): Promise<string> {
   return (await fire(findSubject, db, kind, given)) ?? requireId(kind, given);
 }
 

@@ -3,42 +3,42 @@ import { matches, type EventFilter } from './filter.js';
 import { eventsAfter, type PositionedEvent } from './store.js';
 
 const REPLAY_PAGE = 500;
-/** Further ones are read from the database again, so that a slow client costs little memory. */
-const MAX_TOLD = 500;
+/** When more events are pending, they are dropped and read from the database again, so that a slow client costs little memory. */
+const MAX_PENDING = 500;
 
 /**
- * One client: what is in the database behind its position, then what is told, at the pace at which it takes them. No gap: what is
- * told while the database is read waits. No repeat: what the database showed before is not behind the position any more.
+ * One client: sends the events in the database after its position, then pushed ones, with back-pressure. There is no gap: events that are
+ * pushed while the database is read are kept. There is no repeat: events up to the position are skipped.
  */
 export class EventFollower {
-  #told: PositionedEvent[] = [];
+  #pending: PositionedEvent[] = [];
   #isBehind = true;
   #wake: () => void = () => undefined;
 
   constructor(
-    /** The database is looked up at each use. */
-    private readonly around: { readonly db: Db },
+    /** `db` is read at each use, as the database opens after setup. */
+    private readonly ctx: { readonly db: Db },
     private readonly stream: SseStream,
     private readonly filter: EventFilter,
     private position: number,
   ) {}
 
-  tell(positioned: PositionedEvent): void {
-    this.#told.push(positioned);
-    if (this.#told.length > MAX_TOLD) {
-      this.#told = [];
+  push(positioned: PositionedEvent): void {
+    this.#pending.push(positioned);
+    if (this.#pending.length > MAX_PENDING) {
+      this.#pending = [];
       this.#isBehind = true;
     }
     this.#wake();
   }
 
-  /** Until the client is gone. */
+  /** Runs until the client disconnects. */
   async run(): Promise<void> {
     const { signal } = this.stream;
     signal.addEventListener('abort', () => this.#wake());
     while (!signal.aborted) {
       if (this.#isBehind) await this.#replay();
-      else if (this.#told.length > 0) await this.#send(this.#told.shift()!);
+      else if (this.#pending.length > 0) await this.#send(this.#pending.shift()!);
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -46,7 +46,7 @@ export class EventFollower {
   async #replay(): Promise<void> {
     this.#isBehind = false;
     for (;;) {
-      const page = await eventsAfter(this.around.db, this.position, this.filter, REPLAY_PAGE);
+      const page = await eventsAfter(this.ctx.db, this.position, this.filter, REPLAY_PAGE);
       for (const positioned of page) await this.#send(positioned);
       if (page.length < REPLAY_PAGE || this.stream.signal.aborted) return;
     }

@@ -11,7 +11,7 @@ import type { EventFeed } from './feed.js';
 import type { EventReport, Reported } from './service.js';
 import { findReported, insertEvent, newEvent } from './store.js';
 
-/** Stores the CUSTOM event of a run, unless the run has told one of that key. */
+/** Stores the CUSTOM event of a run, unless the run has one with that key. */
 export async function reportEvent(
   { db, clock, transaction }: Pick<PluginContext, 'db' | 'clock' | 'transaction'>,
   feed: EventFeed,
@@ -21,7 +21,7 @@ export async function reportEvent(
   refuseLargeJson('data', body.data ?? {}, EVENT_DATA_BYTES);
   const event = newEvent({ ...toReported(body), type: 'CUSTOM', run_id: run.id, job_id: run.job_id }, at);
   const isNew = await transaction((tx) => insertEvent(tx, event, key));
-  // A stream that is opened behind the answer does not show the event.
+  // Published before the answer: a stream that the client opens afterwards must not show the event.
   await feed.flush();
   if (isNew) return { event, isNew, isSame: true };
   const first =
@@ -30,13 +30,13 @@ export async function reportEvent(
   return { event: first, isNew, isSame: isSame(first, body) };
 }
 
-/** What the run tells, without secrets. */
+/** The content of the report with masked secrets. */
 function toReported({ title, message = '', data = {}, ...rest }: EventReport['body']) {
   const masked = { title: maskText(title), message: maskText(message), data: maskSecrets(data) };
   return { ...rest, ...masked } as Omit<EventDraft, 'type'>;
 }
 
-/** Whether the event made first under a key says what this report of the same key says. */
+/** Whether the stored event has the same content as this report with the same key. */
 function isSame(first: EventRecord, body: EventReport['body']): boolean {
   const { title, message = '', severity = 'info', data = {} } = toReported(body);
   const said = JSON.stringify([title, message, severity, data]);

@@ -14,7 +14,7 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, feed: Even
   );
 }
 
-/** Refused rather than ignored: a client that cannot resume must not believe that it has. */
+/** An invalid id is refused, not ignored: a client that cannot resume must know it. */
 function parseLastEventId(header: string | string[] | undefined): string | null {
   const given = [header ?? ''].flat()[0] ?? '';
   if (given === '') return null;

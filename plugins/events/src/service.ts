@@ -2,29 +2,29 @@ import type { BodyOf, EventDraft, EventRecord, Run, routes } from '@svc/contract
 import { serviceRef, type Db, type Tx } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
 
-/** A CUSTOM event, as its run tells it. */
+/** A CUSTOM event that a run reports. */
 export interface EventReport {
   readonly body: BodyOf<typeof routes.createEvent>;
-  /** The run's own name for it: told again under this key it is the same event. null: told again it is another. */
+  /** The idempotency key: a repeated report with the same key is the same event. null: each report is a new event. */
   readonly key: string | null;
-  /** When it happened, in ms; left out: now. */
+  /** When it happened, in ms; default now. */
   readonly at?: number;
 }
 
 export interface Reported {
   readonly event: EventRecord;
-  /** False: the run had told one of this key, and that one stands. */
+  /** False when the run had reported an event with this key; that one is returned. */
   readonly isNew: boolean;
-  /** The event says what the report says. */
+  /** Whether the event has the content of the report. */
   readonly isSame: boolean;
 }
 
 export interface Events {
-  /** Stores an event in the transaction; after its commit streams and `eventAppended` get it, in one order for all. `at` in ms; left out: now. */
+  /** Stores an event in the transaction; after the commit it is published to streams and `eventAppended`, in one order. `at` in ms; default now. */
   append(tx: Tx, draft: EventDraft, at?: number): Promise<EventRecord>;
-  /** Stores what a run reports, in a transaction of its own. */
+  /** Stores the event that a run reports, in its own transaction. */
   report(run: Run, report: EventReport): Promise<Reported>;
-  /** Newest first. What the filter leaves out, or has null, is not selected by; ids are canonical. */
+  /** Newest first. Missing and null fields of the filter match everything; ids are canonical. */
   list(db: Db, filter: Partial<EventFilter>, limit: number): Promise<EventRecord[]>;
 }
 

@@ -2,7 +2,7 @@ import { newId, type EventDraft, type EventRecord } from '@svc/contract';
 import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import { toColumns, type EventFilter } from './filter.js';
 
-/** An event at its place in the order of all streams. */
+/** An event with its position in the order of all streams. */
 export interface PositionedEvent {
   readonly position: number;
   readonly event: EventRecord;
@@ -14,14 +14,14 @@ interface EventRow extends Omit<EventRecord, 'data'> {
   readonly data: string;
 }
 
-/** Stores the event, not yet published. */
+/** Stores the event without a position: it is not published yet. */
 export async function appendEvent(db: Db, draft: EventDraft, at: number): Promise<EventRecord> {
   const event = newEvent(draft, at);
   await insertEvent(db, event, null);
   return event;
 }
 
-/** False: its run has an event of that key already, and nothing was stored. */
+/** False when its run has an event with that key; then nothing is stored. */
 export async function insertEvent(db: Db, event: EventRecord, reportKey: string | null): Promise<boolean> {
   const row: EventRow = { ...event, data: JSON.stringify(event.data), position: null, report_key: reportKey };
   const stored = await db<EventRow>('events')
@@ -68,7 +68,7 @@ export async function listEvents(
   return { items: items.map(toEvent), ...rest };
 }
 
-/** Gives every committed event that has none a position behind all others, and answers them in that order. */
+/** Gives every committed event without a position the next one, and returns these events in that order. */
 export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
   return db.transaction(async (trx) => {
     const rows = await trx<EventRow>('events').whereNull('position').orderBy('id');
@@ -81,7 +81,7 @@ export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
   });
 }
 
-/** Published events behind the position, in order, at most `limit`. */
+/** Published events after the position, in order, at most `limit`. */
 export async function eventsAfter(
   db: Db,
   position: number,
@@ -96,13 +96,13 @@ export async function eventsAfter(
   return rows.map((row) => ({ position: row.position as number, event: toEvent(row) }));
 }
 
-/** Where that event stands; of an event that is gone, where the newest one before it stands. */
+/** The position of that event; if it was deleted, that of the newest one before it. */
 export async function positionOf(db: Db, id: string): Promise<number> {
   const row = await db<EventRow>('events').where({ id }).whereNotNull('position').first('position');
   return row?.position ?? lastPosition(db, id);
 }
 
-/** Of all published events, or of those up to an id; 0 when there is none. */
+/** The last position of all published events, or of those up to an id; 0 when there is none. */
 export async function lastPosition(db: Db, upToId?: string): Promise<number> {
   const query = db('events').max({ last: 'position' });
   const row = await (upToId === undefined ? query : query.where('id', '<=', upToId)).first();

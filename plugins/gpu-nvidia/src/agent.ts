@@ -2,7 +2,7 @@ import { defineAgentPlugin, type AgentPlugin } from '@svc/agent';
 import { listGpus } from './agent/gpu-list.js';
 import { NvidiaMeter } from './agent/gpu-meter.js';
 
-/** The GPUs of this host as nvidia-smi tells them: its slots, and what they do. `program` stands for nvidia-smi in tests. */
+/** The GPUs of this host by nvidia-smi: their slots and metrics. Tests replace nvidia-smi with another `program`. */
 export default function gpuNvidia(program = 'nvidia-smi'): AgentPlugin {
   return defineAgentPlugin({
     name: 'gpu-nvidia',
@@ -18,7 +18,7 @@ export default function gpuNvidia(program = 'nvidia-smi'): AgentPlugin {
       ctx.hooks.collectors.tap(ctx.name, (collectors) =>
         collectors.add({
           ...{ name: meter.name, of: meter.of },
-          // Where there are none, or virtual ones in their place, no program is kept running to measure them.
+          // nvidia-smi runs only if there are real GPUs.
           start: () => hasGpus && meter.start(),
           measure: () => meter.measure(),
           processes: () => meter.processes(),

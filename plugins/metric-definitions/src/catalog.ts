@@ -20,11 +20,11 @@ import { requirePlacement, toLevels, type Level, type LevelInput } from './level
 import type { MetricDefinitions, MetricMeaning, Placement } from './service.js';
 
 export interface DefinitionChange extends Partial<DefinitionFields> {
-  /** false only takes it away from this metric. */
+  /** false: this metric is no longer primary; another primary metric is left alone. */
   readonly is_primary?: boolean;
 }
 
-/** What metrics mean, at three levels. */
+/** The definitions of metrics at three levels: global, project, experiment. */
 export class MetricCatalog implements MetricDefinitions {
   readonly ensure = ensureGuessed;
 
@@ -46,7 +46,7 @@ export class MetricCatalog implements MetricDefinitions {
     );
   }
 
-  /** What applies there. At most one of them is primary: that of the nearest level that has a primary. */
+  /** The definitions that apply at a level. At most one is primary: that of the nearest level with a primary metric. */
   async list(db: Db, input: LevelInput, limit: number): Promise<MetricDefinition[]> {
     const levels = toLevels(await requirePlacement(this.projects, db, input));
     const primary = await primaryOf(db, levels);
@@ -82,7 +82,7 @@ export class MetricCatalog implements MetricDefinitions {
     });
   }
 
-  /** The level gets a definition of it when it has none. */
+  /** Creates a definition at the level if there is none. */
   async setPrimary(db: Db, input: LevelInput, name: string, at: number): Promise<MetricDefinition> {
     return this.#changing(db, input, at, async (trx, levels) => {
       await create(trx, levels, name, {}, at);
@@ -90,7 +90,7 @@ export class MetricCatalog implements MetricDefinitions {
     });
   }
 
-  /** In a transaction that keeps the project or experiment from being deleted, and other changes of the level out. */
+  /** Runs `work` in a transaction that locks the level, and its project and experiment against deletion. */
   async #changing<T>(
     db: Db,
     input: LevelInput,
@@ -111,7 +111,7 @@ export class MetricCatalog implements MetricDefinitions {
   }
 }
 
-/** What is left out is as it applied there before. False when the level has one already, which stays as it is. */
+/** Creates a definition; missing fields get the values that applied before. False when the level has one, which stays unchanged. */
 async function create(
   db: Db,
   levels: readonly [Level, ...Level[]],

@@ -36,7 +36,7 @@ export async function ensureGuessed(db: Db, names: readonly string[], at: number
   await db.raw(ENSURE[dialectOf(db)], [at, JSON.stringify(guessed)]);
 }
 
-/** Makes the level's row when it has none, and keeps other changes of the level out until the transaction ends. */
+/** Creates the level's row if there is none, and locks it until the transaction ends. */
 export async function openLevel(db: Db, { id, name, placement }: Level): Promise<void> {
   const { project_id, experiment_id } = placement;
   const row = { id, project_id: name === 'project' ? project_id : null, experiment_id, primary_name: null };
@@ -49,7 +49,7 @@ export async function findDefinition(db: Db, levelId: string, name: string): Pro
   return row ? fromRow(row) : null;
 }
 
-/** False when the level has one already, which stays as it is. */
+/** False when the level has a definition, which stays unchanged. */
 export async function insertDefinition(db: Db, row: DefinitionRow): Promise<boolean> {
   const inserted = await definitions(db)
     .insert(row)
@@ -78,7 +78,7 @@ export async function clearPrimary(db: Db, levelId: string, name: string): Promi
   await levels(db).where({ id: levelId, primary_name: name }).update({ primary_name: null });
 }
 
-/** Of the nearest of these levels that has one; null when none has. */
+/** The primary metric of the nearest of these levels that has one; null when none has. */
 export async function primaryOf(db: Db, among: readonly Level[]): Promise<string | null> {
   const rows = await levels(db)
     .whereIn(

@@ -3,7 +3,7 @@ import { failValidation, type Db } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import type { Placement } from './service.js';
 
-/** Where definitions stand. `id` is that of the experiment or the project, or `global`. */
+/** A level of definitions. `id` is that of the experiment or the project, or `global`. */
 export interface Level {
   readonly id: string;
   readonly name: MetricLevel;
@@ -16,7 +16,7 @@ export const GLOBAL: Level = {
   placement: { project_id: null, experiment_id: null },
 };
 
-/** The levels that apply there, nearest first; the last one is global. */
+/** The levels that apply to a placement, nearest first; the last one is global. */
 export function toLevels({ project_id, experiment_id }: Placement): readonly [Level, ...Level[]] {
   const project: Level | null =
     project_id === null ? null : toLevel('project', project_id, { project_id, experiment_id: null });

@@ -4,7 +4,7 @@ import { serviceRef, type Db } from '@svc/kernel';
 /** Canonical ids; an experiment comes with its project. Both null: global. */
 export type Placement = Pick<Run, 'project_id' | 'experiment_id'>;
 
-/** What the numbers of a metric mean somewhere. */
+/** How the values of a metric are interpreted. */
 export interface MetricMeaning {
   readonly direction: Direction;
   readonly is_primary: boolean;

@@ -19,7 +19,7 @@ export async function* toCsv(pages: AsyncIterable<PointPage>): AsyncGenerator<st
   }
 }
 
-/** A spreadsheet would take text that begins like a formula for one: it gets an apostrophe in front. */
+/** Text that begins like a formula gets an apostrophe in front, so that a spreadsheet does not evaluate it. */
 function toField(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;

@@ -34,7 +34,7 @@ export const metricsExport = definePlugin({
         return download({
           filename: `${id}-metrics.${format}`,
           contentType,
-          // Reads on only as its client does, and ends when that goes away.
+          // Back-pressure: pages are read at the pace of the client, and reading stops when it disconnects.
           body: Readable.from(write(pages), { objectMode: false }),
         });
       }),
@@ -42,7 +42,7 @@ export const metricsExport = definePlugin({
   },
 });
 
-/** No metric has a name with NUL, and PostgreSQL refuses to look for one. */
+/** Names with NUL are left out: no metric has one, and PostgreSQL rejects such a query. */
 function toNames(names: string): string[] {
   return names.split(',').filter((name) => name !== '' && !name.includes('\0'));
 }

@@ -2,7 +2,7 @@ import { yieldIfSliceOver } from '@svc/kernel';
 import type { Point, PointPage } from '@svc/plugin-metrics';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 
-/** Encoded in one go, so it is what the event loop stands still for: about 10 ms. */
+/** Encoding a row group blocks the event loop, for about 10 ms. */
 const ROW_GROUP_POINTS = 8_192;
 
 const SCHEMA: SchemaElement[] = [
@@ -17,7 +17,7 @@ const SCHEMA: SchemaElement[] = [
 
 type Row = readonly [name: string, point: Point];
 
-/** Row group by row group: what has been handed on is kept no longer, but for a few hundred bytes a group for the footer. */
+/** Writes row group by row group. Only a few hundred bytes per group stay in memory, for the footer. */
 export async function* toParquet(pages: AsyncIterable<PointPage>): AsyncGenerator<Uint8Array> {
   const bytes = new ByteWriter();
   const file = new ParquetWriter({ writer: bytes, schema: SCHEMA, createdBy: 'svc' });
@@ -42,7 +42,7 @@ function writeGroup(file: ParquetWriter, rows: readonly Row[]): void {
     { name: 'name', data: rows.map(([name]) => name) },
     { name: 'step', data: whole(({ step }) => step), encoding: 'DELTA_BINARY_PACKED' },
     { name: 'epoch', data: rows.map(([, { epoch }]) => epoch), encoding: 'PLAIN' },
-    // A dictionary would take -0 for 0.
+    // A dictionary would not distinguish -0 from 0.
     { name: 'value', data: rows.map(([, { value }]) => value), encoding: 'PLAIN' },
     { name: 'ts', data: whole(({ ts }) => ts), encoding: 'DELTA_BINARY_PACKED' },
     { name: 'seq', data: whole(({ seq }) => seq), encoding: 'DELTA_BINARY_PACKED' },
@@ -53,7 +53,7 @@ function writeGroup(file: ParquetWriter, rows: readonly Row[]): void {
   });
 }
 
-/** What has been written since the last time, as a copy: the buffer is used again. */
+/** Returns a copy of what was written since the last call, as the buffer is reused. */
 function take(bytes: ByteWriter): Uint8Array {
   const taken = bytes.getBytes().slice();
   bytes.index = 0;

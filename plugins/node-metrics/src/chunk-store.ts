@@ -15,7 +15,7 @@ interface ChunkRow {
 
 export type ChunkKey = Pick<ChunkRow, 'node_id' | 'from_ts'>;
 
-/** A chunk that is there already stays. */
+/** A chunk that exists is not replaced. */
 export async function insertChunk(
   db: Db,
   nodeId: string,
@@ -35,7 +35,7 @@ export async function insertChunk(
     .ignore();
 }
 
-/** The times of the samples that are stored, of those within that stretch and perhaps of some around it. */
+/** The times of the stored samples in that range, and possibly of some around it. */
 export async function storedTimes(
   db: Db,
   nodeId: string,
@@ -60,7 +60,7 @@ export async function newestStored(db: Db, nodeId: string): Promise<number | nul
   return row?.to_ts ?? null;
 }
 
-/** Where the chunks begin that reach into that stretch, oldest first: their bytes are loaded one at a time. */
+/** The start times of the chunks that overlap that range, oldest first. Their bytes are loaded one at a time. */
 export async function listChunks(
   db: Db,
   nodeId: string,
@@ -77,7 +77,7 @@ export async function listChunks(
   return rows.map(({ from_ts }) => from_ts);
 }
 
-/** null: it has been rolled up meanwhile. */
+/** null when the chunk was rolled up in the meantime. */
 export async function loadChunk(
   db: Db,
   nodeId: string,

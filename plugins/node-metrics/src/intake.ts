@@ -7,15 +7,15 @@ import { toMinute } from './rollup.js';
 import { pickSamples } from './samples.js';
 
 const WRITE_EVERY_MS = 10_000;
-/** A chunk holds about so much. */
+/** The approximate length of a chunk. */
 const CHUNK_MS = 5 * 60_000;
-/** Chunks written in one transaction: others get at the database in between. */
+/** Chunks per transaction: other requests can use the database in between. */
 const CHUNKS_PER_WRITE = 20;
 
-/** Takes the frames of agents and writes them in chunks of some minutes. */
+/** Buffers the frames of agents and writes them in chunks of some minutes. */
 export class NodeMetricsIntake {
   readonly #buffers = new Map<string, NodeBuffer>();
-  /** Nodes whose full minutes are to be written without waiting. */
+  /** Nodes whose full minutes are written at the next write, whatever their age. */
   readonly #urgent = new Set<string>();
   #writing: Promise<void> | null = null;
 
@@ -37,7 +37,7 @@ export class NodeMetricsIntake {
     return this.#buffers.get(nodeId) ?? null;
   }
 
-  /** What waits to be written for a node that is gone could never be written. */
+  /** Drops the buffer of a removed node, whose samples could not be stored. */
   forget(nodeId: string): void {
     this.#buffers.delete(nodeId);
   }
@@ -50,11 +50,11 @@ export class NodeMetricsIntake {
     const buffer = this.#buffers.get(id) ?? new NodeBuffer(await newestStored(this.ctx.db, id));
     this.#buffers.set(id, buffer);
     buffer.add(frame, this.ctx.clock.now());
-    // What came again and is stored already waits for nothing.
+    // Everything in the frame was stored before: acknowledge it at once.
     if (buffer.waitingSince === null) this.#acknowledge(id, frame.ts.at(-1) as number);
   }
 
-  /** Stores what a node measured while we were away. Without an answer it sends that again later. */
+  /** Stores what a node measured while it was disconnected. Without an acknowledgement the agent retries later. */
   async #late(frame: NodeMetricsFrame, nodeId: string): Promise<void> {
     try {
       if (this.#holdsAny(frame, nodeId)) await this.#writeNow(nodeId);
@@ -66,7 +66,7 @@ export class NodeMetricsIntake {
     this.nodes.send(nodeId, { type: 'node_metrics_ack', ts: frame.ts.at(-1) as number, late: true });
   }
 
-  /** Whether some of them came before, and are not on the disk yet. */
+  /** Whether the buffer has some of these samples, which are not stored yet. */
   #holdsAny({ ts }: NodeMetricsFrame, nodeId: string): boolean {
     const held = new Set(this.buffer(nodeId)?.samples.ts);
     return ts.some((at) => held.has(at));
@@ -79,8 +79,8 @@ export class NodeMetricsIntake {
   }
 
   /**
-   * Must hold: the buffer is looked at first, then what is at full rate, then what is means, for samples move in that order. Of a
-   * minute that has its mean nothing more is taken.
+   * Must hold: the buffer is read first, then raw chunks, then minute means, as samples move in that order. Samples of a minute that has its
+   * mean are ignored.
    */
   async #storeMissing(frame: NodeMetricsFrame, nodeId: string): Promise<void> {
     const [from, to] = [frame.ts[0] as number, frame.ts.at(-1) as number];
@@ -94,7 +94,7 @@ export class NodeMetricsIntake {
     if (samples.ts.length > 0) await insertChunk(this.ctx.db, nodeId, 'raw', samples);
   }
 
-  /** Writes what has waited for so long; 0: everything. What cannot be written stays and is tried again. */
+  /** Writes what has waited for this long; 0: everything. What cannot be written stays in the buffer and is retried. */
   write(waitedMs: number): Promise<void> {
     return (this.#writing ??= this.#write(waitedMs)
       .catch((err: unknown) =>

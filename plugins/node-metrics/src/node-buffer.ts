@@ -2,16 +2,16 @@ import type { GpuProcess, NodeMetricsFrame } from '@svc/contract';
 import type { Samples } from './samples.js';
 
 const MINUTE_MS = 60_000;
-/** So long an agent keeps what is not stored: older than this is no repetition. */
+/** How long an agent keeps unacknowledged samples: an older sample cannot be a repetition. */
 const LONGEST_REPLAY_MS = 3_600_000;
 const MAX_METRICS = 2_000;
 
-/** What a node has told and is not on the disk yet. */
+/** The samples of a node that are not stored yet. */
 export class NodeBuffer {
   processes: readonly GpuProcess[] = [];
   /** When the last frame came, by the server's clock. */
   heardAt = -Infinity;
-  /** When the oldest sample that is not stored came, by the server's clock; null: there is none. */
+  /** When the oldest sample that is not stored came, by the server's clock; null when the buffer is empty. */
   waitingSince: number | null = null;
   readonly latest = new Map<string, { readonly value: number; readonly ts: number }>();
   #ts: number[] = [];
@@ -52,7 +52,7 @@ export class NodeBuffer {
     return slice(this.samples, 0, count < 0 ? this.#ts.length : count);
   }
 
-  /** The first `count` are on the disk. */
+  /** Removes the first `count` samples, which are stored. */
   drop(count: number, now: number): void {
     const rest = slice(this.samples, count, this.#ts.length);
     this.#ts = [...rest.ts];
@@ -74,7 +74,7 @@ export class NodeBuffer {
   }
 }
 
-/** A metric that was not measured in that stretch is left out. */
+/** A metric without values in that range is left out. */
 function slice({ ts, columns }: Samples, from: number, to: number): Samples {
   const parts = [...columns].map(([name, values]) => [name, Array.from(values).slice(from, to)] as const);
   return {

@@ -8,7 +8,7 @@ import { toThinned } from './thin.js';
 
 const SNAPSHOT_WINDOW_MS = 60_000;
 
-export interface SeriesQuestion {
+export interface SeriesQuery {
   /** null: every metric. */
   readonly names: ReadonlySet<string> | null;
   /** Samples from then on, ms. */
@@ -21,10 +21,10 @@ export async function readSeries(
   db: Db,
   nodeId: string,
   buffer: NodeBuffer | null,
-  { names, from, limit }: SeriesQuestion,
+  { names, from, limit }: SeriesQuery,
 ): Promise<Record<string, NodeSeries>> {
   const gathered = new Map<string, TimedValues>();
-  // Taken now: a chunk that is written while we read would otherwise be met twice, or never.
+  // Copied first: a chunk that is written during the read would otherwise be read twice, or never.
   const unwritten = buffer === null ? null : copy(buffer.samples, names);
   const except = new Set(unwritten?.ts);
   for (const resolution of ['minute', 'raw'] as const)
@@ -36,7 +36,7 @@ export async function readSeries(
 
 interface Choice {
   readonly from: number;
-  /** Times that are met elsewhere. */
+  /** Times of samples that are read elsewhere. */
   readonly except: ReadonlySet<number>;
 }
 
@@ -44,7 +44,7 @@ async function gatherStored(
   db: Db,
   nodeId: string,
   resolution: Resolution,
-  { names, ...choice }: Choice & Pick<SeriesQuestion, 'names'>,
+  { names, ...choice }: Choice & Pick<SeriesQuery, 'names'>,
   gathered: Map<string, TimedValues>,
 ): Promise<void> {
   for (const fromTs of await listChunks(db, nodeId, resolution, choice.from)) {
@@ -72,7 +72,7 @@ function gather(
   }
 }
 
-/** Chunks of samples that came late lie between the others, or across them. */
+/** Sorts by time, as chunks of late samples may overlap the others. */
 function inOrder({ ts, values }: TimedValues): TimedValues {
   if (ts.every((at, index) => index === 0 || at >= (ts[index - 1] as number))) return { ts, values };
   const places = ts.map((_, index) => index).sort((a, b) => (ts[a] as number) - (ts[b] as number));

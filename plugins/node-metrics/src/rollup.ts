@@ -17,39 +17,39 @@ const MINUTE_MS = 60_000;
 const CHUNKS_AT_ONCE = 24;
 
 /** How long samples are kept, in ms. */
-export interface Keeping {
+export interface RetentionTimes {
   readonly fullRateMs: number;
   readonly minuteMeansMs: number;
 }
 
 /** Makes means of a minute out of what is older than `fullRateMs`, and deletes what is older than `minuteMeansMs`. */
 export class Rollup {
-  #under: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
 
   constructor(
     private readonly ctx: PluginContext,
-    private readonly keeping: Keeping,
+    private readonly retention: RetentionTimes,
   ) {}
 
   start(): void {
     const timer = this.ctx.clock.setInterval(() => void this.run(), CHECK_EVERY_MS);
     this.ctx.onClose(async () => {
       timer.clear();
-      await this.#under;
+      await this.#running;
     });
   }
 
   run(): Promise<void> {
-    return (this.#under ??= this.#run()
+    return (this.#running ??= this.#run()
       .catch((err: unknown) =>
         this.ctx.log.error({ err }, 'old node metrics cannot be rolled up; the next check tries again'),
       )
-      .finally(() => (this.#under = null)));
+      .finally(() => (this.#running = null)));
   }
 
   async #run(): Promise<void> {
     const { db, clock, signal } = this.ctx;
-    const rawBefore = clock.now() - this.keeping.fullRateMs;
+    const rawBefore = clock.now() - this.retention.fullRateMs;
     for (;;) {
       const aged = signal.aborted ? [] : await listAged(db, rawBefore, CHUNKS_AT_ONCE);
       const nodeId = aged[0]?.node_id;
@@ -59,7 +59,7 @@ export class Rollup {
         aged.filter(({ node_id }) => node_id === nodeId),
       );
     }
-    await deleteMinutes(db, clock.now() - this.keeping.minuteMeansMs);
+    await deleteMinutes(db, clock.now() - this.retention.minuteMeansMs);
   }
 
   async #rollUp(nodeId: string, keys: readonly ChunkKey[]): Promise<void> {
@@ -75,7 +75,7 @@ export class Rollup {
     });
   }
 
-  /** A minute that has its mean keeps it: what came late of it comes after that. */
+  /** A minute that has its mean keeps it: late samples do not change it. */
   async #insertMeans(db: Db, nodeId: string, means: Samples): Promise<void> {
     const [from = 0, to = 0] = [means.ts[0], means.ts.at(-1)];
     const known = await storedTimes(db, nodeId, 'minute', from, to);

@@ -2,7 +2,7 @@ import { attemptEnded, defineAgentPlugin } from '@svc/agent';
 import type { Exit } from '@svc/contract';
 import { findOomInLog } from './agent/oom-in-log.js';
 
-/** A failed attempt whose log ends in an out-of-memory error ended for that. One that was told to stop ended for that instead. */
+/** A failed attempt whose log ends with an out-of-memory error is reported as out of memory, unless it was stopped. */
 export default defineAgentPlugin({
   name: 'oom-evidence',
   setup(ctx) {

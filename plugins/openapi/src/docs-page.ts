@@ -67,7 +67,7 @@ function renderParameter({ name, in: place, required, schema, description = '' }
   return `<dt>${head}</dt>${renderSchema(schema)}${description && `<dd>${escapeHtml(description)}</dd>`}`;
 }
 
-/** Only what an operation answers of its own: what errors look like is the same everywhere. */
+/** Error responses have no content here, as all errors have the same envelope. */
 function renderResponse(status: string, response: Json): string[] {
   const { content } = response as { content?: Record<string, Json> };
   return renderContent(`answer ${status}`, content);

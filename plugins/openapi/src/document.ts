@@ -59,7 +59,7 @@ const SCOPE_TEXT: Record<RouteScope, string> = {
   ingest: 'Needs the run ingest token of the run, or a token of sdk or write scope.',
 };
 
-/** Everything that the routes say of themselves, as OpenAPI 3.1. */
+/** The OpenAPI 3.1 document of the routes. */
 export function createDocument(routes: readonly RouteSpec[], version: string): OpenApiDocument {
   const components = new Components();
   const envelope = components.refer(ErrorEnvelope);

@@ -145,7 +145,7 @@ function toTaken(name: string, project: string): string {
   return `there is an experiment named "${name}" in the project "${project}" already`;
 }
 
-/** Where a job names its project by name or by id, such a name could never be meant. */
+/** A job names its project by name or by id: a name that looks like an id could not be referred to. */
 function refuseIdAsName(name: string | undefined): void {
   if (name === undefined || !looksLikeId(name)) return;
   failValidation({ path: 'name', message: 'must not look like an identifier' });

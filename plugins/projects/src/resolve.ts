@@ -15,8 +15,13 @@ import {
 /** The project of an experiment that was named without one. */
 export const DEFAULT_PROJECT = 'default';
 
-const NOWHERE: ResolvedPlacement = { project_id: null, experiment_id: null, project: null, experiment: null };
-/** A row can be deleted between the insert that finds its name taken and the look-up: then again. */
+const NO_PLACEMENT: ResolvedPlacement = {
+  project_id: null,
+  experiment_id: null,
+  project: null,
+  experiment: null,
+};
+/** The row may be deleted between the insert that conflicts with it and the look-up; then both are retried. */
 const MAX_TRIES = 5;
 
 /** See `Projects.resolve`. Rows are share-locked in the order project, experiment. */
@@ -26,7 +31,7 @@ export async function resolvePlacement(
   at: number,
 ): Promise<ResolvedPlacement> {
   const { project = null, experiment = null } = input;
-  if (project === null && experiment === null) return NOWHERE;
+  if (project === null && experiment === null) return NO_PLACEMENT;
   if (experiment !== null && looksLikeId(experiment)) return placeByExperimentId(db, experiment, project);
   const placedIn = await resolveProject(db, project ?? DEFAULT_PROJECT, at);
   const placedUnder = experiment === null ? null : await ensureExperiment(db, placedIn, experiment, at);
@@ -72,7 +77,7 @@ async function ensureExperiment(
   );
 }
 
-/** Whoever else creates the same name at the same time: both end with the one row. */
+/** Two callers that create the same name at the same time get the same row. */
 async function ensure<T>(find: () => Promise<T | undefined>, insert: () => Promise<T | null>): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const row = (await find()) ?? (await insert());

@@ -22,7 +22,7 @@ export interface ExperimentFields extends ProjectFields {
   readonly project_id: string;
 }
 
-/** `share` keeps the row from being deleted until the transaction ends, `update` keeps everybody else from it. */
+/** Until the transaction ends, `share` prevents that the row is deleted, and `update` prevents any other lock. */
 export type Lock = 'none' | 'share' | 'update';
 
 /** Null when the name is taken. */
@@ -90,7 +90,7 @@ export async function selectExperiments(
   return newestRows(db, { from: 'experiments', where: (query) => void query.where(where), ...page });
 }
 
-/** SQLite knows no row locks and needs none: its transactions run one after another. */
+/** SQLite has no row locks and needs none: its transactions run one after another. */
 function locked<Q extends { forShare(): Q; forUpdate(): Q }>(query: Q, lock: Lock): Q {
   if (lock === 'none') return query;
   return lock === 'share' ? query.forShare() : query.forUpdate();

@@ -3,7 +3,7 @@ import { fail, type Db, type PluginContext } from '@svc/kernel';
 import { countUsage, moveExperiment, type PlacementLevel } from './hooks.js';
 import type { ExperimentRow, ProjectRow } from './store.js';
 
-/** What other plugins keep under projects and experiments. */
+/** The records of other plugins in projects and experiments. */
 export class UsageCounts {
   constructor(private readonly ctx: Pick<PluginContext, 'fire'>) {}
 
@@ -37,8 +37,8 @@ export class UsageCounts {
 
   async #withRunCounts<R extends { id: string }>(db: Db, level: PlacementLevel, rows: readonly R[]) {
     const ids = rows.map(({ id }) => id);
-    const question = { db, level, ids, noun: 'runs' };
-    const [usage] = ids.length === 0 ? [] : await this.ctx.fire(countUsage, question);
+    const query = { db, level, ids, noun: 'runs' };
+    const [usage] = ids.length === 0 ? [] : await this.ctx.fire(countUsage, query);
     return rows.map((row) => ({ ...row, run_count: usage?.counts.get(row.id) ?? 0 }));
   }
 }

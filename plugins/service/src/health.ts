@@ -1,7 +1,7 @@
 import { fail, type Clock, type Db, type Logger, type Timer } from '@svc/kernel';
 
-/** A database that is busy for longer counts as not there. */
-const PATIENCE_MS = 5_000;
+/** A database that does not answer within this time counts as unavailable. */
+const TIMEOUT_MS = 5_000;
 
 /** Throws unavailable. */
 export async function ensureDatabaseAnswers(
@@ -10,7 +10,7 @@ export async function ensureDatabaseAnswers(
 ): Promise<void> {
   let timer: Timer | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+    timer = clock.setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
   });
   try {
     await Promise.race([db.raw('select 1'), tooLate]);

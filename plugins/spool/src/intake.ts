@@ -14,10 +14,10 @@ import { parseRecord } from './parse-record.js';
 import type { RecordStore } from './record-store.js';
 import type { RefusalEvents } from './refusal-events.js';
 
-/** Sent again, it would be refused again. What fails otherwise may be taken later. */
-const LASTING = new Set(['validation_error', 'not_found', 'forbidden', 'conflict', 'payload_too_large']);
-const COMPLAIN_EVERY_MS = 60_000;
-/** So often a record is tried that the server fails on while its database is well: about half a minute, as agents try again. */
+/** A retry would be refused again. Records with other errors may be accepted later. */
+const FINAL_CODES = new Set(['validation_error', 'not_found', 'forbidden', 'conflict', 'payload_too_large']);
+const REPORT_EVERY_MS = 60_000;
+/** After this many failures of the server, other than outages of the database, a record is refused: agents retry for about half a minute. */
 const MAX_TRIES = 8;
 const MAX_FAILING = 10_000;
 
@@ -40,10 +40,10 @@ interface Line {
 type PointsRecord = Extract<SpoolRecord, { kind: 'points' }>;
 type RunOf = (id: string) => Promise<Run>;
 
-/** Takes the spool frames of agents, line by line, and answers each frame with the mark that it has come to. */
+/** Stores the records of spool frames and acknowledges each frame with the offset up to which its lines were processed. */
 export class SpoolIntake {
-  #complainedAt = -Infinity;
-  /** How often each record was tried that the server fails on. */
+  #reportedAt = -Infinity;
+  /** The failures of each record that the server has failed on. */
   readonly #failing = new Map<string, number>();
 
   constructor(
@@ -60,7 +60,7 @@ export class SpoolIntake {
     const taken = await this.#takeAll(frame, this.#runsOf(frame, from));
     const offset = taken.at(-1)?.to ?? frame.from;
     const refused = taken.flatMap(({ to, outcome }) => (outcome === 'committed' ? [] : [{ to, ...outcome }]));
-    await this.refusals.tell(
+    await this.refusals.report(
       frame,
       from,
       refused.map(({ reason }) => reason),
@@ -68,41 +68,41 @@ export class SpoolIntake {
     this.nodes.send(from.id, { type: 'spool_ack', job_id, attempt, file, offset, refused });
   }
 
-  /** The lines up to the first that cannot be stored now. */
+  /** Processes the lines up to the first that cannot be stored now. */
   async #takeAll(frame: SpoolFrame, runOf: RunOf): Promise<Taken[]> {
     const taken: Taken[] = [];
-    for (const turn of toTurns(frame.lines.map(parseLine))) {
-      const outcomes = await this.#takeTurn(turn, runOf, frame);
+    for (const group of toGroups(frame.lines.map(parseLine))) {
+      const outcomes = await this.#takeGroup(group, runOf, frame);
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome === 'later') return taken;
-        taken.push({ to: (turn[index] as Line).to, outcome });
+        taken.push({ to: (group[index] as Line).to, outcome });
       }
     }
     return taken;
   }
 
-  /** Points of several lines as one batch, and line by line only where that is not taken: then each has its own outcome. */
-  async #takeTurn(turn: readonly Line[], runOf: RunOf, frame: SpoolFrame): Promise<Outcome[]> {
-    const all = turn.length > 1 ? toOneBatch(turn) : null;
+  /** Stores the points of several lines as one batch. If that fails, it stores them line by line, so that each has its own outcome. */
+  async #takeGroup(group: readonly Line[], runOf: RunOf, frame: SpoolFrame): Promise<Outcome[]> {
+    const all = group.length > 1 ? toOneBatch(group) : null;
     const isTaken = all !== null && (await succeeds(this.#take(all, runOf, frame)));
-    if (isTaken) return turn.map(() => 'committed');
+    if (isTaken) return group.map(() => 'committed');
     const outcomes: Outcome[] = [];
-    for (const line of turn) outcomes.push(await this.#takeLine(line, runOf, frame));
+    for (const line of group) outcomes.push(await this.#takeLine(line, runOf, frame));
     return outcomes;
   }
 
   async #takeLine({ to, record }: Line, runOf: RunOf, frame: SpoolFrame): Promise<Outcome> {
     if ('reason' in record) return record;
-    const place = `${frame.job_id} ${frame.attempt} ${frame.file} ${to}`;
+    const position = `${frame.job_id} ${frame.attempt} ${frame.file} ${to}`;
     try {
       await this.#take(record, runOf, frame);
     } catch (error) {
-      const refusal = toRefusal(error) ?? this.#giveUp(error, place);
-      if (refusal === null) this.#complain(error, frame);
-      else this.#failing.delete(place);
+      const refusal = toRefusal(error) ?? this.#refuseAfterRetries(error, position);
+      if (refusal === null) this.#reportFailure(error, frame);
+      else this.#failing.delete(position);
       return refusal ?? 'later';
     }
-    this.#failing.delete(place);
+    this.#failing.delete(position);
     return 'committed';
   }
 
@@ -111,16 +111,16 @@ export class SpoolIntake {
     await this.store.store(record, await runOf(record.run_id), toCaller(key));
   }
 
-  /** null: it is to be tried again. */
-  #giveUp(error: unknown, place: string): Refusal | null {
+  /** null when the record is to be retried. */
+  #refuseAfterRetries(error: unknown, position: string): Refusal | null {
     if (this.ctx.signal.aborted || error instanceof HttpError || isDatabaseOutage(error)) return null;
-    const tries = (this.#failing.get(place) ?? 0) + 1;
+    const tries = (this.#failing.get(position) ?? 0) + 1;
     if (this.#failing.size >= MAX_FAILING) this.#failing.clear();
-    this.#failing.set(place, tries);
+    this.#failing.set(position, tries);
     return tries < MAX_TRIES ? null : { reason: `the server failed on it ${tries} times; its log says why` };
   }
 
-  /** Each run of a frame is looked for once. */
+  /** Looks up each run of a frame once. */
   #runsOf(key: AttemptKey, from: AgentNode): RunOf {
     const known = new Map<string, Promise<Run>>();
     return (id) => {
@@ -130,7 +130,7 @@ export class SpoolIntake {
     };
   }
 
-  /** The run, when it is of that attempt on that node. */
+  /** The run, if it belongs to that attempt on that node. */
   async #requireRun(key: AttemptKey, from: AgentNode, given: string): Promise<Run> {
     const id = requireId('run', given);
     const job_id = requireId('job', key.job_id);
@@ -142,10 +142,10 @@ export class SpoolIntake {
     return this.runs.requireIngest(toCaller(key), id);
   }
 
-  #complain(err: unknown, { job_id, attempt }: AttemptKey): void {
+  #reportFailure(err: unknown, { job_id, attempt }: AttemptKey): void {
     const now = this.ctx.clock.now();
-    if (now - this.#complainedAt < COMPLAIN_EVERY_MS) return;
-    this.#complainedAt = now;
+    if (now - this.#reportedAt < REPORT_EVERY_MS) return;
+    this.#reportedAt = now;
     this.ctx.log.error(
       { err, job_id, attempt },
       'a spooled record cannot be stored; its agent keeps it and tries again',
@@ -153,7 +153,7 @@ export class SpoolIntake {
   }
 }
 
-/** The agent speaks for the attempt: what its process could do with the token of the attempt, and no more. */
+/** The records have the rights of the attempt's token, and no more. */
 function toCaller({ job_id, attempt }: AttemptKey): Caller {
   const ingest = { job_id: toId('job', job_id) ?? job_id, attempt };
   return { token_id: '', name: 'spool', scope: 'sdk', ingest };
@@ -167,34 +167,34 @@ function parseLine({ to, text }: SpoolFrame['lines'][number]): Line {
   }
 }
 
-/** Lines of points of one run that follow each other make a turn, and every other line one of its own. */
-function toTurns(lines: readonly Line[]): Line[][] {
-  const turns: Line[][] = [];
+/** Lines of points of one run that follow each other make a group, and every other line one of its own. */
+function toGroups(lines: readonly Line[]): Line[][] {
+  const groups: Line[][] = [];
   for (const line of lines) {
-    const last = turns.at(-1);
+    const last = groups.at(-1);
     const runId = runIdOfPoints(line);
     if (last && runId !== null && runIdOfPoints(last[0] as Line) === runId) last.push(line);
-    else turns.push([line]);
+    else groups.push([line]);
   }
-  return turns;
+  return groups;
 }
 
 function runIdOfPoints({ record }: Line): string | null {
   return 'kind' in record && record.kind === 'points' ? record.run_id : null;
 }
 
-function toOneBatch(turn: readonly Line[]): SpoolRecord {
-  const batches = turn.map(({ record }) => record as PointsRecord);
+function toOneBatch(group: readonly Line[]): SpoolRecord {
+  const batches = group.map(({ record }) => record as PointsRecord);
   const points = batches.flatMap(({ body }) => body.points);
   return { ...(batches[0] as PointsRecord), body: { points } };
 }
 
-/** null: it may be taken later. */
+/** null when the record may be accepted later. */
 function toRefusal(error: unknown): Refusal | null {
-  return error instanceof HttpError && LASTING.has(error.code) ? { reason: toReason(error) } : null;
+  return error instanceof HttpError && FINAL_CODES.has(error.code) ? { reason: toReason(error) } : null;
 }
 
-/** Of several mistakes it names the first. */
+/** Names the first of several mistakes. */
 function toReason({ message, details }: HttpError): string {
   const [first, ...others] = (details['errors'] ?? []) as Issue[];
   return first && others.length > 0 ? `${first.path}: ${first.message}; ${message}` : message;

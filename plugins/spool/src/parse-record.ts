@@ -1,7 +1,7 @@
 import { SpoolRecord } from '@svc/contract';
 import { compileCheck, failValidation, parseJson, refuse } from '@svc/kernel';
 
-/** In place of a line that is too long for a record, its agent sends an empty one. */
+/** The agent sends an empty line in place of one that is too long for a record. */
 const EMPTY = 'the line is no JSON: it is empty, or it was too long to be a record';
 
 const check = compileCheck(SpoolRecord, 'leave');

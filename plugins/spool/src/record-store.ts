@@ -12,17 +12,17 @@ interface Stores {
   readonly events: Events;
 }
 
-/** Puts records where their requests would have put them. */
+/** Stores spooled records as the corresponding API requests would. */
 export class RecordStore {
   constructor(
-    private readonly around: { readonly clock: Clock },
+    private readonly ctx: { readonly clock: Clock },
     private readonly stores: Stores,
   ) {}
 
-  /** Resolves after the commit. `run` is the record's. Throws as the request would be answered. */
+  /** Resolves after the commit. `run` is the run of the record. Throws the errors of the corresponding request. */
   async store(record: SpoolRecord, run: Run, caller: Caller): Promise<void> {
     const { runs, metrics, checkpoints, events } = this.stores;
-    const now = this.around.clock.now();
+    const now = this.ctx.clock.now();
     if (record.kind === 'points')
       await metrics.write({ run_id: run.id, points: record.body.points, at: now });
     if (record.kind === 'update') await runs.update(caller, run.id, record.body);
@@ -36,7 +36,7 @@ export class RecordStore {
   }
 }
 
-/** The training's clock may be wrong: nothing of a run happens before it is there, or in the future. */
+/** The training's clock may be wrong: the time is clamped between the creation of the run and now. */
 function toTime(ts: number, run: Run, now: number): number {
   return Math.min(Math.max(ts, run.created_at), now);
 }

@@ -5,8 +5,8 @@ import type { Jobs } from '@svc/plugin-jobs';
 import type { AgentNode } from '@svc/plugin-nodes';
 import type { Runs } from '@svc/plugin-runs';
 
-/** So many attempts are remembered. The event of an attempt with a run also has a key, which keeps it from being stored twice. */
-const MAX_TOLD = 10_000;
+/** How many attempts are remembered. If the attempt has a run, the key of the event also prevents that it is stored twice. */
+const MAX_REPORTED = 10_000;
 
 interface Services {
   readonly jobs: Jobs;
@@ -16,7 +16,7 @@ interface Services {
 
 /** Stores one event for each attempt with refused records. It describes the first frame in which records were refused. */
 export class RefusalEvents {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'transaction' | 'log'>,
@@ -24,19 +24,22 @@ export class RefusalEvents {
   ) {}
 
   /** Never rejects: the records stay refused when the event cannot be stored. */
-  async tell(frame: SpoolFrame, from: AgentNode, reasons: readonly string[]): Promise<void> {
+  async report(frame: SpoolFrame, from: AgentNode, reasons: readonly string[]): Promise<void> {
     const [reason] = reasons;
     const { job_id, attempt, file } = frame;
     const name = `${from.id} ${job_id} ${attempt}`;
-    if (reason === undefined || this.#told.has(name)) return;
-    if (this.#told.size >= MAX_TOLD) this.#told.clear();
-    // Must hold: it is noted before anything is waited for, since frames of other files come meanwhile.
-    this.#told.add(name);
+    if (reason === undefined || this.#reported.has(name)) return;
+    if (this.#reported.size >= MAX_REPORTED) this.#reported.clear();
+    // Must hold: it is added before the first await, as frames of other files come in the meantime.
+    this.#reported.add(name);
     try {
       await this.#store(frame, from, reasons.length, reason);
     } catch (err) {
-      this.#told.delete(name);
-      this.ctx.log.error({ err, job_id, attempt, file, reason }, 'cannot tell of refused spool records');
+      this.#reported.delete(name);
+      this.ctx.log.error(
+        { err, job_id, attempt, file, reason },
+        'cannot store the event about refused spool records',
+      );
     }
   }
 

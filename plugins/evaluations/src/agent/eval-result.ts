@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Names the file that an evaluation writes; a job that sets it chooses the file. */
+/** The variable with the path of the result file; a job that sets it chooses the file. */
 export const RESULT_VARIABLE = 'SVC_EVAL_OUTPUT';
 const MAX_BYTES = 1024 * 1024;
 const MAX_SHOWN_NAME = 100;
@@ -14,7 +14,7 @@ const MAX_SHOWN_NAME = 100;
 export interface ExpectedResult {
   /** Absolute. */
   readonly path: string;
-  /** What lay there before it began, told apart from any later file; null: nothing. */
+  /** Identifies the file that was there before the evaluation; null when there was none. */
   readonly before: string | null;
 }
 
@@ -32,13 +32,13 @@ export async function expectResult({
 }
 
 /**
- * Why what lies there now is no valid result; null when it is one: `{metrics: {name: number}, runtime_s: number}`. `jobsOwn`: a
- * directory of the job's user.
+ * Why the file is not a valid result `{metrics: {name: number}, runtime_s: number}`; null when it is one. `jobsOwn`: a directory that
+ * belongs to the job's user.
  */
 export async function findResultFlaw(expected: ExpectedResult, jobsOwn: string): Promise<string | null> {
   const file = expected.path;
   try {
-    // Without blocking: what lies there may be a pipe that nobody writes to.
+    // Non-blocking, as the file may be a pipe without a writer.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return await findFileFlaw(handle, expected, jobsOwn);

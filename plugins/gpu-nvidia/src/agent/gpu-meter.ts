@@ -19,13 +19,13 @@ const FORMAT = '--format=csv,noheader,nounits';
 const PROCESSES_EVERY_MS = 10_000;
 const RESTART_AFTER_MS = 30_000;
 const TIMEOUT_MS = 15_000;
-/** Older than this is not the present any more. */
+/** Older values are not reported. */
 const FRESH_MS = 3 * SAMPLE_INTERVAL_MS;
 const run = promisify(execFile);
 
 /**
- * One nvidia-smi that goes on printing, since starting it takes longer than measuring. When it ends (a driver that is being replaced),
- * it is started again half a minute later.
+ * Runs one nvidia-smi that prints continuously, as starting it takes longer than measuring. When it ends, such as when the driver is
+ * replaced, it is restarted half a minute later.
  */
 export class NvidiaMeter implements HostCollector {
   readonly name = 'gpu-nvidia';
@@ -50,7 +50,7 @@ export class NvidiaMeter implements HostCollector {
     this.#lister = setInterval(() => void this.#listProcesses(), PROCESSES_EVERY_MS);
   }
 
-  /** The newest figures; none from the last seconds: none at all. */
+  /** The newest figures, without old ones. */
   measure(): Measured {
     const since = performance.now() - FRESH_MS;
     const fresh = [...this.#figures.values()].filter(({ at }) => at >= since);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The job whose attempt the process belongs to, as its environment says; null: none, or not ours to know. */
+/** The job of a process, from its environment; null when it has none, or the environment cannot be read. */
 export function jobOf(pid: number): string | null {
   try {
     const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`;

@@ -8,11 +8,11 @@ const MAX_EVIDENCE_LENGTH = 500;
 /** Before the error of a rank, PyTorch and torchrun write `[rank0]: ` or `[default0]:`; before that of C++ stands `what():`. */
 const PREFIX = /^(?:\[\w+\]: ?)*(?:\s+what\(\):\s+)?/;
 const TRACEBACK = /^Traceback \(most recent call last\)/;
-/** `module.Name: message`, as Python and what is made for it write an error that nobody caught. */
+/** `module.Name: message`, as Python writes an uncaught error. */
 const ERROR = /^(?:\w+\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Raised\w*)(?::|$)/;
-/** Errors of those who only tell that a process of theirs has failed: what that one said counts. */
+/** Errors that only say that a child process has failed: the error of the child counts. */
 const RELAY = /^(?:\w+\.)*(?:ChildFailedError|CalledProcessError|Process(?:Raised|Exited)Exception)\b/;
-/** Python goes on after these, and they come at the end of many a process. */
+/** Python continues after these errors, which are common at the end of a process. */
 const IGNORED = /^Exception ignored in\b/;
 const DEVICE = '(?:CUDA|HIP|MPS)';
 
@@ -31,8 +31,8 @@ const OUT_OF_MEMORY: readonly RegExp[] = [
 ];
 
 /**
- * The out-of-memory error that a failed attempt ended in, as its log says it; null: it ended in none. Where Python wrote its errors
- * (stderr) they decide, and only when there are none, what stands in the other stream.
+ * The out-of-memory error at the end of a failed attempt's log; null when there is none. The errors in stderr decide; stdout is read only if
+ * stderr has none.
  */
 export async function findOomInLog(paths: { stdout: string; stderr: string }): Promise<string | null> {
   const last = lastError(await readTail(paths.stderr)) ?? lastError(await readTail(paths.stdout));
@@ -47,7 +47,7 @@ export function lastError(text: string): string | null {
   for (const line of lines.slice(-TAIL_LINES)) {
     const bare = line.replace(PREFIX, '').trimEnd();
     if (IGNORED.test(bare)) isIgnored = true;
-    // Behind the indented lines of a traceback stands its error, whatever its name.
+    // The first line after the indented lines of a traceback is its error, whatever its name.
     const isError = (isTraceback && /^\S/.test(bare)) || ERROR.test(bare) || isOutOfMemory(bare);
     isTraceback = TRACEBACK.test(bare) || (isTraceback && !isError);
     if (!isError || isTraceback) continue;
@@ -61,7 +61,7 @@ export function isOutOfMemory(line: string): boolean {
   return OUT_OF_MEMORY.some((pattern) => pattern.test(line));
 }
 
-/** Without the line that the beginning of the tail cuts. Empty: there is no such file. */
+/** The last bytes of a file without a partial first line; empty when there is no such file. */
 async function readTail(file: string): Promise<string> {
   try {
     const handle = await open(file, 'r');

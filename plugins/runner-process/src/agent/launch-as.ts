@@ -13,7 +13,7 @@ const STOPPED_LOOK_MS = 1000;
 /** A launcher that is found stopped more often than this, one look after the other, is killed. */
 const MAX_STOPS = 5;
 
-/** How a process ended, as Node tells it; null: nobody knows. */
+/** How a process ended, as reported by Node; null when that is unknown. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null } | null;
 
 /** A process that was started. */
@@ -71,7 +71,7 @@ export async function launchAs(order: LaunchOrder, stdout: number, stderr: numbe
   return { identity: started, ended };
 }
 
-/** The job may stop its launcher, for both are of one user. It is made to go on, or killed when it is stopped again and again. */
+/** The job may stop its launcher, as both have the same user. The launcher is continued, or killed when it is stopped repeatedly. */
 function keepGoing(launcher: ChildProcess): void {
   const { pid } = launcher;
   if (pid === undefined) return;
@@ -92,7 +92,7 @@ async function untilStarted(next: () => Promise<LaunchReport | null>): Promise<P
   throw isStarting ? new LauncherKilled() : new LaunchFailed('no process could be started');
 }
 
-/** The job may kill its launcher, for both are of one user: then its process is waited for, and nobody knows how it ended. */
+/** The job may kill its launcher, as both have the same user: then this waits for the job's process, and its exit is unknown. */
 async function untilEnd(
   identity: ProcessIdentity,
   next: () => Promise<LaunchReport | null>,

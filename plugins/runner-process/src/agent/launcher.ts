@@ -54,6 +54,6 @@ function report(line: LaunchReport): void {
   try {
     writeSync(REPORTS, `${JSON.stringify(line)}\n`);
   } catch {
-    // The shim was killed: nobody listens, and the job goes on.
+    // The shim was killed: nobody reads the report, but the job continues.
   }
 }

@@ -107,17 +107,17 @@ export class KernelWatch implements OomWatch {
   }
 
   look(): void {
-    this.#hear();
+    this.#readMessages();
     this.#family = familyOf(this.#pid);
   }
 
   wasKilled(): boolean {
-    this.#hear();
+    this.#readMessages();
     return this.#isKilled;
   }
 
   wasDescendantKilled(): boolean {
-    this.#hear();
+    this.#readMessages();
     return this.#isDescendantKilled;
   }
 
@@ -125,7 +125,7 @@ export class KernelWatch implements OomWatch {
     clearInterval(this.#timer);
   }
 
-  #hear(): void {
+  #readMessages(): void {
     for (const pid of this.#messages.readKilled()) {
       if (pid === this.#pid) this.#isKilled = true;
       if (this.#family.has(pid)) this.#isDescendantKilled = true;
@@ -157,7 +157,7 @@ export class CgroupWatch implements OomWatch {
   }
 
   look(): void {
-    this.#hear();
+    this.#readMessages();
     const dir = findMemoryCgroup(this.#pid);
     this.#last = dir === null ? null : readAccounting(dir);
     this.#family = familyOf(this.#pid);
@@ -169,7 +169,7 @@ export class CgroupWatch implements OomWatch {
   }
 
   wasDescendantKilled(): boolean {
-    this.#hear();
+    this.#readMessages();
     return this.#isDescendantKilled;
   }
 
@@ -177,7 +177,7 @@ export class CgroupWatch implements OomWatch {
     clearInterval(this.#timer);
   }
 
-  #hear(): void {
+  #readMessages(): void {
     const gone = this.#goneByKill();
     const hasDescendant = gone.some((pid) => this.#family.has(pid));
     if (hasDescendant && gone.every((pid) => pid === this.#pid || this.#family.has(pid)))

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** The processes that descend from one, as long as their parents live. Reads of no others, so it may be asked often. */
+/** The descendants of a process, as long as their parents live. It reads no other processes, so it is cheap. */
 export function familyOf(pid: number): Set<number> {
   const family = new Set([pid]);
   // The loop also visits what is added.
@@ -9,7 +9,7 @@ export function familyOf(pid: number): Set<number> {
   return family;
 }
 
-/** Each thread has the children that it began itself. None: the process is gone, or not ours to look into. */
+/** Each thread lists the children that it started. Empty when the process has ended or cannot be read. */
 function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((tid) =>

@@ -19,24 +19,24 @@ interface ProcessStat extends ProcessIdentity {
 /** Environment variables that every process of an attempt carries, whoever its parent is by now. */
 export type AttemptMark = Readonly<Record<string, string>>;
 
-/** By each of these alone a process is known as one of the attempt. */
+/** What identifies the processes of an attempt; one of these signs is enough. */
 export interface AttemptSigns {
   readonly mark: AttemptMark;
   /** Its group and its session are the attempt's. */
   readonly leader: ProcessIdentity | null;
-  /** Files that are stdout or stderr of nobody else: a process may write over its environment, as `setproctitle` does. */
+  /** Files that only the attempt has as stdout or stderr: a process may overwrite its environment, as `setproctitle` does. */
   readonly outputs: readonly string[];
   /** Those that were seen to descend from the leader while their parents lived. */
   readonly family?: readonly ProcessIdentity[];
 }
 
-/** How long a sweep waits for what it has killed, and whom it tells. */
-export interface Patience {
-  /** Left out: a minute. The memory of a large process, and what it holds of a GPU, is not taken down in a moment. */
+/** How long a sweep waits for the processes that it has killed. */
+export interface SweepOptions {
+  /** Default: a minute. Freeing the memory of a large process, and of a GPU, takes time. */
   readonly limitMs?: number;
-  /** Told once, when it takes longer than usual. */
+  /** Called once when it takes longer than usual. */
   readonly onSlow?: (pids: readonly number[]) => void;
-  /** Aborts: the rest is another's to do. */
+  /** Aborts the sweep, when another process will finish it. */
   readonly signal?: AbortSignal;
 }
 
@@ -46,8 +46,8 @@ const ORPHANS_LIMIT_MS = 5000;
 const SLOW_MS = 1000;
 const PAUSE_MS = 10;
 const MAX_PAUSE_MS = 500;
-/** So often at most it looks again only because something on the host has just ended. */
-const MAX_UNSURE = 500;
+/** The maximum number of repeated looks that are only due to processes that have just ended. */
+const MAX_UNSURE_LOOKS = 500;
 
 /** The identity of a live process; null when there is none. */
 export function identify(pid: number): ProcessIdentity | null {
@@ -89,14 +89,14 @@ export function listDescendants(ancestor: ProcessIdentity): ProcessIdentity[] {
 }
 
 /** Kills everything that belongs to an attempt, until none is left. Returns the pids that outlived it (stuck in the kernel), as a rule none. */
-export async function sweep(signs: AttemptSigns, patience: Patience = {}): Promise<number[]> {
+export async function sweep(signs: AttemptSigns, options: SweepOptions = {}): Promise<number[]> {
   const { mark, leader, outputs, family = [] } = signs;
   const led = leader !== null && !isReused(leader) ? leader.pid : null;
   const isLed = ({ group, session }: ProcessStat) => led !== null && (group === led || session === led);
   const links = new Set(outputs.flatMap(toLinks));
   const isMember = (stat: ProcessStat) => isLed(stat) || isMarked(stat, mark) || writesTo(stat, links);
   // Nothing of an attempt is older than its leader, which spares a look at most of the host's processes.
-  return killUntilGone(new ProcessSweep(isMember, leader?.start_ticks ?? 0, family), patience);
+  return killUntilGone(new ProcessSweep(isMember, leader?.start_ticks ?? 0, family), options);
 }
 
 /** Kills every marked process for which `isOrphan` says so, until none is left. `mark`: variables that it must carry. */
@@ -111,13 +111,13 @@ export async function sweepMarked(
 
 async function killUntilGone(
   processes: ProcessSweep,
-  { limitMs = LIMIT_MS, onSlow, signal }: Patience,
+  { limitMs = LIMIT_MS, onSlow, signal }: SweepOptions,
 ): Promise<number[]> {
   const begunAt = performance.now();
   let [pauseMs, unsure, isSlow] = [PAUSE_MS, 0, false];
   for (;;) {
     const { pids, isSure, hasNew } = processes.look();
-    if (pids.length === 0 && (isSure || ++unsure === MAX_UNSURE)) return [];
+    if (pids.length === 0 && (isSure || ++unsure === MAX_UNSURE_LOOKS)) return [];
     for (const pid of pids) send(pid, 'SIGKILL');
     const waitedMs = performance.now() - begunAt;
     if (waitedMs >= limitMs || signal?.aborted === true) return pids;

@@ -40,7 +40,7 @@ process.stdin.setEncoding('utf8');
 process.stdin.on('data', (text: string) => {
   const lines = (input + text).split('\n');
   input = lines.pop() ?? '';
-  for (const line of lines) obey(JSON.parse(line) as ShimOrder | LeftoversKilled);
+  for (const line of lines) handleLine(JSON.parse(line) as ShimOrder | LeftoversKilled);
 });
 process.stdin.on('end', leave);
 process.stdin.on('error', leave);
@@ -51,12 +51,12 @@ function leave(): void {
 }
 
 /** A job whose leftovers are killed is forgotten: in days to come its leader's number may be that of a stranger's group. */
-function obey(order: ShimOrder | LeftoversKilled): void {
+function handleLine(order: ShimOrder | LeftoversKilled): void {
   if (order === null) last = null;
-  else void carryOut(order);
+  else void runJob(order);
 }
 
-async function carryOut(order: ShimOrder): Promise<void> {
+async function runJob(order: ShimOrder): Promise<void> {
   busy = true;
   last = { order, leader: null };
   await persist(order, EXIT_FILE, await supervise(order), writeDurableSync);

@@ -90,7 +90,7 @@ class ShimmedRun implements Run {
   #settle: (exit: Exit) => void = () => {};
   #watcher: FSWatcher | null = null;
   #poll: NodeJS.Timeout | null = null;
-  #orphanSaid = false;
+  #hasWarnedOrphaned = false;
   #ended = false;
   #stopping: Promise<void> | null = null;
   #killAt = Infinity;
@@ -170,7 +170,7 @@ class ShimmedRun implements Run {
       return this.#end({ kind: 'lost', reason: 'its shim was killed while it started the process' });
     if (!isRunning(this.#started))
       return this.#end({ kind: 'lost', reason: this.#toLostReason(this.#started) });
-    this.#sayOrphaned(this.#started);
+    this.#warnOrphaned(this.#started);
   }
 
   #readStarted(): void {
@@ -180,9 +180,9 @@ class ShimmedRun implements Run {
     this.#begin();
   }
 
-  #sayOrphaned({ pid }: Started): void {
-    if (this.#orphanSaid) return;
-    this.#orphanSaid = true;
+  #warnOrphaned({ pid }: Started): void {
+    if (this.#hasWarnedOrphaned) return;
+    this.#hasWarnedOrphaned = true;
     const { job_id, attempt } = this.#ctx;
     this.#ctx.log.warn('the shim was killed; its process goes on, but its exit code will not be known', {
       job_id,

@@ -3,20 +3,23 @@ import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
 
 /** The most that a list answers. */
-const MOST = 1000;
+const MAX_ITEMS = 1000;
 
-export interface PlaceOptions {
+export interface PlacementOptions {
   readonly project?: string;
   readonly experiment?: string;
 }
 
-interface Place {
+interface Placement {
   readonly project_id: string | undefined;
   readonly experiment_id?: string;
 }
 
-/** The filters of a list by place, from names or ids. Throws Failure for a name that there is not, or that does not tell. */
-export async function findPlace(client: Client, { project, experiment }: PlaceOptions): Promise<Place> {
+/** The filters of a list by project and experiment, from names or ids. Throws Failure for an unknown or ambiguous name. */
+export async function findPlacement(
+  client: Client,
+  { project, experiment }: PlacementOptions,
+): Promise<Placement> {
   const project_id = project === undefined ? undefined : await findProject(client, project);
   if (experiment === undefined) return { project_id };
   return { project_id, experiment_id: await findExperiment(client, experiment, project_id) };
@@ -24,7 +27,7 @@ export async function findPlace(client: Client, { project, experiment }: PlaceOp
 
 async function findProject(client: Client, reference: string): Promise<string> {
   if (toId('project', reference)) return reference;
-  const { items } = await client.call(routes.listProjects, { query: { limit: MOST } });
+  const { items } = await client.call(routes.listProjects, { query: { limit: MAX_ITEMS } });
   return items.find(({ name }) => name === reference)?.id ?? failWith(`there is no project "${reference}"`);
 }
 
@@ -34,7 +37,7 @@ async function findExperiment(
   project_id: string | undefined,
 ): Promise<string> {
   if (toId('experiment', reference)) return reference;
-  const { items } = await client.call(routes.listExperiments, { query: { project_id, limit: MOST } });
+  const { items } = await client.call(routes.listExperiments, { query: { project_id, limit: MAX_ITEMS } });
   const [found, other] = items.filter(({ name }) => name === reference);
   if (other) failWith(`several projects have an experiment "${reference}": name the project with --project`);
   return found?.id ?? failWith(`there is no experiment "${reference}"`);

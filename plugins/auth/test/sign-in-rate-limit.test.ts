@@ -1,12 +1,12 @@
 import type { HttpError } from '@svc/kernel';
 import { fakeClock } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { MissLimit, toCountedAddress } from '../src/miss-limit.js';
+import { SignInRateLimit, toCountedAddress } from '../src/sign-in-rate-limit.js';
 
 describe('the limit of wrong sign-in codes', () => {
   const limits = { perAddress: 3, total: 6, windowMs: 60_000, addresses: 100 };
 
-  function refusal(misses: MissLimit, address: string): HttpError | null {
+  function refusal(misses: SignInRateLimit, address: string): HttpError | null {
     try {
       misses.count(address);
       return null;
@@ -14,13 +14,13 @@ describe('the limit of wrong sign-in codes', () => {
       return error as HttpError;
     }
   }
-  const fill = (misses: MissLimit, address: string, count: number) => {
+  const fill = (misses: SignInRateLimit, address: string, count: number) => {
     for (let miss = 0; miss < count; miss += 1) expect(refusal(misses, address)).to.equal(null);
   };
 
   it('is for each address', async () => {
     const clock = fakeClock();
-    const misses = new MissLimit(clock, limits);
+    const misses = new SignInRateLimit(clock, limits);
     fill(misses, '10.0.0.1', 3);
     expect(refusal(misses, '10.0.0.1')).to.include({ code: 'rate_limited' });
     fill(misses, '10.0.0.2', 1);
@@ -31,7 +31,7 @@ describe('the limit of wrong sign-in codes', () => {
   });
 
   it('is for all together, and then for those that have missed alone', () => {
-    const misses = new MissLimit(fakeClock(), limits);
+    const misses = new SignInRateLimit(fakeClock(), limits);
     fill(misses, '10.0.0.1', 2);
     fill(misses, '10.0.0.2', 2);
     fill(misses, '10.0.0.3', 2);
@@ -41,16 +41,16 @@ describe('the limit of wrong sign-in codes', () => {
   });
 
   it('does not count what turned out to be right', () => {
-    const misses = new MissLimit(fakeClock(), limits);
+    const misses = new SignInRateLimit(fakeClock(), limits);
     for (let count = 0; count < 20; count += 1) {
       fill(misses, '10.0.0.1', 1);
-      misses.forgive('10.0.0.1');
+      misses.uncount('10.0.0.1');
     }
     fill(misses, '10.0.0.1', 3);
   });
 
   it('remembers so many addresses, and forgets the first', () => {
-    const misses = new MissLimit(fakeClock(), { ...limits, total: 1000 });
+    const misses = new SignInRateLimit(fakeClock(), { ...limits, total: 1000 });
     fill(misses, '10.0.0.1', 3);
     for (let other = 0; other < 100; other += 1) fill(misses, `10.0.1.${other}`, 1);
     fill(misses, '10.0.0.1', 1);
@@ -58,7 +58,7 @@ describe('the limit of wrong sign-in codes', () => {
 
   it('does not last when the clock is set back', async () => {
     const clock = fakeClock();
-    const misses = new MissLimit(clock, limits);
+    const misses = new SignInRateLimit(clock, limits);
     fill(misses, '10.0.0.1', 3);
     await clock.advance(-3_600_000);
     fill(misses, '10.0.0.1', 1);

@@ -1,15 +1,15 @@
 import { HttpError, type Clock } from '@svc/kernel';
 
-export interface MissLimits {
+export interface RateLimits {
   readonly perAddress: number;
-  /** Of all addresses together. When it is reached, an address that has missed is refused; one that has not may still try. */
+  /** For all addresses together. When it is reached, addresses with misses are refused; one without may still try. */
   readonly total: number;
   readonly windowMs: number;
-  /** Of more addresses the one whose window began first is forgotten. */
+  /** The maximum number of addresses in memory; beyond it the oldest window is evicted. */
   readonly addresses: number;
 }
 
-const LIMITS: MissLimits = { perAddress: 10, total: 100, windowMs: 60_000, addresses: 10_000 };
+const LIMITS: RateLimits = { perAddress: 10, total: 100, windowMs: 60_000, addresses: 10_000 };
 
 interface Window {
   misses: number;
@@ -17,11 +17,11 @@ interface Window {
 }
 
 /**
- * Limits the load of wrong sign-in codes; guessing one of 256 bits is hopeless anyway. A try counts as a miss from before anything
- * of it is read until it turns out to be right, so that tries at the same time all count.
+ * Limits the load of wrong sign-in codes; a code of 256 bits cannot be guessed anyway. Each request counts as a miss before its body is
+ * read, until its code turns out to be right, so that concurrent requests all count.
  */
-export class MissLimit {
-  /** In the order in which the windows began, which is that in which they end. */
+export class SignInRateLimit {
+  /** In the order in which the windows began and will end. */
   readonly #byAddress = new Map<string, Window>();
   #total: Window = { misses: 0, endsAt: -Infinity };
 
@@ -44,8 +44,8 @@ export class MissLimit {
     this.#total.misses += 1;
   }
 
-  /** The try was right: it is no miss. */
-  forgive(ip: string): void {
+  /** The code was right: the request does not count as a miss. */
+  uncount(ip: string): void {
     const address = toCountedAddress(ip);
     const own = this.#byAddress.get(address);
     this.#total.misses = Math.max(0, this.#total.misses - 1);
@@ -62,7 +62,7 @@ export class MissLimit {
     }
   }
 
-  /** Further away than a window is long: the clock has been set back. */
+  /** An end further away than the length of a window means that the clock has been set back. */
   #isPast({ endsAt }: Window, now: number): boolean {
     return endsAt <= now || endsAt > now + this.limits.windowMs;
   }
