@@ -12,7 +12,7 @@ export interface ConsolePage {
   readonly path?: string;
   /** The name of one of the console's icons. Default: `page`. */
   readonly icon?: string;
-  /** Absolute path of an ES module without imports, as docs/plugins.md describes it. Whoever reaches the server can read it. */
+  /** Absolute path of an ES module without imports, as docs/plugins.md describes it. It can be read without a token. */
   readonly module: string;
 }
 

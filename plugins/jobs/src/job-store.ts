@@ -8,7 +8,7 @@ export async function getRow(db: Db, id: string): Promise<JobRow | null> {
   return (await db<JobRow>('jobs').where({ id }).first()) ?? null;
 }
 
-/** Within a transaction: nobody else changes the row until it ends. */
+/** Locks the row until the transaction ends. */
 export async function lockRow(db: Db, id: string): Promise<JobRow | null> {
   return (await db<JobRow>('jobs').where({ id }).forUpdate().first()) ?? null;
 }
@@ -62,7 +62,7 @@ export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Pr
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
 }
 
-/** Within a transaction: nobody else changes the row until it ends. */
+/** Locks the row until the transaction ends. */
 export async function lockAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).forUpdate().first()) ?? null;
 }

@@ -31,7 +31,7 @@ export interface Attempt extends AttemptKey {
 export interface Jobs {
   /** `id` in canonical form. */
   get(db: Db, id: string): Promise<Job | null>;
-  /** Within a transaction: nobody else changes the job until it ends. `id` in canonical form. */
+  /** Locks the job until the transaction ends. `id` in canonical form. */
   lock(db: Db, id: string): Promise<Job | null>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Job>;

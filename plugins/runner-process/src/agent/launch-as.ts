@@ -40,7 +40,7 @@ export class LaunchFailed extends Error {
   override readonly name = 'LaunchFailed';
 }
 
-/** The launcher was killed while it started the process, so nobody knows whether there is one. */
+/** The launcher was killed while it started the process, so it is unknown whether there is one. */
 export class LauncherKilled extends Error {
   override readonly name = 'LauncherKilled';
 }

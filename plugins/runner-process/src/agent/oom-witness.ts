@@ -1,7 +1,7 @@
 /**
- * Whether the kernel's out-of-memory killer killed a process, or one that descends from it: that is a SIGKILL like any other to those
- * who wait for it, and a shell whose child was killed so just ends with 137. Only what is proven for the very process counts; where
- * nothing can be known, nothing is said. A descendant is known from the last look on: one that lived shorter is not.
+ * Finds out whether the kernel's out-of-memory killer killed a process or one of its descendants. The exit status does not show it: it is
+ * an ordinary SIGKILL, or exit code 137 of a shell whose child was killed. Only proof for the process itself counts. A descendant that
+ * lived for less than the interval between two looks may be missed.
  */
 import { closeSync, constants, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const KILLED =
 const LOOK_MS = 1000;
 
 export interface OomWitness {
-  /** Before a process is started: whom the kernel killed until then was another of the same pid. */
+  /** To be called before a process is started: kills until then concern earlier processes with the same pid. */
   prepare(): void;
   watch(pid: number): OomWatch;
 }
@@ -46,7 +46,7 @@ export class KernelMessages {
   private constructor(fd: number) {
     this.#fd = fd;
   }
-  /** null when it may not be read, or speaks of other pids than ours. */
+  /** null when it may not be read, or its pids are those of another namespace. */
   static open(): KernelMessages | null {
     try {
       if (readlinkSync('/proc/self/ns/pid') !== INITIAL_PID_NAMESPACE) return null;
@@ -56,7 +56,7 @@ export class KernelMessages {
     }
   }
 
-  /** The processes that the kernel says it killed for want of memory, since this was last asked. */
+  /** The processes that the kernel has killed for lack of memory since the last call. */
   readKilled(): Set<number> {
     const pids = new Set<number>();
     for (let text = this.#read(); text !== null; text = this.#read()) {
@@ -90,7 +90,7 @@ export function toKilledPid(record: string): number | null {
   return found === null ? null : Number(found[1] ?? found[2]);
 }
 
-/** By the kernel's messages: they name whom it killed since the last look, when his pid was known to be of the family. */
+/** Uses the kernel's messages, which name the processes killed since the last look. */
 export class KernelWatch implements OomWatch {
   readonly #pid: number;
   readonly #messages: Pick<KernelMessages, 'readKilled'>;
@@ -140,8 +140,8 @@ interface Accounting {
 }
 
 /**
- * The memory cgroup counts whom the kernel killed, without a name. It is proven for our process when the count has risen since a
- * moment ago, and of those that were in the cgroup then our process alone is gone; for a descendant, when none but the family is.
+ * The memory cgroup counts the kills, without pids. The process was killed if the count has risen since the last look and it is the only
+ * process of the cgroup that has ended since. A descendant was killed if only processes of the family have ended.
  */
 export class CgroupWatch implements OomWatch {
   readonly #pid: number;
@@ -184,7 +184,7 @@ export class CgroupWatch implements OomWatch {
       this.#isDescendantKilled = true;
   }
 
-  /** Who of the cgroup is gone since the last look, if the kernel killed any of them. */
+  /** The processes of the cgroup that have ended since the last look, if the kernel killed any of them. */
   #goneByKill(): number[] {
     const before = this.#last;
     const now = before && readAccounting(before.dir);

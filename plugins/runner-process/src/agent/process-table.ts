@@ -16,7 +16,7 @@ interface ProcessStat extends ProcessIdentity {
   readonly threads: number;
 }
 
-/** Environment variables that every process of an attempt carries, whoever its parent is by now. */
+/** Environment variables that identify every process of an attempt, also after its parent has ended. */
 export type AttemptMark = Readonly<Record<string, string>>;
 
 /** What identifies the processes of an attempt; one of these signs is enough. */
@@ -161,7 +161,7 @@ class ProcessSweep {
     return { pids, isSure, hasNew: this.#members.size > known };
   }
 
-  /** Once a member, always a member: while a process is taken down it has no environment any more, and no files. */
+  /** A known member stays a member: a process that is exiting has no environment and no files any more. */
   #recognizes(stat: ProcessStat): boolean {
     const known = this.#members.get(stat.pid);
     if (known !== undefined && isSame(known, stat)) return true;
@@ -183,7 +183,7 @@ function isMarked(stat: ProcessStat, mark: AttemptMark): boolean {
   return readEnvironments(stat).some((env) => carries(env, mark));
 }
 
-/** Whether its stdout or stderr is one of the files. Not known of a process that is not ours to look into, so: no. */
+/** Whether its stdout or stderr is one of the files. False for a process that may not be inspected. */
 function writesTo(stat: ProcessStat, links: ReadonlySet<string>): boolean {
   if (links.size === 0) return false;
   return placesOf(stat).some((place) => [1, 2].some((fd) => links.has(readLink(`${place}/fd/${fd}`) ?? '')));
@@ -226,7 +226,7 @@ function carries(env: ProcessEnvironment, mark: AttemptMark): boolean {
   return entries.length > 0 && entries.every(([name, value]) => env.get(name) === value);
 }
 
-/** None: gone, a kernel thread, or not ours to read. */
+/** Empty for a process that has ended, is a kernel thread, or may not be read. */
 function readEnvironments(stat: ProcessStat): ProcessEnvironment[] {
   return placesOf(stat).flatMap((place) => readEnvironment(place) ?? []);
 }

@@ -30,7 +30,7 @@ let agentGone = false;
 let last: { order: ShimOrder; leader: ProcessIdentity | null } | null = null;
 
 const oomWitness = createOomWitness();
-// What the kernel has said so far is read while nobody waits.
+// Reads the kernel's old messages before the first job comes.
 setImmediate(() => oomWitness.prepare());
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -50,7 +50,7 @@ function leave(): void {
   if (!busy) void killLeftoversAndExit();
 }
 
-/** A job whose leftovers are killed is forgotten: in days to come its leader's number may be that of a stranger's group. */
+/** A job without leftovers must be forgotten: later its leader's pid may belong to an unrelated process group. */
 function handleLine(order: ShimOrder | LeftoversKilled): void {
   if (order === null) last = null;
   else void runJob(order);
@@ -64,7 +64,7 @@ async function runJob(order: ShimOrder): Promise<void> {
   if (agentGone) await killLeftoversAndExit();
 }
 
-/** The agent kills what a job left behind. Once the agent is gone nobody else will. */
+/** The agent kills the leftovers of a job; after the agent has ended, the shim must do it. */
 async function killLeftoversAndExit(): Promise<void> {
   if (last !== null) await sweep(toSigns(last));
   process.exit(0);

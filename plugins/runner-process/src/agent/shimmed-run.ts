@@ -72,8 +72,8 @@ function toMark({ node, job_id, attempt }: RecoverContext<ShimState>): AttemptMa
 
 /**
  * Watches the files that a shim leaves in the attempt's directory: `started.json`, then `exit.json`. Fresh and recovered runs
- * are the same to it. When the shim dies first, the process goes on and is watched by its pid; nobody can know its exit code
- * then, so it ends `lost`.
+ * are treated alike. When the shim dies first, the process continues and is watched by its pid; its exit code is then unknown, so the run
+ * ends as `lost`.
  */
 class ShimmedRun implements Run {
   readonly #shim: ProcessIdentity;
@@ -140,7 +140,7 @@ class ShimmedRun implements Run {
     await this.#killLeftovers();
   }
 
-  /** Once their parents are gone, nothing tells whose children they were. */
+  /** Must run before the parents end: afterwards the descendants cannot be identified. */
   #noteDescendants(leader: ProcessIdentity): void {
     this.#family.push(...listDescendants(leader));
   }
@@ -203,7 +203,7 @@ class ShimmedRun implements Run {
     void this.#killLeftoversAndSettle(exit);
   }
 
-  /** Under a stop, what the main process left behind has the rest of the grace; otherwise it is killed at once. */
+  /** During a stop the leftovers of the main process have the rest of the grace; otherwise they are killed at once. */
   async #killLeftoversAndSettle(exit: Exit): Promise<void> {
     await (this.#stopping ?? this.#killLeftovers());
     if (!this.#ctx.signal.aborted) this.#settle(exit);
