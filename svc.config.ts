@@ -17,6 +17,7 @@ import { retention } from '@svc/plugin-retention';
 import { runnerProcess } from '@svc/plugin-runner-process';
 import { runs } from '@svc/plugin-runs';
 import { service } from '@svc/plugin-service';
+import { snapshots } from '@svc/plugin-snapshots';
 import { spool } from '@svc/plugin-spool';
 
 // The plugins of the server. docs/configuration.md describes the options of each.
@@ -29,6 +30,7 @@ export default defineConfig({
     events(), // events, as a list and as a live stream
     nodes(), // agent hosts: their connection, heartbeat and GPU slots
     jobs(), // queue, scheduler, cancel and retry
+    snapshots(), // source files that jobs run in, uploaded once
     logs(), // every log line: recent lines in memory, all of them on disk
     nodeMetrics(), // metrics of the hosts and their GPUs
     runs(), // runs, under which trainings report: progress, config, state

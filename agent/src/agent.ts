@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { checkOptions, type AgentOptions } from './agent-options.js';
 import { findJobUser, openPassage } from './attempts/job-user.js';
+import { createDownload } from './connection/download.js';
 import { bootAgent } from './core/agent-kernel.js';
 import { ensureDurableDir } from './core/durable-file.js';
 import { createAgentLog } from './core/log.js';
@@ -46,12 +47,12 @@ async function startLocked(options: AgentOptions, stateDir: string, lock: StateD
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const node = { id: identity.node_id, name: identity.name };
-  const around = { node, log, clock: systemClock, signal: closing.signal };
+  const download = createDownload(options);
+  const around = { node, log, clock: systemClock, signal: closing.signal, stateDir, download };
   const channels = new Channels(stateDir, log);
   const kernel = await bootAgent(options.plugins, around, (plugin, name) => channels.open(plugin, name));
   const agent = new RunningAgent({
     options,
-    stateDir,
     identity,
     jobUser,
     kernel,

@@ -4,12 +4,14 @@ export {
   attemptEnded,
   attemptPrepare,
   attemptStarted,
+  attemptStarting,
   type AttemptAddition,
   type AttemptDraft,
   type AttemptFacts,
   type AttemptNotes,
   type EndedAttempt,
   type StartedAttempt,
+  type StartingAttempt,
 } from './core/attempt-hooks.js';
 export { CONFIG_FILE } from './core/agent-kernel.js';
 export {
@@ -43,4 +45,5 @@ export * from './core/runner.js';
 export { keepHeapSmall } from './core/small-heap.js';
 export { VERSION } from './core/version.js';
 export type { SessionTiming } from './connection/session.js';
+export { DownloadRefused } from './connection/download.js';
 export { BootError } from '@svc/hooks';

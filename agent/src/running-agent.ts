@@ -27,7 +27,6 @@ const HELLO_PATIENCE_MS = 3000;
 
 export interface AgentParts extends AgentAround {
   readonly options: AgentOptions;
-  readonly stateDir: string;
   readonly identity: Identity;
   /** As whom jobs run; null: as the agent does. */
   readonly jobUser: JobUser | null;

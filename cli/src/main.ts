@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addAgentCommand } from './commands/agent.js';
 import { addBackupCommands } from './commands/backup.js';
+import { addCodeCommand } from './commands/code.js';
 import { addConfigCommand } from './commands/config.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
@@ -24,6 +25,7 @@ export function createProgram(): Command {
   addSubmitCommand(program);
   addJobCommands(program);
   addAttemptCommands(program);
+  addCodeCommand(program);
   addLogsCommand(program);
   addNodesCommand(program);
   addRunCommands(program);

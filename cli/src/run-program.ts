@@ -13,11 +13,15 @@ const WRONG_USAGE = 2;
 
 /** The program without its commands. */
 export function createBareProgram(): Command {
-  return new Command('svc')
-    .description('submit training jobs to GPU hosts, follow them, and read their logs and metrics')
-    .version(VERSION)
-    .showHelpAfterError('(see svc --help or svc COMMAND --help)')
-    .exitOverride();
+  return (
+    new Command('svc')
+      .description('submit training jobs to GPU hosts, follow them, and read their logs and metrics')
+      .version(VERSION)
+      .showHelpAfterError('(see svc --help or svc COMMAND --help)')
+      // So that the options of a command that is submitted stay its own.
+      .enablePositionalOptions()
+      .exitOverride()
+  );
 }
 
 /** For the program itself: runs the command line and sets the exit status. */

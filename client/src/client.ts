@@ -17,7 +17,11 @@ export interface ClientOptions {
 }
 
 type ParamsPart<R> = keyof ParamsOf<R> extends never ? { params?: undefined } : { params: ParamsOf<R> };
-type BodyPart<R> = R extends { body: unknown } ? { body: BodyOf<R> } : { body?: undefined };
+type BodyPart<R> = R extends { upload: string }
+  ? { body: Blob | ReadableStream<Uint8Array> }
+  : R extends { body: unknown }
+    ? { body: BodyOf<R> }
+    : { body?: undefined };
 /** A value that is null or undefined is left out. */
 type QueryPart<R> = { query?: { readonly [K in keyof QueryOf<R>]?: QueryOf<R>[K] | null | undefined } };
 interface Settings {
@@ -43,15 +47,19 @@ export interface Client {
   call<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<AnswerOf<R>['body']>;
   /** The 2xx response with an unread body, for streams and downloads. Throws as `call` does. */
   open<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<Response>;
+  /** Whether what a GET route answers with is there (HEAD). Throws as `call` does, but for not_found. */
+  has<R extends RouteSpec>(route: R | Endpoint<R>, ...input: CallArguments<R>): Promise<boolean>;
 }
 
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
-  const open = async (route: Endpoint<RouteSpec>, parts: RequestParts): Promise<Response> => {
-    const response = await send(connection, options, route, parts);
-    if (response.ok) return response;
+  const refuse = async (response: Response): Promise<never> => {
     const error = await readError(response, connection.url);
     options.onRefused?.(error);
     throw error;
+  };
+  const open = async (route: Endpoint<RouteSpec>, parts: RequestParts): Promise<Response> => {
+    const response = await send(connection, options, route, parts);
+    return response.ok ? response : refuse(response);
   };
   return {
     connection,
@@ -60,6 +68,11 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       const parts = withTimeout(input ?? {}, options.timeoutMs);
       const response = await open(route, parts);
       return (await readJson(response, connection.url, parts.signal)) as AnswerOf<R>['body'];
+    },
+    async has<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
+      const parts = withTimeout(input ?? {}, options.timeoutMs);
+      const response = await send(connection, options, route, parts, 'HEAD');
+      return response.ok || (response.status !== 404 && refuse(response));
     },
   };
 }
@@ -76,23 +89,32 @@ async function send(
   { fetch: request = (address, init) => fetch(address, init) }: ClientOptions,
   route: Endpoint<RouteSpec>,
   { params = {}, query = {}, body, headers = {}, signal }: RequestParts,
+  method: string = route.method,
 ): Promise<Response> {
+  const isStream = body instanceof ReadableStream;
   try {
     return await request(`${url}/api/v1${toPath(route.path, params)}${toQueryString(query)}`, {
-      method: route.method,
+      method,
       headers: {
         ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': route.upload ?? 'application/json' }),
         ...headers,
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: toBody(body, route.upload !== undefined),
       signal: signal ?? null,
+      // Of fetch, and not yet in its types.
+      ...(isStream && { duplex: 'half' }),
     });
   } catch (cause) {
     if (signal?.aborted && !isTimeout(signal.reason)) throw cause;
     const message = 'The server does not answer. Is it running, and is this machine online?';
     throw new ApiError({ code: 'network', message, url, cause });
   }
+}
+
+function toBody(body: unknown, isUpload: boolean): NonNullable<RequestInit['body']> | null {
+  if (body === undefined) return null;
+  return isUpload ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body);
 }
 
 async function readJson(response: Response, url: string, signal: AbortSignal | undefined): Promise<unknown> {

@@ -4,6 +4,8 @@ import type { RouteSpec } from '@svc/contract';
 export interface Endpoint<R extends RouteSpec> {
   readonly method: R['method'];
   readonly path: R['path'];
+  /** The media type of a body that is no JSON. */
+  readonly upload?: string;
   /** For the compiler alone. */
   readonly route?: R;
 }

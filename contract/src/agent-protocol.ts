@@ -5,6 +5,7 @@ import { Timestamp, nullable, strict } from './route.js';
 import { JobType, Labels } from './records/job.js';
 import { NodeMetricsAck, NodeMetricsFrame } from './node-metrics.js';
 import { LogStream } from './records/log.js';
+import { Sha256 } from './records/snapshot.js';
 import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
 
 /**
@@ -199,6 +200,8 @@ export const Dispatch = strict({
   env: Type.Record(Type.String(), Type.String()),
   /** null: the attempt's own directory `work`. */
   working_dir: nullable(Type.String()),
+  /** The source tree that is to be unpacked in `work`. Left out: none. */
+  snapshot: Type.Optional(nullable(Sha256)),
   gpu_indices: Type.Array(Type.Integer()),
   kill_grace_ms: Type.Integer({ minimum: 0 }),
 });

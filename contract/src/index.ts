@@ -13,6 +13,7 @@ export * from './records/run.js';
 export * from './records/metric.js';
 export * from './records/checkpoint.js';
 export * from './records/node.js';
+export * from './records/snapshot.js';
 export * from './records/event.js';
 export * from './records/log.js';
 export * from './records/garbage.js';

@@ -6,9 +6,10 @@ export type Scope = (typeof SCOPES)[number];
 
 /**
  * What a route asks of its caller. `none`: no token at all. `ingest`: a run ingest token for the run in the path
- * (or in the handler's judgement), or any token of sdk or write scope. `any`: a valid token of whatever scope.
+ * (or in the handler's judgement), or any token of sdk or write scope. `read-or-agent`: a token of read, agent or write scope.
+ * `any`: a valid token of whatever scope.
  */
-export type RouteScope = Scope | 'ingest' | 'any' | 'none';
+export type RouteScope = Scope | 'read-or-agent' | 'ingest' | 'any' | 'none';
 
 /** A limit of whole KiB or MiB in words: `1 KiB`, `16 MiB`. */
 export function sizeText(bytes: number): string {
@@ -29,6 +30,8 @@ export interface RouteSpec<
   readonly query?: Query;
   /** Left out: a body is refused unless it is empty or `{}`. */
   readonly body?: Body;
+  /** The media type of a body that is no JSON: the handler reads it as it comes, up to `bodyLimitBytes`. */
+  readonly upload?: string;
   readonly bodyLimitBytes?: number;
   /** Schema of the JSON answer by 2xx status. Absent for `stream` and `download`. */
   readonly answers?: Answers;

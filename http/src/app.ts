@@ -3,6 +3,7 @@ import { isAnswerable } from '@svc/hooks';
 import { HttpError, fail } from '@svc/validation';
 import Koa from 'koa';
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { toJsonBytes } from './answer.js';
 import { BodyShare } from './body.js';
 import type { Caller } from './caller.js';
@@ -145,7 +146,11 @@ function answerBy({ spec, handler, admit }: HttpRoute, parts: ServerParts): Koa.
       signal: gone.signal,
       koa: ctx,
     };
-    await send(ctx, await handler(request as RouteRequest), parts, caller);
+    try {
+      await send(ctx, await handler(request as RouteRequest), parts, caller);
+    } finally {
+      if (spec.upload !== undefined) (input.body as Readable).destroy();
+    }
   };
 }
 
@@ -166,6 +171,7 @@ async function send(
     if (reply.filename !== undefined) ctx.attachment(reply.filename);
     ctx.set('Content-Type', reply.contentType);
     ctx.body = reply.body;
+    if (reply.sizeBytes !== undefined) ctx.length = reply.sizeBytes;
     if (caller && !ctx.res.closed) cutWithToken(ctx, parts.tokens);
   } else if (ctx.method !== 'HEAD' && !ctx.res.closed) answerSse(ctx, reply, parts, caller!);
 }

@@ -21,15 +21,22 @@ export function createAuthorization(
   };
 }
 
+/** Beside write, where it is not the scope of that name. */
+const SCOPES_FOR: Partial<Record<RouteScope, readonly RouteScope[]>> = {
+  ingest: ['sdk'],
+  'read-or-agent': ['read', 'agent'],
+};
+
 /** A write token does everything. A run ingest token is good only where a route asks for one. */
 function permits({ scope, ingest }: Caller, needed: RouteScope): boolean {
   if (needed === 'any') return true;
   if (ingest !== null) return needed === 'ingest';
-  return scope === 'write' || scope === (needed === 'ingest' ? 'sdk' : needed);
+  return scope === 'write' || (SCOPES_FOR[needed] ?? [needed]).includes(scope);
 }
 
 function toNeed(scope: RouteScope): string {
-  return scope === 'write' ? 'write' : `${scope === 'ingest' ? 'sdk' : scope} or write`;
+  if (scope === 'write') return scope;
+  return `${(SCOPES_FOR[scope] ?? [scope]).join(', ')} or write`;
 }
 
 const unauthorized = (message: string): HttpError =>

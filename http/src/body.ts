@@ -1,5 +1,6 @@
 import { MIB } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
+import { Transform, type Readable } from 'node:stream';
 import { HttpError } from '@svc/validation';
 import { nextTurn } from './event-loop-turns.js';
 
@@ -28,6 +29,27 @@ export class BodyShare {
     heldBytes -= this.#bytes;
     this.#bytes = 0;
   }
+}
+
+/** The body as it comes, for a route that reads it itself. Reading fails when it is too large, stops coming or breaks off. */
+export function openBody(request: IncomingMessage, limitBytes: number): Readable {
+  const tooLarge = () => new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`);
+  if (Number(request.headers['content-length']) > limitBytes) throw tooLarge();
+  let sizeBytes = 0;
+  const body = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limitBytes) done(tooLarge());
+      else done(null, chunk);
+    },
+  });
+  request.on('timeout', () =>
+    body.destroy(new HttpError('unavailable', 'the body stopped coming; send it again')),
+  );
+  request.on('error', (error) => body.destroy(error));
+  // What comes after a refusal is let go, so that the client can read the answer.
+  body.once('close', () => request.unpipe(body).resume());
+  return request.pipe(body);
 }
 
 /** Resolves when a body of that size may be parsed, or be checked. */

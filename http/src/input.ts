@@ -1,5 +1,6 @@
 import { MIB, type RouteSpec } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Type, type TObject } from 'typebox';
 import {
   MAX_PARTS,
@@ -10,7 +11,7 @@ import {
   refuse,
   type Check,
 } from '@svc/validation';
-import { readBody, waitForTurn, type BodyShare } from './body.js';
+import { openBody, readBody, waitForTurn, type BodyShare } from './body.js';
 
 /** The position of a mistake is not searched for in a longer text, as that parses it many times. */
 const MAX_SEARCHED_BYTES = 64 * 1024;
@@ -30,12 +31,20 @@ export function compileInput(spec: RouteSpec): ReadInput {
   return async (request, search, share) => {
     const query = coerce(Object.fromEntries(new URLSearchParams(search)), schema);
     refuse(checkQuery(query));
+    if (spec.upload !== undefined) return { query, body: openUpload(request, spec.upload, limitBytes) };
     const bytes = await readBody(request, limitBytes, share);
     await waitForTurn(bytes.length);
     const body = bytes.length === 0 ? {} : parse(bytes, request.headers['content-type'] ?? '', maxParts);
     await waitForTurn(bytes.length);
     return { query, body: takeBody(body, checkBody) };
   };
+}
+
+function openUpload(request: IncomingMessage, mediaType: string, limitBytes: number): Readable {
+  const given = request.headers['content-type'] ?? '';
+  if (given.split(';', 1)[0]?.trim().toLowerCase() !== mediaType)
+    refuseBody(`must be sent with "Content-Type: ${mediaType}", not "${given}"`);
+  return openBody(request, limitBytes);
 }
 
 /** What a string must look like to become the type that the schema asks for. */

@@ -9,7 +9,8 @@ import type { Caller } from './caller.js';
 export interface RouteRequest<R extends RouteSpec = RouteSpec> {
   readonly params: ParamsOf<R>;
   readonly query: QueryOf<R>;
-  readonly body: BodyOf<R>;
+  /** Of an upload: the bytes as they come. Reading fails when they are too many or stop coming. */
+  readonly body: R extends { upload: string } ? Readable : BodyOf<R>;
   readonly caller: R['scope'] extends 'none' ? Caller | null : Caller;
   readonly headers: IncomingHttpHeaders;
   /** Aborts when the client disconnects, or is disconnected by a server that closes. */
@@ -74,6 +75,8 @@ export interface Download {
   /** Left out: shown inline. */
   readonly filename?: string;
   readonly contentType: string;
+  /** Of `body`, when it is known: the client can tell then that a download broke off. */
+  readonly sizeBytes?: number;
   readonly body: Readable | Buffer | string;
 }
 

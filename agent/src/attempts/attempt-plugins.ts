@@ -4,10 +4,12 @@ import {
   attemptEnded,
   attemptPrepare,
   attemptStarted,
+  attemptStarting,
   type AttemptAddition,
   type AttemptDraft,
   type EndedAttempt,
   type StartedAttempt,
+  type StartingAttempt,
 } from '../core/attempt-hooks.js';
 import type { AttemptCollector, Collecting } from '../core/collector.js';
 import { toReason, type AgentLog } from '../core/log.js';
@@ -34,6 +36,11 @@ export class AttemptPlugins {
       files: additions.flatMap(({ files = [] }) => files),
       notes: Object.assign({}, ...additions.map(({ notes }) => notes)) as Record<string, unknown>,
     };
+  }
+
+  /** Rejects with what the user is to read. */
+  async starting(attempt: StartingAttempt): Promise<void> {
+    await this.#kernel.fire(attemptStarting, attempt);
   }
 
   started(attempt: StartedAttempt): void {

@@ -43,6 +43,7 @@ export class Attempt {
   readonly #host: AttemptHost;
 
   readonly #life = new AttemptLife();
+  readonly #stopping = new AbortController();
   #run: Run | null = null;
   #end: Ended | null = null;
   /** null: nobody has asked for a stop. */
@@ -70,6 +71,11 @@ export class Attempt {
   /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
   get startAuthorized(): Promise<boolean> {
     return this.#life.startAuthorized;
+  }
+
+  /** Aborts when somebody wants it stopped. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Resolves when nothing is under way: it waits for `start`, or runs, or has ended. */
@@ -126,7 +132,7 @@ export class Attempt {
     }
     this.#life.move('launched');
     this.#sendReport();
-    this.#host.plugins.started({ ...this.#facts, pid: this.#run.pid, startedAt: this.#run.startedAt });
+    this.#host.plugins.started({ ...this.facts, pid: this.#run.pid, startedAt: this.#run.startedAt });
     this.#host.log.info('attempt runs', { ...this.key, pid: this.#run.pid });
     const runtimeSaved = this.#saveRuntime(this.#run);
     this.#host.writing(runtimeSaved);
@@ -162,6 +168,7 @@ export class Attempt {
 
   stop(graceMs: number = this.#plan.kill_grace_ms): void {
     this.#stopGraceMs = Math.min(graceMs, this.#stopGraceMs ?? Infinity);
+    this.#stopping.abort();
     this.#life.move('stopped');
     if (this.#run !== null && !this.hasEnded) this.#stopRun(this.#run, graceMs);
   }
@@ -209,11 +216,11 @@ export class Attempt {
   async #judge(ended: Ended): Promise<Ended> {
     const exit = withoutTime(ended);
     const wasStopped = this.#stopGraceMs !== null;
-    const judged = await this.#host.plugins.ended(exit, { ...this.#facts, wasStopped });
+    const judged = await this.#host.plugins.ended(exit, { ...this.facts, wasStopped });
     return judged === exit ? ended : this.#saveEnd({ ...judged, finished_at: ended.finished_at });
   }
 
-  get #facts(): AttemptFacts {
+  get facts(): AttemptFacts {
     const {
       run_id: runId,
       name,

@@ -1,5 +1,5 @@
 import type { AttemptKey } from '@svc/contract';
-import { access, mkdir, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toEnded, type Ended } from '../core/attempt-end.js';
 import type { AttemptNotes } from '../core/attempt-hooks.js';
@@ -23,8 +23,12 @@ export interface SavedPlan extends AttemptKey {
   readonly plan: unknown;
   readonly env_names: readonly string[];
   readonly working_dir: string;
+  /** The source tree that is unpacked in `working_dir` before the start; null: none. */
+  readonly snapshot: string | null;
   readonly gpu_indices: readonly number[];
   readonly kill_grace_ms: number;
+  /** Of the host when it was accepted. */
+  readonly boot_id: string;
   /** What plugins noted before the start. */
   readonly notes: AttemptNotes;
   readonly accepted_at: number;
@@ -96,15 +100,17 @@ async function loadAttempt(key: AttemptKey, paths: RunPaths): Promise<FoundAttem
   return { key, paths, plan: plan && toPresentPlan(plan), state, ended };
 }
 
-/** An agent before plugins kept what the evaluations plugin notes in a field of its own. */
+/** An agent before plugins kept what the evaluations plugin notes in a field of its own; there were no snapshots then. */
 function toPresentPlan(plan: SavedPlan & { result?: unknown }): SavedPlan {
-  return { ...plan, notes: plan.notes ?? { evaluations: plan.result ?? null } };
+  const { notes = { evaluations: plan.result ?? null }, snapshot = null, boot_id = '' } = plan;
+  return { ...plan, notes, snapshot, boot_id };
 }
 
 /** In place of a plan that cannot be read, so that the attempt is told of all the same. */
 export function toUnknownPlan(key: AttemptKey, paths: RunPaths): SavedPlan {
   const unknown = { run_id: null, name: '', runner: '', plan: {}, env_names: [], gpu_indices: [] };
-  return { ...key, ...unknown, working_dir: paths.work, kill_grace_ms: 10_000, notes: {}, accepted_at: 0 };
+  const around = { snapshot: null, boot_id: '', kill_grace_ms: 10_000, notes: {}, accepted_at: 0 };
+  return { ...key, ...unknown, ...around, working_dir: paths.work };
 }
 
 /** How the attempt ended, when that is on the disk. */
@@ -133,6 +139,12 @@ export async function removeIfUntouched(paths: RunPaths): Promise<boolean> {
   for (const { name } of files) await unlink(path.join(paths.dir, name)).catch(unlessMissing);
   for (const dir of [...dirs, paths.dir, path.dirname(paths.dir)]) await rmdir(dir).catch(unlessInUse);
   return true;
+}
+
+/** Of an attempt that never started, with what was brought there for it. */
+export async function removeRunDir(paths: RunPaths): Promise<void> {
+  await rm(paths.dir, { recursive: true, force: true });
+  await rmdir(path.dirname(paths.dir)).catch(unlessInUse);
 }
 
 function unlessInUse(error: NodeJS.ErrnoException): void {

@@ -22,6 +22,7 @@ import {
   createRunDir,
   loadAttempts,
   removeIfUntouched,
+  removeRunDir,
   toUnknownPlan,
   type FoundAttempt,
   type SavedPlan,
@@ -124,7 +125,7 @@ export class Supervisor {
     if (known?.released) return this.#dispatchAfter(known.released, frame);
     if (known !== undefined) return known.repeat();
     const paths = toRunPaths(this.#jobsDir, key);
-    const plan = toSavedPlan(frame, paths, this.#options.clock.now());
+    const plan = toSavedPlan(frame, paths, this.#options.bootId, this.#options.clock.now());
     const attempt = this.#add(key, paths, plan);
     void this.#begin(frame, attempt, plan).catch((error: unknown) => this.#complain(key, error));
   }
@@ -151,7 +152,7 @@ export class Supervisor {
     try {
       additions = await this.#options.plugins.prepare(toDraft(frame, draft, paths));
     } catch (error) {
-      return attempt.end(refuse(`it cannot be prepared on ${node.name}: ${toReason(error)}`));
+      return attempt.end(refuse(`it cannot be prepared on ${node.name}: ${toRefusal(error)}`));
     }
     const plan = { ...draft, notes: additions.notes };
     const { working_dir: workingDir, gpu_indices: gpuIndices } = plan;
@@ -166,11 +167,20 @@ export class Supervisor {
     const runner = runners.get(plan.runner);
     if (runner === undefined)
       return attempt.end(refuse(`runner ${plan.runner} is not part of the agent on ${node.name}`));
-    if (!(await attempt.startAuthorized)) {
-      const reason = `it was stopped on ${node.name} before it was started`;
-      return attempt.end({ kind: 'lost', reason });
-    }
+    const neverStarted: Exit = {
+      kind: 'lost',
+      reason: `it was stopped on ${node.name} before it was started`,
+    };
+    if (!(await attempt.startAuthorized)) return attempt.end(neverStarted);
     if (signal.aborted) return;
+    try {
+      await this.#bringFiles(attempt, plan);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!attempt.stopping.aborted)
+        return attempt.end(refuse(`it cannot be started on ${node.name}: ${toRefusal(error)}`));
+    }
+    if (attempt.stopping.aborted) return attempt.end(neverStarted);
     const ctx = {
       ...this.#toContext(runner, attempt),
       jobEnv: this.#toJobEnv(frame, additions, paths),
@@ -185,14 +195,31 @@ export class Supervisor {
     await attempt.follow(runner.start(plan.plan, ctx), refuse);
   }
 
+  async #bringFiles(attempt: Attempt, { snapshot }: SavedPlan): Promise<void> {
+    const { plugins, jobUser: user } = this.#options;
+    const signal = AbortSignal.any([attempt.stopping, this.#options.signal]);
+    await plugins.starting({ ...attempt.facts, snapshot, user, signal });
+  }
+
   async #takeUp({ key, paths, plan, state, ended }: FoundAttempt): Promise<void> {
-    if (state === null && ended === null && (await removeIfUntouched(paths))) return;
+    if (state === null && ended === null && (await this.#removeUnstarted(paths, plan))) return;
     if (plan === null) this.#options.log.warn('the plan of an attempt cannot be read', { file: paths.plan });
     const attempt = this.#add(key, paths, plan ?? toUnknownPlan(key, paths));
     if (ended !== null) return attempt.restoreEnd(ended);
     void attempt
       .follow(this.#recoverRun(attempt, state), (reason) => ({ kind: 'lost', reason }))
       .catch((error: unknown) => this.#complain(key, error));
+  }
+
+  /**
+   * Of an attempt of which no start is noted. In this boot of the host a runner's note cannot be missing, so nothing was started, and what
+   * lies there is its source tree, or a part of it. After another the note may be missing: a directory in which a job may have written stays.
+   */
+  async #removeUnstarted(paths: RunPaths, plan: SavedPlan | null): Promise<boolean> {
+    const hasOnlyItsTree = plan !== null && plan.snapshot !== null && plan.boot_id === this.#options.bootId;
+    if (!hasOnlyItsTree) return removeIfUntouched(paths);
+    await removeRunDir(paths);
+    return true;
   }
 
   async #recoverRun(attempt: Attempt, saved: SavedState | null) {
@@ -236,13 +263,19 @@ export class Supervisor {
   }
 }
 
-function toSavedPlan(frame: Dispatch, paths: RunPaths, acceptedAt: number): SavedPlan {
-  const { job_id, attempt, run_id, name, runner, plan, gpu_indices, kill_grace_ms } = frame;
+/** What a plugin throws to be read by the user comes without the name of its hook. */
+function toRefusal(error: unknown): string {
+  const { cause } = error as Error;
+  return toReason(cause instanceof Error && cause.name === 'DispatchFailed' ? cause : error);
+}
+
+function toSavedPlan(frame: Dispatch, paths: RunPaths, boot_id: string, acceptedAt: number): SavedPlan {
+  const { job_id, attempt, run_id, name, runner, plan, snapshot = null, gpu_indices, kill_grace_ms } = frame;
   const working_dir = frame.working_dir ?? paths.work;
   const env_names = Object.keys(frame.env).sort();
   return {
-    ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, gpu_indices, kill_grace_ms },
-    notes: {},
+    ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, snapshot, gpu_indices },
+    ...{ kill_grace_ms, boot_id, notes: {} },
     accepted_at: acceptedAt,
   };
 }

@@ -10,7 +10,7 @@ import {
   type FiredOf,
   type HookRef,
 } from '@svc/hooks';
-import { attemptEnded, attemptPrepare, attemptStarted } from './attempt-hooks.js';
+import { attemptEnded, attemptPrepare, attemptStarted, attemptStarting } from './attempt-hooks.js';
 import type { AgentCollector, SlotSource } from './collector.js';
 import { toReason, type AgentLog } from './log.js';
 import type {
@@ -27,7 +27,10 @@ export const CONFIG_FILE = 'svc.agent.config.ts';
 const OWNER = 'agent';
 
 /** What every plugin gets of the agent. */
-export type AgentAround = Pick<AgentPluginContext, 'node' | 'log' | 'clock' | 'signal'>;
+export type AgentAround = Pick<
+  AgentPluginContext,
+  'node' | 'log' | 'clock' | 'signal' | 'stateDir' | 'download'
+>;
 
 export type OpenChannel = (plugin: string, name: string) => Channel;
 
@@ -48,7 +51,7 @@ export async function bootAgent(
 ): Promise<AgentKernel> {
   const graph = new PluginGraph(configured, CONFIG_FILE);
   const table = new HookTable(graph, toHookLog(around.log));
-  for (const ref of [attemptPrepare, attemptStarted, attemptEnded])
+  for (const ref of [attemptPrepare, attemptStarting, attemptStarted, attemptEnded])
     table.declare(OWNER, ref as HookRef<never, unknown, unknown>);
   const hooks: AgentRegistrations = {
     runners: new Registration('runners'),

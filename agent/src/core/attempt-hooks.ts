@@ -1,6 +1,7 @@
 import type { AttemptKey, Exit, JobType } from '@svc/contract';
 import { decision, observation } from '@svc/hooks';
 import type { RunPaths } from './run-paths.js';
+import type { JobUser } from './runner.js';
 
 /** What a plugin is told of an attempt. */
 export interface AttemptFacts extends AttemptKey {
@@ -33,6 +34,16 @@ export interface AttemptAddition {
   readonly notes?: AttemptNotes;
 }
 
+/** An attempt that is about to be started: its directory is there, and the server has said that it is to run here. */
+export interface StartingAttempt extends AttemptFacts {
+  /** The source tree that is to be in `workingDir`; null: none. */
+  readonly snapshot: string | null;
+  /** As whom its processes will run; null: as the agent does. */
+  readonly user: JobUser | null;
+  /** Aborts when the attempt is stopped or the agent closes. */
+  readonly signal: AbortSignal;
+}
+
 export interface StartedAttempt extends AttemptFacts {
   readonly pid: number | null;
   /** Milliseconds since the Unix epoch. */
@@ -46,6 +57,11 @@ export interface EndedAttempt extends AttemptFacts {
 
 /** Before the attempt is accepted. A tap that throws refuses the attempt: its message is what the user reads. */
 export const attemptPrepare = decision.gather<[draft: AttemptDraft], AttemptAddition>('agent.attemptPrepare');
+/**
+ * Files that the job needs are brought here. A tap that throws keeps it from being started; the message of a DispatchFailed is what the user
+ * reads. Again when the agent was restarted meanwhile.
+ */
+export const attemptStarting = decision<[attempt: StartingAttempt]>('agent.attemptStarting');
 /** It runs, or was found running by an agent that has just started. */
 export const attemptStarted = observation<[attempt: StartedAttempt]>('agent.attemptStarted');
 /**

@@ -10,8 +10,9 @@ import {
   type Registration,
   type TapPlace,
 } from '@svc/hooks';
+import type { Readable } from 'node:stream';
 import type { TObject } from 'typebox';
-import type { attemptEnded, attemptPrepare, attemptStarted } from './attempt-hooks.js';
+import type { attemptEnded, attemptPrepare, attemptStarted, attemptStarting } from './attempt-hooks.js';
 import type { AgentCollector, SlotSource } from './collector.js';
 import type { AgentLog } from './log.js';
 import type { NodeName, RunnerAgent } from './runner.js';
@@ -24,7 +25,8 @@ export interface AgentRegistrations {
   readonly slotSources: Registration<Collector<SlotSource>>;
 }
 
-export type AttemptHookRef = typeof attemptPrepare | typeof attemptStarted | typeof attemptEnded;
+export type AttemptHookRef =
+  typeof attemptPrepare | typeof attemptStarting | typeof attemptStarted | typeof attemptEnded;
 
 /** Messages to the server half of a plugin: none is lost, whoever restarts, and each is handled there at least once. */
 export interface Channel {
@@ -38,6 +40,10 @@ export interface AgentPluginContext {
   readonly node: NodeName;
   readonly log: AgentLog;
   readonly clock: Clock;
+  /** The agent's own directory: a plugin keeps its files in one that has its name. */
+  readonly stateDir: string;
+  /** Asks the server with the agent's token for what is below /api/v1. Rejects when it does not answer with 200. */
+  download(path: `/${string}`, signal: AbortSignal): Promise<Readable>;
   /** Aborts when the agent closes; the attempts go on. */
   readonly signal: AbortSignal;
   readonly hooks: { readonly [K in keyof AgentRegistrations]: Pick<AgentRegistrations[K], 'tap'> };

@@ -5,18 +5,20 @@ import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+import { findJob, JOB_REFERENCE } from './find-record.js';
 
 export function addAttemptCommands(program: Command): void {
   withJson(program.command('attempts'))
     .description('list the attempts of a job and how each ended, newest first (at most 1000)')
-    .argument('<id>', 'job id')
-    .addHelpText('after', '\nExample:\n  svc attempts job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .argument('[job]', JOB_REFERENCE)
+    .addHelpText('after', '\nExample:\n  svc attempts X8R2QF')
     .action(listAttempts);
 }
 
-async function listAttempts(id: string, options: JsonOptions): Promise<void> {
-  const list = await connect(options).call(routes.listJobAttempts, {
-    params: { job_id: id },
+async function listAttempts(reference: string | undefined, options: JsonOptions): Promise<void> {
+  const client = connect(options);
+  const list = await client.call(routes.listJobAttempts, {
+    params: { job_id: await findJob(client, reference) },
     query: { limit: 1000 },
   });
   print(list, options.json, ({ items }, paint) => toAttemptLines(items, paint));

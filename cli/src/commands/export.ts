@@ -10,12 +10,13 @@ import { Failure, UsageError } from '../failure.js';
 import { note } from '../output/print.js';
 import { toSize } from '../output/format.js';
 import { connect, withServer } from './connected.js';
+import { findRun, RUN_REFERENCE } from './find-record.js';
 import type { ConnectionOptions } from '../settings.js';
 
 export function addExportCommand(program: Command): void {
   withServer(program.command('export'))
     .description('write every metric point of a run to a file: CSV, JSON lines or Parquet')
-    .argument('<run>', 'run id')
+    .argument('<run>', RUN_REFERENCE)
     .addOption(
       new Option(
         '--format <format>',
@@ -37,11 +38,16 @@ interface ExportOptions extends ConnectionOptions {
   readonly output?: string;
 }
 
-async function exportRun(id: string, { format, names, output, ...options }: ExportOptions): Promise<void> {
+async function exportRun(
+  reference: string,
+  { format, names, output, ...options }: ExportOptions,
+): Promise<void> {
   const query = { format: format ?? toFormat(output), names };
   if (output === undefined && query.format === 'parquet' && process.stdout.isTTY)
     throw new UsageError('Parquet is a binary format: name a file with -o, or redirect standard output');
-  const answer = await connect(options).open(routes.exportMetrics, { params: { run_id: id }, query });
+  const client = connect(options);
+  const params = { run_id: await findRun(client, reference) };
+  const answer = await client.open(routes.exportMetrics, { params, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
   if (output === undefined) return writeOut(body);
   const sizeBytes = await writeFile(body, output);

@@ -1,74 +1,114 @@
-import { JOB_STATUSES, routes, type Job } from '@svc/contract';
-import { Option, type Command } from 'commander';
-import { toAge, toCommandLine, toTime } from '../output/format.js';
+import { ApiError, type Client } from '@svc/client';
+import { JOB_STATUSES, routes, type AnswerOf, type Job } from '@svc/contract';
+import type { Command } from 'commander';
+import { Failure } from '../failure.js';
+import { toSentence } from '../output/api-error.js';
+import { toAge, toCommandLine, toShownId, toTime } from '../output/format.js';
+import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
 import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
-import { parseInteger } from './parse.js';
+import { findPlacement, type PlacementOptions } from './find-placement.js';
+import { findJob, JOB_REFERENCE } from './find-record.js';
+import { parseInteger, parseOneOf } from './parse.js';
 
 export function addJobCommands(program: Command): void {
   withJson(program.command('jobs'))
     .description('list jobs, newest first')
-    .addOption(new Option('--status <status>', 'list only jobs with this status').choices(JOB_STATUSES))
+    .option(
+      '--status <status>',
+      `list only jobs with this status: ${JOB_STATUSES.join(', ')}`,
+      parseOneOf(JOB_STATUSES),
+    )
+    .option('--name <name>', 'list only jobs with exactly this name')
+    .option('--project <name>', 'list only jobs of this project, by name or id')
+    .option('--experiment <name>', 'list only jobs of this experiment, by name or id')
     .option('--limit <n>', 'number of jobs to list, at most 1000', parseInteger)
     .option(
       '--before <ms>',
-      'list only jobs created before this time, as next_before of the previous page gives it',
+      'list only jobs created before this time, as the previous page names it',
       parseInteger,
     )
-    .addHelpText('after', '\nExamples:\n  svc jobs --status RUNNING\n  svc jobs --json --limit 500')
+    .addHelpText('after', '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --limit 500')
     .action(listJobs);
 
   withJson(program.command('job'))
     .description('show a job')
-    .argument('<id>', 'job id')
-    .addHelpText('after', '\nExample:\n  svc job job_01JD3Y6V6T3V5YJ6M0W3X8R2QF --json')
+    .argument('[job]', JOB_REFERENCE)
+    .addHelpText('after', '\nExamples:\n  svc job\n  svc job X8R2QF --json')
     .action(showJob);
 
   withJson(program.command('cancel'))
-    .description('cancel a job: its processes get SIGTERM, and SIGKILL after the grace period')
-    .argument('<id>', 'job id')
-    .addHelpText('after', '\nExample:\n  svc cancel job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
-    .action(cancelJob);
+    .description('cancel jobs: their processes get SIGTERM, and SIGKILL after the grace period')
+    .argument('<jobs...>', 'ids of jobs, the beginnings or ends of ids, or names (the newest of each)')
+    .addHelpText('after', '\nExample:\n  svc cancel X8R2QF train.py')
+    .action(cancelJobs);
 
   withJson(program.command('retry'))
     .description('queue a job that has ended or is LOST again')
-    .argument('<id>', 'job id')
-    .addHelpText('after', '\nExample:\n  svc retry job_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .argument('<job>', JOB_REFERENCE)
+    .addHelpText('after', '\nExample:\n  svc retry X8R2QF')
     .action(retryJob);
 }
 
-interface ListOptions extends JsonOptions {
+interface ListOptions extends JsonOptions, PlacementOptions {
   readonly status?: Job['status'];
+  readonly name?: string;
   readonly limit?: number;
   readonly before?: number;
 }
 
-async function listJobs({ status, limit, before, ...options }: ListOptions): Promise<void> {
-  const page = await connect(options).call(routes.listJobs, { query: { status, limit, before } });
-  print(page, options.json, ({ items, next_before }, paint) => [
-    ...(items.length > 0 ? toTable(JOB_COLUMNS, items, paint) : ['no jobs']),
-    ...(next_before === null ? [] : [paint('dim', `for older jobs: svc jobs --before ${next_before}`)]),
-  ]);
+async function listJobs({ status, name, limit, before, ...options }: ListOptions): Promise<void> {
+  const client = connect(options);
+  const query = { ...(await findPlacement(client, options)), status, name, limit, before };
+  const page = await client.call(routes.listJobs, { query });
+  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, page.items);
+  print(page, options.json, ({ items }, paint) =>
+    items.length > 0 ? toTable(toColumns(items, nodes), items, paint) : ['no jobs'],
+  );
+  if (!options.json && page.next_before !== null) noteOlder(page.next_before);
 }
 
-const JOB_COLUMNS: readonly Column<Job>[] = [
-  { title: 'ID', cell: (job) => job.id },
-  { title: 'NAME', cell: (job) => job.name },
-  { title: 'STATUS', cell: (job) => job.status, style: (job) => styleOfStatus(job.status) },
-  { title: 'GPU', cell: (job) => (job.resources.cpu_only ? '-' : String(job.resources.gpu)), align: 'right' },
-  { title: 'PRIO', cell: (job) => String(job.priority), align: 'right' },
-  { title: 'ATTEMPT', cell: (job) => String(job.attempt), align: 'right' },
-  { title: 'EXIT', cell: (job) => String(job.exit_code ?? '-'), align: 'right' },
-  { title: 'CREATED', cell: (job) => toAge(job.created_at) },
-  { title: 'NOTE', cell: (job) => job.pending_reason ?? job.failure_message ?? job.failure_reason ?? '' },
-];
+/** By id. */
+async function readNodeNames(client: Client, jobs: readonly Job[]): Promise<ReadonlyMap<string, string>> {
+  if (jobs.every(({ node_id }) => node_id === null)) return new Map();
+  const { items } = await client.call(routes.listNodes, { query: { limit: 1000 } });
+  return new Map(items.map(({ id, name }) => [id, name]));
+}
 
-async function showJob(id: string, options: JsonOptions): Promise<void> {
+/** Priority and attempt are shown where a job has another than most. */
+function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): readonly Column<Job>[] {
+  const priority: Column<Job> = { title: 'PRIO', cell: (job) => String(job.priority), align: 'right' };
+  const attempt: Column<Job> = { title: 'ATTEMPT', cell: (job) => String(job.attempt), align: 'right' };
+  return [
+    { title: 'ID', cell: (job) => toShownId(job.id) },
+    { title: 'NAME', cell: (job) => job.name, shrinks: true },
+    { title: 'PROJECT', cell: (job) => job.project ?? '-', shrinks: true },
+    { title: 'STATUS', cell: (job) => job.status, style: (job) => styleOfStatus(job.status) },
+    {
+      title: 'GPU',
+      cell: (job) => (job.resources.cpu_only ? '-' : String(job.resources.gpu)),
+      align: 'right',
+    },
+    ...(jobs.some((job) => job.priority !== 0) ? [priority] : []),
+    ...(jobs.some((job) => job.attempt > 1) ? [attempt] : []),
+    { title: 'NODE', cell: ({ node_id }) => nodes.get(node_id ?? '') ?? toShownId(node_id), shrinks: true },
+    { title: 'EXIT', cell: (job) => String(job.exit_code ?? '-'), align: 'right' },
+    { title: 'RAN FOR', cell: toRunTime, align: 'right' },
+    { title: 'CREATED', cell: (job) => toAge(job.created_at) },
+    {
+      title: 'NOTE',
+      cell: (job) => job.pending_reason ?? job.failure_message ?? job.failure_reason ?? '',
+      shrinks: true,
+    },
+  ];
+}
+
+async function showJob(reference: string | undefined, options: JsonOptions): Promise<void> {
   const client = connect(options);
-  const job = await client.call(routes.getJob, { params: { job_id: id } });
+  const job = await client.call(routes.getJob, { params: { job_id: await findJob(client, reference) } });
   const hasMore = job.attempt > 1 && !options.json;
   const { items: attempts } = hasMore
     ? await client.call(routes.listJobAttempts, { params: { job_id: job.id } })
@@ -106,7 +146,7 @@ function toJobLines(job: Job, paint: Paint): string[] {
       [
         ['id', job.id],
         ['command', toCommandLine(job.command)],
-        ['working dir', job.working_dir ?? "the attempt's own"],
+        ['working dir', toWorkingDir(job)],
         ['runner', job.runner],
         ['resources', cpu_only ? 'CPU only' : `${gpu} GPU`],
         ['priority', String(job.priority)],
@@ -122,12 +162,34 @@ function toJobLines(job: Job, paint: Paint): string[] {
   ];
 }
 
-async function cancelJob(id: string, options: JsonOptions): Promise<void> {
-  const answer = await connect(options).call(routes.cancelJob, { params: { job_id: id } });
-  print(answer, options.json, ({ job_id, result }) => [`${job_id} ${result}`]);
+/** Each by itself: what is wrong with one does not keep the others from being cancelled. */
+async function cancelJobs(references: readonly string[], options: JsonOptions): Promise<void> {
+  const client = connect(options);
+  const problems: string[] = [];
+  const answers: AnswerOf<typeof routes.cancelJob>['body'][] = [];
+  for (const reference of references) {
+    try {
+      const params = { job_id: await findJob(client, reference) };
+      answers.push(await client.call(routes.cancelJob, { params }));
+    } catch (error) {
+      if (!(error instanceof Failure) && !(error instanceof ApiError)) throw error;
+      problems.push(error instanceof ApiError ? toSentence(error) : error.message);
+    }
+  }
+  const [only] = answers;
+  print(references.length === 1 && only ? only : answers, options.json, () =>
+    answers.map(({ job_id, result }) => `${job_id} ${result}`),
+  );
+  if (problems.length > 0) throw new Failure(problems.join('; '));
 }
 
-async function retryJob(id: string, options: JsonOptions): Promise<void> {
-  const job = await connect(options).call(routes.retryJob, { params: { job_id: id } });
+async function retryJob(reference: string, options: JsonOptions): Promise<void> {
+  const client = connect(options);
+  const job = await client.call(routes.retryJob, { params: { job_id: await findJob(client, reference) } });
   print(job, options.json, () => [`${job.id} ${job.status}, attempt ${job.attempt}`]);
+}
+
+function toWorkingDir({ working_dir, snapshot }: Job): string {
+  if (snapshot !== null) return `a copy of snapshot ${snapshot.slice(0, 12)} (svc code gets it)`;
+  return working_dir ?? 'an empty one of its own';
 }

@@ -1,57 +1,137 @@
 import { ApiError, follow, type Client, type FollowState, type RouteInput } from '@svc/client';
 import { routes, type LogLine } from '@svc/contract';
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { toSentence } from '../output/api-error.js';
 import { UsageError } from '../failure.js';
 import { note, print } from '../output/print.js';
+import { parseDuration } from '../output/format.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+import { findJob, JOB_REFERENCE } from './find-record.js';
 import { parseInteger } from './parse.js';
+
+const NEWLINE = 0x0a;
 
 export function addLogsCommand(program: Command): void {
   withJson(program.command('logs'))
-    .description('print the log of a job')
-    .argument('<id>', 'job id')
+    .description('print the log of a job: the last lines on a terminal, the whole log into a file or a pipe')
+    .argument('[job]', JOB_REFERENCE)
     .option('-f, --follow', 'keep printing new lines until the attempt ends')
     .addOption(new Option('--stream <stream>', 'print only this stream').choices(['stdout', 'stderr']))
-    .option('--tail <n>', 'number of last lines to print, at most 2000', parseInteger)
+    .option('--all', 'print the whole log')
+    .option('--head <n>', 'number of first lines to print', parseInteger)
+    .option(
+      '--tail <n>',
+      'number of last lines to print, at most 2000 (default on a terminal: 200)',
+      parseInteger,
+    )
+    .option('--since <age>', 'print only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
+    .option('--timestamps', 'print the time of each line, in UTC')
     .option('--attempt <n>', 'number of the attempt (default: the newest)', parseInteger)
-    .option('--search <text>', 'print only lines that contain this text')
+    .option('--search <text>', 'print only those of the last 2000 lines that contain this text')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF -f\n  svc logs job_01JD3Y6V6T3V5YJ6M0W3X8R2QF --stream stderr --tail 50 --search Traceback',
+      '\nExamples:\n  svc logs -f\n  svc logs X8R2QF --stream stderr --tail 50 --search Traceback\n  svc logs train.py --timestamps --since 15m\n  svc logs X8R2QF > train.log',
     )
     .action(showLogs);
+}
+
+function parseAge(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new InvalidArgumentError('It must be a number with s, m, h or d, as in 15m.');
+  return ms;
 }
 
 interface LogsOptions extends JsonOptions {
   readonly follow?: boolean;
   readonly stream?: 'stdout' | 'stderr';
+  readonly all?: boolean;
+  readonly head?: number;
   readonly tail?: number;
+  /** In ms. */
+  readonly since?: number;
+  readonly timestamps?: boolean;
   readonly attempt?: number;
   readonly search?: string;
 }
 
-async function showLogs(id: string, options: LogsOptions): Promise<void> {
-  const { follow, stream, tail, attempt, search, json } = options;
+async function showLogs(reference: string | undefined, options: LogsOptions): Promise<void> {
+  const { follow, stream, tail, search, json } = options;
+  refuseConflicts(options);
   const client = connect(options);
+  const id = await findJob(client, reference);
+  const { attempt, status, pending_reason } = await readAttempt(client, id, options.attempt);
   const query = { stream, tail, attempt };
-  if (follow) {
-    if (search !== undefined)
-      throw new UsageError('--search cannot be used with --follow: it searches the stored lines');
-    const pinned = { ...query, attempt: attempt ?? (await readAttempt(client, id)) };
-    await followLogs(client, id, { query: pinned, write: json ? writeAsJson : writeLine });
-    return;
-  }
-  const page = await client.call(routes.tailLogs, {
-    params: { job_id: id },
-    query: { ...query, search },
-  });
+  if (follow) return followLogs(client, id, { query, write: json ? writeAsJson : writeLine });
+  if (isWhole(options)) return printWhole(client, id, { ...options, attempt });
+  const page = await client.call(routes.tailLogs, { params: { job_id: id }, query: { ...query, search } });
   print(page, json, ({ lines }) => lines.map(({ text }) => text));
   if (page.dropped > 0) note(`${page.dropped} lines are missing because the queue or the spool was full`);
+  if (page.lines.length === 0 && search === undefined && !json)
+    note(`no lines yet: the job is ${status}${pending_reason === null ? '' : ` (${pending_reason})`}`);
 }
 
-async function readAttempt(client: Client, jobId: string): Promise<number> {
-  return (await client.call(routes.getJob, { params: { job_id: jobId } })).attempt;
+function refuseConflicts({ follow, search, tail, json, ...options }: LogsOptions): void {
+  if (follow && search !== undefined)
+    throw new UsageError('--search cannot be used with --follow: it searches the stored lines');
+  const ofWhole = (['all', 'head', 'since', 'timestamps'] as const).filter(
+    (name) => options[name] !== undefined,
+  );
+  const others = { follow, search, tail, json };
+  const other = Object.entries(others).find(([, value]) => value !== undefined);
+  if (ofWhole.length > 0 && other)
+    throw new UsageError(`--${ofWhole[0]} cannot be used with --${other[0]}: it reads the whole log`);
+}
+
+/** A log in a file or a pipe is never a part of it, unless a part was asked for. */
+function isWhole({ all, head, since, timestamps, tail, search, json }: LogsOptions): boolean {
+  if (all || timestamps || head !== undefined || since !== undefined) return true;
+  return !process.stdout.isTTY && !json && tail === undefined && search === undefined;
+}
+
+async function printWhole(
+  client: Client,
+  jobId: string,
+  { attempt, stream, since, timestamps, head = Infinity }: LogsOptions,
+): Promise<void> {
+  const from = since === undefined ? undefined : Math.max(0, Date.now() - since);
+  const query = { attempt, stream, since: from, timestamps };
+  const answer = await client.open(routes.downloadLogs, { params: { job_id: jobId }, query });
+  const body = Readable.fromWeb(answer.body as ReadableStream);
+  let left = head;
+  for await (const piece of body) {
+    const text = firstLines(piece as Buffer, left);
+    left -= countLines(text);
+    await write(text);
+    if (left <= 0) break;
+  }
+}
+
+function firstLines(piece: Buffer, count: number): Buffer {
+  let end = -1;
+  for (let lines = 0; lines < count; lines += 1) {
+    const next = piece.indexOf(NEWLINE, end + 1);
+    if (next === -1) return piece;
+    end = next;
+  }
+  return piece.subarray(0, end + 1);
+}
+
+function countLines(text: Buffer): number {
+  let lines = 0;
+  for (let at = text.indexOf(NEWLINE); at !== -1; at = text.indexOf(NEWLINE, at + 1)) lines += 1;
+  return lines;
+}
+
+async function write(text: Buffer): Promise<void> {
+  if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+}
+
+/** The attempt asked for, or the newest; and how the job does. */
+async function readAttempt(client: Client, jobId: string, wanted: number | undefined) {
+  const job = await client.call(routes.getJob, { params: { job_id: jobId } });
+  return { ...job, attempt: wanted ?? job.attempt };
 }
 
 export interface FollowOptions {

@@ -1,10 +1,11 @@
 import { routes, type NodeRecord } from '@svc/contract';
 import type { Command } from 'commander';
-import { toAge } from '../output/format.js';
+import { toAge, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+import { findNode, NODE_REFERENCE } from './find-record.js';
 
 export function addNodesCommand(program: Command): void {
   withJson(program.command('nodes'))
@@ -12,16 +13,33 @@ export function addNodesCommand(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc nodes --json')
     .action(listNodes);
 
+  for (const [verb, route, description] of [
+    ['drain', routes.drainNode, 'let a node finish its jobs and start no new ones on it'],
+    ['undrain', routes.undrainNode, 'start new jobs on a drained node again'],
+  ] as const)
+    withJson(program.command(verb))
+      .description(description)
+      .argument('<node>', NODE_REFERENCE)
+      .addHelpText('after', `\nExample:\n  svc ${verb} gpu-7`)
+      .action(async (reference: string, options: JsonOptions) => {
+        const client = connect(options);
+        const params = { node_id: await findNode(client, reference) };
+        const node = await client.call(route, { params });
+        print(node, options.json, ({ id, name, status }) => [`${id} (${name}) ${status}`]);
+      });
+
   const node = program.command('node').description('change a node');
   withJson(node.command('rm'))
     .description('remove a node that will not come back, with its slots, metrics and secret')
-    .argument('<id>', 'node id, as listed by svc nodes')
-    .addHelpText('after', '\nExample:\n  svc node rm node_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .argument('<node>', NODE_REFERENCE)
+    .addHelpText('after', '\nExample:\n  svc node rm gpu-7')
     .action(removeNode);
 }
 
-async function removeNode(node_id: string, options: JsonOptions): Promise<void> {
-  const removed = await connect(options).call(routes.removeNode, { params: { node_id } });
+async function removeNode(reference: string, options: JsonOptions): Promise<void> {
+  const client = connect(options);
+  const params = { node_id: await findNode(client, reference) };
+  const removed = await client.call(routes.removeNode, { params });
   print(removed, options.json, ({ id, name }) => [`${id} (${name}) removed`]);
 }
 
@@ -33,7 +51,7 @@ async function listNodes(options: JsonOptions): Promise<void> {
 }
 
 const COLUMNS: readonly Column<NodeRecord>[] = [
-  { title: 'ID', cell: (node) => node.id },
+  { title: 'ID', cell: (node) => toShownId(node.id) },
   { title: 'NAME', cell: (node) => node.name },
   { title: 'STATUS', cell: (node) => node.status, style: (node) => styleOfStatus(node.status) },
   { title: 'GPUS BUSY', cell: toSlots },

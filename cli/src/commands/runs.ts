@@ -7,39 +7,47 @@ import {
   type RunSummary,
   type SeriesByName,
 } from '@svc/contract';
-import { Option, type Command } from 'commander';
-import { toAge, toNumber, toSize } from '../output/format.js';
+import type { Command } from 'commander';
+import { toAge, toNumber, toShownId, toSize } from '../output/format.js';
+import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
-import { parseInteger, parseRepeated } from './parse.js';
+import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
+import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
 
+const RUNS_SHOWN = 100;
 const CURVE_WIDTH = 32;
 const SHOWN_CHECKPOINTS = 5;
 
 export function addRunCommands(program: Command): void {
   withJson(program.command('runs'))
     .description('list runs, newest first')
-    .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
-    .option('--job <id>', 'list only runs of this job')
+    .option(
+      '--status <status>',
+      `list only runs with this status: ${RUN_STATUSES.join(', ')}`,
+      parseOneOf(RUN_STATUSES),
+    )
+    .option('--job <job>', 'list only runs of this job')
     .option('--project <name>', 'list only runs of this project, by name or id')
     .option('--experiment <name>', 'list only runs of this experiment, by name or id')
     .option('--search <words>', 'list only runs whose name contains every word')
     .option('--tag <tag>', 'list only runs with this tag; may be repeated', parseRepeated)
     .option('--limit <n>', 'number of runs to list, at most 1000', parseInteger)
+    .option('--before <run>', 'list only runs older than this one, as the previous page names it')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc runs --status RUNNING\n  svc runs --project vision --search "resnet lr" --tag best',
+      '\nExamples:\n  svc runs --status running\n  svc runs --project vision --search "resnet lr" --tag best',
     )
     .action(listRuns);
 
   withJson(program.command('run'))
     .description('show a run: progress, health, each metric with its curve, and the newest checkpoints')
-    .argument('<id>', 'run id')
-    .addHelpText('after', '\nExample:\n  svc run run_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .argument('[run]', RUN_REFERENCE)
+    .addHelpText('after', '\nExamples:\n  svc run\n  svc run X8R2QF')
     .action(showRun);
 }
 
@@ -47,34 +55,38 @@ interface ListOptions extends JsonOptions, PlacementOptions {
   readonly status?: Run['status'];
   readonly job?: string;
   readonly limit?: number;
+  readonly before?: string;
   readonly search?: string;
   readonly tag?: readonly string[];
 }
 
-async function listRuns({ status, job, limit, search, tag, ...options }: ListOptions): Promise<void> {
+async function listRuns({ status, job, limit, before, search, tag, ...options }: ListOptions): Promise<void> {
   const client = connect(options);
   const query = {
     ...(await findPlacement(client, options)),
     status,
-    job_id: job,
+    job_id: job && (await findJob(client, job)),
     q: search,
     tags: tag?.join(','),
-    limit,
+    limit: limit ?? RUNS_SHOWN,
+    before: before && (await findRun(client, before)),
   };
   const page = await client.call(routes.listRuns, { query });
   print(page, options.json, ({ items }, paint) =>
     items.length > 0 ? toTable(RUN_COLUMNS, items, paint) : ['no runs'],
   );
+  const last = page.items.at(-1);
+  if (!options.json && last && (page.truncated || page.items.length === query.limit)) noteOlder(last.id);
 }
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
-  { title: 'ID', cell: (run) => run.id },
-  { title: 'NAME', cell: (run) => run.name },
+  { title: 'ID', cell: (run) => toShownId(run.id) },
+  { title: 'NAME', cell: (run) => run.name, shrinks: true },
   { title: 'STATUS', cell: (run) => run.status, style: (run) => styleOfStatus(run.status) },
   { title: 'STEP', cell: toStep, align: 'right' },
   { title: 'SOURCE', cell: (run) => run.source },
   { title: 'STARTED', cell: (run) => toAge(run.started_at) },
-  { title: 'TAGS', cell: (run) => run.tags.join(', ') },
+  { title: 'TAGS', cell: (run) => run.tags.join(', '), shrinks: true },
 ];
 
 function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
@@ -82,9 +94,9 @@ function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
   return max_steps === null ? String(step) : `${step}/${max_steps}`;
 }
 
-async function showRun(id: string, options: JsonOptions): Promise<void> {
+async function showRun(reference: string | undefined, options: JsonOptions): Promise<void> {
   const client = connect(options);
-  const params = { run_id: id };
+  const params = { run_id: await findRun(client, reference) };
   const [run, summary, { series }, checkpoints] = await Promise.all([
     client.call(routes.getRun, { params }),
     client.call(routes.getRunSummary, { params }),

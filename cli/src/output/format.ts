@@ -58,6 +58,12 @@ export function parseDuration(text: string): number | null {
   return match && unit ? Number(match[1]) * unit[0] : null;
 }
 
+/** An id as a table shows it: on a terminal its last six characters, which every command takes; else the whole. */
+export function toShownId(id: string | null, isTerminal = process.stdout.isTTY): string {
+  if (id === null) return '-';
+  return isTerminal ? id.slice(-6) : id;
+}
+
 /** An argument list as a shell would take it, for reading. */
 export function toCommandLine(command: readonly string[]): string {
   return command

@@ -5,14 +5,29 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   readonly style?: (row: Row) => Style | null;
   readonly align?: 'right';
+  /** May be shown in part where the terminal is narrow. */
+  readonly shrinks?: true;
 }
 
-/** Lines of a table: columns as wide as their widest cell, two spaces between, nothing after the last. */
-export function toTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], paint: Paint): string[] {
-  const cells = rows.map((row) => columns.map((column) => toPlainText(column.cell(row))));
-  const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((line) => [...(line[index] ?? '')].length)),
+const GAP = 2;
+const NARROWEST = 6;
+
+/** Of the terminal; where the output goes elsewhere there is no limit. */
+const terminalWidth = (): number => (process.stdout.isTTY ? (process.stdout.columns ?? Infinity) : Infinity);
+
+/** Lines of a table: columns as wide as their widest cell, as far as `width` allows, two spaces between, nothing after the last. */
+export function toTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  paint: Paint,
+  width = terminalWidth(),
+): string[] {
+  const whole = rows.map((row) => columns.map((column) => toPlainText(column.cell(row))));
+  const wanted = columns.map(({ title }, index) =>
+    Math.max(title.length, ...whole.map((line) => [...(line[index] ?? '')].length)),
   );
+  const widths = fitWidths(columns, wanted, width);
+  const cells = whole.map((line) => line.map((text, index) => cut(text, widths[index] ?? 0)));
   const pad = (text: string, index: number): string => {
     const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...text].length));
     return columns[index]?.align === 'right' ? space + text : text + space;
@@ -36,6 +51,24 @@ export function toTable<Row>(columns: readonly Column<Row>[], rows: readonly Row
       .trimEnd(),
   );
   return [head, ...body];
+}
+
+/** Takes from the widest column that shrinks until all fit, or none can shrink further. */
+function fitWidths(columns: readonly Column<never>[], wanted: readonly number[], width: number): number[] {
+  const widths = [...wanted];
+  const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1);
+  while (total() > width) {
+    const shrinking = widths.map((each, at) => (columns[at]?.shrinks && each > NARROWEST ? each : 0));
+    const widest = shrinking.indexOf(Math.max(...shrinking));
+    if (!shrinking[widest]) break;
+    widths[widest]! -= 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
 }
 
 /** `name  value` lines. */

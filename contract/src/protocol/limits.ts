@@ -1,6 +1,9 @@
 const KIB = 1024;
 export const MIB = 1024 * KIB;
 
+/** Of the gzipped tar of a source tree. */
+export const MAX_SNAPSHOT_BYTES = 200 * MIB;
+
 /** An agent of another protocol number is refused. */
 export const AGENT_PROTOCOL = 1;
 /** Of the agents' WebSocket, below /api/v1. */

@@ -32,6 +32,7 @@ type Shape = Readonly<Record<string, Check>>;
 
 /** It becomes the name of a directory. */
 const isJobId: Check = (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+const isSha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const KEY = { job_id: isJobId, attempt: (value: unknown) => isCount(value) && value !== 0 };
 const DELIVERED = {
   file: isString,
@@ -62,6 +63,7 @@ const SHAPES: { readonly [T in ServerFrame['type']]: Shape } = {
     plan: isAnything,
     env: mapOf(isString),
     working_dir: orNull((value) => isString(value) && (value as string).startsWith('/')),
+    snapshot: (value) => value === undefined || orNull(isSha256)(value),
     gpu_indices: listOf(isCount),
     kill_grace_ms: isCount,
   },

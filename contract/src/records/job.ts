@@ -3,6 +3,7 @@ import { PLAIN, Timestamp, nullable, strict, text } from '../route.js';
 import { FAILURE_REASONS, JOB_TYPES } from '../protocol/enums.js';
 import { JOB_STATUSES } from '../protocol/job-states.js';
 import { Name, Placement } from './project.js';
+import { Sha256 } from './snapshot.js';
 
 export const JobStatusName = Type.Enum([...JOB_STATUSES]);
 export const JobType = Type.Enum([...JOB_TYPES]);
@@ -57,6 +58,7 @@ export const JobSubmit = strict(
     env: Type.Optional(Env),
     node_selector: Type.Optional(Labels),
     max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    snapshot: Type.Optional(Sha256),
   },
   { $id: 'JobSubmit' },
 );
@@ -69,6 +71,9 @@ export const Job = strict(
     type: JobType,
     command: Type.Array(Type.String()),
     working_dir: nullable(Type.String()),
+    snapshot: nullable(
+      Type.String({ description: 'The SHA-256 of the source tree that is its working directory.' }),
+    ),
     runner: Type.String(),
     image: nullable(Type.String()),
     runner_options: Type.Object({}, { additionalProperties: true }),
@@ -125,6 +130,7 @@ export type JobDraft = Pick<
   | 'type'
   | 'command'
   | 'working_dir'
+  | 'snapshot'
   | 'runner'
   | 'image'
   | 'runner_options'

@@ -10,5 +10,6 @@ export * from './export.js';
 export * from './checkpoints.js';
 export * from './events.js';
 export * from './service.js';
+export * from './snapshots.js';
 export * from './admin.js';
 export * from './openapi.js';

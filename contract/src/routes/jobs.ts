@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, nullable, route, strict, page, truncated, Timestamp } from '../route.js';
+import { PLAIN, limit, listOf, nullable, route, strict, page, truncated, Timestamp } from '../route.js';
 import { Job, JobAttempt, JobStatusName, JobSubmit } from '../records/job.js';
 import { Run } from '../records/run.js';
 
@@ -22,6 +22,9 @@ export const listJobs = route({
     'Jobs, newest first; `before` is the next_before of the page before. A page is cut at 8 MiB (`truncated`).',
   query: strict({
     status: Type.Optional(JobStatusName),
+    name: Type.Optional(
+      Type.String({ maxLength: 200, pattern: PLAIN, description: 'Only jobs of exactly this name.' }),
+    ),
     project_id: Type.Optional(Type.String()),
     experiment_id: Type.Optional(Type.String()),
     node_id: Type.Optional(Type.String()),

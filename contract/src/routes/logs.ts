@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { route, strict } from '../route.js';
+import { Timestamp, route, strict } from '../route.js';
 import { LogLine, LogStream } from '../records/log.js';
 
 /** As both databases hold it. */
@@ -60,6 +60,16 @@ export const downloadLogs = route({
   path: '/jobs/{job_id}/logs/download',
   scope: 'read',
   summary: 'The whole log of one attempt as text.',
-  query: strict({ attempt, stream: Type.Optional(LogStream) }),
+  query: strict({
+    attempt,
+    stream: Type.Optional(LogStream),
+    since: Type.Optional(Timestamp),
+    timestamps: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Each line after its time in UTC, as in 2026-01-31T12:00:05.123Z.',
+      }),
+    ),
+  }),
   stream: 'download',
 });

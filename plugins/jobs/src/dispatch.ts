@@ -156,6 +156,7 @@ export class Dispatcher {
       plan: runner_plan,
       env: { ...env },
       working_dir: job.working_dir,
+      snapshot: job.snapshot,
       gpu_indices: job.gpu_indices,
       kill_grace_ms: this.timing.killGraceMs,
     });

@@ -8,6 +8,8 @@ const DEFAULT_GPUS = 1;
 export function toDraft(body: JobSubmit, runners: Collected<RunnerServer>, issues: Issues): JobDraft {
   const runner = body.runner ?? 'process';
   const runnerOptions: Record<string, unknown> = toRunnerOptions(body, runners.get(runner), issues);
+  if (body.snapshot !== undefined && body.working_dir !== undefined)
+    issues.add('snapshot', 'is the working directory, as working_dir is: leave one of them out');
   if (!runners.has(runner))
     issues.add('runner', `there is no runner "${runner}"; there ${nameAll([...runners.keys()])}`);
   return {
@@ -15,6 +17,7 @@ export function toDraft(body: JobSubmit, runners: Collected<RunnerServer>, issue
     type: body.type ?? 'TRAIN',
     command: body.command,
     working_dir: body.working_dir ?? null,
+    snapshot: body.snapshot ?? null,
     runner,
     image: typeof runnerOptions['image'] === 'string' ? runnerOptions['image'] : null,
     runner_options: runnerOptions,

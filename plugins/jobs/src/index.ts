@@ -17,6 +17,7 @@ import {
   lockJob,
   moveExperimentJobs,
   requireJob,
+  snapshotsInUse,
 } from './job-store.js';
 import { jobsMigrations } from './migrations.js';
 import { settleRemovedNode } from './node-removal.js';
@@ -88,6 +89,7 @@ export const jobs = definePlugin({
       list: listJobs,
       hideEnv,
       countByStatus,
+      snapshotsInUse,
       attempt: getAttempt,
     });
     ctx.ready(() => submitter.start());

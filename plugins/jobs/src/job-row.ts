@@ -7,6 +7,7 @@ export interface JobRow {
   type: JobType;
   command: string;
   working_dir: string | null;
+  snapshot: string | null;
   runner: string;
   runner_options: string;
   /** 0: a cpu-only job. */
@@ -70,6 +71,7 @@ export function toJob(row: JobRow): Job {
     type: row.type,
     command: JSON.parse(row.command) as string[],
     working_dir: row.working_dir,
+    snapshot: row.snapshot,
     runner: row.runner,
     image: typeof options.image === 'string' ? options.image : null,
     runner_options: options,

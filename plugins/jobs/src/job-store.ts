@@ -58,6 +58,11 @@ export async function countByStatus(db: Db): Promise<Record<JobStatus, number>> 
   >;
 }
 
+export async function snapshotsInUse(db: Db, sha256s: readonly string[]): Promise<Set<string>> {
+  const rows = await db<JobRow>('jobs').distinct('snapshot').whereIn('snapshot', sha256s);
+  return new Set(rows.map(({ snapshot }) => snapshot as string));
+}
+
 export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
 }

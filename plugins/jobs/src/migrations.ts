@@ -88,6 +88,15 @@ export const jobsMigrations: readonly Migration[] = [
       await closeGivenUpAttempts(db);
     },
   },
+  {
+    name: '0004-snapshot',
+    async up(db) {
+      await db.schema.alterTable('jobs', (table) => {
+        table.string('snapshot', 64).index();
+        table.index(['name', 'created_at']);
+      });
+    },
+  },
 ];
 
 /** A job that had not left the queue yet had no row of its attempt. */

@@ -3,6 +3,8 @@ import { serviceRef, type Caller, type Db } from '@svc/kernel';
 
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
+  /** Exactly. */
+  readonly name?: string | undefined;
   readonly project_id?: string | undefined;
   readonly experiment_id?: string | undefined;
   readonly node_id?: string | undefined;
@@ -39,6 +41,8 @@ export interface Jobs {
   list(db: Db, filter: JobFilter): Promise<JobPage>;
   /** The job as this caller may see it: without write scope every env value is hidden. */
   hideEnv(job: Job, caller: Caller): Job;
+  /** Those of these source trees that a job names. */
+  snapshotsInUse(db: Db, sha256s: readonly string[]): Promise<Set<string>>;
   countByStatus(db: Db): Promise<Record<JobStatus, number>>;
   attempt(db: Db, key: AttemptKey): Promise<Attempt | null>;
 }

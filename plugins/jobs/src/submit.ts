@@ -95,6 +95,7 @@ export class Submitter {
       type: draft.type,
       command: JSON.stringify(draft.command),
       working_dir: draft.working_dir,
+      snapshot: draft.snapshot,
       runner: draft.runner,
       runner_options: JSON.stringify(draft.runner_options),
       gpu: draft.resources.gpu,

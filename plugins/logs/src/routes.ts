@@ -33,22 +33,31 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, store: Log
       );
     },
   );
-  routes.add(contract.downloadLogs, async ({ params, query: { attempt: wanted, stream: only } }) => {
+  routes.add(contract.downloadLogs, async ({ params, query: { attempt: wanted, ...selection } }) => {
     const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
     const batches = await store.with(job_id, attempt, (log) => Promise.resolve(log.batches()));
     return download({
       filename: `${job_id}-attempt-${attempt}.log`,
       contentType: 'text/plain; charset=utf-8',
-      body: Readable.from(toText(batches, only), { objectMode: false }),
+      body: Readable.from(toText(batches, selection), { objectMode: false }),
     });
   });
 }
 
+interface Selection {
+  readonly stream?: LogStream;
+  /** In ms since the epoch. */
+  readonly since?: number;
+  readonly timestamps?: boolean;
+}
+
 async function* toText(
   batches: AsyncIterable<LogRecord>,
-  only: LogStream | undefined,
+  { stream: only, since = 0, timestamps = false }: Selection,
 ): AsyncGenerator<string> {
-  for await (const { stream, lines } of batches) {
-    if (lines.length > 0 && (!only || stream === only)) yield `${lines.join('\n')}\n`;
+  for await (const { stream, lines, ts } of batches) {
+    if (lines.length === 0 || ts < since || (only && stream !== only)) continue;
+    const time = timestamps ? `${new Date(ts).toISOString()} ` : '';
+    yield `${time}${lines.join(`\n${time}`)}\n`;
   }
 }

@@ -56,6 +56,7 @@ const SCOPE_TEXT: Record<RouteScope, string> = {
   write: 'Needs a token of write scope.',
   sdk: 'Needs a token of sdk or write scope.',
   agent: 'Needs a token of agent or write scope.',
+  'read-or-agent': 'Needs a token of read, agent or write scope.',
   ingest: 'Needs the run ingest token of the run, or a token of sdk or write scope.',
 };
 
@@ -103,6 +104,7 @@ function toOperation(spec: RouteSpec, components: Components): Operation {
     ...(spec.scope === 'none' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(spec.body && { requestBody: toRequestBody(spec, components) }),
+    ...(spec.upload && { requestBody: { required: true, content: { [spec.upload]: {} } } }),
     responses: { ...toAnswers(spec, components), ...toRefusals(spec) },
   };
 }

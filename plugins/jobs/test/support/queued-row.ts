@@ -12,6 +12,7 @@ export function toQueuedRow(changes: Partial<JobRow> = {}): JobRow {
     type: 'TRAIN',
     command: '["train"]',
     working_dir: null,
+    snapshot: null,
     runner: 'process',
     runner_options: '{}',
     gpu: 1,

@@ -36,6 +36,7 @@ export function job(number: number, changes: Partial<Job> = {}): Job {
     type: 'TRAIN',
     command: ['python', 'train.py'],
     working_dir: null,
+    snapshot: null,
     runner: 'process',
     image: null,
     runner_options: {},

@@ -1,0 +1,117 @@
+import { routes, toId, type AnswerOf, type IdKind } from '@svc/contract';
+import type { Client } from '@svc/client';
+import { Failure } from '../failure.js';
+
+type JobPage = AnswerOf<typeof routes.listJobs>['body'];
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** How the records of one kind are looked for. */
+interface Finder {
+  readonly noun: string;
+  readonly kind: IdKind;
+  /** The newest of exactly that name. */
+  newestOf(client: Client, name: string): Promise<Named | undefined>;
+  /** Newest first, one list after another. */
+  lists(client: Client): AsyncIterable<readonly Named[]>;
+}
+
+const PAGE = 1000;
+const MOST_PAGES = 5;
+/** Of the ULID of an id. */
+const PART = /^[0-9A-HJKMNP-TV-Z]{4,25}$/;
+const SHOWN = 5;
+
+const JOBS: Finder = {
+  noun: 'job',
+  kind: 'job',
+  newestOf: async (client, name) =>
+    (await client.call(routes.listJobs, { query: { name, limit: 1 } })).items[0],
+  async *lists(client) {
+    let before: number | null = null;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const list: JobPage = await client.call(routes.listJobs, { query: { before, limit: PAGE } });
+      yield list.items;
+      before = list.next_before;
+      if (before === null) return;
+    }
+  },
+};
+
+const RUNS: Finder = {
+  noun: 'run',
+  kind: 'run',
+  newestOf: async (client, name) => {
+    const { items } = await client.call(routes.listRuns, { query: { q: name.slice(0, 200), limit: PAGE } });
+    return items.find((run) => run.name === name);
+  },
+  async *lists(client) {
+    let before: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const { items } = await client.call(routes.listRuns, { query: { before, limit: PAGE } });
+      yield items;
+      before = items.at(-1)?.id;
+      if (before === undefined) return;
+    }
+  },
+};
+
+const NODES: Finder = {
+  noun: 'node',
+  kind: 'node',
+  newestOf: async (client, name) => (await listNodes(client)).find((node) => node.name === name),
+  async *lists(client) {
+    yield await listNodes(client);
+  },
+};
+
+async function listNodes(client: Client): Promise<readonly Named[]> {
+  return (await client.call(routes.listNodes, { query: { limit: PAGE } })).items;
+}
+
+/** For the help of an argument. */
+export const JOB_REFERENCE = 'id of a job, the beginning or end of one, or a name (default: the newest)';
+export const RUN_REFERENCE = 'id of a run, the beginning or end of one, or a name (default: the newest)';
+export const NODE_REFERENCE = 'name or id of a node, or the beginning or end of its id';
+
+/** The id that the words on the command line mean: an id, the beginning or end of one, or the newest of a name. Left out: the newest. */
+export const findJob = (client: Client, reference?: string) => find(JOBS, client, reference);
+export const findRun = (client: Client, reference?: string) => find(RUNS, client, reference);
+export const findNode = (client: Client, reference: string) => find(NODES, client, reference);
+
+async function find(finder: Finder, client: Client, reference: string | undefined): Promise<string> {
+  if (reference === undefined) return findNewest(finder, client);
+  const id = toId(finder.kind, reference);
+  if (id !== null) return id;
+  const named = await finder.newestOf(client, reference);
+  return named?.id ?? findByPart(finder, client, reference);
+}
+
+async function findNewest({ noun, lists }: Finder, client: Client): Promise<string> {
+  for await (const [newest] of lists(client)) if (newest) return newest.id;
+  throw new Failure(`there is no ${noun} yet`);
+}
+
+async function findByPart({ noun, lists }: Finder, client: Client, reference: string): Promise<string> {
+  const part = reference.slice(reference.indexOf('_') + 1).toUpperCase();
+  if (!PART.test(part)) throw new Failure(`no ${noun} has the name "${reference}"`);
+  const found: Named[] = [];
+  for await (const items of lists(client)) found.push(...items.filter(({ id }) => hasPart(id, part)));
+  const [first, ...others] = found;
+  if (first === undefined)
+    throw new Failure(
+      `no ${noun} has the name "${reference}", and none of the newest ${MOST_PAGES * PAGE} has an id that begins or ends so`,
+    );
+  if (others.length === 0) return first.id;
+  const shown = found.slice(0, SHOWN).map(({ id, name }) => `${id} (${name})`);
+  const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
+  throw new Failure(`"${reference}" is not unique, give more of the id: ${shown.join(', ')}${more}`);
+}
+
+function hasPart(id: string, part: string): boolean {
+  const ulid = id.slice(id.indexOf('_') + 1);
+  return ulid.endsWith(part) || ulid.startsWith(part);
+}

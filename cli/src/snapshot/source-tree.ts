@@ -1,0 +1,71 @@
+import { lstatSync, readdirSync, readlinkSync, type BigIntStats, type Dirent } from 'node:fs';
+import path from 'node:path';
+import { Failure } from '../failure.js';
+import { IgnoreRules } from './ignore-rules.js';
+
+/** As many as a server takes. */
+const MAX_FILES = 100_000;
+
+export interface SourceFile {
+  /** Relative to the root, with slashes. */
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Changes whenever the content or the mode does. */
+  readonly state: string;
+  /** Milliseconds since the epoch. */
+  readonly changedAt: number;
+  /** A rule of its owner says that it is to come along. */
+  readonly isWanted: boolean;
+}
+
+export interface SourceTree {
+  readonly root: string;
+  /** In the order of their names: equal trees make equal archives. */
+  readonly files: readonly SourceFile[];
+  /** Files and directories that stay behind, relative to the root; a directory's name ends with a slash. */
+  readonly leftOut: readonly string[];
+}
+
+/** Reads the tree without its contents. Throws the error of the system for a directory that cannot be read. */
+export function readSourceTree(root: string): SourceTree {
+  const files: SourceFile[] = [];
+  const leftOut: string[] = [];
+  const visit = (directory: string, above: IgnoreRules): void => {
+    for (const entry of list(path.join(root, directory))) {
+      const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
+      const shown = entry.isDirectory() ? `${name}/` : name;
+      const verdict = above.judge(shown);
+      if (verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
+      else if (entry.isDirectory()) visit(name, above.below(root, name));
+      else files.push(toFile(root, name, verdict === 'wanted'));
+      if (files.length > MAX_FILES)
+        throw new Failure(
+          `${root} has more than ${MAX_FILES} files: name the directory of the project, or put what is not source into ${root}/.svcignore`,
+        );
+    }
+  };
+  visit('', IgnoreRules.ofRoot(root));
+  return { root, files, leftOut };
+}
+
+function list(directory: string): Dirent[] {
+  return readdirSync(directory, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Sockets, pipes and devices are none. */
+function isOfSource(entry: Dirent): boolean {
+  return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
+}
+
+function toFile(root: string, name: string, isWanted: boolean): SourceFile {
+  const file = path.join(root, name);
+  const stats = lstatSync(file, { bigint: true });
+  const target = stats.isSymbolicLink() ? readlinkSync(file) : '';
+  const changedAt = Number((stats.ctimeNs > stats.mtimeNs ? stats.ctimeNs : stats.mtimeNs) / 1_000_000n);
+  return { name, size: Number(stats.size), state: toState(stats, target), changedAt, isWanted };
+}
+
+function toState({ ino, size, mode, mtimeNs, ctimeNs }: BigIntStats, target: string): string {
+  return [ino, size, mode, mtimeNs, ctimeNs, target].join(' ');
+}

@@ -1,0 +1,82 @@
+import { routes } from '@svc/contract';
+import type { Client } from '@svc/client';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { Failure } from '../failure.js';
+import { toSize } from '../output/format.js';
+import { writeArchive } from './archive.js';
+import { KnownTrees } from './known-trees.js';
+import { refuseData } from './size-check.js';
+import { readSourceTree, type SourceTree } from './source-tree.js';
+
+const SHOWN = 6;
+const MIB = 1024 * 1024;
+
+export interface UploadOrder {
+  readonly directory: string;
+  readonly maxMb: number;
+  /** Told what comes along and what does not. */
+  tell(sentence: string): void;
+}
+
+/** Uploads the source tree unless the server has it, and answers its SHA-256. Throws Failure when it is no source tree. */
+export async function uploadSnapshot(
+  client: Client,
+  { directory, maxMb, tell }: UploadOrder,
+): Promise<string> {
+  const readAt = Date.now();
+  const tree = readTree(path.resolve(directory));
+  refuseData(tree, maxMb * MIB);
+  if (tree.files.length === 0) throw new Failure(`${tree.root} has no files to upload`);
+  tell(toSummary(tree));
+  const trees = new KnownTrees();
+  const known = trees.find(tree);
+  if (known !== null && (await isThere(client, known))) return known;
+  return withArchive(tree, async (archive, sha256) => {
+    if (!(await isThere(client, sha256))) await send(client, archive);
+    trees.keep(tree, sha256, readAt);
+    return sha256;
+  });
+}
+
+function isThere(client: Client, sha256: string): Promise<boolean> {
+  return client.has(routes.getSnapshot, { params: { sha256 } });
+}
+
+async function send(client: Client, archive: string): Promise<void> {
+  const body = Readable.toWeb(createReadStream(archive)) as ReadableStream<Uint8Array>;
+  await client.call(routes.uploadSnapshot, { body });
+}
+
+function readTree(directory: string): SourceTree {
+  try {
+    return readSourceTree(directory);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure(`${directory} cannot be uploaded: ${(error as Error).message}`);
+  }
+}
+
+async function withArchive<T>(
+  tree: SourceTree,
+  work: (file: string, sha256: string) => Promise<T>,
+): Promise<T> {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'svc-snapshot-'));
+  try {
+    const file = path.join(directory, 'snapshot.tar.gz');
+    const sha256 = await writeArchive(tree, file);
+    return await work(file, sha256);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function toSummary({ root, files, leftOut }: SourceTree): string {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const what = `snapshot of ${root}: ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${toSize(bytes)}`;
+  if (leftOut.length === 0) return what;
+  const more = leftOut.length > SHOWN ? ` and ${leftOut.length - SHOWN} more` : '';
+  return `${what}; left out: ${leftOut.slice(0, SHOWN).join(', ')}${more}`;
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '../../src/failure.js';
+import { writeArchive } from '../../src/snapshot/archive.js';
+import { KnownTrees } from '../../src/snapshot/known-trees.js';
+import { refuseData } from '../../src/snapshot/size-check.js';
+import { readSourceTree } from '../../src/snapshot/source-tree.js';
+
+const MIB = 1024 * 1024;
+
+describe('a source tree', () => {
+  let root: string;
+  beforeEach(() => (root = mkdtempSync(path.join(tmpdir(), 'svc-tree-'))));
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  function write(files: Record<string, string>): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+      writeFileSync(path.join(root, name), text);
+    }
+  }
+  const names = () => readSourceTree(root).files.map(({ name }) => name);
+
+  it('leaves out what .gitignore and .svcignore of each directory say, as git does', () => {
+    write({
+      '.gitignore': '*.log\n/out\n!keep.log\n',
+      '.svcignore': 'notes/\n',
+      'train.py': '',
+      'a.log': '',
+      'keep.log': '',
+      'out/model': '',
+      'sub/out/kept': '',
+      'sub/.gitignore': 'kept.tmp\n!b.log\n',
+      'sub/kept.tmp': '',
+      'sub/b.log': '',
+      'notes/n.txt': '',
+    });
+    expect(names()).to.deep.equal([
+      '.gitignore',
+      '.svcignore',
+      'keep.log',
+      'sub/.gitignore',
+      'sub/b.log',
+      'sub/out/kept',
+      'train.py',
+    ]);
+    expect(readSourceTree(root).leftOut).to.deep.equal(['a.log', 'notes/', 'out/', 'sub/kept.tmp']);
+  });
+
+  it('leaves out what no source is, and secrets, unless .svcignore wants them', () => {
+    write({
+      '.git/config': '',
+      '.venv/bin/python': '',
+      'pkg/__pycache__/m.pyc': '',
+      'node_modules/x/index.js': '',
+      '.env': 'TOKEN=1',
+      '.env.local': 'TOKEN=1',
+      'train.py': '',
+    });
+    expect(names()).to.deep.equal(['train.py']);
+    write({ '.svcignore': '!.env\n' });
+    expect(names()).to.deep.equal(['.env', '.svcignore', 'train.py']);
+  });
+
+  it('keeps links as links, and leaves pipes out', () => {
+    write({ 'a.py': '' });
+    symlinkSync('a.py', path.join(root, 'b.py'));
+    symlinkSync('/nowhere', path.join(root, 'c'));
+    execFileSync('mkfifo', [path.join(root, 'pipe')]);
+    expect(names()).to.deep.equal(['a.py', 'b.py', 'c']);
+    expect(readSourceTree(root).leftOut).to.deep.equal(['pipe']);
+  });
+
+  it('is refused when it holds data, with the remedy, unless its owner wants it', () => {
+    write({ 'train.py': '', 'weights.pt': '' });
+    writeFileSync(path.join(root, 'weights.pt'), Buffer.alloc(21 * MIB));
+    const check = () => refuseData(readSourceTree(root), 200 * MIB);
+    expect(check).to.throw(Failure, /weights\.pt \(21 MiB\).*\.svcignore/);
+    write({ '.svcignore': '!weights.pt\n' });
+    expect(check).not.to.throw();
+    write({ '.svcignore': '*.pt\n' });
+    expect(check).not.to.throw();
+  });
+
+  it('is refused when it is too large, and names what is', () => {
+    write({ 'a.txt': 'x'.repeat(3000), 'b.txt': 'x'.repeat(2000) });
+    expect(() => refuseData(readSourceTree(root), 4000)).to.throw(Failure, /a\.txt \(2\.9 KiB\), b\.txt/);
+  });
+
+  it('becomes the same archive from the same files, whenever they were written, and another from others', async () => {
+    write({ 'train.py': 'print(1)\n', 'pkg/m.py': 'X = 1\n', '@strange name ä.py': '' });
+    chmodSync(path.join(root, 'train.py'), 0o755);
+    const target = path.join(tmpdir(), `svc-tree-${process.pid}.tar.gz`);
+    const pack = () => writeArchive(readSourceTree(root), target);
+    try {
+      const first = await pack();
+      utimesSync(path.join(root, 'train.py'), 1, 1);
+      expect(await pack()).to.equal(first);
+      const listed = execFileSync('tar', ['-tzvf', target], { encoding: 'utf8', env: { LC_ALL: 'C.UTF-8' } });
+      expect(listed)
+        .to.match(/-rwxr-xr-x.*\.\/train\.py/)
+        .and.contain('./pkg/m.py')
+        .and.contain('./@strange name');
+      write({ 'train.py': 'print(2)\n' });
+      expect(await pack()).to.not.equal(first);
+    } finally {
+      rmSync(target, { force: true });
+    }
+  });
+
+  describe('that was packed before', () => {
+    let cache: string;
+    beforeEach(() => (cache = mkdtempSync(path.join(tmpdir(), 'svc-cache-'))));
+    afterEach(() => rmSync(cache, { recursive: true, force: true }));
+
+    it('is known until one of its files changes', async () => {
+      write({ 'train.py': 'a', 'm.py': 'b' });
+      await pause(150);
+      const trees = new KnownTrees(cache);
+      trees.keep(readSourceTree(root), 'sha', Date.now());
+      expect(new KnownTrees(cache).find(readSourceTree(root))).to.equal('sha');
+      write({ 'm.py': 'c' });
+      expect(trees.find(readSourceTree(root))).to.equal(null);
+    });
+
+    it('is not kept when a file may still change unseen', () => {
+      write({ 'train.py': 'a' });
+      const trees = new KnownTrees(cache);
+      trees.keep(readSourceTree(root), 'sha', Date.now());
+      expect(trees.find(readSourceTree(root))).to.equal(null);
+    });
+  });
+});
