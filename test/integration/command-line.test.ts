@@ -203,7 +203,7 @@ describe('svc against the real server and agent', function () {
     const { stderr } = await workplace.svc(['submit', '--cpu-only', '-f', '--name', 'tabled', '--', 'true']);
     const id = /^(job_\w+)/.exec(stderr)?.[1] ?? '';
     const [head, first] = (await svc('jobs', '--limit', '1')).split('\n');
-    expect(head).to.match(/^ID +NAME +STATUS/);
+    expect(head).to.match(/^ID +NAME +PROJECT +STATUS/);
     expect(first).to.contain(id).and.contain('tabled').and.contain('SUCCEEDED');
     expect(await svc('nodes')).to.match(/worker +ONLINE +0\/2 virtual .*rack=b2/);
     const [node] = (await json<{ items: NodeRecord[] }>('nodes')).items;

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { toPath } from '@svc/client';
 import { ALL_ROUTES } from '../contract-routes.js';
 import { HOSTILE_QUERIES, HOSTILE_SEGMENTS, hostileBodies } from '../hostile-bodies.js';
+import { hostileUploads } from '../hostile-uploads.js';
 import type { Lab } from '../lab.js';
 import type { Row } from '../row.js';
 import { faultOf, type Sent } from '../send.js';
@@ -43,11 +44,13 @@ function toWho({ scope }: RouteSpec): string {
   if (scope === 'none') return 'anyone';
   if (scope === 'any') return 'any token';
   if (scope === 'ingest') return 'run ingest, sdk, write';
+  if (scope === 'read-or-agent') return 'read, agent, write';
   return scope === 'write' ? 'write' : `${scope}, write`;
 }
 
-function toLimit({ method, body, bodyLimitBytes = MIB }: RouteSpec): string {
+function toLimit({ method, body, upload, bodyLimitBytes = MIB }: RouteSpec): string {
   if (method === 'GET') return 'head 16 KiB';
+  if (upload) return `body ${sizeText(bodyLimitBytes)}, 100 000 files, 2 GiB unpacked`;
   return `body ${body ? `${sizeText(bodyLimitBytes)}, 64 levels` : 'empty'}`;
 }
 
@@ -85,7 +88,8 @@ function hostileRequests(route: RouteSpec, { ids, tokens }: Lab): Labelled[] {
 
   function bodies(): Labelled[] {
     const { field = 'no_such', list = field } = FIELDS[route.id] ?? {};
-    return hostileBodies(bodyLimitBytes, field, list).map(({ label, body, headers = {} }) => ({
+    const hostile = route.upload ? hostileUploads() : hostileBodies(bodyLimitBytes, field, list);
+    return hostile.map(({ label, body, headers = {} }) => ({
       label,
       sent: { ...base, body, headers },
     }));
@@ -120,7 +124,9 @@ function strangers(route: RouteSpec, { tokens }: Lab): Labelled[] {
 }
 
 function isPermitted(scope: string, { scope: needed }: RouteSpec): boolean {
-  return needed === 'any' || scope === 'write' || scope === (needed === 'ingest' ? 'sdk' : needed);
+  if (needed === 'any' || scope === 'write') return true;
+  if (needed === 'read-or-agent') return scope !== 'sdk';
+  return scope === (needed === 'ingest' ? 'sdk' : needed);
 }
 
 /** Routes that take a body, and whose fields the cases do not know yet. */
