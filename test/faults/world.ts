@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { routes } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
-import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import { CALLS, installPackages, toConfigText, writeConfig } from '../support/configuration.js';
 import type { Program } from '../support/program.js';
 import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 import { createCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
@@ -17,8 +17,8 @@ const PATIENCE_MS = 60_000;
 /** Times short enough that a round sees all that follows from them. In seconds. */
 export const TIMES = { heartbeat: 0.4, offlineAfter: 2.5, killGrace: 1, lostRetryAfter: 1 } as const;
 const OPTIONS: Readonly<Record<string, string>> = {
-  nodes: `{ heartbeat_s: ${TIMES.heartbeat}, offline_after_s: ${TIMES.offlineAfter} }`,
-  jobs: `{ tick_s: 0.2, ack_timeout_s: 1.5, kill_grace_s: ${TIMES.killGrace}, lost_retry_after_s: ${TIMES.lostRetryAfter}, retry_backoff_s: 0.2, retry_backoff_max_s: 1 }`,
+  'nodes()': `nodes({ heartbeat_s: ${TIMES.heartbeat}, offline_after_s: ${TIMES.offlineAfter} })`,
+  'jobs()': `jobs({ tick_s: 0.2, ack_timeout_s: 1.5, kill_grace_s: ${TIMES.killGrace}, lost_retry_after_s: ${TIMES.lostRetryAfter}, retry_backoff_s: 0.2, retry_backoff_max_s: 1 })`,
 };
 
 export interface AgentPlace {
@@ -60,7 +60,7 @@ export async function createWorld(): Promise<World> {
   const disks = [workplace.dataDir, ...stateDirs];
   const canFillDisks = mountAll(disks);
   installPackages(workplace.dir);
-  const config = writeConfig(workplace.dir, toConfigText(PLUGINS.map(toPlugin)));
+  const config = writeConfig(workplace.dir, toConfigText(CALLS.map((call) => OPTIONS[call] ?? call)));
   const serverArgs = ['--config', config];
 
   const server = await workplace.startServer({ args: serverArgs });
@@ -167,10 +167,6 @@ async function areConnected({ server, agents }: World): Promise<boolean> {
     agent.nodeId = record.id;
   }
   return true;
-}
-
-function toPlugin(name: string): string {
-  return `${toFactory(name)}(${OPTIONS[name] ?? ''})`;
 }
 
 function portOf({ url }: Server): number {

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import { CALLS, installPackages, toConfigText, writeConfig } from '../support/configuration.js';
 import { createWorkplace, type Workplace } from '../support/workplace.js';
 
-const CALLS = PLUGINS.map((name) => `${toFactory(name)}()`);
 const replaced = (call: string, ...by: string[]) => CALLS.flatMap((known) => (known === call ? by : [known]));
 
 interface Case {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { PLUGINS, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import { CALLS, toConfigText, writeConfig } from '../support/configuration.js';
 import { installPacked, runIn, startTool } from '../support/packages.js';
 import { readFilesOfPage } from '../support/plugins-page.js';
 import { ROOT } from '../support/program.js';
@@ -60,7 +60,7 @@ describe('a runner of a third party, written from docs/plugins.md and installed 
   describe('in a folder with nothing but the packages', () => {
     before(async () => {
       await installPacked(workplace.dir, [path.join(source, `${NAME}-1.0.0.tgz`)]);
-      const calls = [...PLUGINS.map((name) => `${toFactory(name)}()`), 'runnerNice()'];
+      const calls = [...CALLS, 'runnerNice()'];
       writeConfig(workplace.dir, `import { runnerNice } from '${NAME}';\n${toConfigText(calls)}`);
       writeFileSync(path.join(workplace.dir, 'svc.agent.config.ts'), AGENT_CONFIG);
       server = await workplace.startServer();

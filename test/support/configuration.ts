@@ -1,44 +1,20 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './program.js';
 
-/** The plugins of svc.config.ts, as a configuration elsewhere would list them. */
-export const PLUGINS = [
-  'auth',
-  'projects',
-  'events',
-  'nodes',
-  'jobs',
-  'logs',
-  'node-metrics',
-  'runs',
-  'metric-definitions',
-  'metrics',
-  'checkpoints',
-  'spool',
-  'service',
-  'openapi',
-  'runner-process',
-] as const;
+const SVC_CONFIG = readFileSync(path.join(ROOT, 'svc.config.ts'), 'utf8');
+const PLUGIN_LIST = /( {2}plugins: \[\n)([^]*?)( {2}\],\n)/;
 
-export function toFactory(plugin: string): string {
-  return plugin.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
-}
+/** What svc.config.ts lists, one call of a plugin's factory after the other. */
+export const CALLS: readonly string[] =
+  PLUGIN_LIST.exec(SVC_CONFIG)?.[2]
+    ?.match(/^ {4}\w+\(\)/gm)
+    ?.map((call) => call.trim()) ?? [];
 
-/** One import, and one plugin, in each line. */
-export function toConfigText(
-  plugins: readonly string[] = PLUGINS.map((name) => `${toFactory(name)}()`),
-): string {
-  return [
-    `import { defineConfig } from '@svc/kernel';`,
-    ...PLUGINS.map((name) => `import { ${toFactory(name)} } from '@svc/plugin-${name}';`),
-    'export default defineConfig({',
-    '  plugins: [',
-    ...plugins.map((plugin) => `    ${plugin},`),
-    '  ],',
-    '});',
-    '',
-  ].join('\n');
+/** svc.config.ts with these plugins, one in each line, as a configuration elsewhere would list them. */
+export function toConfigText(calls: readonly string[] = CALLS): string {
+  const list = calls.map((call) => `    ${call},\n`).join('');
+  return SVC_CONFIG.replace(PLUGIN_LIST, (_all, start: string, _list, end: string) => start + list + end);
 }
 
 /** A folder in which svc's packages are installed as a third party has them. */
