@@ -1,7 +1,7 @@
 import type { GarbageReport } from '@svc/contract';
+import { withOfflineKernel } from '@svc/kernel';
 import { retentionRef, type GarbageOrder } from '@svc/plugin-retention';
 import { loadDataDirConfig, requireDatabase, type DataDirOptions } from './data-dir.js';
-import { withOfflineKernel } from './offline-kernel.js';
 
 /** Import it dynamically: it loads the kernel. */
 export async function collectGarbageOfDataDir(

@@ -1,4 +1,4 @@
-import { resolveConfig, type ResolvedConfig } from '@svc/kernel';
+import { resolveConfig, withOfflineKernel, type ResolvedConfig } from '@svc/kernel';
 import { fakeClock } from '@svc/kernel/testing';
 import { auth } from '@svc/plugin-auth';
 import { checkpoints } from '@svc/plugin-checkpoints';
@@ -16,7 +16,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
-import { withOfflineKernel } from '../src/offline-kernel.js';
 
 const PLUGINS = [
   ...[auth(), projects(), events(), nodes({ offline_after_s: 1 }), jobs(), logs(), runs()],

@@ -57,11 +57,12 @@ export { dialectOf, fromJson, toJson, readRawSqlite, withRawSqlite, type Dialect
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
-export { isUniqueViolation } from './db/unique-violation.js';
+export { isMissingReference, isUniqueViolation } from './db/constraint.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export { authenticate, type Change } from './hooks.js';
 export { CoalescedWork } from './coalesced-work.js';
-export { createKernel, type Kernel } from './kernel.js';
+export { createKernel, withOfflineKernel, type Kernel } from './kernel.js';
 export { createLogger, type LogLevel, type Logger } from './logger.js';
+export type { OwnedTable, TableDeclaration } from './owned-tables.js';
 export * from './plugin.js';
 export type { Registered } from './registrations.js';

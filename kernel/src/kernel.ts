@@ -29,6 +29,7 @@ import { explainOutage } from './db/outage.js';
 import { Transactions } from './db/transaction.js';
 import { authenticate } from './hooks.js';
 import { createLogger, type Logger } from './logger.js';
+import { OwnedTables } from './owned-tables.js';
 import type { PluginContext } from './plugin.js';
 import { collectAll, createRegistrations, tapsOf, type Registered } from './registrations.js';
 
@@ -42,6 +43,24 @@ export interface Kernel {
   /** A service of a plugin, for the program that embeds the kernel. */
   use<T>(ref: ServiceRef<T>): T;
   readonly db: Db;
+}
+
+/**
+ * Runs `work` with the plugins set up on the data directory and its schema up to date; the lock keeps a server from starting meanwhile. No
+ * plugin gets `ready`: agents cannot reach this process, so what only a server may decide is not decided here.
+ */
+export async function withOfflineKernel<T>(
+  config: ResolvedConfig,
+  work: (kernel: Kernel) => Promise<T>,
+  parts: Pick<KernelParts, 'clock'> = {},
+): Promise<T> {
+  const kernel = createKernel(config, { ...parts, log: createLogger('silent') });
+  try {
+    await kernel.open();
+    return await work(kernel);
+  } finally {
+    await kernel.close();
+  }
 }
 
 type Step<Argument = void> = { readonly plugin: string; run(argument: Argument): unknown };
@@ -62,6 +81,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const migrations: Record<string, Migration[]> = {};
+  const owned = new OwnedTables();
   const steps = { ready: [] as Step[], listening: [] as Step<Address>[], close: [] as Step[] };
   const transactions = new Transactions(log);
   let services = new Services(new PluginGraph([]));
@@ -87,8 +107,8 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
     }
     hooks.freeze();
     const { table, ...collected } = collectAll(registrations);
-    registered = collected.registered;
     await migrate(database, migrations);
+    registered = { ...collected.registered, tables: await owned.freeze(database) };
     db = database;
     return { hooks, table };
   }
@@ -139,6 +159,7 @@ export function createKernel(config: ResolvedConfig, parts: KernelParts = {}): K
       use: (ref) => services.use(plugin, ref),
       has: (ref) => services.has(plugin, ref),
       migrations: (list) => void migrations[plugin]!.push(...list),
+      owns: (...tables) => tables.forEach((table) => owned.add(plugin, table)),
       ready: (run) => void steps.ready.push({ plugin, run }),
       listening: (run) => void steps.listening.push({ plugin, run }),
       onClose: (run) => void steps.close.push({ plugin, run }),

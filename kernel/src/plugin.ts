@@ -17,6 +17,7 @@ import type { Db } from './db/connect.js';
 import type { Migration } from './db/migrate.js';
 import type { Transact } from './db/transaction.js';
 import type { Logger } from './logger.js';
+import type { TableDeclaration } from './owned-tables.js';
 import type { Registered, RegistrationTaps } from './registrations.js';
 
 export interface PluginContext {
@@ -32,7 +33,7 @@ export interface PluginContext {
   readonly transaction: Transact;
   /** The registrations, to be tapped during setup. */
   readonly hooks: RegistrationTaps;
-  /** Everything that the registrations have collected. Usable from `ready` on. */
+  /** Everything that the registrations have collected, and every table. Usable from `ready` on. */
   readonly registered: Registered;
   /** During setup: declares a hook of this plugin, so that others can tap it. */
   declare(ref: AnyRef): void;
@@ -50,6 +51,8 @@ export interface PluginContext {
   use<T>(ref: ServiceRef<T>): T;
   has<T>(ref: ServiceRef<T>): boolean;
   migrations(list: readonly Migration[]): void;
+  /** During setup: every table that its migrations make. */
+  owns(...tables: readonly TableDeclaration[]): void;
   /** After the migrations and before listening, in plugin order. A throw stops the boot. */
   ready(run: () => void | Promise<void>): void;
   /** Called once the server answers requests. */

@@ -1,6 +1,7 @@
 import type { Detector, Notifier, RunnerServer, SemanticRule } from '@svc/contract';
 import { Registration, collectNamed, type Collected, type Collector } from '@svc/hooks';
 import { RouteTable, type FrozenRoutes, type RouteCollector } from '@svc/http';
+import type { OwnedTable } from './owned-tables.js';
 
 /** The registrations to which plugins add routes, runners, detectors, notifiers and semantic rules. */
 export const createRegistrations = () => ({
@@ -23,10 +24,12 @@ export interface Registered {
   readonly detectors: Collected<Detector>;
   readonly notifiers: Collected<Notifier>;
   readonly semanticRules: Collected<SemanticRule>;
+  /** Every table that a plugin owns, in plugin order. */
+  readonly tables: readonly OwnedTable[];
 }
 
 /** Calls the taps, once. */
-export function collectAll(hooks: Registrations): { table: FrozenRoutes; registered: Registered } {
+export function collectAll(hooks: Registrations) {
   const routes = new RouteTable();
   hooks.routes.collect((plugin) => routes.collectorOf(plugin));
   const table = routes.freeze();

@@ -127,6 +127,7 @@ describe('database', () => {
     it('carries a whole kernel', async () => {
       const things = plugin('things', (ctx) => {
         ctx.migrations([createThings]);
+        ctx.owns({ table: 'things' });
         ctx.ready(() => ctx.db('things').insert({ id: 'first' }) as unknown as Promise<void>);
       });
       const kernel = await createTestKernel({ plugins: [things], database });
@@ -177,7 +178,12 @@ describe('database', () => {
     it('is for its owner alone', async () => {
       const dataDir = join(temporaryDirectory(), 'data');
       const kernel = await createTestKernel({
-        plugins: [plugin('things', (ctx) => ctx.migrations([createThings]))],
+        plugins: [
+          plugin('things', (ctx) => {
+            ctx.migrations([createThings]);
+            ctx.owns({ table: 'things' });
+          }),
+        ],
         dataDir,
       });
       const modeOf = (file: string) => statSync(join(dataDir, file)).mode & 0o777;

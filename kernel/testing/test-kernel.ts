@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { resolveConfig, type Config } from '../src/config/config.js';
 import { createKernel, type Kernel } from '../src/kernel.js';
 import { createLogger } from '../src/logger.js';
+import { listTables } from '../src/owned-tables.js';
 import { definePlugin, type Plugin, type PluginContext } from '../src/plugin.js';
 import { createAnswerCheck } from './answer-check.js';
 import type { TestDatabase } from './each-database.js';
@@ -68,6 +69,7 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
   const log = createLogger(config.logLevel, writeLog && { write: writeLog });
   const kernel = createKernel(config, { log, ...(clock && { clock }), ...(limits && { limits }) });
   const { url } = await kernel.start();
+  await refuseUnowned(kernel, plugins, probe.ctx());
   const check = createAnswerCheck(probe.ctx().registered.routes.map(({ spec }) => spec));
   const urlOf = (path: string) => `${url}/api/v1${path}`;
   return {
@@ -89,6 +91,19 @@ export async function createTestKernel(options: TestKernelOptions): Promise<Test
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Rows of a table that nobody owns are never removed. Tables of a plugin that was configured before may be there. */
+async function refuseUnowned(kernel: Kernel, plugins: readonly Plugin[], ctx: PluginContext): Promise<void> {
+  const migrations: string[] = await kernel.db('svc_migrations').pluck('name');
+  const isOfThese = (name: string) => plugins.some((plugin) => name.startsWith(`${plugin.name}/`));
+  if (!migrations.every(isOfThese)) return;
+  const owned = ['svc_migrations', ...ctx.registered.tables.map(({ table }) => table)];
+  const tables = (await listTables(kernel.db)).filter((table) => !table.startsWith('sqlite_'));
+  const unowned = tables.filter((table) => !owned.includes(table));
+  if (unowned.length === 0) return;
+  await kernel.close();
+  throw new Error(`no plugin owns ${unowned.join(', ')}: whose migrations make it names it in ctx.owns`);
 }
 
 const temporaryDirectory = () => mkdtempSync(join(tmpdir(), 'svc-test-'));

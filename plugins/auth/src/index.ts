@@ -10,7 +10,6 @@ import { deleteExpiredLinks } from './sign-in.js';
 import { deleteExpiredIngest, endIngest, mintIngest } from './token-store.js';
 
 export * from './service.js';
-export { authMigrations } from './migrations.js';
 export { createToken, listTokens, revokeToken } from './token-store.js';
 export { saveFirstToken } from './first-token.js';
 export { renewTokens } from './renew-tokens.js';
@@ -24,6 +23,10 @@ export const auth = definePlugin({
     const authenticator = new Authenticator(ctx);
     let firstToken: string | null = null;
     ctx.migrations(authMigrations);
+    ctx.owns(
+      { table: 'tokens', kind: 'token', of: { job_id: 'job', run_id: 'run' } },
+      { table: 'sign_in_links' },
+    );
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, authenticator));
     ctx.tap(authenticate, (bearer) => authenticator.authenticate(bearer));
     ctx.onClose(() => authenticator.settle());

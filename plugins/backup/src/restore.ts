@@ -1,4 +1,4 @@
-import { createKernel, createLogger, definePlugin, fail, type Db, type ResolvedConfig } from '@svc/kernel';
+import { fail, withOfflineKernel, type Db, type ResolvedConfig } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DATABASE_FILE, LOGS_FOLDER, refuseDamaged } from './backup.js';
@@ -46,7 +46,13 @@ export async function restoreBackup({ file, config, at, prepare }: RestoreOrder)
   try {
     const draft = join(workplace, DATABASE_FILE);
     await copyChecked(source, draft);
-    await bringUpToDate(config, workplace, draft, prepare);
+    const draftConfig = {
+      ...config,
+      dataDir: workplace,
+      database: { client: 'sqlite', filename: draft },
+    } as const;
+    // Brings it up to the schema of this version. Throws the BootError of one that is newer, or lacks a table of a plugin.
+    await withOfflineKernel(draftConfig, async ({ db }) => prepare?.(db));
     const logs = await restoreLogs(join(dirname(source), LOGS_FOLDER), join(config.dataDir, LOGS_FOLDER));
     const aside = await setAside(filename, `${filename}.before-restore-${toStamp(at)}`);
     await rename(draft, filename);
@@ -79,35 +85,6 @@ async function copyChecked(source: string, draft: string): Promise<void> {
   refuseDamaged(problems, source);
   if (migrations === null) fail('unavailable', `${source} is no database of svc`);
   await chmod(draft, 0o600);
-}
-
-/**
- * Brings the draft up to the schema of this version, as its next start would, throws the BootError of one that is newer, and prepares it. The kernel
- * knows the schema once the plugins are set up, and is stopped before any of them does something.
- */
-async function bringUpToDate(
-  config: ResolvedConfig,
-  dataDir: string,
-  draft: string,
-  prepare: RestoreOrder['prepare'],
-): Promise<void> {
-  let prepared = null as Promise<void> | null;
-  const stop = definePlugin({
-    name: 'restore-check',
-    setup: (ctx) =>
-      ctx.ready(async () => {
-        prepared = prepare?.(ctx.db) ?? Promise.resolve();
-        await prepared.catch(() => undefined);
-        throw new Error('the schema is right: nothing more is to be done');
-      }),
-  });
-  const plugins = [stop(), ...config.plugins];
-  const database = { client: 'sqlite', filename: draft } as const;
-  const kernel = createKernel({ ...config, dataDir, database, plugins }, { log: createLogger('silent') });
-  await kernel.start().catch((error: unknown) => {
-    if (!prepared) throw error;
-  });
-  await prepared;
 }
 
 function toStamp(at: number): string {

@@ -80,6 +80,15 @@ describe('svc restore', function () {
     expect(readdirSync(dir).filter((name) => name.endsWith('.restore'))).to.deep.equal([]);
   });
 
+  it('refuses one that lacks a table of a plugin', async () => {
+    const backup = new Database(join(saved(), 'svc.db'));
+    backup.exec('drop table assigned_runs');
+    backup.close();
+    expect(await refusal()).to.equal(
+      'plugin "runs" owns the table "assigned_runs", which is not there after its migrations',
+    );
+  });
+
   it('takes what it keeps back again', async () => {
     const { aside } = await restore();
     await restoreBackup({ file: aside ?? '', config, at: NOW + 1 });

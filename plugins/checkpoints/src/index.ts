@@ -7,7 +7,6 @@ import { addRoutes } from './routes.js';
 import { checkpointsRef, type Checkpoints } from './service.js';
 
 export * from './service.js';
-export { checkpointsMigrations } from './migrations.js';
 
 export const checkpoints = definePlugin({
   name: 'checkpoints',
@@ -18,6 +17,7 @@ export const checkpoints = definePlugin({
       register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
     };
     ctx.migrations(checkpointsMigrations);
+    ctx.owns({ table: 'checkpoints', kind: 'checkpoint', of: { run_id: 'run' }, batched: true });
     ctx.provide(checkpointsRef, service);
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, ctx.use(runsRef), service));
   },

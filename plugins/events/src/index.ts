@@ -9,13 +9,16 @@ import { appendEvent, listEvents } from './store.js';
 
 export * from './hooks.js';
 export * from './service.js';
-export { eventsMigrations } from './migrations.js';
 
 export const events = definePlugin({
   name: 'events',
   setup(ctx) {
     const feed = new EventFeed(ctx);
     ctx.migrations(eventsMigrations);
+    ctx.owns({
+      ...{ table: 'events', kind: 'event', of: { job_id: 'job', run_id: 'run' } },
+      ...{ batched: true, datedBy: 'created_at' },
+    });
     ctx.declare(findSubject);
     ctx.declare(eventAppended);
     ctx.provide<Events>(eventsRef, {

@@ -11,7 +11,7 @@ import { deleteOldKeys } from './idempotency.js';
 import {
   countByPlacement,
   countByStatus,
-  getAttempt,
+  getAttemptRow,
   getJob,
   listJobs,
   lockJob,
@@ -33,11 +33,12 @@ import { Submitter } from './submit.js';
 import { Sweeper } from './sweep.js';
 import { Transitions } from './transition.js';
 
-export { jobsMigrations } from './migrations.js';
 export * from './hooks.js';
 export * from './service.js';
 
 const HOUR_MS = 60 * 60_000;
+/** The checkpoint that it works on is in use. */
+const IS_OPEN = `status in ('QUEUED', 'DISPATCHING', 'RUNNING', 'LOST')`;
 
 export const jobs = definePlugin({
   name: 'jobs',
@@ -60,6 +61,11 @@ export const jobs = definePlugin({
     const scheduler = new Scheduler(ctx, nodes, { queue, dispatcher, retrier, sweeper }, timing);
 
     ctx.migrations(jobsMigrations);
+    ctx.owns(
+      { table: 'jobs', kind: 'job', keeps: { checkpoint_id: 'checkpoint' }, keepsWhile: IS_OPEN },
+      { table: 'attempts', key: ['job_id', 'attempt'], of: { job_id: 'job' } },
+      { table: 'idempotency_keys', key: ['token_id', 'route', 'key'], of: { job_id: 'job' } },
+    );
     for (const hook of [jobDraft, jobAdmit, jobOrder, attemptPrepare, jobTransition, jobChanged])
       ctx.declare(hook);
     ctx.tap(countUsage, async ({ db, level, ids, noun = 'jobs' }) =>
@@ -87,10 +93,11 @@ export const jobs = definePlugin({
       lock: lockJob,
       require: requireJob,
       list: listJobs,
+      query: (db) => db('jobs').select('id', 'name', 'status', 'finished_at'),
       hideEnv,
       countByStatus,
       snapshotsInUse,
-      attempt: getAttempt,
+      attempt: getAttemptRow,
     });
     ctx.ready(() => submitter.start());
     ctx.listening(() => scheduler.start());

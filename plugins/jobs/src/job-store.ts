@@ -2,7 +2,7 @@ import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatu
 import { fail, requireId, type Db, newestRows } from '@svc/kernel';
 import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import { selectRows } from './select-rows.js';
-import type { Attempt, JobFilter, JobPage } from './service.js';
+import type { JobFilter, JobPage } from './service.js';
 
 export async function getRow(db: Db, id: string): Promise<JobRow | null> {
   return (await db<JobRow>('jobs').where({ id }).first()) ?? null;
@@ -83,10 +83,6 @@ export async function noteAccepted(
     .where({ job_id, attempt, node_id, status: 'DISPATCHING', accepted_at: null })
     .update({ accepted_at: at });
   return changed === 1;
-}
-
-export async function getAttempt(db: Db, key: AttemptKey): Promise<Attempt | null> {
-  return getAttemptRow(db, key);
 }
 
 /** Newest first. */

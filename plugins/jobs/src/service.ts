@@ -39,6 +39,8 @@ export interface Jobs {
   require(db: Db, id: string): Promise<Job>;
   /** Newest first. */
   list(db: Db, filter: JobFilter): Promise<JobPage>;
+  /** A query of `id`, `name`, `status` and `finished_at`, which the caller completes by fields of the record. */
+  query(db: Db): ReturnType<Db>;
   /** The job as this caller may see it: without write scope every env value is hidden. */
   hideEnv(job: Job, caller: Caller): Job;
   /** Those of these source trees that a job names. */

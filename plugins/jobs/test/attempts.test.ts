@@ -1,7 +1,7 @@
 import { newId, type JobAttempt } from '@svc/contract';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { jobsMigrations } from '../src/index.js';
+import { jobsMigrations } from '../src/migrations.js';
 import { attemptPrepare } from '../src/hooks.js';
 import { EXIT_OK, KILLED, Lab, tapping } from './support/lab.js';
 

@@ -3,7 +3,7 @@ import { eachDatabase } from '@svc/kernel/testing';
 import { projectsMigrations } from '@svc/plugin-projects';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jobsMigrations } from '../src/index.js';
+import { jobsMigrations } from '../src/migrations.js';
 import type { JobRow } from '../src/job-row.js';
 import { Queue } from '../src/queue.js';
 import { toQueuedRow } from './support/queued-row.js';

@@ -6,7 +6,6 @@ import { addRoutes } from './routes.js';
 import { metricDefinitionsRef } from './service.js';
 
 export * from './service.js';
-export { metricDefinitionsMigrations } from './migrations.js';
 
 export const metricDefinitions = definePlugin({
   name: 'metric-definitions',
@@ -14,6 +13,10 @@ export const metricDefinitions = definePlugin({
   setup(ctx) {
     const catalog = new MetricCatalog(ctx.use(projectsRef));
     ctx.migrations(metricDefinitionsMigrations);
+    ctx.owns(
+      { table: 'metric_levels', of: { project_id: 'project', experiment_id: 'experiment' } },
+      { table: 'metric_definitions', key: ['level_id', 'name'], of: { level_id: 'metric_levels' } },
+    );
     ctx.provide(metricDefinitionsRef, catalog);
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, catalog));
   },

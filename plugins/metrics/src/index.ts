@@ -8,7 +8,7 @@ import { pointsAppended } from './hooks.js';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
 import { pagesOf } from './point-pages.js';
-import { PointStore } from './point-store.js';
+import { countPoints, PointStore } from './point-store.js';
 import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
 import { metricsRef } from './service.js';
@@ -17,7 +17,6 @@ import { WriteQueue } from './write-queue.js';
 
 export * from './hooks.js';
 export * from './service.js';
-export { metricsMigrations } from './migrations.js';
 
 export const metrics = definePlugin({
   name: 'metrics',
@@ -48,6 +47,20 @@ export const metrics = definePlugin({
 
     ctx.declare(pointsAppended);
     ctx.migrations(metricsMigrations);
+    ctx.owns(
+      { table: 'metric_runs', key: ['key'], of: { run_id: 'run' } },
+      {
+        table: 'metric_seq_ranges',
+        key: ['run_key', 'from_seq'],
+        of: { run_key: 'metric_runs' },
+        batched: true,
+      },
+      { table: 'metric_series', of: { run_key: 'metric_runs' }, batched: true },
+      {
+        ...{ table: 'metric_chunks', key: ['series_id', 'step_first', 'seq_first'] },
+        ...{ of: { series_id: 'metric_series' }, batched: true },
+      },
+    );
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       addRoutes(routes, ctx, { runs, jobs, store, live, write, summary }),
     );
@@ -60,6 +73,7 @@ export const metrics = definePlugin({
     ctx.provide(metricsRef, {
       write,
       points: (runId, names) => pagesOf(store, runId, names),
+      count: countPoints,
       summary,
     });
     ctx.onClose(() => queue.settled());

@@ -1,4 +1,3 @@
-import { fail } from '@svc/kernel';
 import { decodeDigest } from './digest.js';
 import type { SavepointAction, SeriesRow } from './point-rows.js';
 import type { Position } from './point.js';
@@ -8,11 +7,6 @@ export const SAVEPOINT_SQL: Readonly<Record<SavepointAction, string>> = {
   keep: 'release savepoint batch',
   undo: 'rollback to savepoint batch',
 };
-
-/** For a run that was deleted after its batch was accepted. */
-export function failNoRun(runId: string): never {
-  return fail('not_found', `no run "${runId}"`);
-}
 
 /** The columns of `metric_series` as both databases give them. */
 export interface SeriesColumns {

@@ -1,4 +1,4 @@
-import { dialectOf, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
+import { dialectOf, HttpError, isMissingReference, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
 import type { RunProgress } from '@svc/plugin-runs';
 import type { PointRows } from './point-rows.js';
 import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } from './point-writer.js';
@@ -60,6 +60,15 @@ export class PointStore {
   }
 }
 
+/** Every seq that was taken is a point. */
+export async function countPoints(db: Db, runIds: readonly string[]): Promise<number> {
+  const row = await db('metric_seq_ranges')
+    .join('metric_runs', 'metric_runs.key', 'metric_seq_ranges.run_key')
+    .whereIn('metric_runs.run_id', [...runIds])
+    .first(db.raw('coalesce(sum(to_seq - from_seq + 1), 0) as points'));
+  return Number((row as { points: unknown } | undefined)?.points);
+}
+
 async function rowsIn(trx: Db): Promise<PointRows> {
   if (dialectOf(trx) === 'postgres') return new PostgresRows(trx);
   // The connection belongs to the transaction until that ends.
@@ -76,7 +85,9 @@ async function writeInSavepoint(rows: PointRows, batch: PointsWrite): Promise<Wr
     if (ENDS_TRANSACTION.includes((error as { code?: string }).code ?? '')) throw error;
     await rows.savepoint('undo');
     await rows.savepoint('keep');
-    return { error };
+    // The run was there when the batch was let in, and has been removed since.
+    const isGone = isMissingReference(error);
+    return { error: isGone ? new HttpError('not_found', `no run "${batch.run_id}"`) : error };
   }
 }
 

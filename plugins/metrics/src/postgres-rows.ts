@@ -1,7 +1,6 @@
 import type { Db } from '@svc/kernel';
 import { decodeDigest, encodeDigest } from './digest.js';
 import {
-  failNoRun,
   positionOf,
   SAVEPOINT_SQL,
   toSeriesRow,
@@ -29,10 +28,10 @@ export class PostgresRows implements PointRows {
   constructor(private readonly trx: Db) {}
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
-    const sql = `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
+    const sql = `insert into metric_runs (run_id, series_count, received_at) values (?, 0, ?)
       on conflict (run_id) do update set run_id = excluded.run_id returning key, series_count, received_at`;
-    const [row] = await this.#all<RunRow>(sql, [receivedAt, runId]);
-    return row ?? failNoRun(runId);
+    const [row] = await this.#all<RunRow>(sql, [runId, receivedAt]);
+    return row as RunRow;
   }
 
   async findRun(runId: string): Promise<RunRow | null> {

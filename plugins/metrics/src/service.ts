@@ -1,5 +1,5 @@
 import type { Run, RunSummary } from '@svc/contract';
-import { serviceRef } from '@svc/kernel';
+import { serviceRef, type Db } from '@svc/kernel';
 import type { PointPage } from './point-pages.js';
 
 export type { PointPage } from './point-pages.js';
@@ -11,6 +11,8 @@ export interface Metrics {
   write(batch: PointsWrite): Promise<PointsWritten>;
   /** Every point in the order (name, step, seq), in constant memory. `names` null: of every metric. `runId` in canonical form. */
   points(runId: string, names: readonly string[] | null): AsyncIterable<PointPage>;
+  /** How many points the runs have, together. */
+  count(db: Db, runIds: readonly string[]): Promise<number>;
   summary(run: Run): Promise<RunSummary>;
 }
 

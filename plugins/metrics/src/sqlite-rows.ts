@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { decodeDigest, encodeDigest } from './digest.js';
 import {
-  failNoRun,
   positionOf,
   SAVEPOINT_SQL,
   toSeriesRow,
@@ -22,8 +21,7 @@ import type { Position } from './point.js';
 import type { SeqRange } from './seq-ranges.js';
 
 const SQL = {
-  openRun: `insert into metric_runs (run_id, series_count, received_at) select id, 0, ? from runs where id = ?
-    on conflict (run_id) do nothing`,
+  openRun: `insert into metric_runs (run_id, series_count, received_at) values (?, 0, ?) on conflict (run_id) do nothing`,
   findRun: `select key, series_count, received_at from metric_runs where run_id = ?`,
   saveRun: `update metric_runs set series_count = ?, received_at = ? where key = ?`,
   rangesTouching: `select from_seq, to_seq from metric_seq_ranges where run_key = :run and from_seq <= :to + 1 and from_seq >=
@@ -73,8 +71,8 @@ export class SqliteRows implements PointRows {
   }
 
   async openRun(runId: string, receivedAt: number): Promise<RunRow> {
-    this.#sql.openRun.run(receivedAt, runId);
-    return (await this.findRun(runId)) ?? failNoRun(runId);
+    this.#sql.openRun.run(runId, receivedAt);
+    return (await this.findRun(runId)) as RunRow;
   }
 
   async findRun(runId: string): Promise<RunRow | null> {

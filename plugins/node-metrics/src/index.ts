@@ -7,8 +7,6 @@ import { nodeMetricsMigrations } from './migrations.js';
 import { readSeries, toSnapshot } from './reader.js';
 import { Rollup } from './rollup.js';
 
-export { nodeMetricsMigrations } from './migrations.js';
-
 const HOUR_MS = 3_600_000;
 
 const options = Type.Object(
@@ -41,6 +39,10 @@ export const nodeMetrics = definePlugin({
     ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));
     ctx.migrations(nodeMetricsMigrations);
+    ctx.owns({
+      ...{ table: 'node_metric_chunks', key: ['node_id', 'resolution', 'from_ts'] },
+      ...{ of: { node_id: 'node' }, batched: true },
+    });
     ctx.hooks.routes.tap(ctx.name, (routes) => {
       routes.add(contract.readNodeMetrics, async ({ params, query }) => {
         const nodeId = await requireNode(ctx, nodes, params.node_id);

@@ -16,7 +16,6 @@ import { claim, listHoldings, release } from './slot-store.js';
 export * from './hooks.js';
 export * from './service.js';
 export type { MessageHandler, MessageSource } from './channels.js';
-export { nodesMigrations } from './migrations.js';
 
 const options = Type.Object(
   {
@@ -34,6 +33,9 @@ const options = Type.Object(
   { additionalProperties: false },
 );
 
+/** What is held for a job says that it may still run. */
+const HELD = { of: { node_id: 'node' }, keeps: { job_id: 'job' } };
+
 export const nodes = definePlugin({
   name: 'nodes',
   requires: ['events'],
@@ -44,6 +46,11 @@ export const nodes = definePlugin({
     const removal = new Removal(ctx, hub);
     const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
     ctx.migrations(nodesMigrations);
+    ctx.owns(
+      { table: 'nodes', kind: 'node' },
+      { table: 'slots', key: ['node_id', 'idx'], ...HELD },
+      { table: 'cpu_claims', key: ['node_id', 'job_id', 'attempt'], ...HELD },
+    );
     for (const hook of [...Object.values(frameReceived), helloReceived, nodeRemove, nodeChanged])
       ctx.declare(hook);
     ctx.tap(findSubject, async (db, kind, id) =>

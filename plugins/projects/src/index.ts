@@ -16,6 +16,7 @@ export const projects = definePlugin({
     ctx.declare(countUsage);
     ctx.declare(moveExperiment);
     ctx.migrations(projectsMigrations);
+    ctx.owns({ table: 'projects', kind: 'project' }, { table: 'experiments', kind: 'experiment' });
     ctx.provide(projectsRef, catalog);
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, catalog));
   },

@@ -11,6 +11,7 @@ import {
 import { DEFAULT_PROJECT, looksLikeId, resolvePlacement, resolveProject } from './resolve.js';
 import type { Projects } from './service.js';
 import {
+  findProject,
   insertExperiment,
   insertProject,
   requireExperimentRow,
@@ -43,6 +44,10 @@ export class ProjectCatalog implements Projects {
 
   async requireProject(db: Db, id: string): Promise<Project> {
     return only(await this.#usage.toProjects(db, [await requireProjectRow(db, id)]));
+  }
+
+  async projectIdOf(db: Db, nameOrId: string): Promise<string> {
+    return ((await findProject(db, { name: nameOrId })) ?? (await requireProjectRow(db, nameOrId))).id;
   }
 
   async createProject(db: Db, fields: ProjectFields, at: number): Promise<Project> {

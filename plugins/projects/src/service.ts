@@ -25,6 +25,8 @@ export interface Projects {
   /** Any form of id; throws not_found. */
   requireProject(db: Db, id: string): Promise<Project>;
   requireExperiment(db: Db, id: string): Promise<Experiment>;
+  /** Of the project of that name, or of any form of id; throws not_found. */
+  projectIdOf(db: Db, nameOrId: string): Promise<string>;
 }
 
 /** Tables `projects(id)` and `experiments(id)` may be referenced by the foreign keys of plugins that require this one. */

@@ -1,46 +1,75 @@
-/** Rows that go with a job or a run. A test holds this list against the schema. */
-export interface Belonging {
-  readonly table: string;
-  readonly key: readonly string[];
-  /** Which rows, with `:ids` for the ids of jobs or runs. */
+import type { OwnedTable } from '@svc/kernel';
+
+/** Ids of records, by their kind. */
+export type Records = Readonly<Record<string, readonly string[]>>;
+
+/** Rows of one table. Each `?` of their SQL stands for one of `bindings`. */
+export interface Belongings extends Pick<OwnedTable, 'table' | 'kind' | 'key' | 'batched'> {
   readonly where: string;
+  /** Their keys: a query, or the bindings themselves. */
+  readonly keys: string;
+  readonly bindings: readonly (string | number)[];
 }
 
-const RUN_KEYS = 'select key from metric_runs where run_id in (:ids)';
+type Tables = readonly OwnedTable[];
 
-export const CHECKPOINTS: Belonging = { table: 'checkpoints', key: ['id'], where: 'run_id in (:ids)' };
+/** All that goes with the records, and they themselves: rows come before those that they belong to. */
+export function belongingsOf(tables: Tables, records: Records): Belongings[] {
+  // By their ids: PostgreSQL would read a whole large table to find the rows of what a query gives.
+  const others = tables.filter(({ kind }) => !Object.hasOwn(records, kind));
+  return Object.entries(records).flatMap(([kind, ids]) => {
+    const marks = ids.map(() => '?').join(', ');
+    const known = tables.filter((table) => table.kind === kind && ids.length > 0);
+    return known.flatMap((table) =>
+      withChildren(others, toBelongings(table, `${table.key[0]} in (${marks})`, ids, marks)),
+    );
+  });
+}
 
-/** There may be very many of these, so they go in slices, before the run does. Children come before what they belong to. */
-export const MANY_OF_RUN: readonly Belonging[] = [
-  {
-    table: 'metric_chunks',
-    key: ['series_id', 'step_first', 'seq_first'],
-    where: `series_id in (select id from metric_series where run_key in (${RUN_KEYS}))`,
-  },
-  { table: 'metric_series', key: ['id'], where: `run_key in (${RUN_KEYS})` },
-  { table: 'metric_seq_ranges', key: ['run_key', 'from_seq'], where: `run_key in (${RUN_KEYS})` },
-  CHECKPOINTS,
-  { table: 'events', key: ['id'], where: 'run_id in (:ids)' },
-];
+/** The rows that keep one of the records, or something that would go with them. */
+export function keepersOf(tables: Tables, records: Records): Belongings[] {
+  return belongingsOf(tables, records).flatMap(({ kind, keys, bindings }) =>
+    tables.flatMap((table) =>
+      Object.entries(table.keeps)
+        .filter(([, kept]) => kept === kind)
+        .map(([column]) => toBelongings(table, `${column} in (${keys}) and ${table.keepsWhile}`, bindings)),
+    ),
+  );
+}
 
-export const MANY_OF_JOB: readonly Belonging[] = [
-  { table: 'events', key: ['id'], where: 'job_id in (:ids)' },
-];
+/** The rows that have outlived a record to which they belonged, and are older than `before`, in ms. */
+export function orphansOf(tables: Tables, before: number): Belongings[] {
+  return tables
+    .filter(({ datedBy }) => datedBy !== null)
+    .map((owned) => {
+      const isOrphaned = Object.entries(owned.of).flatMap(([column, parent]) =>
+        tables
+          .filter(({ kind }) => kind === parent)
+          .map(
+            ({ table, key: [id] }) =>
+              `${column} is not null and not exists (select 1 from ${table} where ${table}.${id} = ${owned.table}.${column})`,
+          ),
+      );
+      return toBelongings(owned, `${owned.datedBy} < ? and (${isOrphaned.join(' or ')})`, [before]);
+    });
+}
 
-/** These go in one transaction with the record itself. */
-export const FEW_OF_RUN: readonly Belonging[] = [
-  { table: 'metric_runs', key: ['key'], where: 'run_id in (:ids)' },
-  { table: 'run_documents', key: ['run_id'], where: 'run_id in (:ids)' },
-  { table: 'run_tags', key: ['run_id', 'tag'], where: 'run_id in (:ids)' },
-  { table: 'tokens', key: ['id'], where: 'run_id in (:ids)' },
-];
+function withChildren(tables: Tables, rows: Belongings): Belongings[] {
+  const children = tables.flatMap((child) =>
+    Object.entries(child.of)
+      .filter(([, parent]) => parent === rows.kind)
+      .flatMap(([column]) =>
+        withChildren(tables, toBelongings(child, `${column} in (${rows.keys})`, rows.bindings)),
+      ),
+  );
+  return [...children, rows];
+}
 
-export const FEW_OF_JOB: readonly Belonging[] = [
-  { table: 'assigned_runs', key: ['run_id'], where: 'job_id in (:ids)' },
-  { table: 'attempts', key: ['job_id', 'attempt'], where: 'job_id in (:ids)' },
-  { table: 'idempotency_keys', key: ['token_id', 'route', 'key'], where: 'job_id in (:ids)' },
-  { table: 'tokens', key: ['id'], where: 'job_id in (:ids)' },
-];
-
-/** These say that something may still run, so their job stays. */
-export const HOLDINGS = ['slots', 'cpu_claims'] as const;
+function toBelongings(
+  { table, kind, key, batched }: OwnedTable,
+  where: string,
+  bindings: Belongings['bindings'],
+  keys = `select ${key.join(', ')} from ${table} where ${where}`,
+): Belongings {
+  return { table, kind, key, batched, where, keys, bindings };
+}

@@ -1,91 +1,92 @@
-import type { Db } from '@svc/kernel';
-import { HOLDINGS } from './belongings.js';
+import type { Db, PluginContext } from '@svc/kernel';
+import type { Jobs } from '@svc/plugin-jobs';
+import type { Runs } from '@svc/plugin-runs';
+import { keepersOf } from './belongings.js';
 import type { Criteria } from './criteria.js';
 
-/** A job with its runs, or a run that has no job; they go together or not at all. */
-export interface Candidate {
+interface Row {
   readonly id: string;
   readonly name: string;
   readonly status: string;
   readonly finished_at: number;
-  /** null: a run without a job. */
-  readonly jobId: string | null;
-  readonly runIds: readonly string[];
+}
+
+type Kind = 'job' | 'run';
+
+/** Ids; runs come before the job that they belong to. */
+export type Subject = Readonly<Record<Kind, readonly string[]>>;
+
+/** A job with its runs, or a run that has no job; they go together or not at all. */
+export interface Candidate extends Row {
+  readonly subject: Subject;
   /** One of its runs has the tag that keeps it. */
   readonly isKept: boolean;
 }
 
-type Row = Pick<Candidate, 'id' | 'name' | 'status' | 'finished_at'>;
-type Kind = 'jobs' | 'runs';
-
 const PAGE = 200;
-const OPEN_JOBS = ['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST'];
 
-/**
- * Oldest first, jobs before runs. Left out is what may still be at work: a job that holds a slot, that has a run which is RUNNING, or one
- * whose checkpoint is being evaluated.
- */
-export async function* candidates(db: Db, criteria: Criteria): AsyncGenerator<Candidate, undefined> {
-  for (const kind of ['jobs', 'runs'] as const) {
-    let after: Row | undefined;
-    do {
-      const rows = await readPage(db, kind, criteria, after);
-      for (const row of rows) {
-        const candidate = await findCandidate(db, kind, row, criteria);
-        if (candidate) yield candidate;
-      }
-      after = rows.length === PAGE ? rows.at(-1) : undefined;
-    } while (after);
+/** What may go. Left out is what may still be at work: what another record keeps, and a job that has a run which is RUNNING. */
+export class Candidates {
+  constructor(
+    private readonly ctx: Pick<PluginContext, 'db' | 'registered'>,
+    private readonly jobs: Jobs,
+    private readonly runs: Runs,
+  ) {}
+
+  /** Oldest first, jobs before runs. */
+  async *list(criteria: Criteria): AsyncGenerator<Candidate, undefined> {
+    const { db } = this.ctx;
+    for (const kind of ['job', 'run'] as const) {
+      let page: Row[] = [];
+      do {
+        page = await this.#readPage(kind, criteria, page.at(-1));
+        for (const row of page) {
+          const candidate = await this.#find(db, kind, row, criteria);
+          if (candidate) yield candidate;
+        }
+      } while (page.length === PAGE);
+    }
+  }
+
+  /** Again, within the transaction that decides: null when it must stay by now. */
+  async lock(db: Db, { id }: Candidate, criteria: Criteria): Promise<Candidate | null> {
+    const kind = isJob(id) ? 'job' : 'run';
+    const row = (await this.#select(db, kind, criteria).where({ id }).forUpdate().first()) as Row | undefined;
+    const candidate = row && (await this.#find(db, kind, row, criteria));
+    return candidate?.isKept === false ? candidate : null;
+  }
+
+  #select(db: Db, kind: Kind, { before, projectId, states }: Criteria) {
+    const query = (kind === 'job' ? this.jobs : this.runs).query(db);
+    if (projectId !== null) void query.where({ project_id: projectId });
+    return query.whereIn('status', [...states]).where('finished_at', '<', before);
+  }
+
+  async #readPage(kind: Kind, criteria: Criteria, after: Row | undefined): Promise<Row[]> {
+    const query = this.#select(this.ctx.db, kind, criteria).orderBy(['finished_at', 'id']).limit(PAGE);
+    if (after) void query.whereRaw('(finished_at, id) > (?, ?)', [after.finished_at, after.id]);
+    return (await query) as Row[];
+  }
+
+  async #find(db: Db, kind: Kind, row: Row, { keepTag }: Criteria): Promise<Candidate | null> {
+    const runs = kind === 'run' ? [row] : await this.runs.ofJob(db, row.id);
+    if (runs.some(({ status }) => status === 'RUNNING')) return null;
+    const subject = toSubject(row.id, runs);
+    for (const { table, where, bindings } of keepersOf(this.ctx.registered.tables, subject)) {
+      const keeper = db(table).whereRaw(where, [...bindings]);
+      if (await keeper.first()) return null;
+    }
+    return { ...row, subject, isKept: await this.runs.haveTag(db, subject.run, keepTag) };
+  }
+
+  /** Of what was a candidate once. */
+  async subjectOf(id: string): Promise<Subject> {
+    return toSubject(id, isJob(id) ? await this.runs.ofJob(this.ctx.db, id) : [{ id }]);
   }
 }
 
-/** Again, within the transaction that decides: null when it must stay by now. */
-export async function lockCandidate(
-  db: Db,
-  { id, jobId }: Candidate,
-  criteria: Criteria,
-): Promise<Candidate | null> {
-  const kind = jobId === null ? 'runs' : 'jobs';
-  const row = await select(db, kind, criteria).where({ id }).forUpdate().first();
-  const candidate = row && (await findCandidate(db, kind, row as Row, criteria));
-  return candidate?.isKept === false ? candidate : null;
-}
+const isJob = (id: string): boolean => id.startsWith('job_');
 
-function select(db: Db, kind: Kind, { before, projectId, states }: Criteria) {
-  const query = db(kind)
-    .select('id', 'name', 'status', 'finished_at')
-    .whereIn('status', states)
-    .where('finished_at', '<', before);
-  if (projectId !== null) query.where({ project_id: projectId });
-  if (kind === 'runs') query.whereNull('job_id');
-  return query;
-}
-
-async function readPage(db: Db, kind: Kind, criteria: Criteria, after: Row | undefined): Promise<Row[]> {
-  const query = select(db, kind, criteria).orderBy(['finished_at', 'id']).limit(PAGE);
-  if (after) query.whereRaw('(finished_at, id) > (?, ?)', [after.finished_at, after.id]);
-  return (await query) as Row[];
-}
-
-async function findCandidate(db: Db, kind: Kind, row: Row, { keepTag }: Criteria): Promise<Candidate | null> {
-  const jobId = kind === 'jobs' ? row.id : null;
-  const runs: { id: string; status: string }[] =
-    jobId === null ? [row] : await db('runs').select('id', 'status').where({ job_id: jobId });
-  const runIds = runs.map(({ id }) => id);
-  if (runs.some(({ status }) => status === 'RUNNING')) return null;
-  if (jobId !== null && (await holdsSomething(db, jobId))) return null;
-  if (await isEvaluated(db, runIds)) return null;
-  const tagged = await db('run_tags').whereIn('run_id', runIds).where({ tag: keepTag }).first('tag');
-  return { ...row, jobId, runIds, isKept: tagged !== undefined };
-}
-
-async function holdsSomething(db: Db, jobId: string): Promise<boolean> {
-  for (const table of HOLDINGS) if (await db(table).where({ job_id: jobId }).first('job_id')) return true;
-  return false;
-}
-
-async function isEvaluated(db: Db, runIds: readonly string[]): Promise<boolean> {
-  const checkpoints = db('checkpoints').select('id').whereIn('run_id', runIds);
-  const job = await db('jobs').whereIn('status', OPEN_JOBS).whereIn('checkpoint_id', checkpoints).first('id');
-  return job !== undefined;
+function toSubject(id: string, runs: readonly Pick<Row, 'id'>[]): Subject {
+  return { run: runs.map((run) => run.id), job: isJob(id) ? [id] : [] };
 }

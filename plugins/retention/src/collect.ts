@@ -1,7 +1,8 @@
 import type { GarbageReport, Removal } from '@svc/contract';
-import type { Db } from '@svc/kernel';
-import { CHECKPOINTS } from './belongings.js';
-import { candidates, type Candidate } from './candidates.js';
+import type { PluginContext } from '@svc/kernel';
+import type { Metrics } from '@svc/plugin-metrics';
+import { belongingsOf } from './belongings.js';
+import type { Candidate, Candidates } from './candidates.js';
 import { isEverything, type Criteria } from './criteria.js';
 import { freeSpace } from './free-space.js';
 import { NO_LOGS, type LogFolders } from './log-folders.js';
@@ -22,8 +23,10 @@ export interface CollectOrder {
 }
 
 export interface Parts {
-  readonly db: Db;
+  readonly ctx: Pick<PluginContext, 'db' | 'registered'>;
+  readonly candidates: Candidates;
   readonly logs: LogFolders;
+  readonly metrics: Metrics;
   readonly remover: Remover;
 }
 
@@ -32,12 +35,12 @@ export async function collect(
   parts: Parts,
   { criteria, dryRun, isOver }: CollectOrder,
 ): Promise<GarbageReport> {
-  const { db, logs, remover } = parts;
+  const { ctx, candidates, logs, remover } = parts;
   const items: Removal[] = [];
   let totals: Totals = { jobs: 0, runs: 0, points: 0, checkpoints: 0, events: 0, ...NO_LOGS };
   let kept = 0;
   let complete = true;
-  for await (const candidate of candidates(db, criteria)) {
+  for await (const candidate of candidates.list(criteria)) {
     if (candidate.isKept) {
       kept += 1;
       continue;
@@ -51,40 +54,23 @@ export async function collect(
   }
   const orphans =
     complete && isEverything(criteria)
-      ? await clearOrphans(db, logs, criteria.before, { dryRun })
+      ? await clearOrphans(ctx, logs, criteria.before, { dryRun })
       : NO_ORPHANS;
-  const freed_bytes = dryRun ? 0 : await freeSpace(db);
+  const freed_bytes = dryRun ? 0 : await freeSpace(ctx.db);
   return { dry_run: dryRun, before: criteria.before, items, totals, orphans, kept, freed_bytes, complete };
 }
 
-async function weigh({ db, logs }: Parts, candidate: Candidate): Promise<Removal> {
-  const { id, name, status, finished_at, jobId, runIds } = candidate;
-  const jobIds = jobId === null ? [] : [jobId];
+async function weigh({ ctx, logs, metrics }: Parts, candidate: Candidate): Promise<Removal> {
+  const { subject, isKept: _, ...record } = candidate;
+  const all = belongingsOf(ctx.registered.tables, subject);
+  const ofKind = (wanted: string) => all.filter((rows) => rows.kind === wanted);
   return {
-    ...{ id, name, status, finished_at, jobs: jobIds.length, runs: runIds.length },
-    points: await countPoints(db, runIds),
-    checkpoints: await countRows(db, CHECKPOINTS, runIds),
-    events: await countEvents(db, jobIds, runIds),
-    ...(jobId === null ? NO_LOGS : await logs.count(jobId)),
+    ...{ ...record, jobs: subject.job.length, runs: subject.run.length },
+    points: await metrics.count(ctx.db, subject.run),
+    checkpoints: await countRows(ctx.db, ofKind('checkpoint')),
+    events: await countRows(ctx.db, ofKind('event')),
+    ...(subject.job.length > 0 ? await logs.count(record.id) : NO_LOGS),
   };
-}
-
-/** Every seq that was taken is a point. */
-async function countPoints(db: Db, runIds: readonly string[]): Promise<number> {
-  const row = await db('metric_seq_ranges')
-    .join('metric_runs', 'metric_runs.key', 'metric_seq_ranges.run_key')
-    .whereIn('metric_runs.run_id', runIds)
-    .first(db.raw('coalesce(sum(to_seq - from_seq + 1), 0) as points'));
-  return Number((row as { points: unknown } | undefined)?.points);
-}
-
-/** An event of a run may name its job as well. */
-async function countEvents(db: Db, jobIds: readonly string[], runIds: readonly string[]): Promise<number> {
-  const row = await db('events')
-    .where((either) => void either.whereIn('job_id', jobIds).orWhereIn('run_id', runIds))
-    .count({ count: '*' })
-    .first();
-  return Number(row?.['count']);
 }
 
 function add(totals: Totals, removal: Totals): Totals {

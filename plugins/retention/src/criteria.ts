@@ -29,12 +29,7 @@ export async function toCriteria(
   { older_than_s = 30 * DAY_S, project, states = [...REMOVABLE_STATES], keep_tag = 'keep' }: GarbageOrder,
   now: number,
 ): Promise<Criteria> {
-  const projectId = project === undefined ? null : await requireProjectId(db, projects, project);
+  const projectId = project === undefined ? null : await projects.projectIdOf(db, project);
   const before = Math.max(0, Math.floor(now - older_than_s * 1000));
   return { before, projectId, states, keepTag: keep_tag };
-}
-
-async function requireProjectId(db: Db, projects: Projects, nameOrId: string): Promise<string> {
-  const named = await db<{ id: string; name: string }>('projects').where({ name: nameOrId }).first('id');
-  return named?.id ?? (await projects.requireProject(db, nameOrId)).id;
 }

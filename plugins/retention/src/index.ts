@@ -1,8 +1,11 @@
 import { routes as contract, type GarbageReport } from '@svc/contract';
 import { definePlugin, fail, ok } from '@svc/kernel';
-import { jobTransition } from '@svc/plugin-jobs';
+import { jobTransition, jobsRef } from '@svc/plugin-jobs';
+import { metricsRef } from '@svc/plugin-metrics';
 import { projectsRef } from '@svc/plugin-projects';
+import { runsRef } from '@svc/plugin-runs';
 import { join } from 'node:path';
+import { Candidates } from './candidates.js';
 import { collect } from './collect.js';
 import { toCriteria, type GarbageOrder } from './criteria.js';
 import { LogFolders } from './log-folders.js';
@@ -10,7 +13,6 @@ import { retentionMigrations } from './migrations.js';
 import { Remover } from './removal.js';
 import { retentionRef } from './service.js';
 
-export { retentionMigrations } from './migrations.js';
 export * from './service.js';
 export type { GarbageOrder } from './criteria.js';
 
@@ -19,11 +21,13 @@ const REQUEST_MS = 20_000;
 
 export const retention = definePlugin({
   name: 'retention',
-  requires: ['auth', 'projects', 'jobs', 'events', 'logs', 'runs', 'metrics', 'checkpoints'],
+  requires: ['projects', 'jobs', 'logs', 'runs', 'metrics'],
   setup(ctx) {
     const logs = new LogFolders(join(ctx.config.dataDir, 'logs'));
-    const remover = new Remover(ctx, logs);
+    const candidates = new Candidates(ctx, ctx.use(jobsRef), ctx.use(runsRef));
+    const remover = new Remover(ctx, candidates, logs);
     const projects = ctx.use(projectsRef);
+    const parts = { ctx, candidates, logs, remover, metrics: ctx.use(metricsRef) };
     let working: Promise<unknown> | null = null;
 
     async function collectGarbage(order: GarbageOrder, signal?: AbortSignal): Promise<GarbageReport> {
@@ -32,7 +36,7 @@ export const retention = definePlugin({
       const endMs = performance.now() + REQUEST_MS;
       const isOver = () =>
         ctx.signal.aborted || signal?.aborted === true || (!dryRun && performance.now() > endMs);
-      const work = () => collect({ db: ctx.db, logs, remover }, { criteria, dryRun, isOver });
+      const work = () => collect(parts, { criteria, dryRun, isOver });
       return dryRun ? work() : alone(work);
     }
 
@@ -44,6 +48,7 @@ export const retention = definePlugin({
     }
 
     ctx.migrations(retentionMigrations);
+    ctx.owns({ table: 'removals' });
     ctx.provide(retentionRef, { collectGarbage });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       routes.add(contract.collectGarbage, async ({ body, signal }) => ok(await collectGarbage(body, signal))),

@@ -1,11 +1,9 @@
-import type { PluginContext, Db } from '@svc/kernel';
-import { FEW_OF_JOB, FEW_OF_RUN, MANY_OF_JOB, MANY_OF_RUN } from './belongings.js';
-import { lockCandidate, type Candidate } from './candidates.js';
+import type { PluginContext } from '@svc/kernel';
+import { belongingsOf } from './belongings.js';
+import type { Candidate, Candidates, Subject } from './candidates.js';
 import type { Criteria } from './criteria.js';
 import type { LogFolders } from './log-folders.js';
-import { deleteFew, deleteMany } from './rows.js';
-
-type Subject = Pick<Candidate, 'id' | 'jobId' | 'runIds'>;
+import { deleteAtOnce, deleteInSlices } from './rows.js';
 
 /**
  * Removes jobs and runs with all that is theirs. It is decided in one transaction; from then on it goes to its end, whoever dies
@@ -16,7 +14,8 @@ export class Remover {
   readonly #going = new Set<string>();
 
   constructor(
-    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log'>,
+    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log' | 'registered'>,
+    private readonly candidates: Candidates,
     private readonly logs: LogFolders,
   ) {}
 
@@ -29,12 +28,12 @@ export class Remover {
     const { id } = candidate;
     this.#going.add(id);
     const decided = await this.ctx.db.transaction(async (trx) => {
-      const subject = await lockCandidate(trx, candidate, criteria);
-      if (subject)
+      const locked = await this.candidates.lock(trx, candidate, criteria);
+      if (locked)
         await trx('removals').insert({ id, decided_at: this.ctx.clock.now() }).onConflict().ignore();
-      return subject;
+      return locked;
     });
-    if (decided) await this.#finish(decided);
+    if (decided) await this.#finish(id, decided.subject);
     this.#going.delete(id);
     return decided !== null;
   }
@@ -48,33 +47,20 @@ export class Remover {
 
   async resume(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const jobId = id.startsWith('job_') ? id : null;
-      const runIds = jobId === null ? [id] : await this.ctx.db('runs').where({ job_id: id }).pluck('id');
-      await this.#finish({ id, jobId, runIds });
+      await this.#finish(id, await this.candidates.subjectOf(id));
       this.#going.delete(id);
       this.ctx.log.info({ id }, 'a removal that was begun before is done');
     }
   }
 
-  async #finish({ id, jobId, runIds }: Subject): Promise<void> {
-    const { db } = this.ctx;
-    const jobIds = jobId === null ? [] : [jobId];
-    for (const belonging of MANY_OF_RUN) await deleteMany(db, belonging, runIds);
-    for (const belonging of MANY_OF_JOB) await deleteMany(db, belonging, jobIds);
-    for (const job of jobIds) await this.logs.remove(job);
-    await db.transaction((trx) => deleteRecords(trx, id, jobIds, runIds));
+  async #finish(id: string, subject: Subject): Promise<void> {
+    const { db, registered } = this.ctx;
+    const all = belongingsOf(registered.tables, subject);
+    for (const rows of all.filter(({ batched }) => batched)) await deleteInSlices(db, rows);
+    for (const jobId of subject.job) await this.logs.remove(jobId);
+    await db.transaction(async (trx) => {
+      for (const rows of all.filter(({ batched }) => !batched)) await deleteAtOnce(trx, rows);
+      await trx('removals').where({ id }).delete();
+    });
   }
-}
-
-async function deleteRecords(
-  trx: Db,
-  id: string,
-  jobIds: readonly string[],
-  runIds: readonly string[],
-): Promise<void> {
-  for (const belonging of FEW_OF_RUN) await deleteFew(trx, belonging, runIds);
-  for (const belonging of FEW_OF_JOB) await deleteFew(trx, belonging, jobIds);
-  await trx('runs').whereIn('id', runIds).delete();
-  await trx('jobs').whereIn('id', jobIds).delete();
-  await trx('removals').where({ id }).delete();
 }

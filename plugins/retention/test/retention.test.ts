@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Rig } from '../../runs/test/support/rig.js';
 import { retention } from '../src/index.js';
-import { FEW_OF_JOB, FEW_OF_RUN, HOLDINGS, MANY_OF_JOB, MANY_OF_RUN } from '../src/belongings.js';
+import { belongingsOf, keepersOf } from '../src/belongings.js';
 
 const DAY_MS = 86_400_000;
 
@@ -280,12 +280,41 @@ describe('POST /admin/gc', function () {
       });
     }
 
+    const JOB_AND_RUN = { run: ['run_a', 'run_b'], job: ['job_a'] };
+
     it('knows every table in which a job or a run is named', async () => {
-      const known = [...MANY_OF_RUN, ...MANY_OF_JOB, ...FEW_OF_RUN, ...FEW_OF_JOB].map(({ table }) => table);
+      const { tables } = rig.kernel.ctx.registered;
+      const known = [...belongingsOf(tables, JOB_AND_RUN), ...keepersOf(tables, JOB_AND_RUN)];
       const named = await tablesWith(rig, ['job_id', 'run_id', 'run_key', 'series_id']);
-      const others = ['jobs', 'runs', ...HOLDINGS];
-      expect([...named.keys()].filter((table) => !others.includes(table as never))).to.have.members([
-        ...new Set(known),
+      expect([...named.keys()]).to.have.members([...new Set(known.map(({ table }) => table))]);
+    });
+
+    it('removes rows before those that they belong to, the many before the few', () => {
+      const all = belongingsOf(rig.kernel.ctx.registered.tables, JOB_AND_RUN);
+      const inOrder = (wanted: boolean) =>
+        all.filter(({ batched }) => batched === wanted).map(({ table }) => table);
+      const metricsOfRun = ['metric_seq_ranges', 'metric_chunks', 'metric_series'];
+      expect(inOrder(true)).to.deep.equal(['events', ...metricsOfRun, 'checkpoints', 'events']);
+      expect(inOrder(false)).to.deep.equal([
+        ...['tokens', 'run_documents', 'run_tags', 'metric_runs', 'runs'],
+        ...['attempts', 'idempotency_keys', 'tokens', 'assigned_runs', 'jobs'],
+      ]);
+    });
+
+    it('says of nested rows which they are by those between them and the record', () => {
+      const { tables } = rig.kernel.ctx.registered;
+      const chunks = belongingsOf(tables, JOB_AND_RUN).filter(({ table }) => table === 'metric_chunks');
+      expect(chunks.map(({ where, bindings }) => [where, bindings])).to.deep.equal([
+        [
+          'series_id in (select id from metric_series where run_key in (select key from metric_runs where run_id in (?, ?)))',
+          ['run_a', 'run_b'],
+        ],
+      ]);
+      const keepers = keepersOf(tables, JOB_AND_RUN).map(({ table, where }) => `${table}: ${where}`);
+      expect(keepers).to.have.members([
+        'slots: job_id in (?) and true',
+        'cpu_claims: job_id in (?) and true',
+        `jobs: checkpoint_id in (select id from checkpoints where run_id in (?, ?)) and status in ('QUEUED', 'DISPATCHING', 'RUNNING', 'LOST')`,
       ]);
     });
 

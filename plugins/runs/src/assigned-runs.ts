@@ -6,39 +6,19 @@ export interface Destination extends AttemptKey {
   readonly node_id: string;
 }
 
-type AssignedRow = Destination & { run_id: string };
+type AssignedRow = Destination & { readonly run_id: string };
 
 /**
  * The run that the process of this attempt reports to on this node; `newRunId` is assigned when there is none yet. An attempt that is
  * dispatched twice to one node has one process there, and so one run. On two nodes it may have two processes, whose points must not mix.
  */
-export async function assignRun(
-  db: Db,
-  { job_id, attempt, node_id }: Destination,
-  newRunId: string,
-): Promise<string> {
-  const row: AssignedRow = { run_id: newRunId, job_id, attempt, node_id };
+export async function assignRun(db: Db, to: Destination, newRunId: string): Promise<string> {
+  const row: AssignedRow = { run_id: newRunId, ...to };
   await db<AssignedRow>('assigned_runs').insert(row).onConflict(['job_id', 'attempt', 'node_id']).ignore();
-  return (await findAssigned(db, row)) ?? newRunId;
+  return (await findAssigned(db, to))?.run_id ?? newRunId;
 }
 
-export async function findAssigned(
-  db: Db,
-  { job_id, attempt, node_id }: Destination,
-): Promise<string | null> {
-  const row = await db<AssignedRow>('assigned_runs').where({ job_id, attempt, node_id }).first('run_id');
-  return row?.run_id ?? null;
-}
-
-/** The node of the attempt that the run was assigned to. */
-export async function findNode(db: Db, runId: string): Promise<string | null> {
-  const row = await db<AssignedRow>('assigned_runs').where({ run_id: runId }).first('node_id');
-  return row?.node_id ?? null;
-}
-
-export async function isAssigned(db: Db, { job_id, attempt }: AttemptKey, runId: string): Promise<boolean> {
-  return (
-    (await db<AssignedRow>('assigned_runs').where({ run_id: runId, job_id, attempt }).first('run_id')) !==
-    undefined
-  );
+/** The assignment with these columns. */
+export async function findAssigned(db: Db, known: Partial<AssignedRow>): Promise<AssignedRow | undefined> {
+  return db<AssignedRow>('assigned_runs').where(known).first();
 }

@@ -1,7 +1,7 @@
 import { isTerminal, type AttemptKey, type Job, type Run, type RunStatus } from '@svc/contract';
 import type { Tx } from '@svc/kernel';
 import type { JobAddition, JobTransition } from '@svc/plugin-jobs';
-import { findAssigned, isAssigned } from './assigned-runs.js';
+import { findAssigned } from './assigned-runs.js';
 import { finishedEvent, abandonedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import {
@@ -49,7 +49,8 @@ function hasProcess({ status, started_at }: Job): boolean {
  */
 async function ensureJobRun(parts: RunParts, tx: Tx, job: Job, at: number): Promise<string | null> {
   const { id: job_id, attempt, node_id } = job;
-  const id = node_id === null ? job.run_id : await findAssigned(tx, { job_id, attempt, node_id });
+  const given = node_id === null ? job : await findAssigned(tx, { job_id, attempt, node_id });
+  const id = given?.run_id ?? null;
   if (id === null || (await findRun(tx, id))) return id;
   if (!hasProcess(job)) return null;
   const run: Run = { ...newJobRun(job, at), id };
@@ -69,11 +70,11 @@ export async function ensureReportedRun(
   id: string,
   at: number,
 ): Promise<Run | null> {
-  const job = await jobs.lock(tx, key.job_id);
-  if (!job || !(await isAssigned(tx, key, id))) return null;
+  const { job_id, attempt } = key;
+  const job = await jobs.lock(tx, job_id);
+  if (!job || !(await findAssigned(tx, { run_id: id, job_id, attempt }))) return null;
   const found = await findRun(tx, id);
   if (found) return found;
-  const { attempt } = key;
   const status = toRunStatus(job, attempt);
   const run: Run = {
     ...newJobRun(job, at),

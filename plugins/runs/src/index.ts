@@ -3,7 +3,7 @@ import { authRef } from '@svc/plugin-auth';
 import { eventsRef, findSubject } from '@svc/plugin-events';
 import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
-import { findNode } from './assigned-runs.js';
+import { findAssigned } from './assigned-runs.js';
 import { syncRunsWithJob } from './attempt-runs.js';
 import { runChanged } from './hooks.js';
 import { IngestTargetCache } from './ingest-target-cache.js';
@@ -11,12 +11,12 @@ import { runsMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
 import { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
-import { countRuns, findRun, moveExperimentRuns, raiseProgress } from './run-store.js';
+import { haveTag } from './run-search.js';
+import { countRuns, findRun, moveExperimentRuns, raiseProgress, runsOfJob } from './run-store.js';
 import { runsRef } from './service.js';
 
 export * from './hooks.js';
 export * from './service.js';
-export { runsMigrations } from './migrations.js';
 
 export const runs = definePlugin({
   name: 'runs',
@@ -32,6 +32,12 @@ export const runs = definePlugin({
     const operations = new RunOperations(ctx, parts);
     const targets = new IngestTargetCache(parts.auth, (caller, id) => operations.requireTarget(caller, id));
     ctx.migrations(runsMigrations);
+    ctx.owns(
+      { table: 'runs', kind: 'run', of: { job_id: 'job' } },
+      { table: 'assigned_runs', key: ['run_id'], of: { job_id: 'job' } },
+      { table: 'run_documents', key: ['run_id'], of: { run_id: 'run' } },
+      { table: 'run_tags', key: ['run_id', 'tag'], of: { run_id: 'run' } },
+    );
     ctx.declare(runChanged);
     ctx.tap(countUsage, async ({ db, level, ids, noun = 'runs' }) =>
       noun === 'runs' ? { noun, counts: await countRuns(db, level, ids) } : undefined,
@@ -44,11 +50,17 @@ export const runs = definePlugin({
     ctx.tap(jobTransition, (transition) => syncRunsWithJob(parts, transition));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, operations, parts));
     ctx.provide(runsRef, {
-      get: findRun,
+      async givenTo(db, destination) {
+        const given = await findAssigned(db, destination);
+        return given ? findRun(db, given.run_id) : null;
+      },
       require: requireRun,
       requireIngest: (caller, id) => operations.requireIngest(caller, id),
       requireTarget: (caller, id) => targets.require(caller, id),
-      nodeOf: findNode,
+      nodeOf: async (db, run_id) => (await findAssigned(db, { run_id }))?.node_id ?? null,
+      ofJob: runsOfJob,
+      query: (db) => db('runs').whereNull('job_id').select('id', 'name', 'status', 'finished_at'),
+      haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),
       finish: (caller, id, status) => operations.finish(caller, id, status),
       touchProgress: raiseProgress,

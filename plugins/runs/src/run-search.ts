@@ -23,6 +23,15 @@ export async function replaceTags(db: Db, runId: string, tags: readonly string[]
   await insertTags(db, runId, tags);
 }
 
+export async function haveTag(db: Db, runIds: readonly string[], tag: string): Promise<boolean> {
+  return (
+    (await db('run_tags')
+      .whereIn('run_id', [...runIds])
+      .where({ tag })
+      .first('tag')) !== undefined
+  );
+}
+
 export async function insertTags(db: Db, runId: string, tags: readonly string[]): Promise<void> {
   if (tags.length > 0) await db('run_tags').insert(tags.map((tag) => ({ run_id: runId, tag })));
 }

@@ -74,6 +74,10 @@ export async function runsOfAttempt(
   return rows.map(fromRow);
 }
 
+export async function runsOfJob(db: Db, jobId: string): Promise<Pick<Run, 'id' | 'status'>[]> {
+  return runs(db).where({ job_id: jobId }).select('id', 'status');
+}
+
 export async function countOfAttempt(db: Db, jobId: string, attempt: number): Promise<number> {
   const [row] = await runs(db).where({ job_id: jobId, attempt }).count({ count: '*' });
   return Number(row?.['count'] ?? 0);

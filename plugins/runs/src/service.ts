@@ -1,6 +1,7 @@
 import type { BodyOf, Run, RunStatus, routes } from '@svc/contract';
 import { serviceRef, type Caller, type Db } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
+import type { Destination } from './assigned-runs.js';
 
 /** The progress of a run: the highest step and epoch seen; null leaves the stored value. */
 export interface RunProgress {
@@ -10,8 +11,8 @@ export interface RunProgress {
 
 /** The returned runs contain only a part of a large config or environment, as lists do. */
 export interface Runs {
-  /** `id` in canonical form. */
-  get(db: Db, id: string): Promise<Run | null>;
+  /** The run that the process of an attempt was given on a node, once it is there. Ids in canonical form. */
+  givenTo(db: Db, destination: Destination): Promise<Run | null>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Run>;
   /** The run, if the caller may write its points, events and checkpoints. Any form of id; throws not_found, forbidden. */
@@ -20,6 +21,12 @@ export interface Runs {
   requireTarget(caller: Caller, id: string): Promise<IngestTarget>;
   /** The node of the attempt that the run was assigned to; null for a run that a training created itself. `id` in canonical form. */
   nodeOf(db: Db, id: string): Promise<string | null>;
+  /** `jobId` in canonical form. */
+  ofJob(db: Db, jobId: string): Promise<Pick<Run, 'id' | 'status'>[]>;
+  /** Of runs without a job, as `Jobs.query`. */
+  query(db: Db): ReturnType<Db>;
+  /** Whether one of them has the tag. */
+  haveTag(db: Db, ids: readonly string[], tag: string): Promise<boolean>;
   /** Changes the fields of the run that the caller may change. Any form of id; throws not_found, forbidden. */
   update(caller: Caller, id: string, fields: BodyOf<typeof routes.updateRun>): Promise<Run>;
   /** Ends the run; may be repeated with the same status. Throws conflict when it has ended with another one, not_found, forbidden. */

@@ -1,7 +1,7 @@
 import { fromJson } from '@svc/kernel';
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { runsMigrations } from '../src/index.js';
+import { runsMigrations } from '../src/migrations.js';
 import { Rig } from './support/rig.js';
 
 eachDatabase((database) => {

@@ -26,6 +26,7 @@ export const snapshots = definePlugin({
       uploads: UPLOADS,
     };
     ctx.migrations(snapshotsMigrations);
+    ctx.owns({ table: 'snapshots', key: ['sha256'] });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, limits));
     ctx.tap(jobAdmit, async ({ snapshot }, _caller, issues) => {
       if (snapshot !== null && (await store.find(ctx.db, snapshot)) === null)

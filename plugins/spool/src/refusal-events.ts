@@ -57,7 +57,7 @@ export class RefusalEvents {
       severity: 'warning' as const,
       data: { attempt, file, refused: count, reason, node_id: from.id },
     };
-    const run = known.run_id === null ? null : await runs.get(db, known.run_id);
+    const run = await runs.givenTo(db, { job_id, attempt, node_id: from.id });
     if (run) {
       await events.report(run, { body, key: `spool-refused-attempt-${attempt}` });
     } else {

@@ -25,6 +25,7 @@ const keeperOf = (noun: string) =>
             }),
         },
       ]);
+      ctx.owns({ table: `test_${noun}` });
       ctx.tap(countUsage, async ({ db, level, ids, noun: wanted = noun }) => {
         if (wanted !== noun) return undefined;
         const rows = await db(`test_${noun}`)
