@@ -2,7 +2,7 @@ import type { AttemptKey, Job } from '@svc/contract';
 import type { PluginContext, Timer } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import { attemptPrepare, type AttemptPlan } from './hooks.js';
-import type { AttemptRow, JobRow } from './job-row.js';
+import type { JobRow } from './job-row.js';
 import { lockAttemptRow } from './job-store.js';
 import type { Timing } from './options.js';
 import { FAILED_HERE } from './pending-reason.js';
@@ -96,7 +96,6 @@ export class Dispatcher {
     try {
       const plan = await this.#plan(job, node);
       if (!plan) return;
-      await this.ctx.db<AttemptRow>('attempts').where(key).update({ run_id: plan.run_id });
       // A cancel that came meanwhile had nothing to stop: it takes effect here.
       if (pending.isWanted && this.#send(plan, node, pending)) return;
       await this.#takeBack(key, node, {

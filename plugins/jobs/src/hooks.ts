@@ -41,7 +41,7 @@ export type QueuedJob = Pick<
   | 'queued_at'
 >;
 
-/** An attempt that is about to be dispatched. `env` is the environment of the process; only the runner reads `runner_plan`. */
+/** An attempt that is about to be dispatched. Its process gets `run_id` and the environment `env`; only the runner reads `runner_plan`. */
 export interface AttemptPlan {
   readonly job: Job;
   readonly attempt: number;

@@ -103,15 +103,15 @@ export function toJob(row: JobRow): Job {
   };
 }
 
-/** The attempt for callers: a queued attempt has no node, and an attempt that never started has no run. */
+/** The attempt for callers: a queued attempt has no node. */
 export function toJobAttempt(row: AttemptRow): JobAttempt {
-  const { attempt, status, exit_code, failure_reason, failure_message, started_at, finished_at } = row;
-  const hasRun = started_at !== null || status === 'SUCCEEDED';
+  const { attempt, status, run_id, exit_code, failure_reason, failure_message, started_at, finished_at } =
+    row;
   return {
     attempt,
     status,
     node_id: status === 'QUEUED' ? null : row.node_id,
-    run_id: hasRun ? row.run_id : null,
+    run_id,
     exit_code,
     failure_reason,
     failure_message,
@@ -125,6 +125,7 @@ export function toAttemptColumns(row: JobRow) {
   return {
     job_id: row.id,
     attempt: row.attempt,
+    run_id: row.run_id,
     node_id: row.node_id,
     gpu_indices: row.gpu_indices,
     status: row.status,

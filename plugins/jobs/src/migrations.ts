@@ -97,6 +97,18 @@ export const jobsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    // An attempt used to have the run that its process would get from its dispatch on, and was shown with it only once its agent had reported the
+    // start. Now it has the run of its job, as soon as the job has one.
+    name: '0005-run-of-attempt',
+    async up(db) {
+      await db.raw(`update attempts set run_id = null
+        where run_id is not null and started_at is null and status <> 'SUCCEEDED'`);
+      await db.raw(`update attempts set run_id =
+          (select jobs.run_id from jobs where jobs.id = attempts.job_id and jobs.attempt = attempts.attempt)
+        where run_id is null`);
+    },
+  },
 ];
 
 /** A job that had not left the queue yet had no row of its attempt. */

@@ -104,14 +104,12 @@ export class Reports {
   /** Stores that the process has started, if that is new. Returns the job's row after that. */
   async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<JobRow | null> {
     let seen = null as JobRow | null;
-    const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
+    const change = await this.transitions.apply(key.job_id, (row, _trx, at) => {
       seen = row;
       const isNew =
         row.status === 'DISPATCHING' ||
         (row.status === 'LOST' && (report.state === 'running' || row.started_at === null));
-      if (!isAttemptAt(row, key, node) || !isNew) return null;
-      const sent = await getAttemptRow(trx, key);
-      return sent && startedStep(row, sent, report, node, at);
+      return isAttemptAt(row, key, node) && isNew ? startedStep(row, report, node, at) : null;
     });
     return seen && { ...seen, ...(change && { status: change.after.status }) };
   }

@@ -24,7 +24,7 @@ export function claimStep(nodes: Nodes, placement: Placement, at: number): Step 
   return {
     trigger: 'claim',
     set: { ...heldBy(node.id, gpu_indices), dispatched_at: at },
-    attempt: { run_id: null, accepted_at: null },
+    attempt: { accepted_at: null },
     slots: (trx) => nodes.claim(trx, { node_id: node.id, gpu_indices, job_id, attempt, isExternal }),
   };
 }
@@ -37,19 +37,13 @@ export function adoptStep(sent: AttemptRow, holding: Holding): Step {
   };
 }
 
-export function startedStep(
-  job: JobRow,
-  sent: AttemptRow,
-  report: AttemptReport,
-  node: AgentNode,
-  at: number,
-): Step {
+export function startedStep(job: JobRow, report: AttemptReport, node: AgentNode, at: number): Step {
   const isFound = job.status === 'LOST';
   const startedAt = job.started_at ?? within(report.started_at ?? at, job.dispatched_at ?? 0, at);
   const cleared = { failure_reason: null, failure_message: null, retry_at: null };
   return {
     trigger: isFound ? 'found' : 'started',
-    set: { run_id: sent.run_id, started_at: startedAt, ...(isFound && cleared) },
+    set: { started_at: startedAt, ...(isFound && cleared) },
     event: (after) => (isFound ? foundEvent(after, node.name) : startedEvent(after, node.name)),
   };
 }

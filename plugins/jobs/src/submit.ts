@@ -5,7 +5,7 @@ import { checkRunner, toDraft } from './draft.js';
 import { jobAdmit, jobDraft } from './hooks.js';
 import { findRepeated, rememberKey, type IdempotencyKey } from './idempotency.js';
 import { queuedEvent } from './job-events.js';
-import { toAttemptColumns, type AttemptRow, type JobRow } from './job-row.js';
+import type { JobRow } from './job-row.js';
 import { getJob } from './job-store.js';
 import { JUST_QUEUED } from './pending-reason.js';
 import type { Transitions } from './transition.js';
@@ -77,7 +77,7 @@ export class Submitter {
       const at = this.ctx.clock.now();
       const row = await this.#insert(tx, draft, at);
       if (key) await rememberKey(tx, key, row.id, at);
-      return this.transitions.record(tx, row, null, at, queuedEvent);
+      return this.transitions.record(tx, row, null, at, { event: queuedEvent });
     });
   }
 
@@ -129,7 +129,6 @@ export class Submitter {
       head_since: null,
     };
     await trx<JobRow>('jobs').insert(row);
-    await trx<AttemptRow>('attempts').insert(toAttemptColumns(row));
     return row;
   }
 }

@@ -43,17 +43,21 @@ export class Transitions {
     }
   }
 
-  /** To be called in the transaction that has stored the row: fires the hooks and appends the event. Returns the changed job. */
-  async record(tx: Tx, row: JobRow, before: Job | null, at: number, event?: Step['event']): Promise<Job> {
+  /** To be called in the transaction that has stored the row: fires the hooks, stores the attempt and appends the event. Returns the changed job. */
+  async record(
+    tx: Tx,
+    row: JobRow,
+    before: Job | null,
+    at: number,
+    { event, attempt }: Pick<Step, 'event' | 'attempt'>,
+  ): Promise<Job> {
     const stored = toJob(row);
     const additions = await this.ctx.fire(jobTransition, { tx, before, after: stored, at });
     const after: Job = Object.assign({}, stored, ...additions);
-    if (after.run_id !== row.run_id) {
-      await tx<JobRow>('jobs').where({ id: row.id }).update({ run_id: after.run_id });
-      await tx<AttemptRow>('attempts')
-        .where({ job_id: row.id, attempt: row.attempt })
-        .update({ run_id: after.run_id });
-    }
+    const { run_id } = after;
+    if (run_id !== row.run_id) await tx<JobRow>('jobs').where({ id: row.id }).update({ run_id });
+    const history = { ...toAttemptColumns({ ...row, run_id }), ...attempt };
+    await tx<AttemptRow>('attempts').insert(history).onConflict(['job_id', 'attempt']).merge();
     const draft = event ? await omitRepeatedRunEnd(this.events, tx, event(after)) : null;
     if (draft) await this.events.append(tx, draft, at);
     tx.afterCommit(() => this.ctx.fire(jobChanged, { before, after }));
@@ -75,9 +79,7 @@ export class Transitions {
     if (step.slots && !(await step.slots(tx))) throw new SlotsUnavailable();
     const next: JobRow = { ...row, ...columns };
     if (next.attempt !== row.attempt) await closeAttempt(tx, row, at);
-    const history = { ...toAttemptColumns(next), ...step.attempt };
-    await tx<AttemptRow>('attempts').insert(history).onConflict(['job_id', 'attempt']).merge();
     const before = toJob(row);
-    return { before, after: await this.record(tx, next, before, at, step.event) };
+    return { before, after: await this.record(tx, next, before, at, step) };
   }
 }

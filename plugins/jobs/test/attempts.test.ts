@@ -2,18 +2,12 @@ import { newId, type JobAttempt } from '@svc/contract';
 import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { jobsMigrations } from '../src/migrations.js';
-import { attemptPrepare } from '../src/hooks.js';
-import { EXIT_OK, KILLED, Lab, tapping } from './support/lab.js';
+import { EXIT_OK, KILLED, Lab, numberingRuns } from './support/lab.js';
 
 const NOTHING_YET = {
   ...{ node_id: null, run_id: null, exit_code: null, failure_reason: null, failure_message: null },
   ...{ started_at: null, finished_at: null },
 };
-
-/** Gives each attempt the id of a run, as the runs plugin does. */
-const numberingRuns = tapping('numbering-runs', (ctx) => {
-  ctx.tap(attemptPrepare, (plan) => ({ ...plan, run_id: `run_${plan.attempt}` }));
-});
 
 describe('GET /jobs/{job_id}/attempts', () => {
   eachDatabase((database) => {
@@ -148,6 +142,32 @@ describe('GET /jobs/{job_id}/attempts', () => {
       const next = (await lab.attempts(job.id))[1];
       expect(first?.finished_at).to.equal(next?.dispatched_at);
       expect(await attemptsOf(waiting.id)).to.deep.equal([{ attempt: 1, status: 'QUEUED', ...NOTHING_YET }]);
+    });
+
+    it('has from before the run that its job has, and none that its process was only to be given', async () => {
+      const agent = await lab.agent();
+      const job = await lab.submit({ max_attempts: 1 });
+      agent.ended(await agent.start(), { kind: 'exited', code: 3 });
+      await lab.reach(job.id, 'FAILED');
+      await lab.request('POST', `/jobs/${job.id}/retry`);
+      agent.ended(await agent.take('dispatch', { attempt: 2 }), {
+        kind: 'dispatch_failed',
+        message: 'no such file',
+      });
+      await lab.when(job.id, ({ attempt, status }) => attempt === 2 && status === 'FAILED');
+      const { db } = lab.kernel;
+      const runsOf = async () => (await attemptsOf(job.id)).map(({ run_id }) => run_id);
+      const migrate = () => {
+        const migration = jobsMigrations.find(({ name }) => name === '0005-run-of-attempt');
+        return db.transaction((trx) => migration!.up(trx));
+      };
+      expect(await runsOf()).to.deep.equal([null, 'run_1']);
+      await db('attempts').where({ attempt: 2 }).update({ run_id: 'run_2' });
+      await migrate();
+      expect(await runsOf()).to.deep.equal([null, 'run_1']);
+      await db('jobs').update({ run_id: 'run_2' });
+      await migrate();
+      expect(await runsOf()).to.deep.equal(['run_2', 'run_1']);
     });
   });
 

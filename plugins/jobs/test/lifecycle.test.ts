@@ -3,25 +3,17 @@ import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { attemptPrepare } from '../src/hooks.js';
-import { EXIT_OK, Lab, tapping, virtualSlots } from './support/lab.js';
+import { EXIT_OK, Lab, numberingRuns, tapping, virtualSlots } from './support/lab.js';
 
 describe('the life of a job', () => {
   eachDatabase((database) => {
     let lab: Lab;
-    let prepared = 0;
-    /** As the runs and auth plugins do. */
+    /** As the auth plugin does. */
     const prepare = tapping('prepare', (ctx) => {
-      ctx.tap(attemptPrepare, (plan) => ({
-        ...plan,
-        run_id: `run_${++prepared}`,
-        env: { ...plan.env, SVC_TOKEN: 'svc_sdk_x' },
-      }));
+      ctx.tap(attemptPrepare, (plan) => ({ ...plan, env: { ...plan.env, SVC_TOKEN: 'svc_sdk_x' } }));
     });
 
-    beforeEach(async () => {
-      prepared = 0;
-      lab = await Lab.open({ database, plugins: [prepare] });
-    });
+    beforeEach(async () => void (lab = await Lab.open({ database, plugins: [numberingRuns, prepare] })));
     afterEach(() => lab.close());
 
     it('goes from QUEUED over DISPATCHING and RUNNING to SUCCEEDED', async () => {

@@ -267,6 +267,8 @@ describe('runs of a job', () => {
       await rig.reach(job.id, 'LOST');
       await rig.post(`/jobs/${job.id}/cancel`);
       expect((await rig.reach(job.id, 'CANCELLED')).run_id).to.equal(run_id);
+      const [attempt] = (await rig.get(`/jobs/${job.id}/attempts`)).body.items;
+      expect(attempt).to.include({ status: 'CANCELLED', started_at: null, run_id });
       expect(await statusesOf(job.id)).to.deep.equal(['CANCELLED']);
       expect(await endsOf(job.id)).to.deep.equal([`${run_id} warning CANCELLED`]);
       await lostAgent.close();

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jobChanged } from '../../src/hooks.js';
+import { attemptPrepare, jobChanged, jobTransition } from '../../src/hooks.js';
 import { jobs, jobsRef, type Jobs } from '../../src/index.js';
 import type { AttemptRow } from '../../src/job-row.js';
 
@@ -142,6 +142,14 @@ export class Lab {
 export function tapping(name: string, setup: (ctx: PluginContext) => void): Plugin {
   return definePlugin({ name, requires: ['jobs'], setup })();
 }
+
+/** Gives each attempt a run, as the runs plugin does: its process is told which, and it is there once the process is. */
+export const numberingRuns = tapping('numbering-runs', (ctx) => {
+  ctx.tap(attemptPrepare, (plan) => ({ ...plan, run_id: `run_${plan.attempt}` }));
+  ctx.tap(jobTransition, ({ after }) =>
+    after.started_at === null ? undefined : { run_id: `run_${after.attempt}` },
+  );
+});
 
 /** A directory for two servers one after the other; `remove` it at the end. */
 export function createDataDir(): { path: string; remove: () => void } {
