@@ -1,20 +1,27 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { SourceTree } from './source-tree.js';
 
 const LEVEL = 1;
+/** Each is compressed by itself, so that all processors take part: a gzip may have several members. */
+const MEMBER_BYTES = 4 * 1024 * 1024;
+const MEMBERS_AT_ONCE = 4;
+/** Files that are read at the same time. */
+const JOBS = 16;
+const compressMember = promisify(gzip);
 
-/** Writes the tree as a gzipped tar and answers its SHA-256. Times are left out: the same files make the same archive. */
+/** Writes the tree as a gzipped tar and returns its SHA-256. Times are left out: the same files make the same archive. */
 export async function writeArchive({ root, files }: SourceTree, target: string): Promise<string> {
   const { create } = await import('tar');
-  const options = { cwd: root, portable: true, noMtime: true, noDirRecurse: true };
+  const options = { cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS };
   const archive = create(
     options,
     files.map(({ name }) => `./${name}`),
-  );
+  ) as AsyncIterable<Buffer>;
   const hash = createHash('sha256');
   const hashing = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -22,11 +29,32 @@ export async function writeArchive({ root, files }: SourceTree, target: string):
       done(null, chunk);
     },
   });
-  await pipeline(
-    Readable.from(archive as AsyncIterable<Buffer>),
-    createGzip({ level: LEVEL }),
-    hashing,
-    createWriteStream(target, { mode: 0o600 }),
-  );
+  await pipeline(compress(archive), hashing, createWriteStream(target, { mode: 0o600 }));
   return hash.digest('hex');
+}
+
+async function* compress(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const members: Promise<Buffer>[] = [];
+  for await (const block of inBlocks(chunks)) {
+    members.push(compressMember(block, { level: LEVEL }));
+    if (members.length > MEMBERS_AT_ONCE) yield await (members.shift() as Promise<Buffer>);
+  }
+  for (const member of members) yield await member;
+}
+
+/** Of MEMBER_BYTES each; the last may be smaller. Equal trees have equal blocks, however they were read. */
+async function* inBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    rest.push(chunk);
+    bytes += chunk.length;
+    if (bytes < MEMBER_BYTES) continue;
+    const whole = Buffer.concat(rest);
+    const end = whole.length - (whole.length % MEMBER_BYTES);
+    for (let at = 0; at < end; at += MEMBER_BYTES) yield whole.subarray(at, at + MEMBER_BYTES);
+    rest = [whole.subarray(end)];
+    bytes = whole.length - end;
+  }
+  yield Buffer.concat(rest);
 }
