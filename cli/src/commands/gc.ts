@@ -132,8 +132,9 @@ function toSum({
   return `${jobs} jobs, ${runs} runs, ${points} points, ${checkpoints} checkpoint records, ${events} events, ${log_files} logs (${toSize(log_bytes)})`;
 }
 
-function toOrphans({ events, log_files, log_bytes }: GarbageReport['orphans']): string {
-  return `${events} events, ${log_files} logs (${toSize(log_bytes)})`;
+function toOrphans({ events, log_files, log_bytes, ...rest }: GarbageReport['orphans']): string {
+  const snapshots = `${rest.snapshots} snapshots (${toSize(rest.snapshot_bytes)})`;
+  return `${events} events, ${log_files} logs (${toSize(log_bytes)}), ${snapshots}`;
 }
 
 const COLUMNS: readonly Column<Removal>[] = [

@@ -34,7 +34,13 @@ export const GarbageReport = strict(
     /** What goes, or has gone, oldest first; the totals count more than are listed when there are very many. */
     items: Type.Array(Removal),
     totals: strict(RemovalCounts),
-    orphans: strict({ events: Type.Integer(), log_files: Type.Integer(), log_bytes: Type.Integer() }),
+    orphans: strict({
+      events: Type.Integer(),
+      log_files: Type.Integer(),
+      log_bytes: Type.Integer(),
+      snapshots: Type.Integer({ description: 'Uploaded source trees that no job names any more.' }),
+      snapshot_bytes: Type.Integer(),
+    }),
     /** Finished long enough ago, and spared for the tag. */
     kept: Type.Integer(),
     freed_bytes: Type.Integer({ description: 'By which the files of the database have become smaller.' }),

@@ -37,6 +37,7 @@ describe('the life of a job', () => {
         plan: { command: ['python3', 'train.py'] },
         env: { LR: '3e-4', SVC_JOB_ID: job.id, SVC_ATTEMPT: '1', SVC_TOKEN: 'svc_sdk_x' },
         working_dir: '/data',
+        snapshot: null,
         gpu_indices: [0],
         kill_grace_ms: 10_000,
       });

@@ -23,7 +23,7 @@ export interface CollectOrder {
 }
 
 export interface Parts {
-  readonly ctx: Pick<PluginContext, 'db' | 'registered'>;
+  readonly ctx: Pick<PluginContext, 'db' | 'fire' | 'registered'>;
   readonly candidates: Candidates;
   readonly logs: LogFolders;
   readonly metrics: Metrics;

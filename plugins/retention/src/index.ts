@@ -9,10 +9,12 @@ import { Candidates } from './candidates.js';
 import { collect } from './collect.js';
 import { toCriteria, type GarbageOrder } from './criteria.js';
 import { LogFolders } from './log-folders.js';
+import { removeOrphans } from './hooks.js';
 import { retentionMigrations } from './migrations.js';
 import { Remover } from './removal.js';
 import { retentionRef } from './service.js';
 
+export * from './hooks.js';
 export * from './service.js';
 export type { GarbageOrder } from './criteria.js';
 
@@ -49,6 +51,7 @@ export const retention = definePlugin({
 
     ctx.migrations(retentionMigrations);
     ctx.owns({ table: 'removals' });
+    ctx.declare(removeOrphans);
     ctx.provide(retentionRef, { collectGarbage });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       routes.add(contract.collectGarbage, async ({ body, signal }) => ok(await collectGarbage(body, signal))),

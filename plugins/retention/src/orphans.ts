@@ -1,21 +1,22 @@
+import type { GarbageReport } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import { orphansOf } from './belongings.js';
-import { NO_LOGS, type LogCount, type LogFolders } from './log-folders.js';
+import { removeOrphans } from './hooks.js';
+import { NO_LOGS, type LogFolders } from './log-folders.js';
 import { countRows, deleteInSlices } from './rows.js';
 
-export interface OrphanCount extends LogCount {
-  readonly events: number;
-}
+type OrphanCount = GarbageReport['orphans'];
 
-export const NO_ORPHANS: OrphanCount = { events: 0, ...NO_LOGS };
+export const NO_ORPHANS: OrphanCount = { events: 0, ...NO_LOGS, snapshots: 0, snapshot_bytes: 0 };
 
 const ASKED_AT_ONCE = 500;
 
 type Tables = Pick<PluginContext, 'db' | 'registered'>;
+type Around = Tables & Pick<PluginContext, 'fire'>;
 
 /** What belongs to nothing any more and is older than `before`: logs of a job that a restored database does not know, for example. */
 export async function clearOrphans(
-  ctx: Tables,
+  ctx: Around,
   logs: LogFolders,
   before: number,
   { dryRun }: { readonly dryRun: boolean },
@@ -31,7 +32,8 @@ export async function clearOrphans(
     counted = { log_files: counted.log_files + log_files, log_bytes: counted.log_bytes + log_bytes };
     if (!dryRun) await logs.remove(jobId);
   }
-  return { events, ...counted };
+  const others = await ctx.fire(removeOrphans, { before, dryRun });
+  return Object.assign({ ...NO_ORPHANS, events, ...counted }, ...others) as OrphanCount;
 }
 
 async function orphanedFolders(

@@ -27,15 +27,23 @@ export class Remover {
   async remove(candidate: Candidate, criteria: Criteria): Promise<boolean> {
     const { id } = candidate;
     this.#going.add(id);
-    const decided = await this.ctx.db.transaction(async (trx) => {
+    const decided = await this.#decide(candidate, criteria).catch((error: unknown) => {
+      this.#going.delete(id);
+      throw error;
+    });
+    if (decided) await this.#finish(id, decided.subject);
+    this.#going.delete(id);
+    return decided !== null;
+  }
+
+  #decide(candidate: Candidate, criteria: Criteria): Promise<Candidate | null> {
+    const { id } = candidate;
+    return this.ctx.db.transaction(async (trx) => {
       const locked = await this.candidates.lock(trx, candidate, criteria);
       if (locked)
         await trx('removals').insert({ id, decided_at: this.ctx.clock.now() }).onConflict().ignore();
       return locked;
     });
-    if (decided) await this.#finish(id, decided.subject);
-    this.#going.delete(id);
-    return decided !== null;
   }
 
   /** What has been decided before and did not come to its end; known to `isGoing` when the promise resolves. */

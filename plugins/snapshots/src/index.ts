@@ -1,12 +1,14 @@
 import { MIB } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
-import { jobAdmit } from '@svc/plugin-jobs';
+import { jobAdmit, jobsRef } from '@svc/plugin-jobs';
+import { removeOrphans } from '@svc/plugin-retention';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { snapshotsMigrations } from './migrations.js';
 import { snapshotsOptions } from './options.js';
 import { PARTIAL } from './receive.js';
 import { addRoutes } from './routes.js';
+import { removeUnused } from './remove-unused.js';
 import { SnapshotStore } from './store.js';
 
 /** Each holds a thread and the memory of what it inspects. */
@@ -16,8 +18,10 @@ const UPLOADS = 4;
 export const snapshots = definePlugin({
   name: 'snapshots',
   requires: ['jobs'],
+  uses: ['retention'],
   options: snapshotsOptions,
   setup(ctx, { max_mb, max_unpacked_mb, max_files: maxFiles }) {
+    const jobs = ctx.use(jobsRef);
     const store = new SnapshotStore(join(ctx.config.dataDir, 'snapshots'));
     const limits = {
       bodyLimitBytes: max_mb * MIB,
@@ -32,6 +36,7 @@ export const snapshots = definePlugin({
       if (snapshot !== null && (await store.find(ctx.db, snapshot)) === null)
         issues.add('snapshot', `there is no snapshot ${snapshot}: upload it first (POST /api/v1/snapshots)`);
     });
+    ctx.tap(removeOrphans, (order) => removeUnused(ctx.db, store, jobs, order));
     ctx.ready(() => removePartials(store.directory));
   },
 });

@@ -3,9 +3,14 @@ import { createTestKernel, eachDatabase, fakeClock, type TestKernel } from '@svc
 import { auth, createToken } from '@svc/plugin-auth';
 import { events } from '@svc/plugin-events';
 import { jobs } from '@svc/plugin-jobs';
+import { logs } from '@svc/plugin-logs';
+import { metricDefinitions } from '@svc/plugin-metric-definitions';
+import { metrics } from '@svc/plugin-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { projects } from '@svc/plugin-projects';
+import { retention } from '@svc/plugin-retention';
 import { runnerProcess } from '@svc/plugin-runner-process';
+import { runs } from '@svc/plugin-runs';
 import { expect } from 'chai';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +35,20 @@ eachDatabase((database) => {
 
     before(async () => {
       const limits = { max_mb: 1, max_unpacked_mb: 8, max_files: 50 };
-      const plugins = [auth(), projects(), events(), nodes(), jobs(), runnerProcess(), snapshots(limits)];
+      const plugins = [
+        ...[
+          auth(),
+          projects(),
+          events(),
+          nodes(),
+          jobs(),
+          runnerProcess(),
+          logs(),
+          runs(),
+          metricDefinitions(),
+        ],
+        ...[metrics(), retention(), snapshots(limits)],
+      ];
       kernel = await createTestKernel({ plugins, database, clock });
       for (const scope of ['read', 'write', 'sdk', 'agent'] as const) {
         const draft = { name: scope, scope, expires_at: null };
@@ -178,6 +196,27 @@ eachDatabase((database) => {
         expect(status).to.equal(422);
         expect(JSON.stringify(body)).to.contain('leave one of them out');
       });
+    });
+
+    it('go with the garbage once they are old and no job names them', async () => {
+      const { body: used } = await upload(toArchive([{ path: 'used', content: 'x' }]));
+      const { body: unused } = await upload(toArchive([{ path: 'unused', content: 'x' }]));
+      const job = await kernel.request('POST', '/jobs', {
+        token: tokens.write,
+        body: { command: ['true'], snapshot: used.sha256 },
+      });
+      expect(job.status).to.equal(201);
+      await clock.advance(2000);
+      const collect = async (body: object) =>
+        (await kernel.request('POST', '/admin/gc', { token: tokens.write, body })).body.orphans;
+      expect((await collect({ older_than_s: 60, dry_run: false })).snapshots).to.equal(0);
+      const dry = await collect({ older_than_s: 1 });
+      expect(dry.snapshots).to.be.at.least(1);
+      expect((await get(unused.sha256)).status).to.equal(200);
+      expect(await collect({ older_than_s: 1, dry_run: false })).to.deep.equal(dry);
+      expect((await get(unused.sha256)).status).to.equal(404);
+      expect((await get(used.sha256)).status).to.equal(200);
+      expect(readdirSync(folder())).to.not.include(`${unused.sha256}.tar.gz`);
     });
 
     it('that a server which died has not finished are removed at the start', async () => {
