@@ -120,9 +120,13 @@ export class Attempt {
     };
   }
 
+  /** An agent that has just started has found it on the disk, without an end. */
+  found(): void {
+    this.#life.move('found');
+  }
+
   /** Follows a run from its launch to its end; `onFailure` says what a launch that failed means. */
   async follow(launch: Promise<Run>, onFailure: (reason: string) => Exit): Promise<void> {
-    this.#life.move('found');
     this.#logs.watch();
     try {
       this.#run = await launch;
@@ -234,7 +238,8 @@ export class Attempt {
 
   async #saveEnd(ended: Ended): Promise<Ended> {
     try {
-      await writeDurable(this.paths.exit, ended);
+      // A refused attempt has no directory.
+      await writeDurable(this.paths.exit, ended).catch(unlessMissing);
     } catch (error) {
       this.#complain('cannot write how the attempt ended', error);
     }

@@ -1,5 +1,5 @@
 import type { AttemptKey } from '@svc/contract';
-import { access, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toEnded, type Ended } from '../core/attempt-end.js';
 import type { AttemptNotes } from '../core/attempt-hooks.js';
@@ -55,9 +55,13 @@ export interface Runtime extends AttemptKey {
   readonly started_at: number;
 }
 
-/** Makes the directory and the plan in it durable. What an earlier life of the same attempt left is moved aside. */
+/** Moves aside what an earlier life of the same attempt left: its end must not be taken for that of the new one. */
+export async function setAsideRunDir(paths: RunPaths, at: number): Promise<void> {
+  if (await exists(paths.dir)) await rename(paths.dir, `${paths.dir}.before-${at}`);
+}
+
+/** Makes the directory and the plan in it durable. */
 export async function createRunDir(paths: RunPaths, plan: SavedPlan): Promise<void> {
-  if (await exists(paths.dir)) await rename(paths.dir, `${paths.dir}.before-${plan.accepted_at}`);
   const jobDir = path.dirname(paths.dir);
   const jobsDir = path.dirname(jobDir);
   await ensureDurableDir(jobsDir);
@@ -141,10 +145,13 @@ export async function removeIfUntouched(paths: RunPaths): Promise<boolean> {
   return true;
 }
 
-/** Of an attempt that never started, with what was brought there for it. */
-export async function removeRunDir(paths: RunPaths): Promise<void> {
+/** As `removeIfUntouched`, for an attempt that is known not to have started. False when it has written to its log nevertheless. */
+export async function removeUnlessWritten(paths: RunPaths): Promise<boolean> {
+  for (const file of [paths.stdout, paths.stderr])
+    if ((await stat(file).catch(unlessMissing))?.size) return false;
   await rm(paths.dir, { recursive: true, force: true });
   await rmdir(path.dirname(paths.dir)).catch(unlessInUse);
+  return true;
 }
 
 function unlessInUse(error: NodeJS.ErrnoException): void {

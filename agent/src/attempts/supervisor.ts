@@ -22,7 +22,8 @@ import {
   createRunDir,
   loadAttempts,
   removeIfUntouched,
-  removeRunDir,
+  removeUnlessWritten,
+  setAsideRunDir,
   toUnknownPlan,
   type FoundAttempt,
   type SavedPlan,
@@ -150,6 +151,7 @@ export class Supervisor {
     const refuse = (message: string): Exit => ({ kind: 'dispatch_failed', message });
     let additions: Required<AttemptAddition>;
     try {
+      await setAsideRunDir(paths, draft.accepted_at);
       additions = await this.#options.plugins.prepare(toDraft(frame, draft, paths));
     } catch (error) {
       return attempt.end(refuse(`it cannot be prepared on ${node.name}: ${toRefusal(error)}`));
@@ -206,20 +208,19 @@ export class Supervisor {
     if (plan === null) this.#options.log.warn('the plan of an attempt cannot be read', { file: paths.plan });
     const attempt = this.#add(key, paths, plan ?? toUnknownPlan(key, paths));
     if (ended !== null) return attempt.restoreEnd(ended);
+    attempt.found();
     void attempt
       .follow(this.#recoverRun(attempt, state), (reason) => ({ kind: 'lost', reason }))
       .catch((error: unknown) => this.#complain(key, error));
   }
 
   /**
-   * Of an attempt of which no start is noted. In this boot of the host a runner's note cannot be missing, so nothing was started, and what
-   * lies there is its source tree, or a part of it. After another the note may be missing: a directory in which a job may have written stays.
+   * Of an attempt whose runner has saved nothing. In this boot of the host that proves that nothing was started: what lies there was put
+   * there for it. After another boot the state may have been lost: a directory in which a job may have written stays.
    */
-  async #removeUnstarted(paths: RunPaths, plan: SavedPlan | null): Promise<boolean> {
-    const hasOnlyItsTree = plan !== null && plan.snapshot !== null && plan.boot_id === this.#options.bootId;
-    if (!hasOnlyItsTree) return removeIfUntouched(paths);
-    await removeRunDir(paths);
-    return true;
+  #removeUnstarted(paths: RunPaths, plan: SavedPlan | null): Promise<boolean> {
+    const isProven = plan !== null && plan.boot_id === this.#options.bootId;
+    return isProven ? removeUnlessWritten(paths) : removeIfUntouched(paths);
   }
 
   async #recoverRun(attempt: Attempt, saved: SavedState | null) {

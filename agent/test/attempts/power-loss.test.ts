@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from '../../testing/index.js';
+import { readBootId } from '../../src/core/boot-id.js';
 import { Bench } from '../support/bench.js';
 
 const CHECKPOINT = 'weights';
@@ -107,6 +108,24 @@ describe('agent: after a loss of power', () => {
     await bench.connect();
     expect(told()[0]).to.deep.include({ ...key, state: 'running' });
     expect([...(bench.runner.reaped.at(-1) ?? [])]).to.deep.equal(['job_1/1']);
+  });
+
+  it('clears away what was prepared in this boot and never started, with the empty files of its user', async () => {
+    for (const [job, written] of [
+      ['job_empty', ''],
+      ['job_written', 'a line'],
+    ] as const) {
+      await leave(job, { 'plan.json': 'intact' });
+      const plan = JSON.parse(contents(job)['plan.json']) as object;
+      await writeFile(path.join(dirOf(job), 'plan.json'), JSON.stringify({ ...plan, boot_id: readBootId() }));
+      await writeFile(path.join(dirOf(job), 'stdout'), written);
+      await writeFile(path.join(dirOf(job), 'stderr'), '');
+      await writeFile(path.join(dirOf(job), 'eval_result.json'), '');
+    }
+    await bench.connect();
+    expect(told().map(({ job_id }) => job_id)).to.deep.equal(['job_written']);
+    expect(existsSync(dirOf('job_empty'))).to.equal(false);
+    expect(existsSync(dirOf('job_written'))).to.equal(true);
   });
 
   it('clears away what never started, so that the server sends it again', async () => {

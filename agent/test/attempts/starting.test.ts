@@ -1,4 +1,10 @@
-import { attemptStarting, defineAgentPlugin, DispatchFailed, type StartingAttempt } from '../../src/index.js';
+import {
+  attemptPrepare,
+  attemptStarting,
+  defineAgentPlugin,
+  DispatchFailed,
+  type StartingAttempt,
+} from '../../src/index.js';
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -79,6 +85,37 @@ describe('agent: what a plugin brings before an attempt is started', () => {
     dispatch();
     (await untilWaiting()).go();
     await bench.server.running(KEY);
+  });
+});
+
+describe('agent: an attempt that is refused', () => {
+  it('ends so, whatever an earlier life of it has left', async () => {
+    const bench = await Bench.create();
+    try {
+      const left = path.join(bench.stateDir, 'jobs', KEY.job_id, 'attempt-1');
+      await mkdir(left, { recursive: true });
+      await writeFile(
+        path.join(left, 'exit.json'),
+        JSON.stringify({ kind: 'exited', code: 0, finished_at: 5 }),
+      );
+      await writeFile(path.join(left, 'forgotten.json'), '{}');
+      const refuser = defineAgentPlugin({
+        name: 'refuser',
+        setup: (ctx) =>
+          ctx.tap(attemptPrepare, () => {
+            throw new DispatchFailed('not here');
+          }),
+      });
+      await bench.connect({ plugins: [runnerPlugin(bench.runner), refuser()] });
+      bench.server.dispatch({ ...KEY, plan: {} });
+      const { exit } = await bench.server.ended(KEY);
+      expect(exit).to.deep.equal({
+        kind: 'dispatch_failed',
+        message: 'it cannot be prepared on node-1: not here',
+      });
+    } finally {
+      await bench.close();
+    }
   });
 });
 

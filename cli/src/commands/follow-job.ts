@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal, routes, type Job, type LogLine } from '@svc/contract';
+import { isTerminal, RETRIED_REASONS, routes, type Job, type LogLine } from '@svc/contract';
 import { ApiError, type Client } from '@svc/client';
 import { toDuration } from '../output/format.js';
 import { note } from '../output/print.js';
@@ -12,6 +12,9 @@ const POLL_MS = 1_000;
 const QUICK_POLL_MS = 100;
 /** How long an ended job's log may be silent without having ended itself (its host may be gone). */
 const LOG_SILENCE_MS = 10_000;
+/** Longer than a scheduler takes to queue a job for its next attempt. */
+const RETRY_PATIENCE_MS = 15_000;
+const RETRIED: ReadonlySet<Job['failure_reason']> = new Set(RETRIED_REASONS);
 const INTERRUPTED = 130;
 
 /**
@@ -44,9 +47,9 @@ async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Pr
       await log.drained();
       log = openLog(client, job, signal);
     }
-    if (isTerminal(job.status)) break;
+    if (isTerminal(job.status) && !(await isRetried(client, job, signal))) break;
     report(job);
-    await log.endOrPause(signal);
+    if (!isTerminal(job.status)) await log.endOrPause(signal);
     if (signal.aborted) return null;
     job = await readJob(client, job);
   }
@@ -54,6 +57,19 @@ async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Pr
   if (signal.aborted) return null;
   report(job);
   return job;
+}
+
+/** Whether the server queues the job again by itself, which it does soon after the end of an attempt. */
+async function isRetried(client: Client, ended: Job, signal: AbortSignal): Promise<boolean> {
+  const { status, failure_reason, attempt, max_attempts } = ended;
+  const isDue = status === 'FAILED' && attempt < max_attempts && RETRIED.has(failure_reason);
+  const untilMs = Date.now() + RETRY_PATIENCE_MS;
+  while (isDue && Date.now() < untilMs && !signal.aborted) {
+    const job = await readJob(client, ended);
+    if (job.attempt !== attempt || job.status !== status) return true;
+    await pause(QUICK_POLL_MS, signal);
+  }
+  return false;
 }
 
 /** The live log of the job's current attempt, printed as it comes. */

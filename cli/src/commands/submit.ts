@@ -1,6 +1,7 @@
-import { routes, type JobSubmit } from '@svc/contract';
-import type { Client } from '@svc/client';
+import { ApiError, type Client } from '@svc/client';
+import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { Option, type Command } from 'commander';
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../failure.js';
@@ -96,9 +97,18 @@ async function submit(words: string[], given: SubmitOptions): Promise<void> {
   const client = connect(options);
   const found = await completeFromHere(client, options);
   const body = { ...toJobSubmit(command, options), ...found };
-  const job = await client.call(routes.submitJob, { body });
+  const job = await submitOnce(client, body);
   if (options.follow) process.exitCode = await followJob(client, job);
   else print(job, options.json, ({ id }) => [id]);
+}
+
+/** An answer that was lost on its way is asked for again: the key keeps it one job. */
+async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
+  const input = { body, headers: { 'Idempotency-Key': randomUUID() } };
+  return client.call(routes.submitJob, input).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'network') throw error;
+    return client.call(routes.submitJob, input);
+  });
 }
 
 /** `--upload python train.py`: what is no directory is the first word of the command. */

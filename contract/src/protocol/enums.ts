@@ -13,6 +13,9 @@ export const FAILURE_REASONS = [
   'signal',
 ] as const;
 
+/** Failures after which a job is queued again by itself, as long as it has attempts left. The others would fail the same way. */
+export const RETRIED_REASONS = ['EVALUATION_RESULT_INVALID', 'LOST', 'signal'] as const;
+
 export const RUN_STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
 
 /** States in which a job, or a run without a job, is over for good. */

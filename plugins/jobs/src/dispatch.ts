@@ -6,7 +6,7 @@ import type { JobRow } from './job-row.js';
 import { lockAttemptRow } from './job-store.js';
 import type { Timing } from './options.js';
 import { FAILED_HERE } from './pending-reason.js';
-import { ackTimeoutStep, claimStep, planFailedStep, type Placement } from './steps.js';
+import { ackTimeoutStep, claimStep, planFailedStep, type Placement, type Requeue } from './steps.js';
 import type { Transitions } from './transition.js';
 
 type NodeRef = Pick<AgentNode, 'id'>;
@@ -60,8 +60,9 @@ export class Dispatcher {
   /** A cancel was requested. False: the attempt has not been sent yet, so there is nothing for the agent to stop. */
   cancel(key: AttemptKey, node: NodeRef): boolean {
     const pending = this.#pending.get(toKey(key, node));
-    if (pending) pending.isWanted = false;
-    return pending?.connection !== null;
+    if (!pending) return true;
+    pending.isWanted = false;
+    return pending.connection !== null;
   }
 
   /** Dispatches of other attempts of the job, and those to another node, are not wanted any more. */
@@ -110,6 +111,8 @@ export class Dispatcher {
       await this.#takeBack(key, node, {
         why: FAILED_HERE,
         undelivered: true,
+        // What fails for this job would fail again at once, and again.
+        notBefore: this.ctx.clock.now() + this.timing.backoff.firstMs,
       });
     }
   }
@@ -181,11 +184,7 @@ export class Dispatcher {
     }
   }
 
-  async #takeBack(
-    key: AttemptKey,
-    node: AgentNode,
-    how: { why: string; undelivered: boolean },
-  ): Promise<boolean> {
+  async #takeBack(key: AttemptKey, node: AgentNode, how: Requeue): Promise<boolean> {
     try {
       const change = await this.transitions.apply(key.job_id, async (row, trx, at) => {
         if (!isAttemptAt(row, key, node) || row.status !== 'DISPATCHING') return null;

@@ -69,6 +69,11 @@ export class Reports {
       await trx<AttemptRow>('attempts')
         .where({ ...key, accepted_at: null })
         .update({ accepted_at: this.ctx.clock.now() });
+      // A LOST job is about to start there: its retry must not run beside it, and comes only when nothing more is heard of it.
+      if (row.retry_at !== null)
+        await trx<JobRow>('jobs')
+          .where({ id: row.id })
+          .update({ retry_at: this.ctx.clock.now() + this.timing.lostRetryAfterMs });
       return true;
     });
   }
@@ -101,7 +106,7 @@ export class Reports {
     });
   }
 
-  /** Stores that the process has started, if that is new. Returns the job's row after that. */
+  /** Stores that the process has started, if that is new. Returns the row as it was before, with the status after that. */
   async #start(key: AttemptKey, report: AttemptReport, node: AgentNode): Promise<JobRow | null> {
     let seen = null as JobRow | null;
     const change = await this.transitions.apply(key.job_id, (row, _trx, at) => {

@@ -1,4 +1,4 @@
-import type { FailureReason } from '@svc/contract';
+import { RETRIED_REASONS, type FailureReason } from '@svc/contract';
 import type { JobRow } from './job-row.js';
 
 /** Back-off of automatic retries: `firstMs`, doubling up to `maxMs`. */
@@ -7,14 +7,13 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** A retry without a change would fail in the same way. */
-const NOT_RETRIED: ReadonlySet<FailureReason> = new Set(['OOM', 'EXIT_CODE', 'DISPATCH_FAILED']);
+const RETRIED: ReadonlySet<FailureReason> = new Set(RETRIED_REASONS);
 
 export function mayRetry(
   job: Pick<JobRow, 'attempt' | 'max_attempts'>,
   reason: FailureReason | null,
 ): boolean {
-  return reason !== null && !NOT_RETRIED.has(reason) && job.attempt < job.max_attempts;
+  return reason !== null && RETRIED.has(reason) && job.attempt < job.max_attempts;
 }
 
 /** How long the attempt after `attempt` waits, in ms. */

@@ -99,10 +99,19 @@ export interface Loss {
 }
 
 /** `undelivered`: the agent cannot have the attempt. Otherwise the slots stay held until the agent says what it has. */
+/** Why a dispatch is taken back. */
+export interface Requeue {
+  readonly why: string;
+  /** The agent cannot have it: its slots are free. */
+  readonly undelivered: boolean;
+  /** The job is not dispatched again before that time, in ms; null: at once. */
+  readonly notBefore?: number | null;
+}
+
 export function ackTimeoutStep(
   nodes: Nodes,
   job: JobRow,
-  { why, undelivered }: { why: string; undelivered: boolean },
+  { why, undelivered, notBefore = null }: Requeue,
   at: number,
 ): Step {
   const slots = undelivered ? { slots: releaseSlots(nodes, job) } : {};
@@ -113,7 +122,7 @@ export function ackTimeoutStep(
   const { node_id, gpu_indices, dispatched_at } = job;
   return {
     trigger: 'ack_timeout',
-    set: { ...NOT_PLACED, pending_reason: why },
+    set: { ...NOT_PLACED, pending_reason: why, not_before: notBefore },
     attempt: { node_id, gpu_indices, dispatched_at },
     ...slots,
   };

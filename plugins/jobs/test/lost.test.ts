@@ -71,6 +71,24 @@ describe('a node that goes OFFLINE', () => {
     expect((await lab.events(job, 'JOB_FOUND'))[0]?.title).to.equal('Job train is running after all');
   });
 
+  it('does not retry one that its agent has accepted and is about to start', async () => {
+    const agent = await lab.agent();
+    const job = await lab.submit({ max_attempts: 3 });
+    const dispatch = await agent.take('dispatch');
+    agent.accept(dispatch);
+    await until(async () => (await lab.kernel.db('attempts').first()).accepted_at !== null);
+    await loseNode(agent, job.id);
+    const { retry_at } = await lab.kernel.db('jobs').first();
+    await clock.advance(retry_at - clock.now() - 30_000);
+    const { verdicts } = await agent.connect({ attempts: [toReport(dispatch, { state: 'accepted' })] });
+    expect(verdicts[0]?.verdict).to.equal('keep');
+    await clock.advance(20_000);
+    await clock.advance(20_000);
+    expect(await lab.job(job.id)).to.include({ attempt: 1, status: 'LOST' });
+    agent.running(dispatch);
+    expect(await lab.reach(job.id, 'RUNNING')).to.include({ attempt: 1 });
+  });
+
   it('gives them their real end when they have ended meanwhile', async () => {
     const agent = await lab.agent();
     const { job, dispatch } = await startOne(agent);

@@ -17,8 +17,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { createHost, type Host, isAlive } from './support/host.js';
 
-const USER = 'svc-job-test';
-const GROUP = 'svc-job-extra';
+const USER = `svc-job-${process.pid}`;
+const GROUP = `svc-extra-${process.pid}`;
 const isRoot = process.getuid?.() === 0;
 
 describe('jobs as another user', function () {

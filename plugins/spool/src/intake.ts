@@ -95,7 +95,7 @@ export class SpoolIntake {
     if ('reason' in record) return record;
     const position = `${frame.job_id} ${frame.attempt} ${frame.file} ${to}`;
     try {
-      await this.#take(record, runOf, frame);
+      await this.#takeInHalves(record, runOf, frame);
     } catch (error) {
       const refusal = toRefusal(error) ?? this.#refuseAfterRetries(error, position);
       if (refusal === null) this.#reportFailure(error, frame);
@@ -109,6 +109,27 @@ export class SpoolIntake {
   /** Resolves after the commit. */
   async #take(record: SpoolRecord, runOf: RunOf, key: AttemptKey): Promise<void> {
     await this.store.store(record, await runOf(record.run_id), toCaller(key));
+  }
+
+  /** A point that is refused does not take the others of its line with it. Throws the refusal after all others are stored. */
+  async #takeInHalves(record: SpoolRecord, runOf: RunOf, key: AttemptKey): Promise<void> {
+    try {
+      await this.#take(record, runOf, key);
+    } catch (error) {
+      const isInvalid = error instanceof HttpError && error.code === 'validation_error';
+      if (!isInvalid || record.kind !== 'points' || record.body.points.length === 1) throw error;
+      const { points } = record.body;
+      const middle = points.length >> 1;
+      const refusals: unknown[] = [];
+      for (const half of [points.slice(0, middle), points.slice(middle)])
+        await this.#takeInHalves({ ...record, body: { points: half } }, runOf, key).catch(
+          (refusal: unknown) => {
+            if (toRefusal(refusal) === null) throw refusal;
+            refusals.push(refusal);
+          },
+        );
+      if (refusals.length > 0) throw refusals[0];
+    }
   }
 
   /** null when the record is to be retried. */

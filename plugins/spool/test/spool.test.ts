@@ -223,6 +223,26 @@ eachDatabase((database) => {
       });
     });
 
+    it('lose of a line only the point that is refused', async () => {
+      const { jobId, runId } = await startJob();
+      const toPoint = (name: string, seq: number) => ({ seq, name, step: 1, value: seq });
+      const many = Array.from({ length: 9_999 }, (_, at) => toPoint(`m${at}`, at));
+      expect((await rig.post(`/runs/${runId}/metrics:batch`, { points: many })).status).to.equal(200);
+      const names = ['m0', 'the last that fits', 'one too many', 'm1'];
+      const list = names.map((name, at) => ({ ...toPoint(name, 20_000 + at), step: 2 }));
+      const ack = await ship(jobId, [{ kind: 'points', run_id: runId, body: { points: list } }]);
+      expect(ack.refused).to.have.length(1);
+      expect(ack.refused[0]?.reason).to.contain('10');
+      const { body } = await rig.post('/runs/metrics:query', { run_ids: [runId], names });
+      const series = body.series[runId] as Record<string, { steps: number[] }>;
+      expect(Object.fromEntries(names.map((name) => [name, series[name]?.steps.at(-1)]))).to.deep.equal({
+        m0: 2,
+        'the last that fits': 2,
+        'one too many': undefined,
+        m1: 2,
+      });
+    });
+
     it('are told of once for each attempt with refused ones, with how many at least and why', async () => {
       const { jobId, runId } = await startJob();
       const file = 'told.jsonl';

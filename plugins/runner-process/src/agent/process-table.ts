@@ -279,7 +279,7 @@ function toReal(dir: string): string {
 
 /** `pid (comm) state ppid group session …`, where comm may hold anything, parentheses and spaces too. */
 function readStat(pid: number): ProcessStat | null {
-  const text = readProc(`/proc/${pid}/stat`, 'latin1');
+  const text = readStatText(pid);
   if (text === null) return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = 'X', parent, group, session] = fields;
@@ -295,6 +295,16 @@ function readStat(pid: number): ProcessStat | null {
 /** A main thread may have ended while others go on, or are still giving back memory and devices: its process has not ended. */
 function isDead({ state, threads }: ProcessStat): boolean {
   return state === 'X' || (state === 'Z' && threads <= 1);
+}
+
+/** Must hold: it throws rather than tell of a process that may live that there is none, as when the agent has too many files open. */
+function readStatText(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch (error) {
+    if (/^(ENOENT|ESRCH)$/.test((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
 }
 
 function readProc(file: string, encoding: BufferEncoding): string | null {

@@ -1,4 +1,4 @@
-import { DispatchFailed, type RecoverContext, type Run, type RunContext } from '@svc/agent';
+import { DispatchFailed, toReason, type RecoverContext, type Run, type RunContext } from '@svc/agent';
 import { EXIT_FILE, toEnded, withoutTime } from '@svc/agent/attempt-end';
 import { readBootId } from '@svc/agent/boot-id';
 import type { Exit } from '@svc/contract';
@@ -120,7 +120,11 @@ class ShimmedRun implements Run {
 
   async stop(graceMs: number): Promise<void> {
     this.#killAt = Math.min(this.#killAt, performance.now() + graceMs);
-    await (this.#stopping ??= this.#terminate());
+    this.#stopping ??= this.#terminate().catch((error: unknown) => {
+      this.#stopping = null;
+      throw error;
+    });
+    await this.#stopping;
   }
 
   /** A stopped process gets SIGCONT too, or it could not act on the SIGTERM. */
@@ -142,7 +146,11 @@ class ShimmedRun implements Run {
 
   /** Must run before the parents end: afterwards the descendants cannot be identified. */
   #noteDescendants(leader: ProcessIdentity): void {
-    this.#family.push(...listDescendants(leader));
+    try {
+      this.#family.push(...listDescendants(leader));
+    } catch (error) {
+      this.#ctx.log.warn('the descendants of a process cannot be listed now', { reason: toReason(error) });
+    }
   }
 
   #watch(): void {
@@ -161,6 +169,15 @@ class ShimmedRun implements Run {
   /** Looks at the files, and at the shim only where they say nothing. */
   #look(): void {
     if (this.#ended || this.#ctx.signal.aborted) return;
+    try {
+      this.#lookAtFilesAndShim();
+    } catch (error) {
+      // The next look decides: what cannot be read now says nothing about the process.
+      this.#ctx.log.warn('the processes of the host cannot be read now', { reason: toReason(error) });
+    }
+  }
+
+  #lookAtFilesAndShim(): void {
     const shimRuns = isRunning(this.#shim);
     this.#readStarted();
     const ended = toEnded(readJson(path.join(this.#ctx.paths.dir, EXIT_FILE)));
@@ -205,8 +222,17 @@ class ShimmedRun implements Run {
 
   /** During a stop the leftovers of the main process have the rest of the grace; otherwise they are killed at once. */
   async #killLeftoversAndSettle(exit: Exit): Promise<void> {
-    await (this.#stopping ?? this.#killLeftovers());
-    if (!this.#ctx.signal.aborted) this.#settle(exit);
+    while (!this.#ctx.signal.aborted) {
+      try {
+        await (this.#stopping ?? this.#killLeftovers());
+        return this.#ctx.signal.aborted ? undefined : this.#settle(exit);
+      } catch (error) {
+        this.#ctx.log.warn('leftovers cannot be looked for now; it is tried again', {
+          reason: toReason(error),
+        });
+        await delay(POLL_MS);
+      }
+    }
   }
 
   async #killLeftovers(): Promise<void> {
