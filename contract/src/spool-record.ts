@@ -1,7 +1,9 @@
 import { Type, type Static, type TSchema } from 'typebox';
+import { MetricName } from './records/metric.js';
 import { Timestamp, strict, text } from './route.js';
 import { createCheckpoint } from './routes/checkpoints.js';
 import { createEvent } from './routes/events.js';
+import { defineRunMetric } from './routes/metric-definitions.js';
 import { writePoints } from './routes/metrics.js';
 import { finishRun, updateRun } from './routes/runs.js';
 
@@ -22,6 +24,7 @@ export const SpoolRecord = Type.Union([
   }),
   toRecord('checkpoint', { ts: Timestamp, body: createCheckpoint.body }),
   toRecord('update', { body: updateRun.body }),
+  toRecord('metric', { name: MetricName, body: defineRunMetric.body }),
   toRecord('finish', { body: finishRun.body }),
 ]);
 export type SpoolRecord = Static<typeof SpoolRecord>;

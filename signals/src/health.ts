@@ -4,6 +4,8 @@ import type { RunHealth, RunStatus } from '@svc/contract';
 export interface HealthEvidence {
   readonly status: RunStatus;
   readonly now: number;
+  /** The last sign of life of a run that has not given one for too long; null otherwise, and for a run from which none is expected. */
+  readonly stale_since: number | null;
   /** When the server received the last points; null without any. */
   readonly received_at: number | null;
   /** The median time between the last points of the series with the most points, in ms; null while there are too few. */
@@ -37,7 +39,8 @@ const STALE_AT_LEAST_MS = 5 * 60_000;
 const MAX_REASONS = 20;
 
 /**
- * critical: a NaN was logged, or there is a critical event. stale: RUNNING and silent for 10 times its median interval and 5 minutes.
+ * critical: a NaN was logged, or there is a critical event. stale: RUNNING, and without signs of life or without points for 10
+ * times its median interval and 5 minutes.
  * warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
  */
 export function healthOf(evidence: HealthEvidence): RunHealth {
@@ -67,12 +70,17 @@ function toSpikeReasons({ name, spike }: SeriesEvidence): string[] {
   return [`${name} jumped to ${value} at step ${spike.step}; before, its median was ${usual}`];
 }
 
-function staleReasons({ status, now, received_at, interval_ms }: HealthEvidence): string[] {
+function staleReasons({ status, now, stale_since, received_at, interval_ms }: HealthEvidence): string[] {
+  if (stale_since !== null) return [`nothing has come from the run for ${toSeconds(now - stale_since)} s`];
   if (status !== 'RUNNING' || received_at === null || interval_ms === null) return [];
   const silentMs = now - received_at;
   if (silentMs < STALE_AT_LEAST_MS || silentMs < STALE_INTERVALS * interval_ms) return [];
   const usual = Math.max(1, Math.round(interval_ms / 1000));
-  return [`no point for ${Math.round(silentMs / 1000)} s; before, one came about every ${usual} s`];
+  return [`no point for ${toSeconds(silentMs)} s; before, one came about every ${usual} s`];
+}
+
+function toSeconds(durationMs: number): number {
+  return Math.round(durationMs / 1000);
 }
 
 /** The median time between the points, in ms; null when all have the same time. */

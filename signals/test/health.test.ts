@@ -21,6 +21,7 @@ function evidence(more: Partial<HealthEvidence> = {}): HealthEvidence {
   return {
     status: 'RUNNING',
     now: NOW,
+    stale_since: null,
     received_at: NOW - 1000,
     interval_ms: 1000,
     series,
@@ -47,6 +48,8 @@ describe('health', () => {
   it('is not stale once the run is over, or before its first point', () => {
     expect(healthOf(evidence({ status: 'SUCCEEDED', received_at: 0 })).status).to.equal('ok');
     expect(healthOf(evidence({ received_at: null })).status).to.equal('ok');
+    const silent = healthOf(evidence({ stale_since: NOW - 6 * MINUTE, received_at: null }));
+    expect(silent).to.deep.equal({ status: 'stale', reasons: ['nothing has come from the run for 360 s'] });
   });
 
   it('puts a NaN before silence, and tells both', () => {

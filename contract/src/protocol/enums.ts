@@ -43,6 +43,8 @@ export const EVENT_TYPES = [
   'CUSTOM',
   'JOB_LOST',
   'JOB_FOUND',
+  'RUN_LOST',
+  'RUN_FOUND',
   'RUN_STALLED',
   'GPU_UNHEALTHY',
 ] as const;
@@ -54,7 +56,7 @@ export const NON_FINITE_VALUES = ['NaN', 'Infinity', '-Infinity'] as const;
 
 export const TREND_NAMES = ['increasing', 'decreasing', 'stable', 'unknown'] as const;
 export const DIRECTIONS = ['minimize', 'maximize'] as const;
-export const METRIC_LEVELS = ['global', 'project', 'experiment'] as const;
+export const METRIC_LEVELS = ['global', 'project', 'experiment', 'run'] as const;
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -101,6 +101,7 @@ export const MetricDefinition = strict(
     is_primary: Type.Boolean(),
     level: MetricLevel,
     ...Placement,
+    run_id: Type.Optional(Type.String({ description: 'At the level `run` alone.' })),
     auto: Type.Boolean(),
     unit: nullable(MetricUnit),
     description: MetricDescription,

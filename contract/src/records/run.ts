@@ -7,8 +7,9 @@ export const RunStatusName = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = Static<typeof RunStatusName>;
 
 export const RunSource = Type.Enum(['sdk', 'job', 'import']);
+export const MAX_TAGS = 100;
 export const Tags = Type.Array(text(100, 1), {
-  maxItems: 100,
+  maxItems: MAX_TAGS,
   uniqueItems: true,
 });
 /** Any JSON object, stored as it is, NUL and halves of surrogate pairs in it too. */
@@ -36,6 +37,12 @@ export const Run = strict(
     created_at: Timestamp,
     started_at: Timestamp,
     finished_at: nullable(Timestamp),
+    stale_since: nullable(
+      Type.Integer({
+        description:
+          'When a RUNNING run without a job gave its last sign of life (ms), if it has given none for too long. Otherwise null.',
+      }),
+    ),
   },
   { $id: 'Run' },
 );

@@ -8,13 +8,13 @@ const level = {
   experiment_id: Type.Optional(nullable(Type.String())),
 };
 
-const change = strict({
+const meaning = {
   direction: Type.Optional(Direction),
   is_primary: Type.Optional(Type.Boolean()),
   unit: Type.Optional(nullable(MetricUnit)),
   description: Type.Optional(MetricDescription),
-  ...level,
-});
+};
+const change = strict({ ...meaning, ...level });
 
 export const listMetricDefinitions = route({
   id: 'metricDefinitions.list',
@@ -26,6 +26,9 @@ export const listMetricDefinitions = route({
   query: strict({
     project_id: Type.Optional(Type.String()),
     experiment_id: Type.Optional(Type.String()),
+    run_id: Type.Optional(
+      Type.String({ description: 'What applies to that run; its project and experiment are known by it.' }),
+    ),
     limit: limit(200),
   }),
   answers: { 200: listOf(MetricDefinition, 'ask for fewer with `limit`, or for one project alone') },
@@ -38,6 +41,16 @@ export const putMetricDefinition = route({
   scope: 'write',
   summary: 'Create or update; what is left out stays, and on creation is as it applied there before.',
   body: change,
+  answers: { 200: MetricDefinition, 201: MetricDefinition },
+});
+
+export const defineRunMetric = route({
+  id: 'metricDefinitions.define',
+  method: 'PUT',
+  path: '/runs/{run_id}/metric-definitions/{name:path}',
+  scope: 'ingest',
+  summary: 'Create or update what a metric means in that run alone: the nearest level of all.',
+  body: strict(meaning),
   answers: { 200: MetricDefinition, 201: MetricDefinition },
 });
 

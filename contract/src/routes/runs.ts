@@ -46,13 +46,44 @@ export const finishRun = route({
   answers: { 200: Run },
 });
 
+export const keepRunAlive = route({
+  id: 'runs.alive',
+  method: 'POST',
+  path: '/runs/{run_id}/alive',
+  scope: 'ingest',
+  summary:
+    'Give a sign of life; every write is one too. A run without a job that gives none for `run_lost_after_s` is LOST, and RUNNING again after the next one.',
+  answers: { 200: strict({ status: RunStatusName }) },
+});
+
+/** What a training asks for. It gets what nobody has decided. */
+const RunWishes = strict({
+  name: Type.Optional(Name),
+  project: Type.Optional(Name),
+  experiment: Type.Optional(Name),
+  tags: Type.Optional(Tags),
+});
+
+export const UpdatedRun = strict(
+  {
+    ...Run.properties,
+    kept: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          'The fields of `fill` that were not changed, because somebody has decided them, with their present values.',
+      }),
+    ),
+  },
+  { $id: 'UpdatedRun' },
+);
+
 export const updateRun = route({
   id: 'runs.update',
   method: 'PATCH',
   path: '/runs/{run_id}',
   scope: 'ingest',
   summary:
-    'Change a run: name, tags and notes need write scope; config, environment and max_steps the ingest token.',
+    'Change a run: name, tags and notes need write scope; config, environment, max_steps and fill the ingest token.',
   body: strict({
     name: Type.Optional(Name),
     tags: Type.Optional(Tags),
@@ -60,8 +91,9 @@ export const updateRun = route({
     config: Type.Optional(JsonObject),
     environment: Type.Optional(JsonObject),
     max_steps: Type.Optional(nullable(MaxSteps)),
+    fill: Type.Optional(RunWishes),
   }),
-  answers: { 200: Run },
+  answers: { 200: UpdatedRun },
 });
 
 export const listRuns = route({

@@ -16,6 +16,7 @@ import {
   listJobs,
   lockJob,
   moveExperimentJobs,
+  placeJob,
   requireJob,
   snapshotsInUse,
 } from './job-store.js';
@@ -91,6 +92,7 @@ export const jobs = definePlugin({
     ctx.provide<Jobs>(jobsRef, {
       get: getJob,
       lock: lockJob,
+      place: placeJob,
       require: requireJob,
       list: listJobs,
       query: (db) => db('jobs').select('id', 'name', 'status', 'finished_at'),

@@ -1,5 +1,6 @@
 import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatus } from '@svc/contract';
 import { fail, requireId, type Db, newestRows } from '@svc/kernel';
+import type { ResolvedPlacement } from '@svc/plugin-projects';
 import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import { selectRows } from './select-rows.js';
 import type { JobFilter, JobPage } from './service.js';
@@ -124,6 +125,10 @@ export async function countByPlacement(
 
 export async function moveExperimentJobs(db: Db, experimentId: string, toProjectId: string): Promise<void> {
   await db<JobRow>('jobs').where({ experiment_id: experimentId }).update({ project_id: toProjectId });
+}
+
+export async function placeJob(db: Db, id: string, placement: ResolvedPlacement): Promise<void> {
+  await db<JobRow>('jobs').where({ id }).update(placement);
 }
 
 /** Any form of id; throws not_found. */

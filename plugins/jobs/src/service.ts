@@ -1,5 +1,6 @@
 import type { AttemptKey, Job, JobStatus } from '@svc/contract';
-import { serviceRef, type Caller, type Db } from '@svc/kernel';
+import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
+import type { ResolvedPlacement } from '@svc/plugin-projects';
 
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
@@ -35,6 +36,8 @@ export interface Jobs {
   get(db: Db, id: string): Promise<Job | null>;
   /** Locks the job until the transaction ends. `id` in canonical form. */
   lock(db: Db, id: string): Promise<Job | null>;
+  /** Sets the project and the experiment of a job. The job must be locked; `id` in canonical form. */
+  place(tx: Tx, id: string, placement: ResolvedPlacement): Promise<void>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Job>;
   /** Newest first. */

@@ -1,8 +1,10 @@
-import { guessDirection, type MetricDefinition } from '@svc/contract';
+import { guessDirection, type MetricDefinition, type Run } from '@svc/contract';
 import { fail, type Db } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
+import type { Runs } from '@svc/plugin-runs';
 import {
   clearPrimary,
+  countDefinitions,
   ensureGuessed,
   findDefinition,
   insertDefinition,
@@ -13,22 +15,22 @@ import {
   setPrimary,
   toDefinition,
   updateDefinition,
-  type DefinitionFields,
   type DefinitionRow,
 } from './definition-store.js';
 import { requirePlacement, toLevels, type Level, type LevelInput } from './levels.js';
-import type { MetricDefinitions, MetricMeaning, Placement } from './service.js';
+import { requireName } from './metric-name.js';
+import type { Defined, DefinitionChange, MetricDefinitions, MetricMeaning, Placement } from './service.js';
 
-export interface DefinitionChange extends Partial<DefinitionFields> {
-  /** false: this metric is no longer primary; another primary metric is left alone. */
-  readonly is_primary?: boolean;
-}
+const MAX_DEFINITIONS_PER_RUN = 1_000;
 
-/** The definitions of metrics at three levels: global, project, experiment. */
+/** The definitions of metrics at four levels: global, project, experiment, run. */
 export class MetricCatalog implements MetricDefinitions {
   readonly ensure = ensureGuessed;
 
-  constructor(private readonly projects: Projects) {}
+  constructor(
+    private readonly projects: Projects,
+    private readonly runs: Pick<Runs, 'require'>,
+  ) {}
 
   async meanings(
     db: Db,
@@ -48,22 +50,21 @@ export class MetricCatalog implements MetricDefinitions {
 
   /** The definitions that apply at a level. At most one is primary: that of the nearest level with a primary metric. */
   async list(db: Db, input: LevelInput, limit: number): Promise<MetricDefinition[]> {
-    const levels = toLevels(await requirePlacement(this.projects, db, input));
+    const levels = toLevels(await requirePlacement(this.projects, this.runs, db, input));
     const primary = await primaryOf(db, levels);
     const rows = await selectNearest(db, levels, primary, limit);
     const byId = new Map(levels.map((level) => [level.id, level]));
     return rows.map((row) => toDefinition(row, byId.get(row.level_id) as Level, primary));
   }
 
-  async put(
-    db: Db,
-    input: LevelInput,
-    name: string,
-    change: DefinitionChange,
-    at: number,
-  ): Promise<{ readonly definition: MetricDefinition; readonly isNew: boolean }> {
+  define(db: Db, { id }: Run, name: string, change: DefinitionChange, at: number): Promise<Defined> {
+    return this.put(db, { run_id: id }, requireName(name), change, at);
+  }
+
+  async put(db: Db, input: LevelInput, name: string, change: DefinitionChange, at: number): Promise<Defined> {
     return this.#changing(db, input, at, async (trx, levels) => {
       const isNew = await create(trx, levels, name, change, at);
+      if (isNew) await refuseTooMany(trx, levels[0]);
       return { definition: await apply(trx, levels[0], name, isNew ? onlyPrimary(change) : change), isNew };
     });
   }
@@ -98,7 +99,7 @@ export class MetricCatalog implements MetricDefinitions {
     work: (trx: Db, levels: readonly [Level, ...Level[]]) => Promise<T>,
   ): Promise<T> {
     return db.transaction(async (trx) => {
-      const placement = await requirePlacement(this.projects, trx, input);
+      const placement = await requirePlacement(this.projects, this.runs, trx, input);
       await this.projects.resolve(
         trx,
         { project: placement.project_id, experiment: placement.experiment_id },
@@ -144,6 +145,12 @@ async function apply(
   if (is_primary === false) await clearPrimary(db, level.id, name);
   const row = (await findDefinition(db, level.id, name)) ?? failUndefined(level, name);
   return toDefinition(row, level, await primaryOf(db, [level]));
+}
+
+/** A training must not be able to define any number of names. */
+async function refuseTooMany(db: Db, { name, id }: Level): Promise<void> {
+  if (name !== 'run' || (await countDefinitions(db, id)) <= MAX_DEFINITIONS_PER_RUN) return;
+  fail('conflict', `a run has at most ${MAX_DEFINITIONS_PER_RUN} definitions of metrics`);
 }
 
 function onlyPrimary({ is_primary }: DefinitionChange): DefinitionChange {

@@ -1,4 +1,4 @@
-import { guessDirection, type Direction, type MetricDefinition } from '@svc/contract';
+import { guessDirection, type Direction, type MetricDefinition, type MetricLevel } from '@svc/contract';
 import { dialectOf, type Db } from '@svc/kernel';
 import { GLOBAL, type Level } from './levels.js';
 
@@ -19,6 +19,7 @@ interface LevelRow {
   readonly id: string;
   readonly project_id: string | null;
   readonly experiment_id: string | null;
+  readonly run_id: string | null;
   readonly primary_name: string | null;
 }
 
@@ -37,9 +38,10 @@ export async function ensureGuessed(db: Db, names: readonly string[], at: number
 }
 
 /** Creates the level's row if there is none, and locks it until the transaction ends. */
-export async function openLevel(db: Db, { id, name, placement }: Level): Promise<void> {
-  const { project_id, experiment_id } = placement;
-  const row = { id, project_id: name === 'project' ? project_id : null, experiment_id, primary_name: null };
+export async function openLevel(db: Db, { id, name }: Level): Promise<void> {
+  const idOf = (level: MetricLevel) => (name === level ? id : null);
+  const places = { project_id: idOf('project'), experiment_id: idOf('experiment'), run_id: idOf('run') };
+  const row = { id, ...places, primary_name: null };
   await levels(db).insert(row).onConflict('id').ignore();
   await levels(db).where({ id }).forNoKeyUpdate().first('id');
 }
@@ -57,6 +59,11 @@ export async function insertDefinition(db: Db, row: DefinitionRow): Promise<bool
     .ignore()
     .returning('name');
   return inserted.length === 1;
+}
+
+export async function countDefinitions(db: Db, levelId: string): Promise<number> {
+  const [row] = await definitions(db).where({ level_id: levelId }).count({ count: '*' });
+  return Number(row?.['count'] ?? 0);
 }
 
 export async function updateDefinition(

@@ -25,4 +25,13 @@ export const metricDefinitionsMigrations: readonly Migration[] = [
       await db('metric_levels').insert({ id: GLOBAL.id });
     },
   },
+  {
+    name: '0002-runs',
+    async up(db) {
+      await db.raw(
+        'alter table metric_levels add column run_id varchar(40) references runs (id) on delete cascade',
+      );
+      await db.schema.alterTable('metric_levels', (table) => table.unique(['run_id']));
+    },
+  },
 ];

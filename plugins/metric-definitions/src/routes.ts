@@ -1,15 +1,15 @@
-import { MetricName, routes as contract } from '@svc/contract';
-import {
-  compileCheck,
-  created,
-  failValidation,
-  ok,
-  type PluginContext,
-  type RouteCollector,
-} from '@svc/kernel';
+import { routes as contract } from '@svc/contract';
+import { created, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
 import type { MetricCatalog } from './catalog.js';
+import { requireName } from './metric-name.js';
 
-export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: MetricCatalog): void {
+export function addRoutes(
+  routes: RouteCollector,
+  ctx: PluginContext,
+  catalog: MetricCatalog,
+  runs: Runs,
+): void {
   const now = () => ctx.clock.now();
 
   routes.add(contract.listMetricDefinitions, async ({ query: { limit = 200, ...level } }) =>
@@ -29,6 +29,11 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: M
       return isNew ? created(definition) : ok(definition);
     },
   );
+  routes.add(contract.defineRunMetric, async ({ params, body, caller }) => {
+    const run = await runs.requireIngest(caller, params.run_id);
+    const { definition, isNew } = await catalog.define(ctx.db, run, params.name, body, now());
+    return isNew ? created(definition) : ok(definition);
+  });
   routes.add(
     contract.updateMetricDefinition,
     async ({ params, body: { project_id, experiment_id, ...change } }) =>
@@ -39,14 +44,4 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, catalog: M
   routes.add(contract.setPrimaryMetric, async ({ body: { name, ...level } }) =>
     ok(await catalog.setPrimary(ctx.db, level, requireName(name), now())),
   );
-}
-
-const checkName = compileCheck(MetricName);
-
-/** As points have it. Half a character would be stored as another one, perhaps as the name of another metric. */
-function requireName(name: string): string {
-  const issues = checkName(name).map(({ message }) => ({ path: 'name', message }));
-  if (issues.length > 0) failValidation(...issues);
-  if (/\p{Surrogate}/u.test(name)) failValidation({ path: 'name', message: 'is no valid Unicode' });
-  return name;
 }

@@ -1,13 +1,25 @@
-import type { Direction, Run } from '@svc/contract';
+import type { Direction, MetricDefinition, Run } from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
 
-/** Canonical ids; an experiment comes with its project. Both null: global. */
-export type Placement = Pick<Run, 'project_id' | 'experiment_id'>;
+/** Canonical ids; an experiment comes with its project, a run with both that it has. None at all: global. */
+export type Placement = Pick<Run, 'project_id' | 'experiment_id'> & { readonly run_id?: string };
 
 /** How the values of a metric are interpreted. */
 export interface MetricMeaning {
   readonly direction: Direction;
   readonly is_primary: boolean;
+}
+
+export interface DefinitionChange extends Partial<
+  Pick<MetricDefinition, 'direction' | 'unit' | 'description'>
+> {
+  /** false: this metric is no longer primary; another primary metric is left alone. */
+  readonly is_primary?: boolean;
+}
+
+export interface Defined {
+  readonly definition: MetricDefinition;
+  readonly isNew: boolean;
 }
 
 export interface MetricDefinitions {
@@ -19,6 +31,8 @@ export interface MetricDefinitions {
     placement: Placement,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, MetricMeaning>>;
+  /** Creates or updates the definition of a metric at the level of a run. It applies to that run alone. Throws validation_error, conflict. */
+  define(db: Db, run: Run, name: string, change: DefinitionChange, at: number): Promise<Defined>;
 }
 
 export const metricDefinitionsRef = serviceRef<MetricDefinitions>('metric-definitions');

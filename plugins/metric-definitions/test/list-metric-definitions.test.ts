@@ -124,11 +124,10 @@ describe('GET /metric-definitions', () => {
     });
 
     it('an experiment that moves keeps its own, and has its new project’s above it', async () => {
-      const { vision, speech, resnet, kernel } = rig;
+      const { vision, speech, resnet } = rig;
       await rig.put('own', { experiment_id: resnet.id });
       await rig.put('loss', { direction: 'maximize', project_id: speech.id });
-      const move = (project_id: string) =>
-        kernel.request('PATCH', `/experiments/${resnet.id}`, { token: 'write', body: { project_id } });
+      const move = (project_id: string) => rig.http.patch(`/experiments/${resnet.id}`, { project_id });
       await move(speech.id);
       expect(await rig.applying(`?experiment_id=${resnet.id}`)).to.deep.equal({
         own: 'experiment minimize',
@@ -142,7 +141,7 @@ describe('GET /metric-definitions', () => {
     it('deleting a project or an experiment takes its definitions with it', async () => {
       const { kernel } = rig;
       const create = async (path: string, body: object) =>
-        (await kernel.request('POST', path, { token: 'write', body })).body.id as string;
+        (await rig.http.post(path, body)).body.id as string;
       const project_id = await create('/projects', { name: 'short' });
       const experiment_id = await create('/experiments', { name: 'e', project_id });
       await rig.put('a', { project_id, is_primary: true });

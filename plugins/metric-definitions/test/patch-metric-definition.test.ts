@@ -62,7 +62,7 @@ describe('PATCH /metric-definitions/{name:path}', () => {
 
     it('needs write scope', async () => {
       await rig.put('loss');
-      for (const token of ['read', 'sdk', 'agent']) {
+      for (const token of ['read', 'sdk', 'agent'] as const) {
         expect((await rig.patch('loss', { unit: 's' }, token)).status, token).to.equal(403);
       }
     });

@@ -161,7 +161,7 @@ describe('PUT /metric-definitions/{name:path}', () => {
     });
 
     it('needs write scope', async () => {
-      for (const token of ['read', 'sdk', 'agent']) {
+      for (const token of ['read', 'sdk', 'agent'] as const) {
         expect((await rig.put('loss', {}, token)).body.error.code, token).to.equal('forbidden');
       }
       expect(await rig.items()).to.deep.equal([]);

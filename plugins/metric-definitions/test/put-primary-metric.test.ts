@@ -78,7 +78,7 @@ describe('PUT /primary-metric', () => {
     });
 
     it('needs write scope', async () => {
-      for (const token of ['read', 'sdk', 'agent']) {
+      for (const token of ['read', 'sdk', 'agent'] as const) {
         expect((await rig.setPrimary({ name: 'loss' }, token)).status, token).to.equal(403);
       }
     });

@@ -59,10 +59,11 @@ function toNames(names: string): string[] {
   return names.split(',').filter((name) => name !== '' && !name.includes('\0'));
 }
 
-/** A LOST run may be found again until its job goes on to another attempt. */
+/** A LOST run may be found running again; a run of a job only until the job has another attempt. */
 async function isOver({ db }: PluginContext, { jobs }: MetricParts, run: Run): Promise<boolean> {
   if (run.status === 'RUNNING') return false;
-  if (run.status !== 'LOST' || run.job_id === null) return true;
+  if (run.status !== 'LOST') return true;
+  if (run.job_id === null) return false;
   const job = await jobs.get(db, run.job_id);
   return job?.attempt !== run.attempt;
 }

@@ -44,7 +44,7 @@ export async function loadSummary(source: SummarySource, run: Run, now: number):
   let busiest: SeriesRow | null = null;
   for await (const page of seriesPagesOf(store, run.id)) {
     const names = page.map(({ name }) => name);
-    const meanings = await definitions.meanings(db, run, names);
+    const meanings = await definitions.meanings(db, { ...run, run_id: run.id }, names);
     for (const row of page) {
       parts.push(toPart(row, meanings.get(row.name) as MetricMeaning));
       if (busiest === null || row.digest.count > busiest.digest.count) busiest = row;
@@ -60,6 +60,7 @@ export async function loadSummary(source: SummarySource, run: Run, now: number):
     health: healthOf({
       status: run.status,
       now,
+      stale_since: run.stale_since,
       received_at: stored?.received_at ?? null,
       interval_ms: busiest && intervalOf(busiest),
       series: parts.map(({ evidence }) => evidence),

@@ -112,6 +112,7 @@ function newJobRun(job: Job, at: number): Omit<Run, 'id'> {
     created_at: at,
     started_at: job.started_at ?? at,
     finished_at: null,
+    stale_since: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { isTerminal, newId, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
 import { fail, requireId, type Caller, type Db, type Tx } from '@svc/kernel';
+import { defaultName } from './fill-run.js';
 import { maskDocuments } from './run-documents.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
@@ -31,7 +32,7 @@ export async function createRun(
   const id = newId('run', at);
   const run: Run = {
     id,
-    name: body.name ?? job?.name ?? `run-${id.slice(-8).toLowerCase()}`,
+    name: body.name ?? job?.name ?? defaultName(id),
     project_id: placement.project_id,
     experiment_id: placement.experiment_id,
     job_id: job?.id ?? null,
@@ -49,6 +50,7 @@ export async function createRun(
     created_at: at,
     started_at: body.started_at ?? at,
     finished_at: null,
+    stale_since: null,
   };
   await insertRun(tx, run);
   const ingest_token = await parts.auth.mintIngest(tx, { run_id: id }, at);

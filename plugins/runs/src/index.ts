@@ -7,7 +7,9 @@ import { findAssigned } from './assigned-runs.js';
 import { syncRunsWithJob } from './attempt-runs.js';
 import { runChanged } from './hooks.js';
 import { IngestTargetCache } from './ingest-target-cache.js';
+import { Liveness } from './liveness.js';
 import { runsMigrations } from './migrations.js';
+import { runsOptions } from './options.js';
 import { addRoutes } from './routes.js';
 import { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
@@ -21,7 +23,8 @@ export * from './service.js';
 export const runs = definePlugin({
   name: 'runs',
   requires: ['auth', 'projects', 'events', 'jobs'],
-  setup(ctx) {
+  options: runsOptions,
+  setup(ctx, { run_lost_after_s }) {
     const parts: RunParts = {
       auth: ctx.use(authRef),
       events: ctx.use(eventsRef),
@@ -29,7 +32,8 @@ export const runs = definePlugin({
       projects: ctx.use(projectsRef),
       changed: (tx, change) => tx.afterCommit(() => ctx.fire(runChanged, change)),
     };
-    const operations = new RunOperations(ctx, parts);
+    const liveness = new Liveness(ctx, parts, run_lost_after_s * 1000);
+    const operations = new RunOperations(ctx, parts, liveness);
     const targets = new IngestTargetCache(parts.auth, (caller, id) => operations.requireTarget(caller, id));
     ctx.migrations(runsMigrations);
     ctx.owns(
@@ -49,6 +53,7 @@ export const runs = definePlugin({
     ctx.tap(attemptPrepare, (plan) => operations.prepare(plan));
     ctx.tap(jobTransition, (transition) => syncRunsWithJob(parts, transition));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, operations, parts));
+    ctx.listening(() => liveness.start());
     ctx.provide(runsRef, {
       async givenTo(db, destination) {
         const given = await findAssigned(db, destination);
@@ -56,7 +61,11 @@ export const runs = definePlugin({
       },
       require: requireRun,
       requireIngest: (caller, id) => operations.requireIngest(caller, id),
-      requireTarget: (caller, id) => targets.require(caller, id),
+      async requireTarget(caller, id) {
+        const target = await targets.require(caller, id);
+        await liveness.note(target);
+        return target;
+      },
       nodeOf: async (db, run_id) => (await findAssigned(db, { run_id }))?.node_id ?? null,
       ofJob: runsOfJob,
       query: (db) => db('runs').whereNull('job_id').select('id', 'name', 'status', 'finished_at'),

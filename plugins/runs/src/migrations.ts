@@ -56,6 +56,19 @@ export const runsMigrations: readonly Migration[] = [
       await indexPresentRuns(db);
     },
   },
+  {
+    name: '0003-signs-of-life',
+    async up(db) {
+      await db.schema.alterTable('runs', (table) => {
+        table.bigInteger('seen_at');
+        table.bigInteger('stale_since');
+      });
+      await db('runs')
+        .where({ status: 'RUNNING' })
+        .whereNull('job_id')
+        .update({ seen_at: db.ref('started_at') });
+    },
+  },
 ];
 
 async function indexPresentRuns(db: Db): Promise<void> {

@@ -26,6 +26,11 @@ export function addRoutes(
   routes.add(contract.finishRun, async ({ params, body, caller }) =>
     ok(await operations.finish(caller, params.run_id, body.status)),
   );
+  routes.add(contract.keepRunAlive, async ({ params, caller }) => {
+    const { id } = await operations.requireIngest(caller, params.run_id);
+    const { status } = await operations.require(id);
+    return ok({ status });
+  });
   routes.add(contract.updateRun, async ({ params, body, caller }) =>
     ok(await operations.update(caller, params.run_id, body)),
   );

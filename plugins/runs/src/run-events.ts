@@ -22,6 +22,27 @@ export function finishedEvent(run: Run): EventDraft {
   };
 }
 
+/** The run has not ended: it may report again. */
+export function lostEvent(run: Run, silentMs: number): EventDraft {
+  return {
+    type: 'RUN_LOST',
+    severity: 'warning',
+    title: `Run ${run.name} is LOST`,
+    message: `nothing has come from it for ${Math.round(silentMs / 1000)} s; it is RUNNING again when it reports`,
+    run_id: run.id,
+    data: { status: run.status, source: run.source },
+  };
+}
+
+export function foundEvent(run: Run): EventDraft {
+  return {
+    type: 'RUN_FOUND',
+    title: `Run ${run.name} reports again`,
+    run_id: run.id,
+    data: { status: run.status, source: run.source },
+  };
+}
+
 export function abandonedEvent(run: Run): EventDraft {
   return { ...finishedEvent(run), message: `attempt ${run.attempt} of its job was given up` };
 }

@@ -1,15 +1,20 @@
-import { NOTES_BYTES, newId, type Run, type RunStatus } from '@svc/contract';
+import { NOTES_BYTES, newId, type BodyOf, type Run, type RunStatus, type routes } from '@svc/contract';
 import { fail, failValidation, requireId, type Caller, type PluginContext } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import type { AttemptPlan } from '@svc/plugin-jobs';
 import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun } from './attempt-runs.js';
 import { createRun, type CreatedRun, type RunBody } from './create-run.js';
+import { fillRun, type Kept } from './fill-run.js';
 import { finishRun } from './finish-run.js';
+import type { Liveness } from './liveness.js';
 import { maskDocuments } from './run-documents.js';
 import type { RunParts } from './run-parts.js';
 import type { RunFields } from './run-row.js';
 import { findRun, findTarget, findWholeRun, updateRun } from './run-store.js';
+
+type RunUpdate = BodyOf<typeof routes.updateRun>;
+type UpdatedRun = Run & { kept?: Kept };
 
 const WRITE_FIELDS = ['name', 'tags', 'notes'] as const;
 
@@ -27,6 +32,7 @@ export class RunOperations {
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'transaction'>,
     private readonly parts: RunParts,
+    private readonly liveness: Liveness,
   ) {}
 
   async create(caller: Caller, body: RunBody): Promise<CreatedRun> {
@@ -34,24 +40,28 @@ export class RunOperations {
   }
 
   async finish(caller: Caller, id: string, status: RunStatus): Promise<Run> {
-    const run = await this.requireIngest(caller, id);
+    const run = await this.#requireOwn(caller, id);
     await this.ctx.transaction((tx) => finishRun(this.parts, tx, run.id, status, this.ctx.clock.now()));
     return this.require(run.id);
   }
 
   /** `name`, `tags` and `notes` need write scope; the token of the training may change the other fields. */
-  async update(caller: Caller, id: string, fields: Partial<RunFields>): Promise<Run> {
-    const before = await this.requireIngest(caller, id);
+  async update(caller: Caller, id: string, { fill, ...fields }: RunUpdate): Promise<UpdatedRun> {
+    const before = await this.#requireOwn(caller, id);
     const forWrite = WRITE_FIELDS.filter((field) => field in fields);
     if (forWrite.length > 0 && caller.scope !== 'write')
       fail('forbidden', `changing ${forWrite.join(', ')} of a run needs a token of write scope`);
     refuseLongNotes(fields);
+    // A change by a person is no sign of life of the training.
+    if (forWrite.length === 0) await this.liveness.note(before);
     const masked = { ...fields, ...maskDocuments(fields) };
+    const at = this.ctx.clock.now();
     return this.ctx.transaction(async (tx) => {
       await updateRun(tx, before.id, masked);
+      const kept = fill && (await fillRun(this.parts, tx, before.id, fill, at));
       const after = (await findWholeRun(tx, before.id)) ?? fail('not_found', `no run "${id}"`);
       this.parts.changed(tx, { before, after });
-      return after;
+      return kept ? { ...after, kept } : after;
     });
   }
 
@@ -61,15 +71,21 @@ export class RunOperations {
   }
 
   async requireIngest(caller: Caller, id: string): Promise<Run> {
-    const run =
-      (await findRun(this.ctx.db, requireId('run', id))) ?? (await this.#requireReported(caller, id));
-    this.#refuseOthers(caller, run);
+    const run = await this.#requireOwn(caller, id);
+    await this.liveness.note(run);
     return run;
   }
 
   async requireTarget(caller: Caller, id: string): Promise<IngestTarget> {
     const run =
       (await findTarget(this.ctx.db, requireId('run', id))) ?? (await this.#requireReported(caller, id));
+    this.#refuseOthers(caller, run);
+    return run;
+  }
+
+  async #requireOwn(caller: Caller, id: string): Promise<Run> {
+    const run =
+      (await findRun(this.ctx.db, requireId('run', id))) ?? (await this.#requireReported(caller, id));
     this.#refuseOthers(caller, run);
     return run;
   }

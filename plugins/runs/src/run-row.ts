@@ -1,17 +1,19 @@
 import type { Run } from '@svc/contract';
 import { fromJson, toJson } from '@svc/kernel';
+import type { Life } from './life.js';
 import { toListed } from './run-documents.js';
 import { toSearchName } from './run-search.js';
 
 type JsonColumn = 'config' | 'environment' | 'tags';
 
 /** A row of `runs`. It contains only the part of a large config or environment that lists show. */
-export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn | 'search_name', string>;
+export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn | 'search_name', string> & Life;
 /** The fields of a run that may be changed. */
 export type RunFields = Pick<Run, 'name' | 'tags' | 'notes' | 'config' | 'environment' | 'max_steps'>;
 
 export function toRow(run: Run): RunRow {
-  return { ...run, ...(toColumns(run) as Pick<RunRow, JsonColumn | 'search_name'>) };
+  const seen_at = run.job_id === null ? run.created_at : null;
+  return { ...run, ...(toColumns(run) as Pick<RunRow, JsonColumn | 'search_name'>), seen_at };
 }
 
 /** The columns of the fields that are given. */
@@ -25,7 +27,7 @@ export function toColumns({ config, environment, tags, ...plain }: Partial<RunFi
   };
 }
 
-export function fromRow({ search_name: _, ...row }: RunRow): Run {
+export function fromRow({ search_name: _name, seen_at: _seen, ...row }: RunRow): Run {
   return {
     ...row,
     config: fromJson(row.config),

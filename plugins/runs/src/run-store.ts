@@ -2,11 +2,14 @@ import type { Run, RunStatus } from '@svc/contract';
 import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import { loadDocuments, saveDocuments } from './run-documents.js';
+import type { Life } from './life.js';
 import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
 import { insertTags, replaceTags, toNamePatterns, toTagList } from './run-search.js';
 import type { RunProgress } from './service.js';
 
-/** A LOST run has not ended: its job may be found running again. */
+const IDS_PER_STATEMENT = 500;
+
+/** A LOST run has not ended: it, or its job, may be found running again. */
 export const OPEN_STATUSES: readonly RunStatus[] = ['RUNNING', 'LOST'];
 
 export interface RunFilter {
@@ -95,8 +98,40 @@ export async function changeStatus(
   from: readonly RunStatus[],
   to: StatusChange,
 ): Promise<Run | null> {
-  const [row] = await runs(db).where({ id }).whereIn('status', from).update(to).returning('*');
+  const columns = { ...to, stale_since: null };
+  const [row] = await runs(db).where({ id }).whereIn('status', from).update(columns).returning('*');
   return row ? fromRow(row) : null;
+}
+
+/** Call it in a transaction: nobody else changes the row until it ends. */
+export async function lockRow(db: Db, id: string): Promise<RunRow | null> {
+  return (await runs(db).where({ id }).forUpdate().first()) ?? null;
+}
+
+/** The row must be locked. */
+export async function changeLife(db: Db, id: string, change: Partial<Life>): Promise<Run> {
+  const [row] = await runs(db).where({ id }).update(change).returning('*');
+  return fromRow(row as RunRow);
+}
+
+/** Stores a sign of life of each of these runs that is RUNNING; none of them is stale then. */
+export async function noteSigns(db: Db, ids: readonly string[], at: number): Promise<void> {
+  for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
+    await runs(db)
+      .whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT))
+      .where({ status: 'RUNNING' })
+      .update({ seen_at: at, stale_since: null });
+  }
+}
+
+/** The RUNNING runs without a job whose last sign is not after `staleAt` and that are not stale yet, or whose last sign is not after `lostAt`. */
+export function listSilent(db: Db, staleAt: number, lostAt: number): Promise<string[]> {
+  return runs(db)
+    .where({ status: 'RUNNING' })
+    .whereNull('job_id')
+    .where('seen_at', '<=', staleAt)
+    .where((due) => void due.whereNull('stale_since').orWhere('seen_at', '<=', lostAt))
+    .pluck('id');
 }
 
 /** Call it in a transaction. */
@@ -132,6 +167,14 @@ export async function countRuns(
     .select(column)
     .count('* as count')) as Record<string, unknown>[];
   return new Map(rows.map((row) => [row[column] as string, Number(row['count'])]));
+}
+
+export async function placeRuns(
+  db: Db,
+  which: Partial<Pick<Run, 'id' | 'job_id'>>,
+  { project_id, experiment_id }: Pick<Run, 'project_id' | 'experiment_id'>,
+): Promise<void> {
+  await runs(db).where(which).update({ project_id, experiment_id });
 }
 
 export async function moveExperimentRuns(db: Db, experimentId: string, toProjectId: string): Promise<void> {

@@ -15,7 +15,7 @@ export interface Runs {
   givenTo(db: Db, destination: Destination): Promise<Run | null>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Run>;
-  /** The run, if the caller may write its points, events and checkpoints. Any form of id; throws not_found, forbidden. */
+  /** The run, if the caller may write its points, events and checkpoints. A sign of life of the run. Any form of id; throws not_found, forbidden. */
   requireIngest(caller: Caller, id: string): Promise<Run>;
   /** As requireIngest, for the hot path: returns only the fields that decide who may write, which never change. */
   requireTarget(caller: Caller, id: string): Promise<IngestTarget>;

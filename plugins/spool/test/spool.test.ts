@@ -64,11 +64,13 @@ eachDatabase((database) => {
       const { jobId, runId } = await startJob();
       const ack = await ship(jobId, [
         { kind: 'update', run_id: runId, body: { config: { lr: 0.1 }, max_steps: 50 } },
+        { kind: 'update', run_id: runId, body: { fill: { project: 'spooled' } } },
+        { kind: 'metric', run_id: runId, name: 'loss', body: { unit: 'nat', is_primary: true } },
         points(runId, 0, 1),
         event(runId, 'a'),
         checkpoint(runId, 1),
       ]);
-      expect([ack.offset, ack.refused]).to.deep.equal([140, []]);
+      expect([ack.offset, ack.refused]).to.deep.equal([160, []]);
       expect(await stepsOf(runId)).to.deep.equal([0, 1]);
       const [told] = await eventsOf(runId);
       expect(told).to.deep.include({ title: 'event a', severity: 'warning', run_id: runId, job_id: jobId });
@@ -76,6 +78,9 @@ eachDatabase((database) => {
       expect(saved).to.deep.include({ path: '/out/checkpoint-1', step: 1, source: 'sdk' });
       const { body: run } = await rig.get(`/runs/${runId}`);
       expect(run).to.deep.include({ config: { lr: 0.1 }, max_steps: 50, step: 1, status: 'RUNNING' });
+      expect((await rig.get(`/projects/${run.project_id}`)).body.name).to.equal('spooled');
+      const [loss] = (await rig.get(`/metric-definitions?run_id=${runId}`)).body.items;
+      expect(loss).to.include({ name: 'loss', level: 'run', unit: 'nat', is_primary: true });
     });
 
     it('may be sent again and overlap what came over HTTP: all is there once', async () => {

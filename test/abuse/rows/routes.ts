@@ -23,6 +23,7 @@ const FIELDS: Readonly<Record<string, { readonly field: string; readonly list?: 
   'metrics.batch': { field: 'points', list: 'points' },
   'metrics.query': { field: 'names', list: 'run_ids' },
   'metricDefinitions.put': { field: 'description' },
+  'metricDefinitions.define': { field: 'description' },
   'metricDefinitions.update': { field: 'description' },
   'metricDefinitions.setPrimary': { field: 'name' },
   'events.create': { field: 'title' },

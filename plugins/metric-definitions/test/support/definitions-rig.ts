@@ -1,30 +1,28 @@
-import type { Experiment, MetricDefinition, Project } from '@svc/contract';
-import { createTestKernel, type TestAnswer, type TestDatabase, type TestKernel } from '@svc/kernel/testing';
-import { projects } from '@svc/plugin-projects';
-import { metricDefinitions, metricDefinitionsRef, type MetricDefinitions } from '../../src/index.js';
+import type { Experiment, MetricDefinition, Project, Scope } from '@svc/contract';
+import type { TestAnswer, TestDatabase, TestKernel } from '@svc/kernel/testing';
+import { Rig } from '../../../runs/test/support/rig.js';
+import { metricDefinitionsRef, type MetricDefinitions } from '../../src/index.js';
 
 /** The plugin on a real server, with two projects and an experiment in the first. */
 export class DefinitionsRig {
   private constructor(
-    readonly kernel: TestKernel,
+    readonly http: Rig,
     readonly vision: Project,
     readonly speech: Project,
     readonly resnet: Experiment,
   ) {}
 
   static async start(database: TestDatabase): Promise<DefinitionsRig> {
-    const kernel = await createTestKernel({ plugins: [projects(), metricDefinitions()], database });
-    const create = async (path: string, body: object) =>
-      (await kernel.request('POST', path, { token: 'write', body })).body;
+    const http = await Rig.start({ database });
+    const create = async (path: string, body: object) => (await http.post(path, body)).body;
     const vision = (await create('/projects', { name: 'vision' })) as Project;
     const speech = (await create('/projects', { name: 'speech' })) as Project;
     const experiment = { name: 'resnet', project_id: vision.id };
-    return new DefinitionsRig(
-      kernel,
-      vision,
-      speech,
-      (await create('/experiments', experiment)) as Experiment,
-    );
+    return new DefinitionsRig(http, vision, speech, (await create('/experiments', experiment)) as Experiment);
+  }
+
+  get kernel(): TestKernel {
+    return this.http.kernel;
   }
 
   get service(): MetricDefinitions {
@@ -43,24 +41,24 @@ export class DefinitionsRig {
   }
 
   /** `name` as it stands in the path. */
-  put(name: string, body: object = {}, token = 'write'): Promise<TestAnswer> {
-    return this.kernel.request('PUT', `/metric-definitions/${name}`, { token, body });
+  put(name: string, body: object = {}, scope: Scope = 'write'): Promise<TestAnswer> {
+    return this.#request('PUT', `/metric-definitions/${name}`, scope, body);
   }
 
-  patch(name: string, body: object = {}, token = 'write'): Promise<TestAnswer> {
-    return this.kernel.request('PATCH', `/metric-definitions/${name}`, { token, body });
+  patch(name: string, body: object = {}, scope: Scope = 'write'): Promise<TestAnswer> {
+    return this.#request('PATCH', `/metric-definitions/${name}`, scope, body);
   }
 
-  setPrimary(body: object, token = 'write'): Promise<TestAnswer> {
-    return this.kernel.request('PUT', '/primary-metric', { token, body });
+  setPrimary(body: object, scope: Scope = 'write'): Promise<TestAnswer> {
+    return this.#request('PUT', '/primary-metric', scope, body);
   }
 
   delete(path: string): Promise<TestAnswer> {
-    return this.kernel.request('DELETE', path, { token: 'write' });
+    return this.#request('DELETE', path, 'write');
   }
 
-  list(query = '', token = 'read'): Promise<TestAnswer> {
-    return this.kernel.request('GET', `/metric-definitions${query}`, { token });
+  list(query = '', scope: Scope = 'read'): Promise<TestAnswer> {
+    return this.#request('GET', `/metric-definitions${query}`, scope);
   }
 
   async items(query = ''): Promise<MetricDefinition[]> {
@@ -76,5 +74,9 @@ export class DefinitionsRig {
         `${level} ${direction}${is_primary ? ' *' : ''}`,
       ]),
     );
+  }
+
+  #request(method: string, path: string, scope: Scope, body?: object): Promise<TestAnswer> {
+    return this.kernel.request(method, path, { token: this.http.tokens[scope], ...(body && { body }) });
   }
 }

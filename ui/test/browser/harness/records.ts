@@ -105,6 +105,7 @@ export function run(number: number, changes: Partial<Run> = {}): Run {
     created_at,
     started_at: created_at,
     finished_at: null,
+    stale_since: null,
     ...changes,
   };
 }
