@@ -12,7 +12,7 @@ import { toAge, toNumber, toShownId, toSize } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
-import { styleOfStatus, type Paint } from '../output/style.js';
+import { styleOfStatus, type Paint, type Style } from '../output/style.js';
 import { toFields, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
@@ -72,22 +72,33 @@ async function listRuns({ status, job, limit, before, search, tag, ...options }:
     before: before && (await findRun(client, before)),
   };
   const page = await client.call(routes.listRuns, { query });
-  print(page, options.json, ({ items }, paint) =>
-    items.length > 0 ? toTable(RUN_COLUMNS, items, paint) : ['no runs'],
-  );
+  print(page, options.json, ({ items }, paint) => toRunTable(items, paint));
   const last = page.items.at(-1);
   if (!options.json && last && (page.truncated || page.items.length === query.limit)) noteOlder(last.id);
+}
+
+export function toRunTable(runs: readonly Run[], paint: Paint): string[] {
+  return runs.length > 0 ? toTable(RUN_COLUMNS, runs, paint) : ['no runs'];
 }
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'ID', cell: (run) => toShownId(run.id) },
   { title: 'NAME', cell: (run) => run.name, shrinks: true },
-  { title: 'STATUS', cell: (run) => run.status, style: (run) => styleOfStatus(run.status) },
+  { title: 'STATUS', cell: toState, style: styleOfState },
   { title: 'STEP', cell: toStep, align: 'right' },
   { title: 'SOURCE', cell: (run) => run.source },
   { title: 'STARTED', cell: (run) => toAge(run.started_at) },
   { title: 'TAGS', cell: (run) => run.tags.join(', '), shrinks: true },
 ];
+
+/** A stale run has reported nothing for so long that it will be LOST. */
+function toState({ status, stale_since }: Run): string {
+  return stale_since === null ? status : `${status}, stale`;
+}
+
+function styleOfState({ status, stale_since }: Run): Style {
+  return stale_since === null ? styleOfStatus(status) : 'yellow';
+}
 
 function toStep({ step, max_steps }: Pick<Run, 'step' | 'max_steps'>): string {
   if (step === null) return '-';
@@ -122,7 +133,7 @@ function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: 
     }))
     .sort((a, b) => Number(b.metric.is_primary) - Number(a.metric.is_primary));
   return [
-    `${paint('bold', run.name)}  ${paint(styleOfStatus(run.status), run.status)}`,
+    `${paint('bold', run.name)}  ${paint(styleOfState(run), toState(run))}`,
     ...toFields(
       [
         ['id', run.id],

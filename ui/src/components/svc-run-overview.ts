@@ -175,9 +175,10 @@ export class SvcRunOverview extends LitElement {
     return html`<a href=${paths.runs({ experiment_id: id })}>${name}</a>`;
   }
 
-  /** The time left at the pace so far. */
-  #describeRest({ step, max_steps: max, started_at: from, finished_at: to }: Run) {
+  /** The time left at the pace so far. A run that reports nothing has no pace. */
+  #describeRest({ step, max_steps: max, started_at: from, finished_at: to, stale_since }: Run) {
     if (to !== null || !step || max === null || step >= max) return nothing;
+    if (stale_since !== null || this.summary?.health.status === 'stale') return nothing;
     const restMs = ((this.api.now() - from) / step) * (max - step);
     return html`<span class="quiet"> · about ${formatDuration(restMs)} left</span>`;
   }

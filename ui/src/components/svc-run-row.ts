@@ -89,7 +89,9 @@ export class SvcRunRow extends LitElement {
   override render() {
     const { run, place } = this;
     return html`<div class="row" role="row">
-      <div class="status" role="cell"><svc-status value=${run.status}></svc-status></div>
+      <div class="status" role="cell">
+        <svc-status value=${run.stale_since === null ? run.status : 'stale'}></svc-status>
+      </div>
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>

@@ -139,6 +139,11 @@ describe('the page of a run', () => {
     ['no time left without a maximum', { started_at: NOW - 10 * MINUTE, step: 100 }, null],
     ['no time left at the last step', { started_at: NOW - 10 * MINUTE, step: 300, max_steps: 300 }, null],
     [
+      'no time left of a stale run',
+      { started_at: NOW - 10 * MINUTE, step: 100, max_steps: 300, stale_since: NOW - 6 * MINUTE },
+      null,
+    ],
+    [
       'no time left of a run that is over',
       { started_at: NOW - 10 * MINUTE, finished_at: NOW, status: 'FAILED', step: 1, max_steps: 300 },
       null,

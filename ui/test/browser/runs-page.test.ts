@@ -51,6 +51,7 @@ describe('the page of runs', () => {
     ],
     ['a project that is gone by the end of its id', { project_id: idOf('prj', 777) }, ['000777']],
     ['how long it took', { started_at: NOW - 5 * MINUTE, finished_at: NOW }, ['5m 00s']],
+    ['that it is stale', { stale_since: NOW - 6 * MINUTE }, ['Stale']],
     ['that it was imported', { status: 'IMPORTED' }, ['Imported']],
     ['its tags', { tags: ['best', 'sweep'] }, ['best', 'sweep']],
   ];
