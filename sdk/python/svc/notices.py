@@ -1,8 +1,10 @@
-"""What the SDK tells its user: through the logger ``svc``, by default warnings on stderr."""
+"""What the SDK tells its user: warnings through the logger ``svc``, by default on stderr, and the link of a run."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
 
 logger = logging.getLogger("svc")
 _told: set[str] = set()
@@ -13,6 +15,12 @@ def warn_once(key: str, message: str, *args: object) -> None:
     if key not in _told:
         _told.add(key)
         logger.warning("svc: " + message, *args)
+
+
+def tell(message: str) -> None:
+    """One line for the person in front of the terminal."""
+    with contextlib.suppress(Exception):  # there may be no stderr
+        print(f"svc: {message}", file=sys.stderr, flush=True)
 
 
 def forget() -> None:

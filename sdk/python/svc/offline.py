@@ -1,4 +1,4 @@
-"""The offline folder of a run: JSON lines in the shape of the requests they stand for, which `svc import` brings in."""
+"""The offline folder of a run: JSON lines in the shape of the requests they stand for, for a later import."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from .records import Batch, Record
 from .values import encode_json
 
 FORMAT = "svc-offline/1"
-FILES = {"points": "points.jsonl", "event": "events.jsonl", "checkpoint": "checkpoints.jsonl"}
+FILES = {
+    "points": "points.jsonl",
+    "event": "events.jsonl",
+    "checkpoint": "checkpoints.jsonl",
+    "metric": "metrics.jsonl",
+}
 
 
 class OfflineFolder:
@@ -59,6 +64,10 @@ class OfflineFolder:
             except OSError as error:
                 self._warn(error)
 
+    def sign(self) -> bool:
+        """Nobody waits for a sign of life."""
+        return False
+
     def close(self) -> None:
         """Nothing is held open."""
 
@@ -70,11 +79,13 @@ class OfflineFolder:
 
     def _keep_record(self, record: Record) -> None:
         if record.kind == "update":
-            self.save_metadata(record.body)
+            # The metadata has from the start what the training asks to be filled in.
+            self.save_metadata({key: value for key, value in record.body.items() if key != "fill"})
         elif record.kind == "finish":
             self.save_metadata({"status": record.body["status"], "finished_at": record.ts})
         else:
-            self._append(FILES[record.kind], [{**record.body, "ts": record.ts}])
+            named = {} if record.name is None else {"name": record.name}
+            self._append(FILES[record.kind], [{**named, **record.body, "ts": record.ts}])
 
     def _append(self, name: str, lines: list[dict[str, Any]]) -> None:
         if not self._has_metadata:

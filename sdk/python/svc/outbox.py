@@ -54,10 +54,14 @@ class Outbox:
             self._changed.notify_all()
         return True
 
-    def take(self) -> Batch | None:
-        """The next batch once one is worth sending; None when the outbox is closed and empty, or abandoned."""
+    def take(self, patience_s: float | None = None) -> Batch | None:
+        """The next batch once one is worth sending; None when the outbox is closed and empty, or abandoned.
+
+        When nothing came for ``patience_s`` seconds it is an empty one.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._records or self._points)
+            if not self._changed.wait_for(lambda: self._closed or self._records or self._points, patience_s):
+                return []
             self._changed.wait_for(self._is_worth_sending, LINGER_S)
             self._in_flight = None if self._abandoned else self._next()
             return self._in_flight

@@ -33,7 +33,9 @@ class Point(NamedTuple):
 
 @dataclass
 class Record:
-    """``kind`` is update, event, checkpoint or finish; ``body`` is that of the request, ``key`` its Idempotency-Key.
+    """``kind`` is update, metric, event, checkpoint or finish; ``body`` is that of the request.
+
+    ``key`` is the Idempotency-Key of an event, ``name`` the metric that is defined.
 
     The body is whole without its slow part, and goes without it when there is no time left.
     """
@@ -43,6 +45,7 @@ class Record:
     ts: int
     complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # adds the slow part; the sender's thread alone
     key: str | None = None
+    name: str | None = None
 
     def add_slow_part(self) -> None:
         """Where that fails the body stays as it is."""

@@ -7,28 +7,29 @@ import os
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Union
 
-from . import process
-from .masking import mask_secrets, mask_text
+from . import current, process
+from .config import Config
+from .masking import mask_secrets
 from .notices import logger, warn_once
 from .offline import OfflineFolder
 from .outbox import Outbox
 from .process import Ending
 from .records import Point, Record, now_ms
+from .reports import to_checkpoint, to_definition, to_event
 from .sender import Sender, Sink, keep_locally, warn_undelivered
-from .values import MAX_ATTACHED_BYTES, flatten, name_problem, shorten, to_bounded_object, to_integer, to_number
+from .values import flatten, name_problem, to_bounded_object, to_integer, to_number
 
 Scalar = Any  # a number, or a scalar of numpy, torch and their kind
 PathLike = Union[str, "os.PathLike[str]"]
 
 FINISHES = ("SUCCEEDED", "FAILED", "CANCELLED")
 SEVERITIES = ("info", "warning", "critical")
-_MASKED_CHARACTERS = 64 * 1024
-MAX_TITLE_CHARACTERS = 500
-MAX_MESSAGE_CHARACTERS = 20_000
+DIRECTIONS = ("minimize", "maximize")
 # Each process (rank, restart, forked worker) that writes to a run numbers its points from a random start of its own.
 # Two writers of n points each overlap with a probability of about 2n / 2**52: one in a billion for two million points
 # each. The upper half of what JSON carries exactly, 2**52 numbers, is left for counting on.
@@ -45,6 +46,27 @@ OWN_STATUS = {
 }
 JOB_STATUS = {Ending.EXCEPTION: "FAILED"}
 
+INSTEAD = {
+    "config": "run.config.update(...) changes values of it",
+    "summary": "run.log changes the values in it",
+}
+FIXED = "give its name, project, experiment and tags to svc.init, numbers to run.log, and other values to run.config"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of a run when it begins."""
+
+    id: str | None
+    name: str | None
+    url: str | None
+    is_attached: bool
+    gives_signs: bool  # outside a job the server waits for signs of life
+    is_described: bool  # by this process, and not by the first rank
+    config: Any
+    queue_points: int
+    flush_timeout_s: float
+
 
 class Run:
     """Made by ``svc.init``.
@@ -54,42 +76,60 @@ class Run:
     Attributes:
         id: the run's identifier on the server; None for one that was begun offline.
         name: the name it was given; None when the server or the job named it.
+        url: its page in the console; None for one that was begun offline.
+        config: the hyperparameters, as a dict; ``config.update(...)`` changes them.
+        summary: the last value of each metric that this process has logged, by name.
         is_attached: whether it is the run of the job this process runs in.
         is_offline: whether it records to ``offline_path`` instead of the server.
     """
 
-    def __init__(
-        self,
-        sink: Sink,
-        folder: OfflineFolder,
-        *,
-        run_id: str | None,
-        name: str | None,
-        is_attached: bool = False,
-        queue_points: int,
-        flush_timeout_s: float,
-        description: Iterable[Record] = (),
-    ) -> None:
-        self.id = run_id
-        self.name = name
-        self.is_attached = is_attached
-        self.is_offline = sink is folder
-        self.offline_path = folder.offline_path
-        self.flush_timeout_s = flush_timeout_s
+    id: str | None
+    name: str | None
+    url: str | None
+    config: Config
+    summary: Mapping[str, float]
+    is_attached: bool
+    is_offline: bool
+    offline_path: Path
+    flush_timeout_s: float
+
+    def __init__(self, facts: RunFacts, sink: Sink, folder: OfflineFolder, description: Iterable[Record] = ()) -> None:
+        self._begin(facts, folder.offline_path, is_offline=sink is folder)
         self._sink = sink
-        self._queue_points = queue_points
-        self._home_pid = os.getpid()
-        self._next_step = 0
         self._become_writer()
         self._start_sender()  # now, because none can start when the interpreter shuts down
         for record in description:
             self._add(record)
 
+    def _begin(self, facts: RunFacts, offline_path: Path, is_offline: bool) -> None:
+        self._facts = facts
+        self._home_pid = os.getpid()
+        self._lock = threading.RLock()
+        self._next_step = 0
+        self._last_values: dict[str, float] = {}
+        vars(self).update(
+            id=facts.id,
+            name=facts.name,
+            url=facts.url,
+            is_attached=facts.is_attached,
+            is_offline=is_offline,
+            offline_path=offline_path,
+            flush_timeout_s=facts.flush_timeout_s,
+            summary=MappingProxyType(self._last_values),
+            config=Config(facts.config, self._send_config),
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"run.{name} cannot be set: {INSTEAD.get(name, FIXED)}")
+        super().__setattr__(name, value)
+
     def log(self, metrics: Mapping[str, Scalar], step: int | None = None, epoch: float | None = None) -> None:
         """Report metric values.
 
         Args:
-            metrics: name to number; nested mappings are flattened with ``/``; anything else is left out with a warning.
+            metrics: name to number or bool; nested mappings are flattened with ``/``; anything else is left out with a
+                warning.
             step: the step the values belong to; left out, one more than the step logged last (at first 0).
             epoch: the epoch, which may be a fraction.
         """
@@ -101,9 +141,10 @@ class Run:
             return
         at_epoch = self._to_epoch(epoch)
         ts = now_ms()
-        points = [Point(next(self._seqs), name, at_step, value, ts, at_epoch) for name, value in self._usable(metrics)]
-        if points:
-            self._note_taken(self._outbox.add_points(points))
+        values = list(self._usable(metrics))
+        self._last_values.update(values)
+        if values:
+            self._add_points([Point(next(self._seqs), name, at_step, value, ts, at_epoch) for name, value in values])
 
     def checkpoint(
         self,
@@ -121,11 +162,7 @@ class Run:
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
         """
         at_step = self._last_step() if step is None else to_integer(step)
-        body: dict[str, Any] = {"path": _absolute(path), "step": at_step, "epoch": self._to_epoch(epoch)}
-        if metadata is not None:
-            bounded = to_bounded_object(metadata, "the metadata of a checkpoint", MAX_ATTACHED_BYTES)
-            body["metadata"] = mask_secrets(bounded)
-        self._add(Record("checkpoint", _without_none(body), now_ms(), complete=_with_size))
+        self._add(to_checkpoint(path, at_step, self._to_epoch(epoch), metadata))
 
     def event(
         self,
@@ -145,12 +182,27 @@ class Run:
         if severity not in SEVERITIES:
             self._warn("severity", "severity %r is not one of %s; using info", severity, ", ".join(SEVERITIES))
             severity = "info"
-        body: dict[str, Any] = {"title": _to_text(title, MAX_TITLE_CHARACTERS) or "(no title)", "severity": severity}
-        if message is not None:
-            body["message"] = _to_text(message, MAX_MESSAGE_CHARACTERS)
-        if data is not None:
-            body["data"] = mask_secrets(to_bounded_object(data, "the data of an event", MAX_ATTACHED_BYTES))
-        self._add(Record("event", _without_none(body), now_ms(), key=secrets.token_hex(16)))
+        self._add(to_event(title, message, severity, data))
+
+    def define_metric(
+        self, name: str, direction: str | None = None, unit: str | None = None, primary: bool | None = None
+    ) -> None:
+        """Say what a metric means in this run, in place of what the server guesses from its name.
+
+        Args:
+            name: the metric, as it is logged.
+            direction: minimize or maximize.
+            unit: shown behind its values; cut at 50 characters.
+            primary: whether runs and checkpoints are ranked by it; of several the last one is.
+        """
+        problem = name_problem(name) if isinstance(name, str) else "the name is no text"
+        if problem is None and direction not in (None, *DIRECTIONS):
+            problem = f"direction {direction!r} is not one of {', '.join(DIRECTIONS)}"
+        if problem is not None:
+            self._warn(f"define {name!r:.80}", "define_metric(%.80r) is ignored: %s", name, problem)
+            return
+        if self._facts.is_described:
+            self._add(to_definition(name, direction, unit, primary))
 
     def flush(self, timeout_s: float | None = None) -> bool:
         """Wait until all is delivered, or in the spool of the job, from where the agent delivers it.
@@ -192,8 +244,15 @@ class Run:
     def _become_writer(self) -> None:
         self._lock = threading.RLock()
         self._seqs = itertools.count(secrets.randbits(SEQ_START_BITS))
-        self._outbox = Outbox(self._queue_points)
-        self._sender = Sender(self._outbox, self._sink)
+        self._outbox = Outbox(self._facts.queue_points)
+        # A worker that outlives its parent must not keep the run alive.
+        gives_signs = self._facts.gives_signs and os.getpid() == self._home_pid
+        self._sender = Sender(self._outbox, self._sink, gives_signs)
+
+    def _send_config(self, config: Config) -> None:
+        body = {"config": mask_secrets(to_bounded_object(config, "the config"))}
+        if self._facts.is_described and body["config"] is not None:
+            self._add(Record("update", body, now_ms()))
 
     def _advance(self, step: int | None) -> int | None:
         with self._lock:
@@ -224,6 +283,9 @@ class Run:
                 reason = problem or f"{type(value).__name__} is not a number"
                 self._warn(f"metric {name[:80]}", "metric %r is left out: %s", name[:80], reason)
 
+    def _add_points(self, points: list[Point]) -> None:
+        self._note_taken(self._outbox.add_points(points))
+
     def _add(self, record: Record) -> None:
         self._note_taken(self._outbox.add_record(record))
 
@@ -252,88 +314,7 @@ class Run:
         if self._outbox.dropped:
             logger.info("svc: %d points were dropped because the queue was full", self._outbox.dropped)
         process.untrack(self)
+        current.end(self)
 
     def _warn(self, key: str, message: str, *args: object) -> None:
         warn_once(f"{key} {self.offline_path}", message, *args)
-
-
-class DisabledRun(Run):
-    """Stands in for a run under SVC_MODE=disabled: every call is taken and nothing is done."""
-
-    def __init__(self) -> None:
-        self.id = None
-        self.name = None
-        self.is_attached = False
-        self.is_offline = False
-        self.offline_path = Path(os.devnull)
-
-    def log(self, metrics: Mapping[str, Scalar], step: int | None = None, epoch: float | None = None) -> None:
-        pass
-
-    def checkpoint(
-        self,
-        path: PathLike,
-        step: int | None = None,
-        epoch: float | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        pass
-
-    def event(
-        self,
-        title: str,
-        message: str | None = None,
-        severity: str = "info",
-        data: Mapping[str, Any] | None = None,
-    ) -> None:
-        pass
-
-    def flush(self, timeout_s: float | None = None) -> bool:
-        return True
-
-    def finish(self, status: str = "SUCCEEDED") -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        pass
-
-
-def _to_text(text: Any, max_characters: int) -> str:
-    """The text without its secrets. It is masked before it is cut: half a secret has no form by which it is known."""
-    return shorten(mask_text(shorten(text, _MASKED_CHARACTERS)), max_characters)
-
-
-def _absolute(path: PathLike) -> str:
-    try:
-        return os.path.abspath(os.fsdecode(path))
-    except (TypeError, ValueError, OSError):
-        return str(path)
-
-
-def _with_size(body: dict[str, Any]) -> dict[str, Any]:
-    """The body of a checkpoint with its size, in bytes, when there is something at its path."""
-    size = _size_bytes(body["path"])
-    if size is None:
-        warn_once(f"no checkpoint {body['path']}", "there is nothing at the checkpoint's path %s", body["path"])
-        return body
-    return {**body, "size": size}
-
-
-def _size_bytes(path: str) -> int | None:
-    if not os.path.isdir(path):
-        return _file_size_bytes(path)
-    files: list[str] = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-    return sum(_file_size_bytes(file) or 0 for file in files)
-
-
-def _file_size_bytes(path: str) -> int | None:
-    try:
-        return os.path.getsize(path)
-    except (OSError, ValueError):  # a path that no file can have: a NUL, or half a character, in it
-        return None
-
-
-def _without_none(body: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if value is not None}

@@ -16,6 +16,8 @@ from .sink import ServerSink, TryLater
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 30.0
 LONGEST_ASKED_PAUSE_S = 300.0
+# The server takes a run outside a job for LOST after 10 minutes without a write or a sign of life.
+SIGN_EVERY_S = 30.0
 TRIES_BEFORE_WARNING = 5
 # A defect of the server that one batch brings out must not hold up all that comes after it.
 TRIES_AT_SERVER_FAULT = 8
@@ -28,9 +30,10 @@ _jitter = random.SystemRandom()
 class Sender:
     """Sends batch by batch, each until it is taken, refused or given up; the same batch always goes as it was."""
 
-    def __init__(self, outbox: Outbox, sink: Sink) -> None:
+    def __init__(self, outbox: Outbox, sink: Sink, gives_signs: bool = False) -> None:
         self._outbox = outbox
         self._sink = sink
+        self._patience_s = SIGN_EVERY_S if gives_signs else None
         self._thread = threading.Thread(target=self._run, name="svc-sender", daemon=True)
 
     def ensure_started(self) -> None:
@@ -47,14 +50,25 @@ class Sender:
 
     def _run(self) -> None:
         while True:
-            batch = self._outbox.take()
+            batch = self._outbox.take(self._patience_s)
             if batch is None:
                 break
+            if batch == []:
+                self._give_sign()
+                continue
             if isinstance(batch, Record):
                 batch.add_slow_part()
             self._deliver(batch)
             self._outbox.done()
         self._sink.close()
+
+    def _give_sign(self) -> None:
+        """A sign of life that does not arrive is none; the next one follows."""
+        try:
+            if not self._sink.sign():
+                self._patience_s = None
+        except Exception:  # whatever it is, the thread must live
+            logger.debug("svc: no sign of life could be given", exc_info=True)
 
     def _deliver(self, batch: Batch) -> None:
         tries = server_faults = 0

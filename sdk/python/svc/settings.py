@@ -27,6 +27,7 @@ class Settings:
     queue_points: int
     spool_dir: Path | None
     spool_bytes: int
+    is_quiet: bool
 
 
 def load_settings(env: Mapping[str, str]) -> Settings:
@@ -45,6 +46,7 @@ def load_settings(env: Mapping[str, str]) -> Settings:
         queue_points=max(1, int(_number(env, "SVC_QUEUE_POINTS", 100_000))),
         spool_dir=Path(env["SVC_SPOOL_DIR"]) if env.get("SVC_SPOOL_DIR") else None,
         spool_bytes=int(_number(env, "SVC_SPOOL_BYTES", 2**30)),
+        is_quiet=env.get("SVC_QUIET", "").strip().lower() not in ("", "0", "false", "no"),
     )
 
 

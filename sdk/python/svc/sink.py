@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from .notices import warn_once
 from .offline import OfflineFolder
@@ -12,6 +13,7 @@ from .transport import Answer, Transport, Unreachable
 
 WIRE = {
     "update": ("PATCH", ""),
+    "metric": ("PUT", "/metric-definitions/"),
     "event": ("POST", "/events"),
     "checkpoint": ("POST", "/checkpoints"),
     "finish": ("POST", "/finish"),
@@ -74,7 +76,8 @@ class ServerSink:
     def _send_record(self, record: Record) -> None:
         method, suffix = WIRE[record.kind]
         try:
-            self._request(method, suffix, record.body, record.key)
+            answer = self._request(method, suffix + quote(record.name or ""), record.body, record.key)
+            self._tell_kept(record, answer.body)
         except Refused as refusal:
             if record.kind == "finish" and refusal.status == 409:
                 warn_once(f"{self._run_id} had ended", "the run had already ended: %s", refusal)
@@ -94,12 +97,32 @@ class ServerSink:
                 else:
                     self._explain("points", refusal, self._set_aside(part, refusal))
 
-    def _request(self, method: str, suffix: str, body: dict[str, Any], idempotency_key: str | None = None) -> None:
+    def sign(self) -> bool:
+        """Give a sign of life; False when the server wants none, as of a run that has ended."""
+        try:
+            answer = self._request("POST", "/alive", {})
+        except TryLater:
+            return True
+        except Refused:
+            return False
+        return isinstance(answer.body, dict) and answer.body.get("status") == "RUNNING"
+
+    def _tell_kept(self, record: Record, answer: Any) -> None:
+        """Say what of ``init`` could not be had, because it was decided before."""
+        kept = answer.get("kept") if isinstance(answer, dict) and "fill" in record.body else None
+        if isinstance(kept, dict) and kept:
+            stands = ", ".join(f"{field} {value!r}" for field, value in kept.items())
+            warn_once(f"{self._run_id} kept", "this run keeps its %s, which init cannot change", stands)
+
+    def _request(
+        self, method: str, suffix: str, body: dict[str, Any], idempotency_key: str | None = None
+    ) -> Answer:
         try:
             answer = self._transport.request(method, f"/runs/{self._run_id}{suffix}", body, idempotency_key)
         except Unreachable as problem:
             raise TryLater(str(problem)) from problem
         raise_for_status(answer)
+        return answer
 
     def _set_aside(self, batch: Batch, refusal: Refused) -> Path:
         """Keep what was refused for good; answers where it lies."""

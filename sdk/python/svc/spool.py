@@ -107,8 +107,8 @@ def _to_fields(record: Record) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": record.kind, "body": record.body}
     if record.kind in ("event", "checkpoint"):
         fields["ts"] = record.ts
-    if record.key is not None:
-        fields["key"] = record.key
+    optional = {"key": record.key, "name": record.name}
+    fields.update({key: value for key, value in optional.items() if value is not None})
     return fields
 
 

@@ -6,15 +6,18 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
-from . import process
+from . import current, process
+from .disabled_run import DisabledRun
 from .environment import first_snapshot, is_secondary_rank, snapshot_completer
 from .masking import mask_secrets
-from .notices import warn_once
+from .notices import tell, warn_once
 from .offline import OfflineFolder, new_label, offline_path
+from .process import Ending
 from .records import Record, now_ms
-from .run import DisabledRun, Run
+from .run import Run, RunFacts
 from .sender import Sink, to_pause_s
 from .settings import Settings, load_settings
 from .sink import Refused, ServerSink, TryLater, raise_for_status
@@ -26,6 +29,7 @@ from .values import shorten, to_bounded_object, to_integer, to_texts
 MAX_NAME_CHARACTERS = 200
 MAX_TAG_CHARACTERS = 100
 MAX_TAGS = 100
+REINITS = ("end", "new")
 # With a spool at hand there is no need to wait long for an answer, during which what is reported lies in memory alone.
 SPOOLING_PATIENCE_S = 5.0
 
@@ -40,13 +44,15 @@ def init(
     config: Any = None,
     max_steps: int | None = None,
     tags: Iterable[str] | None = None,
+    reinit: str = "end",
+    quiet: bool | None = None,
 ) -> Run:
-    """Begin to report.
+    """Begin to report, and print the link of the run.
 
-    Inside a job the first call in a process attaches to the job's run, whose name, project and experiment are the
-    job's; a further call makes a further run of the job. Elsewhere every call makes a run. Without a server the run
-    is recorded in ./svc-offline/. Waits for the server only to make a run, at most SVC_INIT_TIMEOUT_S seconds, in which
-    the lookup of the server's name is not counted.
+    Inside a job the first call in a process attaches to the job's run, and gives it what the submit left open of name,
+    project, experiment and tags; a further call makes a further run of the job. Elsewhere every call makes a run.
+    Without a server the run is recorded in ./svc-offline/. Waits for the server only to make a run, at most
+    SVC_INIT_TIMEOUT_S seconds, in which the lookup of the server's name is not counted, and to end the current run.
 
     Args:
         project: name or id; a new name is created.
@@ -55,29 +61,59 @@ def init(
         config: the hyperparameters: a mapping, a dataclass or an argparse namespace.
         max_steps: the number of steps planned, for the display of progress.
         tags: labels to find the run by.
+        reinit: what becomes of the current run of this process: "end" ends it, "new" leaves it open beside this one.
+        quiet: print no link; left out, as SVC_QUIET says.
+
+    Raises:
+        ValueError: reinit is neither of both.
     """
+    if reinit not in REINITS:
+        raise ValueError(f"reinit={reinit!r} is not one of {', '.join(REINITS)}")
+    previous = current.find_open()
+    if previous is not None and reinit == "end":
+        previous.end(Ending.CLEAN, previous.flush_timeout_s)
     settings = load_settings(os.environ)
     if settings.mode == "disabled":
-        return DisabledRun()
-    details = _details(project, experiment, name, config, max_steps, tags)
-    run = _start(settings, details)
-    process.track(run)
+        run: Run = DisabledRun(config)
+    else:
+        details = _details(project, experiment, name, config, max_steps, tags)
+        run = _start(Draft(settings, details, config))
+        process.track(run)
+        if not (settings.is_quiet if quiet is None else quiet):
+            _tell_link(run)
+    current.begin(run)
     return run
 
 
-def _start(settings: Settings, details: dict[str, Any]) -> Run:
+@dataclass(frozen=True)
+class Draft:
+    """A run about to begin: ``details`` are the fields of POST /runs, ``config`` is as it was given."""
+
+    settings: Settings
+    details: dict[str, Any]
+    config: Any
+
+
+def _start(draft: Draft) -> Run:
     global _attached_pid
+    settings = draft.settings
     is_attachable = settings.run_id is not None and _attached_pid != os.getpid()
     if is_attachable:
         _attached_pid = os.getpid()
     run_id = settings.run_id if is_attachable else None
     if settings.mode == "offline":
-        return _record_offline(settings, details, run_id, "SVC_MODE=offline")
+        return _record_offline(draft, run_id, "SVC_MODE=offline")
     if not settings.url:
-        return _record_offline(settings, details, run_id, "no server runs on this host; SVC_URL names another")
+        return _record_offline(draft, run_id, "no server runs on this host; SVC_URL names another")
     if run_id is not None:
-        return _attach(settings, details, run_id)
-    return _create(settings, details)
+        return _attach(draft, run_id)
+    return _create(draft)
+
+
+def _tell_link(run: Run) -> None:
+    """The first rank says it for all."""
+    if run.url is not None and not (run.is_attached and is_secondary_rank()):
+        tell(f"the run {run.name or 'of this job'} is at {run.url}")
 
 
 def _details(
@@ -98,19 +134,27 @@ def _details(
     return {key: value for key, value in details.items() if value is not None}
 
 
-def _attach(settings: Settings, details: dict[str, Any], run_id: str) -> Run:
-    described = {key: details[key] for key in ("config", "environment", "max_steps") if key in details}
-    update = Record("update", described, now_ms())
-    return _online_run(settings, details, run_id, settings.token, is_attached=True, description=[update])
+def _attach(draft: Draft, run_id: str) -> Run:
+    described = _only(draft.details, "config", "environment", "max_steps")
+    wishes = _only(draft.details, "name", "project", "experiment", "tags")
+    bodies = [described, {"fill": wishes}] if wishes else [described]
+    description = [Record("update", body, now_ms()) for body in bodies]
+    return _online_run(draft, run_id, draft.settings.token, is_attached=True, description=description)
 
 
-def _create(settings: Settings, details: dict[str, Any]) -> Run:
+def _only(details: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: details[key] for key in keys if key in details}
+
+
+def _create(draft: Draft) -> Run:
+    settings = draft.settings
     try:
-        answer = _post_run(settings, _to_body(settings, details))
+        answer = _post_run(settings, _to_body(settings, draft.details))
     except (Unreachable, TryLater, Refused) as problem:
-        return _record_offline(settings, details, None, f"{settings.url}: {problem}")
+        return _record_offline(draft, None, f"{settings.url}: {problem}")
     token = answer.get("ingest_token") or settings.token
-    return _online_run(settings, {**details, "name": answer.get("name")}, answer["id"], token)
+    named = replace(draft, details={**draft.details, "name": answer.get("name")})
+    return _online_run(named, answer["id"], token)
 
 
 def _to_body(settings: Settings, details: dict[str, Any]) -> dict[str, Any]:
@@ -143,10 +187,10 @@ def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
     return answer.body
 
 
-def _online_run(settings: Settings, details: dict[str, Any], run_id: str, token: str, **kind: Any) -> Run:
-    folder = OfflineFolder(offline_path(run_id), _metadata(settings, details, run_id))
-    sink = _server_sink(settings, token, run_id, folder)
-    return _new_run(settings, sink, folder, details, run_id=run_id, **kind)
+def _online_run(draft: Draft, run_id: str, token: str, **kind: Any) -> Run:
+    folder = OfflineFolder(offline_path(run_id), _metadata(draft, run_id))
+    sink = _server_sink(draft.settings, token, run_id, folder)
+    return _new_run(draft, sink, folder, run_id=run_id, **kind)
 
 
 def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFolder) -> ServerSink:
@@ -156,34 +200,45 @@ def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFol
     return SpoolingSink(Transport(settings.url, token, timeout_s=SPOOLING_PATIENCE_S), run_id, folder, spool)
 
 
-def _record_offline(settings: Settings, details: dict[str, Any], run_id: str | None, reason: str) -> Run:
-    folder = OfflineFolder(offline_path(run_id or new_label(details.get("name"))), _metadata(settings, details, run_id))
+def _record_offline(draft: Draft, run_id: str | None, reason: str) -> Run:
+    folder = OfflineFolder(offline_path(run_id or new_label(draft.details.get("name"))), _metadata(draft, run_id))
     folder.save_metadata()
-    warn_once("offline", "recording offline in %s (%s); `svc import` brings it in", folder.offline_path, reason)
-    return _new_run(settings, folder, folder, details, run_id=run_id, is_attached=run_id is not None)
+    warn_once("offline", "recording offline in %s (%s); svc cannot import it yet", folder.offline_path, reason)
+    return _new_run(draft, folder, folder, run_id=run_id, is_attached=run_id is not None)
 
 
 def _new_run(
-    settings: Settings,
+    draft: Draft,
     sink: Sink,
     folder: OfflineFolder,
-    details: dict[str, Any],
     *,
+    run_id: str | None,
     is_attached: bool = False,
     description: Iterable[Record] = (),
-    **kind: Any,
 ) -> Run:
-    snapshot = Record("update", {"environment": details["environment"]}, now_ms(), complete=snapshot_completer())
+    settings = draft.settings
+    snapshot = Record("update", {"environment": draft.details["environment"]}, now_ms(), complete=snapshot_completer())
     # Every rank attaches to the same run; the first one describes it.
-    is_described = is_attached and is_secondary_rank()
-    limits: dict[str, Any] = {"queue_points": settings.queue_points, "flush_timeout_s": settings.flush_timeout_s}
-    records = [] if is_described else [*description, snapshot]
-    return Run(sink, folder, name=details.get("name"), is_attached=is_attached, description=records, **limits, **kind)
+    is_described = not (is_attached and is_secondary_rank())
+    is_online = run_id is not None and sink is not folder
+    facts = RunFacts(
+        id=run_id,
+        name=draft.details.get("name"),
+        url=f"{settings.url}/runs/{run_id}" if is_online else None,
+        is_attached=is_attached,
+        gives_signs=is_online and settings.job_id is None,
+        is_described=is_described,
+        config=draft.config,
+        queue_points=settings.queue_points,
+        flush_timeout_s=settings.flush_timeout_s,
+    )
+    return Run(facts, sink, folder, [*description, snapshot] if is_described else [])
 
 
-def _metadata(settings: Settings, details: dict[str, Any], run_id: str | None) -> dict[str, Any]:
-    known = {"run_id": run_id, "job_id": settings.job_id, "attempt": settings.attempt}
-    return {**{key: value for key, value in known.items() if value is not None}, **details, "created_at": now_ms()}
+def _metadata(draft: Draft, run_id: str | None) -> dict[str, Any]:
+    known = {"run_id": run_id, "job_id": draft.settings.job_id, "attempt": draft.settings.attempt}
+    given = {key: value for key, value in known.items() if value is not None}
+    return {**given, **draft.details, "created_at": now_ms()}
 
 
 def _to_name(value: str | None) -> str | None:

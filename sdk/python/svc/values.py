@@ -17,6 +17,8 @@ from .notices import warn_once
 MAX_NAME_CHARACTERS = 250
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 20
+# A larger array in a config is data: its text says what it is.
+MAX_ARRAY_VALUES = 100_000
 # The server takes bodies of 1 MiB.
 MAX_OBJECT_BYTES = 512 * 1024
 # What the server takes as the data of an event or the metadata of a checkpoint.
@@ -47,12 +49,12 @@ def name_problem(name: str) -> str | None:
 
 
 def to_number(value: Any) -> float | None:
-    """The value as a float: numbers, scalars of numpy, torch and their kind. None for anything else, bool included."""
+    """The value as a float: numbers, bools, scalars of numpy, torch and their kind. None for anything else."""
     if type(value) is float or type(value) is int:
         return _float(value)
-    # .item() before float(): no warning for a tensor that requires grad, and numpy's bool becomes a bool.
+    # .item() before float(): no warning for a tensor that requires grad.
     scalar = _item(value) if hasattr(value, "item") else value
-    return None if isinstance(scalar, (bool, str, bytes, bytearray)) else _float(scalar)
+    return None if isinstance(scalar, (str, bytes, bytearray)) else _float(scalar)
 
 
 def _item(value: Any) -> Any:
@@ -61,6 +63,18 @@ def _item(value: Any) -> Any:
         return value.item()
     except Exception:
         return None
+
+
+def _entries(value: Any) -> Any:
+    """An array of numpy or torch as nested lists, one without dimensions as its value. None: it is too large."""
+    try:
+        return value.tolist() if _count(value) <= MAX_ARRAY_VALUES else None
+    except Exception:
+        return None
+
+
+def _count(array: Any) -> int:
+    return int(array.numel() if hasattr(array, "numel") else getattr(array, "size", 0))
 
 
 def _float(value: Any) -> float | None:
@@ -92,15 +106,20 @@ def to_wire_number(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def to_object(value: Any) -> dict[str, Any]:
-    """A mapping, dataclass, argparse namespace or plain object as a JSON object."""
+def to_mapping(value: Any) -> dict[str, Any]:
+    """The entries of a mapping, dataclass, argparse namespace or plain object, as they are."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     if isinstance(value, argparse.Namespace):
         value = vars(value)
-    result = to_jsonable(value)
-    if isinstance(result, dict):
-        return result
-    attributes = getattr(value, "__dict__", None)
-    return to_jsonable(attributes) if attributes else {"value": result}
+    if not isinstance(value, Mapping):
+        value = getattr(value, "__dict__", None) or {"value": value}
+    return {_text(key): item for key, item in value.items()}
+
+
+def to_object(value: Any) -> dict[str, Any]:
+    """A mapping, dataclass, argparse namespace or plain object as a JSON object."""
+    return {key: to_jsonable(item, 1) for key, item in to_mapping(value).items()}
 
 
 def to_bounded_object(value: Any, what: str, max_bytes: int = MAX_OBJECT_BYTES) -> dict[str, Any] | None:
@@ -126,13 +145,13 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         return _text(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+        value = to_mapping(value)
     if isinstance(value, Mapping):
         return {_text(key): to_jsonable(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [to_jsonable(item, depth + 1) for item in value]
-    scalar = _item(value)
-    return _text(value) if scalar is None else to_jsonable(scalar, depth + 1)
+    entries = _entries(value) if hasattr(value, "tolist") else _item(value)
+    return _text(value) if entries is None else to_jsonable(entries, depth + 1)
 
 
 def to_texts(value: Any) -> list[str]:

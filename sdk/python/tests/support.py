@@ -19,12 +19,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Callable
 from unittest import mock
+from urllib.parse import unquote
 
 SDK = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SDK))
 
 import svc  # noqa: E402
-from svc import notices, process, start  # noqa: E402
+from svc import current, notices, process, start  # noqa: E402
 
 TOKEN = "svc_sdk_" + "t" * 43
 JOB_ID = "job_01JD0000000000000000000001"
@@ -34,7 +35,9 @@ RUN_FIELDS = {
 }  # fmt: skip
 ROUTES = {
     ("POST", "/runs"): RUN_FIELDS,
-    ("PATCH", ""): {"config", "environment", "max_steps"},
+    ("PATCH", ""): {"config", "environment", "max_steps", "fill"},
+    ("PUT", "/metric-definitions"): {"direction", "unit", "is_primary"},
+    ("POST", "/alive"): set(),
     ("POST", "/metrics:batch"): {"points"},
     ("POST", "/events"): {"title", "message", "severity", "data"},
     ("POST", "/checkpoints"): {"path", "step", "epoch", "size", "metadata"},
@@ -73,6 +76,7 @@ class Server:
         self.release = threading.Event()
         self.refused_names: set[str] = set()
         self.knows_checkpoints = True
+        self.kept: dict[str, str] = {}  # what a server answers to `fill`
         self._faults: dict[str, deque[Any]] = {}
         self._sockets: set[socket.socket] = set()
         self.start(port)
@@ -125,10 +129,11 @@ class Server:
         return None
 
     def carry_out(self, method: str, path: str, token: str, body: dict[str, Any]) -> tuple[int, Any]:
-        match = re.fullmatch(r"/api/v1(/runs)(?:/(run_\w+)(/[\w:]+)?)?", path)
+        match = re.fullmatch(r"/api/v1(/runs)(?:/(run_\w+)(/[\w:-]+)?(/.*)?)?", path)
         if match is None:
             raise Problem(404, f"no such path {path}")
         run_id, suffix = match.group(2), "/runs" if match.group(2) is None else match.group(3) or ""
+        name = unquote((match.group(4) or "")[1:])
         fields = ROUTES.get((method, suffix))
         if fields is None or (suffix == "/checkpoints" and not self.knows_checkpoints):
             raise Problem(404, "no such path")
@@ -143,7 +148,7 @@ class Server:
             raise Problem(404, "no such run")
         if run_id not in self.tokens.get(token, {run_id}):
             raise Problem(403, "the token is another run's")
-        return self._write(run_id, suffix, body)
+        return self._write(run_id, suffix, name, body)
 
     def _create(self, body: dict[str, Any]) -> tuple[int, Any]:
         run_id = f"run_01JD00000000000000000001{len(self.runs):02d}"
@@ -152,7 +157,7 @@ class Server:
         self.runs[run_id] = {"id": run_id, "name": "a run", **body, "status": "RUNNING"}
         return 201, {**self.runs[run_id], "ingest_token": token}
 
-    def _write(self, run_id: str, suffix: str, body: dict[str, Any]) -> tuple[int, Any]:
+    def _write(self, run_id: str, suffix: str, name: str, body: dict[str, Any]) -> tuple[int, Any]:
         if suffix == "/metrics:batch":
             return 200, self._write_points(run_id, body["points"])
         run = self.runs[run_id]
@@ -160,10 +165,12 @@ class Server:
             if run["status"] not in ("RUNNING", body["status"]):
                 raise Problem(409, f"the run is {run['status']}")
             run["status"] = body["status"]
+        elif suffix == "/metric-definitions":
+            run.setdefault("metrics", {})[name] = body
         elif suffix == "":
-            run.update(body)
+            run.update({key: value for key, value in body.items() if key != "fill"})
         self.records.append((suffix.strip("/") or "update", run_id, body))
-        return 200, run
+        return 200, {**run, "kept": self.kept} if "fill" in body else run
 
     def _write_points(self, run_id: str, points: list[dict[str, Any]]) -> dict[str, int]:
         if not 1 <= len(points) <= 10_000:
@@ -238,7 +245,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 return
             self._answer(fault, body)
 
-        do_PATCH = do_POST
+        do_PATCH = do_PUT = do_POST
 
         def _trickle(self, start: bytes) -> None:
             with contextlib.suppress(OSError):
@@ -289,9 +296,11 @@ class SdkTest(unittest.TestCase):
         self.addCleanup(self.server.stop)
         without_svc = {key: value for key, value in os.environ.items() if not key.startswith("SVC_") and key != "RANK"}
         self.patched_environ(without_svc, clear=True)
-        self.set(SVC_URL=self.server.url, SVC_TOKEN=TOKEN, SVC_DATA_DIR=str(self.directory / "data"))
+        self.set(SVC_URL=self.server.url, SVC_TOKEN=TOKEN, SVC_DATA_DIR=str(self.directory / "data"), SVC_QUIET="1")
         notices.forget()
         start._attached_pid = None
+        current._open.clear()
+        current._newest = None
         self.addCleanup(self.close_runs)
 
     def patched_environ(self, values: dict[str, str], clear: bool = False) -> None:

@@ -127,7 +127,7 @@ class FinishTest(SdkTest):
             disk_answers.wait(8)
             return 1
 
-        with mock.patch.object(svc.run, "_size_bytes", slow_size), self.assertLogs("svc", "WARNING"):
+        with mock.patch.object(svc.checkpoint_size, "_size_bytes", slow_size), self.assertLogs("svc", "WARNING"):
             run.checkpoint(self.directory, step=1)
             run.log({"loss": 1.0}, step=1)
             started = time.monotonic()
@@ -171,7 +171,7 @@ class SigtermTest(SdkTest):
         self.in_job_with_spool()
         self.set(SVC_FLUSH_TIMEOUT_S="0.5")
         process = self.script(
-            "import threading\nsvc.run._size_bytes = lambda _: threading.Event().wait(30)\n"
+            "import threading\nsvc.checkpoint_size._size_bytes = lambda _: threading.Event().wait(30)\n"
             "run = svc.init()\nrun.flush(5)\nrun.checkpoint('.', step=1)\nrun.log({'loss': 1.0}, step=1)\n"
             "os.kill(os.getpid(), signal.SIGTERM)"
         )

@@ -79,12 +79,10 @@ class LogTest(SdkTest):
     def test_what_is_not_a_number_is_warned_about_once_and_left_out(self):
         run = self.attach()
         bad = {
-            "flag": True,
             "text": "1.5",
             "none": None,
             "list": [1],
             "tensor": Tensor([1, 2]),
-            "npbool": Tensor(False),
         }
         with self.assertLogs("svc", "WARNING") as logs:
             run.log({**bad, "loss": 1})
@@ -92,7 +90,13 @@ class LogTest(SdkTest):
         run.flush()
         self.assertEqual([point["value"] for point in self.points()], [1, 2])
         self.assertEqual(len(logs.output), len(bad))
-        self.assertIn("'flag' is left out: bool is not a number", logs.output[0])
+        self.assertIn("'text' is left out: str is not a number", logs.output[0])
+
+    def test_bools_are_zero_and_one(self):
+        run = self.attach()
+        run.log({"flag": True, "npbool": Tensor(False)})
+        run.flush()
+        self.assertEqual([point["value"] for point in self.points()], [1, 0])
 
     def test_bad_names_steps_and_epochs_are_warned_about(self):
         run = self.attach()
@@ -122,7 +126,7 @@ class LogTest(SdkTest):
     def test_writers_of_one_run_never_share_a_seq(self):
         first, second = self.attach(), None
         svc.start._attached_pid = None  # as a second rank does, in a process of its own
-        second = svc.init()
+        second = svc.init(reinit="new")
         first.log({"loss": 1})
         second.log({"loss": 2})
         first.flush()

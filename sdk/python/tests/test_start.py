@@ -22,7 +22,7 @@ class Config:
 class StartTest(SdkTest):
     def test_inside_a_job_the_first_init_attaches_and_describes_the_run(self):
         self.in_job()
-        run = svc.init(config={"lr": 0.1}, max_steps=100, name="ignored", tags=["ignored"])
+        run = svc.init(config={"lr": 0.1}, max_steps=100)
         run.flush()
         self.assertEqual((run.id, run.is_attached), (RUN_ID, True))
         (_, method, path, body), (*_, snapshot) = self.server.requests
@@ -34,7 +34,7 @@ class StartTest(SdkTest):
 
     def test_a_second_init_makes_a_further_run_of_the_job_with_a_token_of_its_own(self):
         first = self.attach()
-        second = svc.init(name="fold 2", project="elsewhere", config={"fold": 2})
+        second = svc.init(name="fold 2", project="elsewhere", config={"fold": 2}, reinit="new")
         second.log({"loss": 2.0})
         first.log({"loss": 1.0})
         second.finish()

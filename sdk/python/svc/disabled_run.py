@@ -1,0 +1,33 @@
+"""The run of a process under SVC_MODE=disabled."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+from . import current
+from .records import Point, Record
+from .run import Run, RunFacts
+
+
+class DisabledRun(Run):
+    """Stands in for a run under SVC_MODE=disabled: every call is taken and nothing is sent or written."""
+
+    def __init__(self, config: Any = None) -> None:
+        facts = RunFacts(None, None, None, False, False, False, config, queue_points=1, flush_timeout_s=0.0)
+        self._begin(facts, Path(os.devnull), is_offline=False)
+        self._seqs = itertools.count()
+
+    def flush(self, timeout_s: float | None = None) -> bool:
+        return True
+
+    def _add_points(self, points: list[Point]) -> None:
+        pass
+
+    def _add(self, record: Record) -> None:
+        pass
+
+    def _close(self, status: str | None, timeout_s: float) -> None:
+        current.end(self)
