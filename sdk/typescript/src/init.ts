@@ -2,13 +2,15 @@ import { ApiError, createClient, endpoint, pause, retryDelayMs, type Connection 
 import type { BodyOf, routes } from '@svc/contract';
 import { maskSecrets } from '@svc/contract/protocol';
 import os from 'node:os';
+import { begin as makeCurrent, findOpen } from './current.js';
 import { track } from './endings.js';
-import { warnOnce } from './notices.js';
+import { tell, warnOnce } from './notices.js';
 import { OfflineFolder, newLabel } from './offline-folder.js';
 import type { SdkRecord } from './records.js';
-import { ReportingRun, type Run } from './run.js';
+import type { Run } from './run-interface.js';
+import { ReportingRun } from './run.js';
 import { loadSettings, type Settings } from './settings.js';
-import { ServerSink, offlineSink, type Sink } from './sink.js';
+import { NO_SINK, ServerSink, offlineSink, type Sink } from './sink.js';
 import { Spool } from './spool.js';
 import { shorten, toName, toObject } from './values.js';
 
@@ -17,6 +19,9 @@ const TIMEOUT_MS = 10_000;
 /** With a spool at hand there is no need to wait long for an answer, during which what is reported lies in memory alone. */
 const SPOOLING_TIMEOUT_MS = 5_000;
 const MAX_TAGS = 100;
+const REINITS = ['end', 'new'] as const;
+/** The server takes a run outside a job for LOST after 10 minutes without a write or a sign of life. */
+const SIGN_EVERY_MS = 30_000;
 
 export interface InitOptions {
   /** Name or id; a new name is created. */
@@ -30,6 +35,10 @@ export interface InitOptions {
   readonly maxSteps?: number;
   /** Labels to find the run by. */
   readonly tags?: readonly string[];
+  /** What becomes of the current run of this process: `end` (the default) ends it, `new` leaves it open beside this one. */
+  readonly reinit?: (typeof REINITS)[number];
+  /** Prints no link; left out, as SVC_QUIET says. */
+  readonly quiet?: boolean;
 }
 
 type Draft = BodyOf<typeof routes.createRun>;
@@ -37,46 +46,69 @@ type Draft = BodyOf<typeof routes.createRun>;
 let hasAttached = false;
 
 /**
- * Begins to report. In a job the first call of a process attaches to the job's run; a further call makes a further run of the job.
- * Elsewhere every call makes a run. Without a server the run is recorded in ./svc-offline/. Never rejects, and waits for the server only to
- * make a run, at most SVC_INIT_TIMEOUT_S seconds.
+ * Begins to report, and prints the link of the run. In a job the first call of a process attaches to the job's run, and gives it what
+ * the submit left open of name, project, experiment and tags; a further call makes a further run of the job. Elsewhere every call makes
+ * a run. Without a server the run is recorded in ./svc-offline/. Never rejects because of the network, and waits for the server only to
+ * make a run, at most SVC_INIT_TIMEOUT_S seconds, and to end the current one.
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
+  const { reinit = 'end', quiet, config = {} } = options;
+  if (!REINITS.includes(reinit))
+    throw new RangeError(`reinit "${String(reinit)}" is not one of ${REINITS.join(', ')}`);
+  if (reinit === 'end') await findOpen()?.end('clean');
   const settings = loadSettings(process.env);
-  if (settings.mode === 'disabled') return disabledRun();
-  const run = await begin(settings, toDraft(options));
-  track(run);
+  const run = await begin({ settings, config, draft: toDraft(options) });
+  makeCurrent(run);
+  if (settings.mode !== 'disabled') track(run);
+  if (!(quiet ?? settings.isQuiet)) tellLink(run, settings);
   return run;
 }
 
-async function begin(settings: Settings, draft: Draft): Promise<ReportingRun> {
+/** The first rank says it for all. */
+function tellLink({ url, name, isAttached }: Run, { isSecondaryRank }: Settings): void {
+  if (url !== null && !(isAttached && isSecondaryRank)) tell(`the run ${name ?? 'of this job'} is at ${url}`);
+}
+
+/** A run about to begin: `config` as it was given. */
+interface Plan {
+  readonly settings: Settings;
+  readonly config: object;
+  readonly draft: Draft;
+}
+
+async function begin(plan: Plan): Promise<ReportingRun> {
+  const { settings, draft } = plan;
+  const { mode, server } = settings;
+  if (mode === 'disabled') return newRun(plan, null, NO_SINK, { isDescribed: false });
   const runId = hasAttached ? null : settings.runId;
   if (runId !== null) hasAttached = true;
-  const { mode, server } = settings;
-  if (mode === 'offline') return recordOffline(settings, draft, runId, 'SVC_MODE=offline');
+  if (mode === 'offline') return recordOffline(plan, runId, 'SVC_MODE=offline');
   if (server === null)
-    return recordOffline(settings, draft, runId, 'no server runs on this host; SVC_URL names another');
-  if (runId !== null) return attach(settings, server, draft, runId);
+    return recordOffline(plan, runId, 'no server runs on this host; SVC_URL names another');
+  if (runId !== null) return attach(plan, server, runId);
   try {
     const { id, name, ingest_token } = await create(settings, server, draft);
-    const named = { ...draft, name };
-    const sink = serverSink(settings, { ...server, token: ingest_token }, named, id);
-    return newRun(settings, named, id, sink, { isAttached: false });
+    const named = { ...plan, draft: { ...draft, name } };
+    return newRun(named, id, serverSink(named, { ...server, token: ingest_token }, id), { url: server.url });
   } catch (error) {
-    return recordOffline(settings, draft, null, `${server.url}: ${(error as Error).message}`);
+    return recordOffline(plan, null, `${server.url}: ${(error as Error).message}`);
   }
 }
 
-function attach(settings: Settings, server: Connection, draft: Draft, runId: string): ReportingRun {
-  const { config, environment, max_steps } = draft;
-  const body = {
-    ...(config && { config }),
-    ...(environment && { environment }),
-    ...(max_steps !== undefined && { max_steps }),
-  };
-  const description: SdkRecord[] = settings.isSecondaryRank ? [] : [{ kind: 'update', body }];
-  const sink = serverSink(settings, server, draft, runId);
-  return newRun(settings, {}, runId, sink, { isAttached: true, description });
+function attach(plan: Plan, server: Connection, runId: string): ReportingRun {
+  const { config, environment, max_steps, name, project, experiment, tags } = plan.draft;
+  const fill = withoutUndefined({ name, project, experiment, tags });
+  const bodies = [
+    withoutUndefined({ config, environment, max_steps }),
+    ...(Object.keys(fill).length > 0 ? [{ fill }] : []),
+  ];
+  const isDescribed = !plan.settings.isSecondaryRank;
+  return newRun(plan, runId, serverSink(plan, server, runId), {
+    url: server.url,
+    isAttached: true,
+    isDescribed,
+    description: isDescribed ? bodies.map((body) => ({ kind: 'update', body })) : [],
+  });
 }
 
 /** Asks again only after an answer that says that no run was made, so that none is made twice. */
@@ -99,7 +131,7 @@ async function create(settings: Settings, server: Connection, draft: Draft) {
   }
 }
 
-function serverSink(settings: Settings, server: Connection, draft: Draft, runId: string): Sink {
+function serverSink({ settings, draft }: Plan, server: Connection, runId: string): Sink {
   const { spoolDir, spoolBytes } = settings;
   const spool = spoolDir === null ? null : new Spool(spoolDir, runId, spoolBytes);
   const timeoutMs = spool === null ? TIMEOUT_MS : SPOOLING_TIMEOUT_MS;
@@ -107,22 +139,35 @@ function serverSink(settings: Settings, server: Connection, draft: Draft, runId:
   return new ServerSink(client, runId, new OfflineFolder(runId, toMetadata(settings, draft, runId)), spool);
 }
 
-function recordOffline(settings: Settings, draft: Draft, runId: string | null, reason: string): ReportingRun {
-  const label = runId ?? newLabel(draft.name ?? null);
-  const folder = new OfflineFolder(label, toMetadata(settings, draft, runId));
+function recordOffline(plan: Plan, runId: string | null, reason: string): ReportingRun {
+  const label = runId ?? newLabel(plan.draft.name ?? null);
+  const folder = new OfflineFolder(label, toMetadata(plan.settings, plan.draft, runId));
   folder.saveMetadata();
-  warnOnce('offline', `recording offline in ${folder.path} (${reason})`);
-  return newRun(settings, draft, runId, offlineSink(folder), { isAttached: runId !== null });
+  warnOnce('offline', `recording offline in ${folder.path} (${reason}); svc cannot import it yet`);
+  return newRun(plan, runId, offlineSink(folder), { isAttached: runId !== null });
+}
+
+interface Kind {
+  /** The address of the server that knows the run. */
+  readonly url?: string;
+  readonly isAttached?: boolean;
+  readonly isDescribed?: boolean;
+  readonly description?: readonly SdkRecord[];
 }
 
 function newRun(
-  { queuePoints, flushTimeoutMs }: Settings,
-  { name }: Draft,
+  { settings, draft, config }: Plan,
   id: string | null,
   sink: Sink,
-  { isAttached, description = [] }: { isAttached: boolean; description?: readonly SdkRecord[] },
+  { url, isAttached = false, isDescribed = true, description = [] }: Kind,
 ): ReportingRun {
-  const facts = { id, name: name ?? null, isAttached, queuePoints, flushTimeoutMs };
+  const { queuePoints, flushTimeoutMs, jobId } = settings;
+  const facts = {
+    ...{ id, config, isAttached, isDescribed, queuePoints, flushTimeoutMs },
+    name: draft.name ?? null,
+    url: url === undefined ? null : `${url}/runs/${id}`,
+    signEveryMs: url === undefined || jobId !== null ? null : SIGN_EVERY_MS,
+  };
   return new ReportingRun(facts, sink, description);
 }
 
@@ -135,20 +180,22 @@ function toMetadata({ jobId, attempt }: Settings, draft: Draft, runId: string | 
 
 /** The fields of POST /runs that the caller and this host know. */
 function toDraft({ project, experiment, name, config, maxSteps, tags }: InitOptions): Draft {
-  const names = { name: toName(name), project: toName(project), experiment: toName(experiment) };
+  const names = {
+    name: toName(name) ?? undefined,
+    project: toName(project) ?? undefined,
+    experiment: toName(experiment) ?? undefined,
+  };
   const isCount = Number.isSafeInteger(maxSteps) && (maxSteps ?? 0) >= 1;
   if (maxSteps !== undefined && !isCount)
     warnOnce('maxSteps', `maxSteps ${String(maxSteps)} is not a whole number of at least 1; it is left out`);
   const known = {
     ...names,
-    config: config && toObject(config, 'the config'),
+    config: (config && toObject(config, 'the config')) ?? undefined,
     environment: toEnvironment(),
-    max_steps: isCount ? maxSteps : null,
+    max_steps: isCount ? maxSteps : undefined,
     tags: tags && toTags(tags),
   };
-  return Object.fromEntries(
-    Object.entries(known).filter(([, value]) => value !== null && value !== undefined),
-  );
+  return withoutUndefined(known) as Draft;
 }
 
 function toTags(tags: readonly string[]): string[] {
@@ -168,16 +215,8 @@ function toEnvironment(): Record<string, unknown> {
   });
 }
 
-/** Takes every call and does nothing. */
-function disabledRun(): Run {
-  return {
-    id: null,
-    name: null,
-    isAttached: false,
-    log: () => undefined,
-    checkpoint: () => undefined,
-    event: () => undefined,
-    flush: () => Promise.resolve(true),
-    finish: () => Promise.resolve(),
-  };
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function withoutUndefined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

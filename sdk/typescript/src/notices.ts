@@ -4,5 +4,9 @@ const said = new Set<string>();
 export function warnOnce(key: string, message: string): void {
   if (said.has(key)) return;
   said.add(key);
+  tell(message);
+}
+
+export function tell(message: string): void {
   process.stderr.write(`svc: ${message}\n`);
 }

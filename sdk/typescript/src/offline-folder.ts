@@ -41,7 +41,12 @@ export class OfflineFolder {
   }
 
   #keepRecord(record: SdkRecord): void {
-    if (record.kind === 'update') this.saveMetadata(record.body);
+    if (record.kind === 'update') {
+      // The metadata has from the start what the training asks to be filled in.
+      const { fill: _fill, ...changes } = record.body;
+      this.saveMetadata(changes);
+    } else if (record.kind === 'metric')
+      this.#append('metrics.jsonl', [{ name: record.name, ...record.body, ts: record.ts }]);
     else if (record.kind === 'finish')
       this.saveMetadata({ status: record.body.status, finished_at: record.ts });
     else

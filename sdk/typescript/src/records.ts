@@ -4,7 +4,11 @@ import type { MetricPoint, SpoolRecord } from '@svc/contract';
 type Bodied<K extends SpoolRecord['kind']> = Omit<Extract<SpoolRecord, { kind: K }>, 'run_id'>;
 
 export type SdkRecord = (
-  Bodied<'update'> | Bodied<'event'> | Bodied<'checkpoint'> | (Bodied<'finish'> & { readonly ts: number })
+  | Bodied<'update'>
+  | (Bodied<'metric'> & { readonly ts: number })
+  | Bodied<'event'>
+  | Bodied<'checkpoint'>
+  | (Bodied<'finish'> & { readonly ts: number })
 ) & {
   /** Adds to the body what takes longer to find out. */
   complete?: (() => Promise<void>) | null;

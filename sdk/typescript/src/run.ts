@@ -1,68 +1,37 @@
 import type { MetricPoint } from '@svc/contract';
-import { SEVERITIES, toMetricValue } from '@svc/contract/protocol';
+import { DIRECTIONS, SEVERITIES, toMetricValue } from '@svc/contract/protocol';
 import { randomBytes, randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { leave } from './current.js';
 import { untrack, type Ending } from './endings.js';
 import { warnOnce } from './notices.js';
 import { Outbox } from './outbox.js';
 import { sizeBytesOf } from './path-size.js';
 import type { SdkRecord } from './records.js';
+import {
+  FINISH_STATUSES,
+  type CheckpointOptions,
+  type EventOptions,
+  type FinishStatus,
+  type LogOptions,
+  type MetricMeaning,
+  type Metrics,
+  type Run,
+} from './run-interface.js';
 import { Sender, warnUndelivered } from './sender.js';
 import type { Sink } from './sink.js';
-import { MAX_ATTACHED_BYTES, toObject, toText, toValues } from './values.js';
-
-/** Names and numbers; the names of nested objects are joined with `/`. */
-export interface Metrics {
-  readonly [name: string]: number | bigint | Metrics;
-}
-
-export interface LogOptions {
-  /** Left out: one more than the step logged last, at first 0. */
-  readonly step?: number;
-  /** May be a fraction. */
-  readonly epoch?: number;
-}
-
-export interface CheckpointOptions {
-  /** Left out: the step logged last. */
-  readonly step?: number;
-  readonly epoch?: number;
-  /** At most 64 KiB of JSON. */
-  readonly metadata?: object;
-}
-
-export interface EventOptions {
-  readonly message?: string;
-  readonly severity?: (typeof SEVERITIES)[number];
-  /** At most 64 KiB of JSON. */
-  readonly data?: object;
-}
-
-/** Made by `init`. Its methods never throw because of the network; only `flush` and `finish` wait for it. */
-export interface Run {
-  /** null for one that was begun offline. */
-  readonly id: string | null;
-  /** null when the server or the job named it. */
-  readonly name: string | null;
-  /** It is the run of the job that this process runs in. */
-  readonly isAttached: boolean;
-  log(metrics: Metrics, options?: LogOptions): void;
-  /** A file or a directory, once it is written completely. */
-  checkpoint(file: string, options?: CheckpointOptions): void;
-  event(title: string, options?: EventOptions): void;
-  /** Whether all was delivered in that time, or lies in the spool of the job, from where the agent delivers it. */
-  flush(timeoutMs?: number): Promise<boolean>;
-  /** Ends the run, once all is delivered or the time for it is over. */
-  finish(status?: FinishStatus): Promise<void>;
-}
-
-export type FinishStatus = (typeof FINISH_STATUSES)[number];
-const FINISH_STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+import { MAX_ATTACHED_BYTES, problemOf, toObject, toText, toValues } from './values.js';
 
 export interface RunFacts {
   readonly id: string | null;
   readonly name: string | null;
+  readonly url: string | null;
   readonly isAttached: boolean;
+  /** This process describes the run, and not the one of the first rank. */
+  readonly isDescribed: boolean;
+  /** null: nobody waits for signs of life, as in a job. */
+  readonly signEveryMs: number | null;
+  readonly config: object;
   readonly queuePoints: number;
   readonly flushTimeoutMs: number;
 }
@@ -81,6 +50,10 @@ export class ReportingRun implements Run {
   readonly id: string | null;
   readonly name: string | null;
   readonly isAttached: boolean;
+  readonly url: string | null;
+  #config: Readonly<Record<string, unknown>>;
+  readonly #lastValues = new Map<string, number>();
+  readonly #signs: NodeJS.Timeout | undefined;
   readonly #outbox: Outbox;
   readonly #sender: Sender;
   #nextSeq = Number(randomBytes(8).readBigUInt64BE() >> (64n - SEQ_START_BITS));
@@ -95,9 +68,43 @@ export class ReportingRun implements Run {
     this.id = facts.id;
     this.name = facts.name;
     this.isAttached = facts.isAttached;
+    this.url = facts.url;
+    this.#config = Object.freeze({ ...facts.config });
     this.#outbox = new Outbox(facts.queuePoints);
     this.#sender = new Sender(this.#outbox, sink);
     for (const record of description) this.#addRecord(record);
+    if (facts.signEveryMs !== null)
+      this.#signs = setInterval(() => void this.#giveSign(), facts.signEveryMs).unref();
+    Object.freeze(this);
+  }
+
+  get config(): Readonly<Record<string, unknown>> {
+    return this.#config;
+  }
+
+  get summary(): Readonly<Record<string, number>> {
+    return Object.freeze(Object.fromEntries(this.#lastValues));
+  }
+
+  updateConfig(changes: object): void {
+    this.#config = Object.freeze({ ...this.#config, ...changes });
+    const config = toObject(this.#config, 'the config');
+    if (config && this.facts.isDescribed) this.#addRecord({ kind: 'update', body: { config } });
+  }
+
+  defineMetric(name: string, { direction, unit, primary }: MetricMeaning): void {
+    const isKnown = direction === undefined || DIRECTIONS.includes(direction);
+    const problem = isKnown
+      ? problemOf(String(name))
+      : `direction ${String(direction)} is not one of ${DIRECTIONS.join(', ')}`;
+    if (problem !== null)
+      return this.#warn(`define ${name}`, `defineMetric("${name}") is ignored: ${problem}`);
+    const body = {
+      ...(direction !== undefined && { direction }),
+      ...(unit !== undefined && { unit: toText(unit, 50) }),
+      ...(primary !== undefined && { is_primary: primary }),
+    };
+    if (this.facts.isDescribed) this.#addRecord({ kind: 'metric', name, ts: Date.now(), body });
   }
 
   log(metrics: Metrics, { step, epoch }: LogOptions = {}): void {
@@ -109,8 +116,10 @@ export class ReportingRun implements Run {
     this.#nextStep = at + 1;
     const rest = { step: at, ts: Date.now(), ...this.#toEpoch(epoch) };
     const points: MetricPoint[] = [];
-    for (const [name, value] of toValues(metrics))
+    for (const [name, value] of toValues(metrics)) {
+      this.#lastValues.set(name, value);
       points.push({ seq: this.#nextSeq++, name, value: toMetricValue(value), ...rest });
+    }
     if (points.length === 0 || this.#refuseIfClosed()) return;
     this.#outbox.addPoints(points);
     this.#wake();
@@ -171,6 +180,11 @@ export class ReportingRun implements Run {
     this.#keepRest();
   }
 
+  /** Not while something is on its way: that is a sign itself. */
+  async #giveSign(): Promise<void> {
+    if (this.#outbox.isEmpty && !(await this.sink.sign())) clearInterval(this.#signs);
+  }
+
   #statusAt(ending: Ending): FinishStatus | null {
     return this.isAttached && ending !== 'failed' ? null : OWN_STATUS[ending];
   }
@@ -195,7 +209,9 @@ export class ReportingRun implements Run {
       warnUndelivered(place, 'not all was taken in time');
     }
     this.sink.close();
+    clearInterval(this.#signs);
     untrack(this);
+    leave(this);
   }
 
   #toEpoch(epoch: number | undefined): { epoch?: number } {

@@ -17,6 +17,8 @@ export interface Settings {
   readonly queuePoints: number;
   readonly spoolDir: string | null;
   readonly spoolBytes: number;
+  /** No link is printed. */
+  readonly isQuiet: boolean;
 }
 
 const MODES = ['online', 'offline', 'disabled'] as const;
@@ -35,6 +37,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
     queuePoints: Math.max(1, Math.floor(toNumber(env, 'SVC_QUEUE_POINTS', 100_000))),
     spoolDir: text('SVC_SPOOL_DIR'),
     spoolBytes: toNumber(env, 'SVC_SPOOL_BYTES', 2 ** 30),
+    isQuiet: !['0', 'false', 'no'].includes((text('SVC_QUIET') ?? '0').toLowerCase()),
   };
 }
 

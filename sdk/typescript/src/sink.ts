@@ -1,5 +1,5 @@
 import { ApiError, endpoint, retryDelayMs, type Client } from '@svc/client';
-import type { MetricPoint, routes } from '@svc/contract';
+import type { BodyOf, MetricPoint, routes } from '@svc/contract';
 import { warnOnce } from './notices.js';
 import type { OfflineFolder } from './offline-folder.js';
 import type { Batch, SdkRecord } from './records.js';
@@ -9,10 +9,16 @@ const WRITE_POINTS = endpoint<typeof routes.writePoints>('POST', '/runs/{run_id}
 const UPDATE = endpoint<typeof routes.updateRun>('PATCH', '/runs/{run_id}');
 const CREATE_EVENT = endpoint<typeof routes.createEvent>('POST', '/runs/{run_id}/events');
 const CREATE_CHECKPOINT = endpoint<typeof routes.createCheckpoint>('POST', '/runs/{run_id}/checkpoints');
+const DEFINE = endpoint<typeof routes.defineRunMetric>(
+  'PUT',
+  '/runs/{run_id}/metric-definitions/{name:path}',
+);
+const ALIVE = endpoint<typeof routes.keepRunAlive>('POST', '/runs/{run_id}/alive');
 const FINISH = endpoint<typeof routes.finishRun>('POST', '/runs/{run_id}/finish');
 const HEALTH = endpoint<typeof routes.getHealth>('GET', '/health');
 
 const PROBE_TIMEOUT_MS = 2_000;
+const SIGN_TIMEOUT_MS = 5_000;
 /** A batch is all or nothing: one that is refused for its content is halved, this often at most, to find what is wrong. */
 const MAX_SPLITS = 64;
 
@@ -24,6 +30,8 @@ export interface Sink {
   send(batch: Batch): Promise<void>;
   /** Writes the batch to a disk instead, at once; answers where it lies. */
   keep(batch: Batch): string;
+  /** Gives a sign of life. Resolves with false when none is wanted any more; never rejects. */
+  sign(): Promise<boolean>;
   close(): void;
 }
 
@@ -33,9 +41,19 @@ export function offlineSink(folder: OfflineFolder): Sink {
     keptIn: folder.path,
     send: (batch) => Promise.resolve(void folder.keep(batch)),
     keep: (batch) => folder.keep(batch),
+    sign: () => Promise.resolve(false),
     close: () => undefined,
   };
 }
+
+/** Of a run of which nothing is sent or written. */
+export const NO_SINK: Sink = {
+  keptIn: '',
+  send: () => Promise.resolve(),
+  keep: () => '',
+  sign: () => Promise.resolve(false),
+  close: () => undefined,
+};
 
 /**
  * To the server. What it refuses for good goes to the offline folder. With a spool, what it does not take now goes there, and so does
@@ -73,6 +91,18 @@ export class ServerSink implements Sink {
     return this.spool?.append(batch) ? this.spool.dir : this.folder.keep(batch);
   }
 
+  async sign(): Promise<boolean> {
+    try {
+      const { status } = await this.client.call(ALIVE, {
+        params: { run_id: this.runId },
+        timeoutMs: SIGN_TIMEOUT_MS,
+      });
+      return status === 'RUNNING';
+    } catch (error) {
+      return !(error instanceof ApiError && error.isFinal);
+    }
+  }
+
   close(): void {
     this.spool?.endFile();
   }
@@ -103,7 +133,9 @@ export class ServerSink implements Sink {
     const params = { run_id: this.runId };
     switch (record.kind) {
       case 'update':
-        return this.client.call(UPDATE, { params, body: record.body });
+        return this.#update(record.body);
+      case 'metric':
+        return this.client.call(DEFINE, { params: { ...params, name: record.name }, body: record.body });
       case 'event':
         return this.client.call(CREATE_EVENT, {
           params,
@@ -115,6 +147,13 @@ export class ServerSink implements Sink {
       case 'finish':
         return this.client.call(FINISH, { params, body: record.body });
     }
+  }
+
+  async #update(body: BodyOf<typeof routes.updateRun>): Promise<void> {
+    const { kept = {} } = await this.client.call(UPDATE, { params: { run_id: this.runId }, body });
+    const stands = Object.entries(kept).map(([field, value]) => `${field} "${value}"`);
+    if (body.fill && stands.length > 0)
+      warnOnce(`kept ${this.runId}`, `this run keeps its ${stands.join(', ')}, which init cannot change`);
   }
 
   /** What the agent may say for an attempt is not bound to the token of this process: it goes to the spool. */

@@ -82,8 +82,9 @@ export class Spool {
 
 function toSpoolFields(record: Exclude<Batch, unknown[]>): object {
   const { complete: _complete, ...fields } = record;
-  if (fields.kind !== 'finish') return fields;
-  return { kind: fields.kind, body: fields.body };
+  if (fields.kind !== 'finish' && fields.kind !== 'metric') return fields;
+  const { ts: _ts, ...untimed } = fields;
+  return untimed;
 }
 
 /** The agent removes files meanwhile. */

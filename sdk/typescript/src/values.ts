@@ -13,7 +13,7 @@ const MAX_MASKED_CHARACTERS = 64 * 1024;
 export function* toValues(metrics: object, prefix = '', depth = 0): Generator<[name: string, value: number]> {
   for (const [key, value] of Object.entries(metrics) as [string, unknown][]) {
     const name = prefix + key;
-    const number = typeof value === 'bigint' ? Number(value) : value;
+    const number = typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : value;
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < MAX_DEPTH)
       yield* toValues(value, `${name}/`, depth + 1);
     else if (typeof number === 'number' && problemOf(name) === null) yield [name, number];
@@ -25,7 +25,7 @@ export function* toValues(metrics: object, prefix = '', depth = 0): Generator<[n
   }
 }
 
-function problemOf(name: string): string | null {
+export function problemOf(name: string): string | null {
   if (name === '') return 'the name is empty';
   if (name.length > MAX_NAME_CHARACTERS) return `the name is longer than ${MAX_NAME_CHARACTERS} characters`;
   if (/[\u0000-\u001f\u007f]/.test(name)) return 'the name holds a control character';
@@ -54,6 +54,8 @@ export function toObject(
 
 function toJsonValue(_key: string, value: unknown): unknown {
   if (typeof value === 'number') return toMetricValue(value);
+  if (value instanceof Set || (ArrayBuffer.isView(value) && !(value instanceof DataView)))
+    return Array.from(value as Iterable<unknown>);
   return typeof value === 'bigint' ? String(value) : value;
 }
 

@@ -26,17 +26,19 @@ describe('init of the TypeScript SDK', function () {
   function train(
     script: string,
     env: NodeJS.ProcessEnv,
-  ): Promise<{ code: number | null; signal: string | null }> {
-    const code = `import { init } from ${JSON.stringify(SDK)};\n${script}`;
+  ): Promise<{ code: number | null; signal: string | null; stderr: string }> {
+    const code = `import { checkpoint, event, finish, init, log } from ${JSON.stringify(SDK)};\n${script}`;
     const args = ['--import', 'tsx', '--conditions=svc-source', '--input-type=module', '-e', code];
     const tsx = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
     const all = { PATH: process.env['PATH'], HOME: dir, ...tsx, ...env };
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: all,
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', 'inherit', 'pipe'],
     });
-    return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal, stderr })));
   }
   const spooled = () =>
     readdirSync(path.join(dir, 'spool')).flatMap((name) =>
@@ -70,6 +72,63 @@ describe('init of the TypeScript SDK', function () {
     expect(rest).to.deep.equal([]);
   });
 
+  it('fills in a job what the submit left open, and says once what it could not change', async () => {
+    server.kept = { name: 'train', project: 'vision' };
+    const script = `const run = await init({ name: 'a', project: 'p', experiment: 'e', tags: ['t'], config: { lr: 1 } });
+      run.updateConfig({ lr: 2 });`;
+    const { stderr } = await train(script, { ...inJob(server.url), SVC_QUIET: '1' });
+    expect(server.requests.slice(0, 2).map(({ body }) => body)).to.deep.include.members([
+      { fill: { name: 'a', project: 'p', experiment: 'e', tags: ['t'] } },
+    ]);
+    expect(stderr).to.equal(
+      'svc: this run keeps its name "train", project "vision", which init cannot change\n',
+    );
+  });
+
+  it('prints the link of the run, unless it is to be quiet', async () => {
+    const env = { SVC_URL: server.url, SVC_TOKEN: 't' };
+    const link = `svc: the run made is at ${server.url}/runs/run_1\n`;
+    expect((await train(`await init();`, env)).stderr).to.equal(link);
+    expect((await train(`await init({ quiet: true });`, env)).stderr).to.equal('');
+    expect((await train(`await init();`, { ...env, SVC_QUIET: 'yes' })).stderr).to.equal('');
+    const inOne = { ...inJob(server.url), SVC_JOB_ID: 'job_1' };
+    expect((await train(`await init();`, inOne)).stderr).to.include('the run of this job is at');
+    expect((await train(`await init();`, { ...inOne, RANK: '1' })).stderr).to.equal('');
+  });
+
+  it('reports to the current run by the functions of the module, and a second init ends the first', async () => {
+    const script = `
+      let problem = null;
+      try { log({ a: 1 }); } catch (error) { problem = error.message; }
+      await init({ name: problem });
+      log({ first: 1 });
+      const second = await init();
+      const third = await init({ reinit: 'new' });
+      log({ third: 1 });
+      await third.finish();
+      log({ second: 1 });
+      event('hello');
+      checkpoint('model.bin');
+      await finish('FAILED');
+      log({ late: 1 });`;
+    const { code } = await train(script, { SVC_URL: server.url, SVC_TOKEN: 't' });
+    expect(code).to.equal(0);
+    expect(server.requests[0]!.body['name']).to.equal('there is no run in this process: call init() first');
+    expect(server.points().map(({ name }) => name)).to.deep.equal(['first', 'third', 'second']);
+    const ends = server.requests
+      .filter(({ path: at }) => at.endsWith('/finish'))
+      .map(({ body }) => body['status']);
+    expect(ends).to.deep.equal(['SUCCEEDED', 'SUCCEEDED', 'FAILED']);
+    const told = server.requests.map(({ path: at }) => at.split('/').at(-1));
+    expect(told).to.include.members(['events', 'checkpoints']);
+  });
+
+  it('refuses another reinit at once', async () => {
+    const { code, stderr } = await train(`await init({ reinit: true });`, { SVC_URL: server.url });
+    expect([code, server.requests]).to.deep.equal([1, []]);
+    expect(stderr).to.include('reinit "true" is not one of end, new');
+  });
+
   it('writes to the spool what a process leaves behind that exits at once', async () => {
     const { code } = await train(`(await init()).log({ loss: 1 }); process.exit(3);`, inJob(AWAY));
     expect(code).to.equal(3);
@@ -82,7 +141,7 @@ describe('init of the TypeScript SDK', function () {
 
   it('dies of SIGTERM as it would have, once all is spooled', async () => {
     const script = `(await init()).log({ loss: 1 }); setInterval(() => {}, 1000); process.kill(process.pid, 'SIGTERM');`;
-    expect(await train(script, inJob(AWAY))).to.deep.equal({ code: null, signal: 'SIGTERM' });
+    expect(await train(script, inJob(AWAY))).to.include({ code: null, signal: 'SIGTERM' });
     expect(spooled().join('\n')).to.include('"name":"loss"').and.not.include('finish');
   });
 
@@ -113,7 +172,7 @@ describe('init of the TypeScript SDK', function () {
       ...{ mode: 'online', server: { url: 'http://host', token: 't' } },
       ...{ jobId: 'job_1', runId: 'run_1', attempt: 2 },
       ...{ isSecondaryRank: true, initTimeoutMs: 500, flushTimeoutMs: 10_000, queuePoints: 10 },
-      ...{ spoolDir: '/spool', spoolBytes: 100 },
+      ...{ spoolDir: '/spool', spoolBytes: 100, isQuiet: false },
     });
   });
 });

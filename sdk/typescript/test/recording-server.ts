@@ -15,6 +15,8 @@ export interface RecordingServer {
   /** All that came, those that were refused too. */
   readonly requests: Request[];
   refuse: (request: Request) => number | null;
+  /** What is answered to `fill`. */
+  kept: Record<string, string>;
   /** Of requests that were taken. */
   points(): MetricPoint[];
   close(): Promise<void>;
@@ -29,7 +31,8 @@ export async function startRecordingServer(): Promise<RecordingServer> {
       const status = recording.refuse(request);
       if (status === null) taken.push(request);
       const error = { error: { code: 'unavailable', message: 'not now', details: {} } };
-      const run = { id: 'run_1', name: 'made', ingest_token: 'ingest' };
+      const { kept } = recording;
+      const run = { id: 'run_1', name: 'made', ingest_token: 'ingest', status: 'RUNNING', kept };
       response.writeHead(status ?? 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(status === null ? run : error));
     });
@@ -39,6 +42,7 @@ export async function startRecordingServer(): Promise<RecordingServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     refuse: () => null,
+    kept: {},
     points: () => taken.flatMap(({ body }) => body.points ?? []),
     close: () => {
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 import { SpoolRecord } from '@svc/contract';
-import { createClient } from '@svc/client';
+import { createClient, pause } from '@svc/client';
+import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import {
   existsSync,
@@ -14,12 +15,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { Value } from 'typebox/value';
 import { OfflineFolder } from '../src/offline-folder.js';
-import { ReportingRun } from '../src/run.js';
+import { ReportingRun, type RunFacts } from '../src/run.js';
 import { ServerSink } from '../src/sink.js';
 import { Spool } from '../src/spool.js';
 import { startRecordingServer, type RecordingServer } from './recording-server.js';
 
-const FACTS = { id: 'run_1', name: null, isAttached: false, queuePoints: 1000, flushTimeoutMs: 60_000 };
+const FACTS: RunFacts = {
+  ...{ id: 'run_1', name: null, url: null, isAttached: false, isDescribed: true, config: {} },
+  ...{ signEveryMs: null, queuePoints: 1000, flushTimeoutMs: 60_000 },
+};
 const AWAY = 'http://127.0.0.1:9';
 
 describe('a run of the TypeScript SDK', () => {
@@ -164,6 +168,84 @@ describe('a run of the TypeScript SDK', () => {
     }
     expect(spooled().at(-1)).to.deep.equal({ kind: 'end' });
     await run.finish();
+  });
+
+  it('takes booleans as 0 and 1, and has the last values', async () => {
+    const run = startRun();
+    run.log({ done: false, eval: { ok: true }, loss: 2 });
+    run.log({ loss: 1 });
+    await run.finish();
+    expect(server.points().map(({ value }) => value)).to.deep.equal([0, 1, 2, 1]);
+    expect(run.summary).to.deep.equal({ done: 0, 'eval/ok': 1, loss: 1 });
+  });
+
+  it('has a config that is read as it was given, and sends its changes whole', async () => {
+    const layers = [64, 32];
+    const run = startRun(server.url, { config: { layers } });
+    expect(run.config['layers']).to.equal(layers);
+    run.updateConfig({ token: 'x', rates: new Float32Array([0.5, 0.25]), tags: new Set(['a']) });
+    await run.finish();
+    expect(run.config['token']).to.equal('x');
+    const update = server.requests.find(({ method }) => method === 'PATCH')!;
+    expect(update.body).to.deep.equal({
+      config: { layers: [64, 32], token: '***', rates: [0.5, 0.25], tags: ['a'] },
+    });
+  });
+
+  it('says what a metric means', async () => {
+    const run = startRun();
+    run.defineMetric('val/psnr ö', { direction: 'maximize', unit: 'dB', primary: true });
+    run.defineMetric('x', { direction: 'up' as 'minimize' });
+    run.defineMetric('', {});
+    await run.finish();
+    const [define, ...rest] = server.requests.filter(({ method }) => method === 'PUT');
+    expect(define!.path).to.equal('/api/v1/runs/run_1/metric-definitions/val/psnr%20%C3%B6');
+    expect(define!.body).to.deep.equal({ direction: 'maximize', unit: 'dB', is_primary: true });
+    expect(rest).to.deep.equal([]);
+  });
+
+  it('leaves to another rank what describes the run', async () => {
+    const run = startRun(server.url, { isDescribed: false });
+    run.updateConfig({ lr: 1 });
+    run.defineMetric('loss', { unit: 'nat' });
+    await run.finish();
+    expect(server.requests.map(({ path: at }) => at)).to.deep.equal(['/api/v1/runs/run_1/finish']);
+  });
+
+  it('refuses at once what cannot be set', () => {
+    const run = startRun() as unknown as Record<string, unknown>;
+    for (const attribute of ['name', 'url', 'config', 'summary', 'lr'])
+      expect(() => (run[attribute] = 1), attribute).to.throw(TypeError);
+    expect(() => ((run['config'] as Record<string, unknown>)['lr'] = 1)).to.throw(TypeError);
+  });
+
+  describe('gives signs of life', () => {
+    const signs = () => server.requests.filter(({ path: at }) => at === '/api/v1/runs/run_1/alive').length;
+
+    it('while nothing is on its way, until it ends', async () => {
+      const run = startRun(server.url, { signEveryMs: 10 });
+      await until(() => signs() >= 3);
+      await run.finish();
+      const atEnd = signs();
+      await pause(60);
+      expect(signs()).to.be.at.most(atEnd + 1);
+    });
+
+    it('until the server wants none, and not in a job', async () => {
+      server.refuse = ({ path: at }) => (at.endsWith('/alive') ? 404 : null);
+      const runs = [startRun(server.url, { signEveryMs: 10 }), startRun()];
+      await until(() => signs() === 1);
+      await pause(60);
+      expect(signs()).to.equal(1);
+      await Promise.all(runs.map((run) => run.finish()));
+    });
+
+    it('and tries on when one does not arrive', async () => {
+      server.refuse = ({ path: at }) => (at.endsWith('/alive') ? 503 : null);
+      const run = startRun(server.url, { signEveryMs: 10 });
+      await until(() => signs() >= 3);
+      await run.finish();
+    });
   });
 
   it('drops the oldest when the queue is full, and keeps the rest in a folder when the time is over', async () => {
