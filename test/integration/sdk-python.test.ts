@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { routes, type Run } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import { requireEngine } from '../support/engines.js';
+import { ROOT, startProgram, type Program } from '../support/program.js';
+import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
+
+const LOST_AFTER_S = 3;
+const SDK = path.join(ROOT, 'sdk', 'python');
+/** Of a training that is there, and reports every tenth of a second. */
+const BUSY = `
+import time
+import svc
+run = svc.init(name="busy", max_steps=100_000)
+for step in range(100_000):
+    run.log({"loss": 1 / (step + 1)}, step=step)
+    time.sleep(0.1)
+`;
+
+describe('the Python SDK against the real server', function () {
+  this.timeout(120_000);
+  let python: string;
+  let workplace: Workplace;
+  let server: Server;
+  before(async function () {
+    python = requireEngine(this, 'python');
+    workplace = createWorkplace();
+    installPackages(workplace.dir);
+    const plugins = PLUGINS.map((name) =>
+      name === 'runs' ? `runs({ run_lost_after_s: ${LOST_AFTER_S} })` : `${toFactory(name)}()`,
+    );
+    const config = writeConfig(workplace.dir, toConfigText(plugins));
+    server = await workplace.startServer({ args: ['--config', config] });
+    await workplace.startAgent(server);
+  });
+  after(() => workplace?.close());
+
+  function train(code: string): Program {
+    const token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
+    const own = { SVC_URL: server.url, SVC_TOKEN: token, PYTHONPATH: SDK };
+    const env = { PATH: process.env['PATH'], HOME: workplace.dir, ...own };
+    const program = startProgram(python, ['-c', code], env, workplace.dir);
+    return program;
+  }
+  async function findRun(name: string): Promise<Run | undefined> {
+    return (await server.client.call(routes.listRuns, { query: { q: name } })).items[0];
+  }
+  const untilRun = (name: string, condition: (run: Run) => boolean) =>
+    until(
+      async () => {
+        const run = await findRun(name);
+        return run && condition(run) ? run : null;
+      },
+      { timeoutMs: 30_000 },
+    ) as Promise<Run>;
+
+  it('runs the example of its README, and prints the link', async () => {
+    const readme = readFileSync(path.join(SDK, 'README.md'), 'utf8');
+    const [, example = ''] = /```python\n(.*?)```/s.exec(readme)!;
+    const { status, stderr } = await train(`${example}\nprint(run.url)`).ended;
+    expect(status, stderr).to.equal(0);
+    const run = await untilRun('', ({ step }) => step === 120);
+    expect(run).to.include({ status: 'SUCCEEDED', max_steps: 10_000 });
+    expect(stderr).to.include(`svc: the run ${run.name} is at ${server.url}/runs/${run.id}\n`);
+    const params = { run_id: run.id };
+    const { metrics } = await server.client.call(routes.getRunSummary, { params });
+    expect(metrics['eval/acc']).to.include({ direction: 'maximize', is_primary: true });
+  });
+
+  it('fills in a job what the submit left open, and says in its log what it could not change', async () => {
+    const code = `
+import svc
+run = svc.init(name="filled", project="open", experiment="e", tags=["t"], config={"betas": (0.9, 0.999)})
+svc.log({"done": True})
+run.define_metric("done", direction="maximize")
+svc.init(name="fold 2").finish()`;
+    const command = [python, '-c', code];
+    const rest = { resources: { cpu_only: true }, env: { PYTHONPATH: SDK } };
+    const open = await submit(server.client, { command, ...rest });
+    await untilJob(server.client, open.id, ({ status }) => status === 'SUCCEEDED');
+    const { items } = await server.client.call(routes.listJobRuns, { params: { job_id: open.id } });
+    const [fold, own] = items;
+    expect(own).to.deep.include({ name: 'filled', tags: ['t'], config: { betas: [0.9, 0.999] } });
+    expect(own).to.include({ status: 'SUCCEEDED', source: 'job' });
+    expect(fold).to.include({ name: 'fold 2', project_id: own!.project_id, status: 'SUCCEEDED' });
+    const job = await server.client.call(routes.getJob, { params: { job_id: open.id } });
+    expect(job).to.include({ project: 'open', experiment: 'e' });
+
+    const decided = await submit(server.client, { command, ...rest, name: 'mine', project: 'closed' });
+    await untilJob(server.client, decided.id, ({ status }) => status === 'SUCCEEDED');
+    const told = await until(async () => {
+      const { lines } = await server.client.call(routes.tailLogs, { params: { job_id: decided.id } });
+      return lines.find(({ text }) => text.startsWith('svc: this run keeps'));
+    });
+    expect(told?.text).to.equal(
+      "svc: this run keeps its project 'closed', name 'mine', which init cannot change",
+    );
+  });
+
+  it('has a run that dies LOST, with its last sign as its end', async () => {
+    const training = train(BUSY.replace('busy', 'killed'));
+    await untilRun('killed', ({ step }) => (step ?? 0) > 3);
+    training.kill('SIGKILL');
+    await training.ended;
+    await untilRun('killed', ({ stale_since }) => stale_since !== null);
+    const lost = await untilRun('killed', ({ status }) => status === 'LOST');
+    expect(lost.finished_at).to.be.greaterThan(lost.started_at);
+    const { items } = await server.client.call(routes.listEvents, { query: { run_id: lost.id } });
+    expect(items.map(({ type }) => type)).to.deep.equal(['RUN_LOST', 'RUN_STARTED']);
+  });
+
+  it('has a run that stands still LOST, and RUNNING again when it goes on', async () => {
+    const training = train(BUSY.replace('busy', 'stopped'));
+    await untilRun('stopped', ({ step }) => (step ?? 0) > 3);
+    training.kill('SIGSTOP');
+    await untilRun('stopped', ({ status }) => status === 'LOST');
+    training.kill('SIGCONT');
+    const found = await untilRun('stopped', ({ status }) => status === 'RUNNING');
+    expect(found).to.include({ finished_at: null, stale_since: null });
+    training.kill('SIGTERM');
+    await training.ended;
+    expect((await untilRun('stopped', ({ status }) => status !== 'RUNNING')).status).to.equal('CANCELLED');
+  });
+
+  it('has a run that only gives signs of life RUNNING', async () => {
+    const code = `
+import time
+import svc
+svc.sender.SIGN_EVERY_S = 0.5
+run = svc.init(name="idle")
+time.sleep(${2 * LOST_AFTER_S})
+print(run.url)`;
+    const { status, stderr } = await train(code).ended;
+    expect(status, stderr).to.equal(0);
+    const run = await untilRun('idle', ({ finished_at }) => finished_at !== null);
+    expect(run.status).to.equal('SUCCEEDED');
+    const query = { run_id: run.id, type: 'RUN_LOST' };
+    expect((await server.client.call(routes.listEvents, { query })).items).to.deep.equal([]);
+  });
+});
