@@ -3,7 +3,7 @@ import path from 'node:path';
 import { routes, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { PLUGINS, installPackages, toConfigText, toFactory, writeConfig } from '../support/configuration.js';
+import { CALLS, installPackages, toConfigText, writeConfig } from '../support/configuration.js';
 import { requireEngine } from '../support/engines.js';
 import { ROOT, startProgram, type Program } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
@@ -29,10 +29,10 @@ describe('the Python SDK against the real server', function () {
     python = requireEngine(this, 'python');
     workplace = createWorkplace();
     installPackages(workplace.dir);
-    const plugins = PLUGINS.map((name) =>
-      name === 'runs' ? `runs({ run_lost_after_s: ${LOST_AFTER_S} })` : `${toFactory(name)}()`,
+    const calls = CALLS.map((call) =>
+      call === 'runs()' ? `runs({ run_lost_after_s: ${LOST_AFTER_S} })` : call,
     );
-    const config = writeConfig(workplace.dir, toConfigText(plugins));
+    const config = writeConfig(workplace.dir, toConfigText(calls));
     server = await workplace.startServer({ args: ['--config', config] });
     await workplace.startAgent(server);
   });
