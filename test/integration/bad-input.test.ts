@@ -30,6 +30,7 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   'metrics.query': { run_ids: ['unknown'], names: ['loss'] },
   'metricDefinitions.put': { direction: 'minimize', is_primary: true, unit: 's', description: 'd' },
   'metricDefinitions.update': { direction: 'minimize', unit: 's' },
+  'metricDefinitions.define': { direction: 'minimize', is_primary: true, unit: 's', description: 'd' },
   'metricDefinitions.setPrimary': { name: 'train/loss' },
   'events.create': { title: 't', data: {} },
   'admin.gc': {

@@ -1,9 +1,10 @@
 import type { AttemptKey } from '@svc/contract';
-import { lstatSync, readdirSync, renameSync, rmdirSync, mkdirSync, type Dirent } from 'node:fs';
-import { chmod, chown, lstat, opendir, rm } from 'node:fs/promises';
+import { lstatSync, readdirSync, renameSync, rmdirSync, mkdirSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { unlessMissing } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
+import { entriesOf, removeTree } from '../core/remove-tree.js';
 import { RELEASED_FILE } from '../core/run-paths.js';
 import type { Clock } from '../core/runner.js';
 
@@ -81,7 +82,7 @@ export class OldAttempts {
         if (this.#closed) return;
         const dir = path.join(jobDir, attempt.name);
         if (!attempt.isDirectory()) continue;
-        if (ASIDE.test(attempt.name)) await remove(dir);
+        if (ASIDE.test(attempt.name)) await removeTree(dir);
         else await this.#removeIfOld(dir);
       }
     }
@@ -96,7 +97,7 @@ export class OldAttempts {
     if (this.#options.isManaged(key)) return;
     const aside = `${dir}.${now}${REMOVED}`;
     if (!moveAside(dir, aside)) return;
-    await remove(aside);
+    await removeTree(aside);
     removeIfEmpty(path.dirname(dir));
   }
 }
@@ -115,22 +116,6 @@ function moveAside(dir: string, aside: string): boolean {
     renameSync(path.join(dir, name), path.join(aside, name));
   if (!hasWork) removeIfEmpty(dir);
   return true;
-}
-
-async function remove(dir: string): Promise<void> {
-  if (process.getuid?.() === 0) await takeOver(dir);
-  await rm(dir, { recursive: true, force: true });
-}
-
-/**
- * Makes the directory and all below it root's. Must hold: from above to below, each before it is read. A process of another user that stands in
- * there could else put a link in the place of a directory while it is being removed, and lead the removal outside.
- */
-async function takeOver(dir: string): Promise<void> {
-  await chown(dir, 0, 0);
-  await chmod(dir, 0o700);
-  for await (const entry of entriesOf(dir))
-    if (entry.isDirectory()) await takeOver(path.join(dir, entry.name));
 }
 
 /** Whether there is something of the user's. An empty directory is removed. */
@@ -153,10 +138,4 @@ function toKey(dir: string): AttemptKey | null {
   return attempt === undefined
     ? null
     : { job_id: path.basename(path.dirname(dir)), attempt: Number(attempt) };
-}
-
-/** Read on as it goes: there may be very many. */
-async function* entriesOf(dir: string): AsyncGenerator<Dirent> {
-  const entries = await opendir(dir).catch(unlessMissing);
-  if (entries !== null) yield* entries;
 }

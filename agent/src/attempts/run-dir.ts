@@ -1,5 +1,5 @@
 import type { AttemptKey } from '@svc/contract';
-import { access, mkdir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { toEnded, type Ended } from '../core/attempt-end.js';
 import type { AttemptNotes } from '../core/attempt-hooks.js';
@@ -13,6 +13,7 @@ import {
   writeAtomic,
   writeDurable,
 } from '../core/durable-file.js';
+import { removeTree } from '../core/remove-tree.js';
 import { toRunPaths, type RunPaths } from '../core/run-paths.js';
 
 /** `plan.json`: the dispatch, with the names of its environment variables in place of their values. */
@@ -149,7 +150,7 @@ export async function removeIfUntouched(paths: RunPaths): Promise<boolean> {
 export async function removeUnlessWritten(paths: RunPaths): Promise<boolean> {
   for (const file of [paths.stdout, paths.stderr])
     if ((await stat(file).catch(unlessMissing))?.size) return false;
-  await rm(paths.dir, { recursive: true, force: true });
+  await removeTree(paths.dir);
   await rmdir(path.dirname(paths.dir)).catch(unlessInUse);
   return true;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from '../../testing/index.js';
 import { readBootId } from '../../src/core/boot-id.js';
@@ -122,7 +122,12 @@ describe('agent: after a loss of power', () => {
       await writeFile(path.join(dirOf(job), 'stderr'), '');
       await writeFile(path.join(dirOf(job), 'eval_result.json'), '');
     }
+    const outside = path.join(bench.stateDir, 'outside');
+    await mkdir(outside);
+    await writeFile(path.join(outside, 'kept'), '');
+    await symlink(outside, path.join(dirOf('job_empty'), 'link'));
     await bench.connect();
+    expect(existsSync(path.join(outside, 'kept'))).to.equal(true);
     expect(told().map(({ job_id }) => job_id)).to.deep.equal(['job_written']);
     expect(existsSync(dirOf('job_empty'))).to.equal(false);
     expect(existsSync(dirOf('job_written'))).to.equal(true);

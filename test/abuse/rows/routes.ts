@@ -51,7 +51,8 @@ function toWho({ scope }: RouteSpec): string {
 
 function toLimit({ method, body, upload, bodyLimitBytes = MIB }: RouteSpec): string {
   if (method === 'GET') return 'head 16 KiB';
-  if (upload) return `body ${sizeText(bodyLimitBytes)}, 100 000 files, 2 GiB unpacked`;
+  if (upload)
+    return `body ${sizeText(bodyLimitBytes)} (not reached), 100 000 files, 2 GiB unpacked, 4 uploads at once (not reached)`;
   return `body ${body ? `${sizeText(bodyLimitBytes)}, 64 levels` : 'empty'}`;
 }
 
