@@ -75,6 +75,6 @@ export function toSubmit(job: PlannedJob, python: string, journal: string): JobS
     resources: { gpu: job.gpu, cpu_only: job.gpu === 0 },
     priority: job.priority,
     max_attempts: job.maxAttempts,
-    env: { SVC_FLUSH_TIMEOUT_S: '30', PYTHONPYCACHEPREFIX: `${journal}.pycache` },
+    env: { SVC_FLUSH_TIMEOUT_S: '30', SVC_QUIET: '1', PYTHONPYCACHEPREFIX: `${journal}.pycache` },
   };
 }

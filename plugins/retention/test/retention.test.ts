@@ -291,7 +291,7 @@ describe('POST /admin/gc', function () {
     it('knows every table in which a job or a run is named', async () => {
       const { tables } = rig.kernel.ctx.registered;
       const known = [...belongingsOf(tables, JOB_AND_RUN), ...keepersOf(tables, JOB_AND_RUN)];
-      const named = await tablesWith(rig, ['job_id', 'run_id', 'run_key', 'series_id']);
+      const named = await tablesWith(rig, ['job_id', 'run_id', 'run_key', 'series_id', 'level_id']);
       expect([...named.keys()]).to.have.members([...new Set(known.map(({ table }) => table))]);
     });
 
@@ -302,7 +302,15 @@ describe('POST /admin/gc', function () {
       const metricsOfRun = ['metric_seq_ranges', 'metric_chunks', 'metric_series'];
       expect(inOrder(true)).to.deep.equal(['events', ...metricsOfRun, 'checkpoints', 'events']);
       expect(inOrder(false)).to.deep.equal([
-        ...['tokens', 'run_documents', 'run_tags', 'metric_runs', 'runs'],
+        ...[
+          'tokens',
+          'run_documents',
+          'run_tags',
+          'metric_definitions',
+          'metric_levels',
+          'metric_runs',
+          'runs',
+        ],
         ...['attempts', 'idempotency_keys', 'tokens', 'assigned_runs', 'jobs'],
       ]);
     });
