@@ -117,10 +117,10 @@ export async function changeLife(db: Db, id: string, change: Partial<Life>): Pro
 /** Stores a sign of life of each of these runs that is RUNNING; none of them is stale then. */
 export async function noteSigns(db: Db, ids: readonly string[], at: number): Promise<void> {
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
-    await runs(db)
-      .whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT))
-      .where({ status: 'RUNNING' })
-      .update({ seen_at: at, stale_since: null });
+    const some = ids.slice(first, first + IDS_PER_STATEMENT);
+    // Locked in the order in which batches of points lock them, so that PostgreSQL has no deadlock to resolve.
+    const open = runs(db).whereIn('id', some).where({ status: 'RUNNING' }).orderBy('id').forUpdate();
+    await runs(db).whereIn('id', open.select('id')).update({ seen_at: at, stale_since: null });
   }
 }
 

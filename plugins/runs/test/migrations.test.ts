@@ -26,4 +26,24 @@ eachDatabase((database) => {
       await rig.close();
     }
   });
+
+  it('runs that were RUNNING before there were signs of life are expected to give them', async () => {
+    const rig = await Rig.start({ database });
+    try {
+      const { db } = rig.kernel;
+      const open = await rig.createRun();
+      const ended = await rig.createRun();
+      await rig.post(`/runs/${ended.id}/finish`, { status: 'FAILED' });
+      await db.schema.alterTable('runs', (table) => table.dropColumns('seen_at', 'stale_since'));
+      const migration = runsMigrations.find(({ name }) => name === '0003-signs-of-life');
+      await db.transaction((trx) => migration!.up(trx));
+      const rows = await db('runs').select('id', 'seen_at');
+      expect(Object.fromEntries(rows.map(({ id, seen_at }) => [id, seen_at]))).to.deep.equal({
+        [open.id]: open.started_at,
+        [ended.id]: null,
+      });
+    } finally {
+      await rig.close();
+    }
+  });
 });
