@@ -61,7 +61,8 @@ function within({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_I
   return (value: number): number => Math.min(maximum, Math.max(minimum, value));
 }
 
-const WORDS = ['a', 'loss', '/out/checkpoint-1', 'A_1', 'ü💥 b', '%s"\'<b>', 'Z'] as const;
+const SHA256 = 'ab12'.repeat(16);
+const WORDS = ['a', 'loss', '/out/checkpoint-1', 'A_1', 'ü💥 b', '%s"\'<b>', 'Z', SHA256] as const;
 
 function texts({ minLength = 0, maxLength = 300, pattern = '' }: Schema): fc.Arbitrary<string> {
   const expression = new RegExp(pattern, 'u');
