@@ -120,8 +120,11 @@ function killOne(world: World, what: 'shim' | 'process', which: number, deeds: D
   const running = world.agents.flatMap(listStarted).filter((started) => isAlive(started[what]));
   const chosen = running[Math.floor(which * running.length)];
   if (chosen === undefined) return;
-  const { job, attempt, node } = chosen;
-  deeds.kills.push({ what, job, attempt, node, at: Date.now() });
+  // A shim whose attempt has ended may have been given another one.
+  const { pid, start_ticks } = chosen[what];
+  const hit = running.filter((each) => each[what].pid === pid && each[what].start_ticks === start_ticks);
+  const at = Date.now();
+  for (const { job, attempt, node } of hit) deeds.kills.push({ what, job, attempt, node, at });
   killIfThere(chosen[what].pid);
 }
 
