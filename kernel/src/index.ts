@@ -66,3 +66,5 @@ export { createLogger, type LogLevel, type Logger } from './logger.js';
 export type { OwnedTable, TableDeclaration } from './owned-tables.js';
 export * from './plugin.js';
 export type { Registered } from './registrations.js';
+export { SilenceWatch } from './silence-watch.js';
+export { syncDirectory } from './sync-directory.js';

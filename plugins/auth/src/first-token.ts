@@ -1,4 +1,4 @@
-import type { Db } from '@svc/kernel';
+import { syncDirectory, type Db } from '@svc/kernel';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createToken, hasTokens } from './token-store.js';
@@ -47,11 +47,3 @@ async function writePrivate(file: string, text: string): Promise<void> {
 }
 
 /** Syncs the name of a new file to disk. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}

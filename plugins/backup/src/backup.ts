@@ -1,8 +1,8 @@
-import { HttpError, fail, type Db } from '@svc/kernel';
+import { HttpError, fail, syncDirectory, type Db } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyDatabase, type CheckedCopy } from './copy-database.js';
-import { namesIn, syncDirectory } from './files.js';
+import { namesIn } from './files.js';
 import { copyLogs, type LogCount } from './log-files.js';
 
 export const DEFAULT_KEEP = 7;

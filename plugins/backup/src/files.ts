@@ -1,11 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 
-/** What has been renamed or linked in the directory outlives a crash of the host from now on. */
-export async function syncDirectory(directory: string): Promise<void> {
-  await syncFile(directory);
-}
-
 /** A copy of its own, whole under its name or not there; on file systems that can, without taking space. */
 export async function copyWhole(from: string, to: string): Promise<void> {
   const draft = `${to}.partial`;

@@ -1,6 +1,7 @@
+import { syncDirectory } from '@svc/kernel';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf, syncDirectory } from './files.js';
+import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf } from './files.js';
 
 export interface LogCount {
   readonly files: number;

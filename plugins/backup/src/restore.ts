@@ -1,9 +1,8 @@
-import { fail, withOfflineKernel, type Db, type ResolvedConfig } from '@svc/kernel';
+import { fail, syncDirectory, withOfflineKernel, type Db, type ResolvedConfig } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DATABASE_FILE, LOGS_FOLDER, refuseDamaged } from './backup.js';
 import { copyDatabase } from './copy-database.js';
-import { syncDirectory } from './files.js';
 import { restoreLogs, type LogCount } from './log-files.js';
 import { setAside } from './set-aside.js';
 

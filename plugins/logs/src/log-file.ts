@@ -1,3 +1,4 @@
+import { syncDirectory } from '@svc/kernel';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -231,14 +232,5 @@ async function openExisting(path: string, flags: 'r' | 'r+'): Promise<FileHandle
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { PluginContext } from '@svc/kernel';
+import { SilenceWatch, type PluginContext } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import { atSign, inSilence, staleAfterMs, type Life } from './life.js';
 import { foundEvent, lostEvent } from './run-events.js';
@@ -9,8 +9,6 @@ import { changeLife, listSilent, lockRow, noteSigns } from './run-store.js';
 const LONGEST_CHECK_MS = 15_000;
 /** The least number of checks within the time after which a run is LOST. */
 const CHECKS_PER_SILENCE = 10;
-/** After a check that is late by this number of intervals, the server stood still or the clock jumped: no run could report meanwhile. */
-const STANDSTILL_CHECKS = 3;
 
 /**
  * Finds the runs without a job that have reported nothing for too long, and those that report again. The time counts from the last sign of
@@ -22,25 +20,21 @@ export class Liveness {
   readonly #seen = new Map<string, number>();
   /** The runs whose last sign is not stored yet. */
   readonly #unsaved = new Set<string>();
-  #listeningSince = 0;
-  #checkedAt = 0;
-  #check: Promise<void> | null = null;
-  readonly #checkEveryMs: number;
+  readonly #watch: SilenceWatch;
 
   constructor(
     private readonly ctx: PluginContext,
     private readonly parts: RunParts,
     private readonly lostAfterMs: number,
   ) {
-    this.#checkEveryMs = Math.min(LONGEST_CHECK_MS, lostAfterMs / CHECKS_PER_SILENCE);
+    const everyMs = Math.min(LONGEST_CHECK_MS, lostAfterMs / CHECKS_PER_SILENCE);
+    this.#watch = new SilenceWatch(ctx, { subject: 'runs', everyMs, check: () => this.#lookForSilence() });
   }
 
   start(): void {
-    this.#listeningSince = this.#checkedAt = this.ctx.clock.now();
-    const timer = this.ctx.clock.setInterval(() => this.#tick(), this.#checkEveryMs);
+    this.#watch.start();
     this.ctx.onClose(async () => {
-      timer.clear();
-      await this.#check;
+      await this.#watch.close();
       await this.#saveSigns();
     });
   }
@@ -53,27 +47,11 @@ export class Liveness {
     this.#unsaved.add(id);
   }
 
-  #tick(): void {
-    this.#noteStandstill(this.ctx.clock.now());
-    this.#check ??= this.#lookForSilence()
-      .catch((err: unknown) =>
-        this.ctx.log.error({ err }, 'the check for silent runs failed; the next one repeats it'),
-      )
-      .finally(() => (this.#check = null));
-  }
-
-  #noteStandstill(now: number): void {
-    const sinceLastCheck = now - this.#checkedAt;
-    if (sinceLastCheck > STANDSTILL_CHECKS * this.#checkEveryMs || sinceLastCheck < 0)
-      this.#listeningSince = now;
-    this.#checkedAt = now;
-  }
-
   async #lookForSilence(): Promise<void> {
     await this.#saveSigns();
     const now = this.ctx.clock.now();
     const staleAt = now - staleAfterMs(this.lostAfterMs);
-    if (this.#listeningSince > staleAt) return;
+    if (this.#watch.listeningSince > staleAt) return;
     for (const [id, seenAt] of this.#seen) if (seenAt <= staleAt) this.#seen.delete(id);
     for (const id of await listSilent(this.ctx.db, staleAt, now - this.lostAfterMs)) await this.#judge(id);
   }
@@ -86,7 +64,7 @@ export class Liveness {
   }
 
   #silenceOf({ seen_at }: Life): number {
-    return this.ctx.clock.now() - Math.max(this.#listeningSince, seen_at ?? 0);
+    return this.ctx.clock.now() - Math.max(this.#watch.listeningSince, seen_at ?? 0);
   }
 
   /** Stores the time of the check in place of each sign's own: a run becomes LOST up to one interval later, and never too early. */
