@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { Failure, UsageError } from '../failure.js';
-import { note } from '../output/print.js';
+import { note, writeOut } from '../output/print.js';
 import { toSize } from '../output/format.js';
 import { connect, withServer } from './connected.js';
 import { findRun, RUN_REFERENCE } from './find-record.js';
@@ -57,14 +57,6 @@ async function exportRun(
 function toFormat(output: string | undefined): ExportFormat {
   const ending = path.extname(output ?? '').slice(1);
   return EXPORT_FORMATS.find((format) => format === ending) ?? 'csv';
-}
-
-/** A pipeline is not used, as it would close standard output. */
-async function writeOut(body: Readable): Promise<void> {
-  for await (const piece of body) {
-    if (!process.stdout.write(piece as Uint8Array))
-      await new Promise((resolve) => process.stdout.once('drain', resolve));
-  }
 }
 
 /** Writes to a temporary file and renames it, so that a file with that name is never incomplete. */

@@ -13,8 +13,8 @@ interface Named {
 interface Finder {
   readonly noun: string;
   readonly kind: IdKind;
-  /** The newest of exactly that name. */
-  newestOf(client: Client, name: string): Promise<Named | undefined>;
+  /** The newest of exactly that name, or of all. */
+  newest(client: Client, name?: string): Promise<Named | undefined>;
   /** Newest first, one list after another. */
   lists(client: Client): AsyncIterable<readonly Named[]>;
 }
@@ -28,7 +28,7 @@ const SHOWN = 5;
 const JOBS: Finder = {
   noun: 'job',
   kind: 'job',
-  newestOf: async (client, name) =>
+  newest: async (client, name) =>
     (await client.call(routes.listJobs, { query: { name, limit: 1 } })).items[0],
   async *lists(client) {
     let before: number | null = null;
@@ -44,9 +44,10 @@ const JOBS: Finder = {
 const RUNS: Finder = {
   noun: 'run',
   kind: 'run',
-  newestOf: async (client, name) => {
-    const { items } = await client.call(routes.listRuns, { query: { q: name.slice(0, 200), limit: PAGE } });
-    return items.find((run) => run.name === name);
+  newest: async (client, name) => {
+    const query = name === undefined ? { limit: 1 } : { q: name.slice(0, 200), limit: PAGE };
+    const { items } = await client.call(routes.listRuns, { query });
+    return items.find((run) => name === undefined || run.name === name);
   },
   async *lists(client) {
     let before: string | undefined;
@@ -62,7 +63,7 @@ const RUNS: Finder = {
 const NODES: Finder = {
   noun: 'node',
   kind: 'node',
-  newestOf: async (client, name) => (await listNodes(client)).find((node) => node.name === name),
+  newest: async (client, name) => (await listNodes(client)).find((node) => node.name === name),
   async *lists(client) {
     yield await listNodes(client);
   },
@@ -83,16 +84,12 @@ export const findRun = (client: Client, reference?: string) => find(RUNS, client
 export const findNode = (client: Client, reference: string) => find(NODES, client, reference);
 
 async function find(finder: Finder, client: Client, reference: string | undefined): Promise<string> {
-  if (reference === undefined) return findNewest(finder, client);
-  const id = toId(finder.kind, reference);
+  const id = reference === undefined ? null : toId(finder.kind, reference);
   if (id !== null) return id;
-  const named = await finder.newestOf(client, reference);
-  return named?.id ?? findByPart(finder, client, reference);
-}
-
-async function findNewest({ noun, lists }: Finder, client: Client): Promise<string> {
-  for await (const [newest] of lists(client)) if (newest) return newest.id;
-  throw new Failure(`there is no ${noun} yet`);
+  const newest = await finder.newest(client, reference);
+  if (newest) return newest.id;
+  if (reference === undefined) throw new Failure(`there is no ${finder.noun} yet`);
+  return findByPart(finder, client, reference);
 }
 
 async function findByPart({ noun, lists }: Finder, client: Client, reference: string): Promise<string> {

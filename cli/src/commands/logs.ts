@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { toSentence } from '../output/api-error.js';
 import { UsageError } from '../failure.js';
-import { note, print } from '../output/print.js';
+import { note, print, writeOut } from '../output/print.js';
 import { parseDuration } from '../output/format.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
@@ -93,39 +93,27 @@ function isWhole({ all, head, since, timestamps, tail, search, json }: LogsOptio
 async function printWhole(
   client: Client,
   jobId: string,
-  { attempt, stream, since, timestamps, head = Infinity }: LogsOptions,
+  { attempt, stream, since, timestamps, head }: LogsOptions,
 ): Promise<void> {
   const from = since === undefined ? undefined : Math.max(0, Date.now() - since);
   const query = { attempt, stream, since: from, timestamps };
   const answer = await client.open(routes.downloadLogs, { params: { job_id: jobId }, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
-  let left = head;
-  for await (const piece of body) {
-    const text = firstLines(piece as Buffer, left);
-    left -= countLines(text);
-    await write(text);
-    if (left <= 0) break;
+  await writeOut(head === undefined ? body : firstLines(body, head));
+}
+
+async function* firstLines(body: Readable, count: number): AsyncGenerator<Buffer> {
+  let left = count;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    let end = 0;
+    while (left > 0 && end < piece.length) {
+      const newline = piece.indexOf(NEWLINE, end);
+      end = newline === -1 ? piece.length : newline + 1;
+      if (newline !== -1) left -= 1;
+    }
+    yield piece.subarray(0, end);
+    if (left === 0) return;
   }
-}
-
-function firstLines(piece: Buffer, count: number): Buffer {
-  let end = -1;
-  for (let lines = 0; lines < count; lines += 1) {
-    const next = piece.indexOf(NEWLINE, end + 1);
-    if (next === -1) return piece;
-    end = next;
-  }
-  return piece.subarray(0, end + 1);
-}
-
-function countLines(text: Buffer): number {
-  let lines = 0;
-  for (let at = text.indexOf(NEWLINE); at !== -1; at = text.indexOf(NEWLINE, at + 1)) lines += 1;
-  return lines;
-}
-
-async function write(text: Buffer): Promise<void> {
-  if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve));
 }
 
 /** The attempt asked for, or the newest; and how the job does. */

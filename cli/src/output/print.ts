@@ -18,3 +18,10 @@ export function print<T>(
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
+
+/** Writes bytes to stdout as fast as its reader takes them. A pipeline is not used, as it would close stdout. */
+export async function writeOut(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces) {
+    if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+}
