@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { CALLS, toConfigText, writeConfig } from '../support/configuration.js';
 import { installPacked, runIn, startTool } from '../support/packages.js';
-import { readFilesOfPage } from '../support/plugins-page.js';
+import { readFiles } from '../support/page.js';
 import { ROOT } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -41,7 +41,7 @@ describe('a runner of a third party, written from docs/plugins.md and installed 
   });
 
   it('is compiled and packed as the page says', async () => {
-    const shown = readFilesOfPage();
+    const shown = readFiles('docs/plugins.md');
     for (const file of ['package.json', 'tsconfig.json']) {
       const text = shown.get(`svc-plugin-runner-taskset/${file}`)?.replaceAll('taskset', 'nice');
       expect(readFileSync(path.join(source, file), 'utf8'), file).to.equal(text);

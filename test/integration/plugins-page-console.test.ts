@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { installPacked } from '../support/packages.js';
-import { readFilesOfPage, writeFiles } from '../support/plugins-page.js';
+import { readFiles, writeFiles } from '../support/page.js';
 import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
 describe('the console page of docs/plugins.md, in a folder outside the repository with the packed packages', function () {
@@ -22,7 +22,7 @@ describe('the console page of docs/plugins.md, in a folder outside the repositor
     const chromium = requireEngine(this, 'chromium');
     workplace = createWorkplace({ isInstalled: true });
     await installPacked(workplace.dir);
-    writeFiles(workplace.dir, readFilesOfPage());
+    writeFiles(workplace.dir, readFiles('docs/plugins.md'));
     server = await workplace.startServer();
     const body = { name: 'first', project: 'vision' };
     runId = (await server.client.call(routes.createRun, { body })).id;

@@ -6,11 +6,11 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { installPacked, startTool } from '../support/packages.js';
-import { readFilesOfPage, writeFiles } from '../support/plugins-page.js';
+import { readFiles, writeFiles } from '../support/page.js';
 import { ROOT } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
-const FILES = readFilesOfPage();
+const FILES = readFiles('docs/plugins.md');
 
 describe('the plugins of docs/plugins.md, in a folder outside the repository with the packed packages', function () {
   this.timeout(300_000);

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { CommanderError, type Command } from 'commander';
+import { expect } from 'chai';
+import { createProgram } from '../../cli/src/main.js';
+import { readCommands, readMentions, toWords } from '../support/page.js';
+import { ROOT } from '../support/program.js';
+
+const PAGES = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+/** Commands that a page says are not there yet. */
+const NOT_THERE_YET = ['svc import'];
+/** A sentence may leave out what a command needs, as in "after `svc restore`". */
+const IS_SHORT = [
+  'commander.help',
+  'commander.missingArgument',
+  'commander.missingMandatoryOptionValue',
+  'commander.optionMissingArgument',
+];
+
+describe('the commands that the docs name', () => {
+  it('docs/cli.md is made from the commands as they are', () => {
+    const script = path.join(ROOT, 'scripts', 'cli-docs.mjs');
+    const args = ['--import=tsx', '--conditions=svc-source', script, '--check'];
+    expect(() => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })).to.not.throw();
+  });
+
+  for (const page of PAGES) {
+    it(`${page}: the command line takes each of them`, async () => {
+      const refused = [];
+      for (const command of readCommands(page)) {
+        const error = await parse(command);
+        if (error !== null) refused.push(`${command}: ${error.message}`);
+      }
+      for (const mention of readMentions(page)) {
+        if (NOT_THERE_YET.includes(mention)) continue;
+        const error = await parse(mention);
+        if (error !== null && !IS_SHORT.includes(error.code)) refused.push(`${mention}: ${error.message}`);
+      }
+      expect(refused).to.deep.equal([]);
+    });
+  }
+});
+
+/** What the command line says against it; null: it would carry it out. */
+async function parse(command: string): Promise<CommanderError | null> {
+  const program = createProgram();
+  carryNothingOut(program);
+  try {
+    await program.parseAsync(['node', ...toWords(command)]);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? null : error;
+  }
+}
+
+function carryNothingOut(command: Command): void {
+  command.configureOutput({ writeOut: () => {}, writeErr: () => {} }).exitOverride();
+  if (command.commands.length === 0) command.action(() => {});
+  for (const child of command.commands) carryNothingOut(child);
+}
