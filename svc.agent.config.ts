@@ -2,6 +2,7 @@ import { defineAgentConfig } from '@svc/agent';
 import evaluations from '@svc/plugin-evaluations/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
 import oomEvidence from '@svc/plugin-oom-evidence/agent';
+import pythonSdk from '@svc/plugin-python-sdk/agent';
 import runnerProcess from '@svc/plugin-runner-process/agent';
 import snapshots from '@svc/plugin-snapshots/agent';
 
@@ -10,6 +11,7 @@ export default defineAgentConfig({
   plugins: [
     runnerProcess(), // runner that starts a command as a process group
     snapshots(), // brings the source files of a job to the host
+    pythonSdk(), // `import svc` works in the jobs of that runner without an installation
     gpuNvidia(), // NVIDIA GPUs: slots and metrics
     evaluations(), // an evaluation succeeds only with a valid result
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM

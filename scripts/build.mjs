@@ -1,6 +1,6 @@
 // Sources to dist: each TypeScript file to one module; the command line with the agent to a few lean files; the console by vite.
 // Does nothing when no source has changed since it was last done.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import * as esbuild from 'esbuild';
 import { ROOT, filesBelow, fingerprintOfFiles, isStamped, stamp } from './fingerprint.mjs';
@@ -57,7 +57,24 @@ export function moduleSources() {
   const folders = [...modulePackages(), 'cli'].map((name) => `${name}/src`);
   const testing = testingFolders().map((name) => `${name}/testing`);
   const sources = [...folders, ...testing].flatMap((folder) => filesBelow(folder, isModule));
-  return [...sources, 'svc.agent.config.ts'];
+  return [...sources, 'svc.agent.config.ts', ...pythonSources().keys()];
+}
+
+/** The Python SDK and what stands for it in a job, with their places beside the agent plugin that brings them. */
+function pythonSources() {
+  const files = filesBelow('sdk/python/svc', (file) => /\.py$|\/py\.typed$/.test(file));
+  return new Map([
+    ['plugins/python-sdk/python/svc.py', 'python-sdk/entry/svc.py'],
+    ...files.map((file) => [file, file.replace(/^sdk\/python\//, 'python-sdk/sdk/')]),
+  ]);
+}
+
+/** Returns the files that it has written. */
+function copyPython(folder) {
+  return [...pythonSources()].map(([file, place]) => {
+    cpSync(path.join(ROOT, file), path.join(ROOT, folder, place));
+    return `${folder}/${place}`;
+  });
 }
 
 function uiSources() {
@@ -93,7 +110,8 @@ async function transform(from, to, plugins = []) {
     // With plugins, imports are resolved (all to external), which a plain transform leaves alone.
     ...(plugins.length > 0 && { bundle: true, plugins }),
   });
-  removeStale(to, new Set(Object.keys(metafile.outputs)));
+  const copied = to === 'plugins/python-sdk/dist' ? copyPython(to) : [];
+  removeStale(to, new Set([...Object.keys(metafile.outputs), ...copied]));
 }
 
 /** `testing` and `src` are siblings; built, the one lies inside the other. */
@@ -110,7 +128,7 @@ const atItsBuiltPlace = {
 
 /**
  * The command line and, in a chunk of its own, the agent: bundled, they start in a fraction of the time and memory. The
- * shim and the launcher are programs beside them. The server is not part of it: its plugins must share one kernel.
+ * shim, the launcher and the Python SDK lie beside them. The server is not part of it: its plugins must share one kernel.
  */
 async function buildCommandLine() {
   const { metafile } = await esbuild.build({
@@ -133,7 +151,7 @@ async function buildCommandLine() {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
   });
-  removeStale('cli/dist', new Set(Object.keys(metafile.outputs)));
+  removeStale('cli/dist', new Set([...Object.keys(metafile.outputs), ...copyPython('cli/dist')]));
 }
 
 /** A module that was renamed or deleted must not live on in dist. dist/testing is written by a transform of its own, dist/types by pack.mjs. */

@@ -24,8 +24,7 @@ describe('a real PyTorch training under svc submit --follow', function () {
   after(() => workplace?.close());
 
   function follow(steps: number): Program {
-    const env = ['--env', `PYTHONPATH=${path.join(ROOT, 'sdk', 'python')}`];
-    return workplace.start(['submit', '--cpu-only', '--follow', ...env, '--', python, SCRIPT, String(steps)]);
+    return workplace.start(['submit', '--cpu-only', '--follow', '--', python, SCRIPT, String(steps)]);
   }
 
   async function readLosses(runId: string): Promise<number[]> {

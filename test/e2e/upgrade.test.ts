@@ -86,7 +86,6 @@ describe('an agent upgraded under a running PyTorch job', function () {
       const job = await submit(server.client, {
         command: [python, SCRIPT, at('enough')],
         resources: { cpu_only: true },
-        env: { PYTHONPATH: path.join(ROOT, 'sdk', 'python') },
         max_attempts: 3,
       });
       await untilLines(job, ENOUGH_LINES);

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync }
 import os from 'node:os';
 import path from 'node:path';
 import { CALLS, toConfigText, writeConfig } from '../support/configuration.js';
+import { requireEngine } from '../support/engines.js';
 import { installPacked, runIn, startTool } from '../support/packages.js';
 import { readFiles } from '../support/page.js';
 import { ROOT } from '../support/program.js';
@@ -15,9 +16,10 @@ const NICENESS = 7;
 /** It adds to what the tests themselves run under. */
 const SEEN = Math.min(19, os.getPriority() + NICENESS);
 const AGENT_CONFIG = `import { defineAgentConfig } from '@svc/agent';
+import pythonSdk from '@svc/plugin-python-sdk/agent';
 import runnerProcess from '@svc/plugin-runner-process/agent';
 import runnerNice from '${NAME}/agent';
-export default defineAgentConfig({ plugins: [runnerProcess(), runnerNice()] });
+export default defineAgentConfig({ plugins: [runnerProcess(), runnerNice(), pythonSdk(['nice'])] });
 `;
 
 describe('a runner of a third party, written from docs/plugins.md and installed from its package', function () {
@@ -88,6 +90,19 @@ describe('a runner of a third party, written from docs/plugins.md and installed 
       expect(ended).to.include({ status: 'SUCCEEDED', exit_code: 0 });
       const { lines } = await client.call(routes.tailLogs, { params: { job_id: job.id }, query: {} });
       expect(lines.map(({ text }) => text)).to.deep.equal([String(SEEN)]);
+    });
+
+    it('has the Python SDK in its jobs', async function () {
+      const python = requireEngine(this, 'python');
+      const { id } = await submit(server.client, {
+        runner: 'nice',
+        command: [python, '-c', 'import svc; svc.init().log({"loss": 1})'],
+        resources: { cpu_only: true },
+      });
+      const { run_id } = await untilJob(server.client, id, ({ status }) => status === 'SUCCEEDED');
+      const params = { run_id: run_id! };
+      const { metrics } = await server.client.call(routes.getRunSummary, { params });
+      expect(metrics['loss']?.latest.value).to.equal(1);
     });
 
     it('takes the default, and refuses a niceness that there is not', async () => {

@@ -78,7 +78,7 @@ svc.log({"done": True})
 run.define_metric("done", direction="maximize")
 svc.init(name="fold 2").finish()`;
     const command = [python, '-c', code];
-    const rest = { resources: { cpu_only: true }, env: { PYTHONPATH: SDK } };
+    const rest = { resources: { cpu_only: true } };
     const open = await submit(server.client, { command, ...rest });
     await untilJob(server.client, open.id, ({ status }) => status === 'SUCCEEDED');
     const { items } = await server.client.call(routes.listJobRuns, { params: { job_id: open.id } });

@@ -43,7 +43,6 @@ describe('what a training reports while the server is gone', function () {
     const job = await submit(server.client, {
       command: ['python3', TRAINING, notes],
       resources: { cpu_only: true },
-      env: { PYTHONPATH: path.join(ROOT, 'sdk/python') },
     });
     await noted('online');
     return job;

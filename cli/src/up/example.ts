@@ -13,7 +13,7 @@ export function requirePython(): void {
   );
 }
 
-/** Submits the bundled training: plain Python, the SDK from this installation, no GPU. */
+/** Submits the bundled training: plain Python, no GPU. */
 export async function submitExample(client: Client): Promise<Job> {
   return client.call(routes.submitJob, {
     body: {
@@ -21,7 +21,6 @@ export async function submitExample(client: Client): Promise<Job> {
       command: ['python3', path.join(INSTALLATION, 'examples', 'train-digits', 'train.py')],
       resources: { cpu_only: true },
       project: 'examples',
-      env: { PYTHONPATH: path.join(INSTALLATION, 'sdk', 'python') },
     },
   });
 }
