@@ -38,13 +38,13 @@ function* listPieces({ items, ...rest }: List): Generator<string> {
   while (shown < items.length) {
     const chunk = items.slice(shown, shown + count);
     const text = JSON.stringify(chunk).slice(1, -1);
-    sizeBytes += Buffer.byteLength(text);
-    if (sizeBytes > LIST_BYTES && shown + count > 1) {
+    const textBytes = Buffer.byteLength(text);
+    if (sizeBytes + textBytes > LIST_BYTES && shown + count > 1) {
       if (count === 1) break;
-      sizeBytes -= Buffer.byteLength(text);
       count = 1;
       continue;
     }
+    sizeBytes += textBytes;
     yield shown === 0 ? text : `,${text}`;
     shown += chunk.length;
   }

@@ -10,6 +10,7 @@ import {
   lockDataDir,
   migrate,
   openDatabase,
+  selectRows,
   toJson,
   withRawSqlite,
   type Db,
@@ -41,6 +42,32 @@ describe('database', () => {
       const { count, sum } = (await db('things').count({ count: '*' }).sum({ sum: 'at' }))[0]!;
       expect([count, sum]).to.deep.equal([1, Number.MAX_SAFE_INTEGER]);
       expect(dialectOf(db)).to.equal(database.client);
+    });
+
+    it('reads the rows of long lists as it reads every other row', async () => {
+      const db = await database.open({});
+      await db.schema.createTable('values', (table) => {
+        table.integer('id').primary();
+        table.double('number');
+        table.text('text');
+      });
+      const numbers = [0.1, 1 / 3, 1e300, 5e-324, -2.5, 3e-4, 1e21, Number.MAX_SAFE_INTEGER, 0.1 + 0.2, null];
+      const texts = ['', 'a"\\\n\t\u0001\u007f', '\u2028 ü 漢 🙂', '[1,{"a":null}]', '1e5', null];
+      const rows = numbers.map((number, id) => ({ id, number, text: texts[id % texts.length] }));
+      await db('values').insert(rows);
+      const query = () => db('values').orderBy('id').where('id', '>=', 0);
+      expect(await selectRows(db, query()))
+        .to.deep.equal(rows)
+        .and.to.deep.equal(await query());
+      expect(await selectRows(db, query().where('id', '>', 99))).to.deep.equal([]);
+      for (let words = 0; words < 250; words++)
+        await selectRows(
+          db,
+          query()
+            .limit(1)
+            .whereRaw(`1 = 1${' '.repeat(words)}`),
+        );
+      expect(await selectRows(db, query())).to.deep.equal(rows);
     });
 
     it('throws errors, and has them logged, without the statement and its values', async () => {

@@ -3,6 +3,7 @@ import { LIST_BYTES, nextTurn, requireId } from '@svc/http';
 import { fail } from '@svc/validation';
 import type { Knex } from 'knex';
 import type { Db } from './connect.js';
+import { selectRows } from './select-rows.js';
 
 /** The first page of rows; pages double while rows are small. It limits what is read in vain once the list is full. */
 const PAGE_ROWS = 128;
@@ -34,22 +35,14 @@ export function toPage(kind: IdKind, { limit = 100, before }: PageQuery): Page {
   return { limit, ...(before !== undefined && { before: requireId(kind, before) }) };
 }
 
-export interface ListQuery<Row> extends Page {
+export interface ListQuery extends Page {
   readonly from: string;
   readonly where?: (query: Knex.QueryBuilder) => void;
-  /** Runs the query; a plugin may give a faster way for many rows. */
-  readonly read?: (query: Knex.QueryBuilder) => PromiseLike<Row[]>;
 }
 
 /** The newest rows of a table by (created_at, id), as many as fit in an answer. Throws not_found when `before` is unknown. */
-export async function newestRows<Row extends Position>(db: Db, list: ListQuery<Row>): Promise<Listed<Row>> {
-  const {
-    from,
-    limit,
-    before,
-    where = () => undefined,
-    read = (query) => query as PromiseLike<Row[]>,
-  } = list;
+export async function newestRows<Row extends Position>(db: Db, list: ListQuery): Promise<Listed<Row>> {
+  const { from, limit, before, where = () => undefined } = list;
   const items: Row[] = [];
   let sizeChars = 0;
   let sliceChars = 0;
@@ -59,7 +52,7 @@ export async function newestRows<Row extends Position>(db: Db, list: ListQuery<R
     const wanted = Math.min(pageRows, limit - items.length);
     const query = db(from).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
     if (after) query.modify(olderThan, after);
-    const rows = await read(query);
+    const rows = await selectRows<Row>(db, query);
     const columns = Object.keys(rows[0] ?? {}) as (keyof Row)[];
     for (const row of rows) {
       sizeChars += weigh(row, columns);

@@ -2,7 +2,6 @@ import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatu
 import { fail, requireId, type Db, newestRows } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
-import { selectRows } from './select-rows.js';
 import type { JobFilter, JobPage } from './service.js';
 
 export async function getRow(db: Db, id: string): Promise<JobRow | null> {
@@ -33,7 +32,6 @@ export async function listJobs(db: Db, { before, limit, ...filter }: JobFilter):
       if (before !== undefined) query.where('created_at', '<', before);
     },
     limit: limit + 1,
-    read: (query) => selectRows<JobRow>(db, query),
   });
   const page = rows.slice(0, limit);
   const hasMore = rows.length > limit || rest.truncated === true;

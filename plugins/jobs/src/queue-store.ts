@@ -1,9 +1,8 @@
 import type { Job } from '@svc/contract';
-import type { Db } from '@svc/kernel';
+import { selectRows, type Db } from '@svc/kernel';
 import type { QueuedJob } from './hooks.js';
 import type { JobRow } from './job-row.js';
 import type { QueueItem } from './queue-item.js';
-import { selectRows } from './select-rows.js';
 
 export interface QueuedRow extends QueueItem, QueuedJob {
   readonly node_selector: QueueItem['node_selector'];

@@ -1,5 +1,9 @@
 import type { Database as SqliteConnection } from 'better-sqlite3';
-import { dialectOf, withRawSqlite, type Db } from '@svc/kernel';
+import type { Db } from './connect.js';
+import { dialectOf, withRawSqlite } from './dialect.js';
+
+/** Of one connection, so that searches for ever other words cannot fill the memory. */
+const MOST_READERS = 100;
 
 type Query<Row> = PromiseLike<Row[]> & {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
@@ -17,14 +21,16 @@ export async function selectRows<Row extends object>(db: Db, query: Query<Row>):
 
 type Reader = (bindings: readonly unknown[]) => object[];
 
-/** Compiled once for each connection: there are few different queries, as they differ only in their filters. */
+/** Compiled once for each connection: the queries of lists differ only in their filters. */
 const readers = new WeakMap<SqliteConnection, Map<string, Reader>>();
 
 function readerOf(sqlite: SqliteConnection, sql: string): Reader {
   const known = readers.get(sqlite) ?? new Map<string, Reader>();
   readers.set(sqlite, known);
   const reader = known.get(sql) ?? compileReader(sqlite, sql);
+  known.delete(sql);
   known.set(sql, reader);
+  if (known.size > MOST_READERS) known.delete(known.keys().next().value!);
   return reader;
 }
 
