@@ -14,7 +14,7 @@ const CONFIG_OPTION = [
 export function addBackupCommands(program: Command): void {
   withJson(program.command('backup').option(...CONFIG_OPTION))
     .description(
-      'back up the database and the logs, through the server or, while none runs, from its data directory',
+      'back up the database, the logs and the snapshots, through the server or, while none runs, from its data directory',
     )
     .addHelpText('after', '\nExample:\n  svc backup --json')
     .action(backUp);
@@ -46,13 +46,14 @@ interface RestoreOptions extends DataDirOptions {
 async function restore(file: string, options: RestoreOptions): Promise<void> {
   const { restoreToDataDir } = await import('../backup-of-data-dir.js');
   const restored = await restoreToDataDir(file, options);
-  print(restored, options.json, ({ filename, aside, logs, tokenFile }) => [
+  print(restored, options.json, ({ filename, aside, logs, snapshots, tokenFile }) => [
     `restored ${file} to ${filename}`,
     ...(aside === null ? [] : [`the previous database is kept as ${aside}`]),
     ...(tokenFile === null
       ? []
       : [`all tokens are revoked; a new first token with write scope is in ${tokenFile}`]),
     ...(logs.files === 0 ? [] : [`restored ${logs.files} logs (${toSize(logs.bytes)})`]),
+    ...(snapshots.files === 0 ? [] : [`restored ${snapshots.files} snapshots (${toSize(snapshots.bytes)})`]),
   ]);
   if (!options.revokeTokens)
     note(

@@ -2,12 +2,14 @@ import { HttpError, fail, syncDirectory, type Db } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyDatabase, type CheckedCopy } from './copy-database.js';
-import { namesIn } from './files.js';
-import { copyLogs, type LogCount } from './log-files.js';
+import { namesIn, type FileCount } from './files.js';
+import { copyLogs } from './log-files.js';
+import { linkSnapshots } from './snapshot-files.js';
 
 export const DEFAULT_KEEP = 7;
 export const DATABASE_FILE = 'svc.db';
 export const LOGS_FOLDER = 'logs';
+export const SNAPSHOTS_FOLDER = 'snapshots';
 
 const PARTIAL = '.partial';
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-schema-\d+$/;
@@ -26,15 +28,16 @@ export interface BackupOrder {
 }
 
 export interface Backup {
-  /** Of the database; the logs are in a folder beside it. */
+  /** Of the database; the logs and the snapshots are in folders beside it. */
   readonly path: string;
   /** Of the database, in bytes. */
   readonly size: number;
-  readonly logs: LogCount;
+  readonly logs: FileCount;
+  readonly snapshots: FileCount;
 }
 
 /**
- * Makes a folder in `<dataDir>/backups`: the database as it was at one moment, checked, and the logs. The folder has its name once it is
+ * Makes a folder in `<dataDir>/backups`: the database as it was at one moment, checked, the logs and the snapshots. The folder has its name once it is
  * whole. Throws unavailable, with a sentence, when the database or the disk does not allow it now, or the server stops. One at a time.
  */
 export async function createBackup(order: BackupOrder): Promise<Backup> {
@@ -46,6 +49,10 @@ export async function createBackup(order: BackupOrder): Promise<Backup> {
     await mkdir(draft, { mode: 0o700 });
     const migrations = await copyChecked(order, join(draft, DATABASE_FILE));
     const logs = await copyLogs(join(order.dataDir, LOGS_FOLDER), join(draft, LOGS_FOLDER));
+    const snapshots = await linkSnapshots(
+      join(order.dataDir, SNAPSHOTS_FOLDER),
+      join(draft, SNAPSHOTS_FOLDER),
+    );
     await syncDirectory(draft);
     const name = toName(order.at, migrations);
     const folder = join(backups, name);
@@ -54,7 +61,7 @@ export async function createBackup(order: BackupOrder): Promise<Backup> {
     const path = join(folder, DATABASE_FILE);
     const { size } = await stat(path);
     await removeOld(backups, name, order.keep);
-    return { path, size, logs };
+    return { path, size, logs, snapshots };
   } catch (error) {
     // What cannot be removed now is cleared away by the next.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);

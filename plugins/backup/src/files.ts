@@ -1,6 +1,11 @@
 import { constants } from 'node:fs';
 import { copyFile, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 
+export interface FileCount {
+  readonly files: number;
+  readonly bytes: number;
+}
+
 /** A copy of its own, whole under its name or not there; on file systems that can, without taking space. */
 export async function copyWhole(from: string, to: string): Promise<void> {
   const draft = `${to}.partial`;

@@ -44,7 +44,7 @@ function refusePostgres({ db, config }: PluginContext): void {
   const command = 'pg_dump --format=custom --file=svc.dump "$SVC_DATABASE_URL"';
   fail(
     'unavailable',
-    `the database is PostgreSQL: back it up with its own tools, as in: ${command}; the logs are in ${config.dataDir}/logs`,
+    `the database is PostgreSQL: back it up with its own tools, as in: ${command}; the logs and snapshots are in ${config.dataDir}/logs and ${config.dataDir}/snapshots`,
   );
 }
 
@@ -53,7 +53,7 @@ async function makeBackup(ctx: PluginContext, keep: number): Promise<Backup> {
   const filename = await withRawSqlite(db, (connection) => connection.name);
   const startedMs = clock.now();
   const made = await createBackup({ dataDir: config.dataDir, filename, at: startedMs, keep, db, signal });
-  const { path, size, logs } = made;
-  log.info({ path, size, logs, ms: clock.now() - startedMs }, 'backup made');
+  const { path, size, logs, snapshots } = made;
+  log.info({ path, size, logs, snapshots, ms: clock.now() - startedMs }, 'backup made');
   return made;
 }

@@ -1,12 +1,7 @@
 import { syncDirectory } from '@svc/kernel';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf } from './files.js';
-
-export interface LogCount {
-  readonly files: number;
-  readonly bytes: number;
-}
+import { copyWhole, isMissing, linkOrCopy, namesIn, sizeOf, type FileCount } from './files.js';
 
 /** A job's folder, and the log of one attempt: still growing, or complete and compressed, and then never written again. */
 const FOLDER = /^job_\w+$/;
@@ -16,7 +11,7 @@ const LOG = /^attempt-\d+\.ndjson(\.gz)?$/;
  * Copies the logs of all attempts. A complete one becomes another name of the same file and takes no space. A file that is gone by
  * now was compressed or removed meanwhile.
  */
-export async function copyLogs(from: string, to: string): Promise<LogCount> {
+export async function copyLogs(from: string, to: string): Promise<FileCount> {
   let files = 0;
   let bytes = 0;
   for (const { folder, name } of await listLogs(from)) {
@@ -30,7 +25,7 @@ export async function copyLogs(from: string, to: string): Promise<LogCount> {
 }
 
 /** Puts back what is missing, or shorter than it was: logs only grow. Others stay, for they know more. */
-export async function restoreLogs(from: string, to: string): Promise<LogCount> {
+export async function restoreLogs(from: string, to: string): Promise<FileCount> {
   let files = 0;
   let bytes = 0;
   for (const { folder, name } of await listLogs(from)) {

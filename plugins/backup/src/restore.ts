@@ -1,10 +1,12 @@
 import { fail, syncDirectory, withOfflineKernel, type Db, type ResolvedConfig } from '@svc/kernel';
 import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DATABASE_FILE, LOGS_FOLDER, refuseDamaged } from './backup.js';
+import { DATABASE_FILE, LOGS_FOLDER, refuseDamaged, SNAPSHOTS_FOLDER } from './backup.js';
 import { copyDatabase } from './copy-database.js';
-import { restoreLogs, type LogCount } from './log-files.js';
+import type { FileCount } from './files.js';
+import { restoreLogs } from './log-files.js';
 import { setAside } from './set-aside.js';
+import { linkSnapshots } from './snapshot-files.js';
 
 export interface RestoreOrder {
   /** The folder of a backup, its database, or any other SQLite database of svc. */
@@ -22,7 +24,9 @@ export interface Restored {
   /** Where the one before it is; null when there was none. */
   readonly aside: string | null;
   /** Logs that were put back. */
-  readonly logs: LogCount;
+  readonly logs: FileCount;
+  /** Snapshots that were put back. */
+  readonly snapshots: FileCount;
 }
 
 /**
@@ -52,11 +56,13 @@ export async function restoreBackup({ file, config, at, prepare }: RestoreOrder)
     } as const;
     // Brings it up to the schema of this version. Throws the BootError of one that is newer, or lacks a table of a plugin.
     await withOfflineKernel(draftConfig, async ({ db }) => prepare?.(db));
-    const logs = await restoreLogs(join(dirname(source), LOGS_FOLDER), join(config.dataDir, LOGS_FOLDER));
+    const [saved, present] = [dirname(source), config.dataDir];
+    const logs = await restoreLogs(join(saved, LOGS_FOLDER), join(present, LOGS_FOLDER));
+    const snapshots = await linkSnapshots(join(saved, SNAPSHOTS_FOLDER), join(present, SNAPSHOTS_FOLDER));
     const aside = await setAside(filename, `${filename}.before-restore-${toStamp(at)}`);
     await rename(draft, filename);
     await syncDirectory(dirname(filename));
-    return { filename, aside, logs };
+    return { filename, aside, logs, snapshots };
   } finally {
     await rm(workplace, { recursive: true, force: true });
   }

@@ -41,6 +41,9 @@ describe('svc restore', function () {
     const filename = join(template, 'svc.db');
     writeLog(template, 'attempt-1.ndjson.gz', 'complete');
     writeLog(template, 'attempt-2.ndjson', 'grow');
+    writeSnapshot(template, 'a', 'train.py');
+    writeSnapshot(template, 'b', 'eval.py');
+    writeFileSync(join(template, 'snapshots', 'x.partial'), 'half');
     const { path } = await createBackup({ dataDir: template, filename, at: NOW, keep: 7, db: rig.kernel.db });
     backupFolder = dirname(path).slice(template.length + 1);
     await rig.post('/projects', { name: 'since' });
@@ -87,6 +90,21 @@ describe('svc restore', function () {
     expect(await refusal()).to.equal(
       'plugin "runs" owns the table "assigned_runs", which is not there after its migrations',
     );
+  });
+
+  it('puts back snapshots that are missing, of which the backup took no copy of its own', async () => {
+    const snapshots = join(dir, 'snapshots');
+    expect(readdirSync(join(saved(), 'snapshots')).sort()).to.deep.equal([
+      snapshotName('a'),
+      snapshotName('b'),
+    ]);
+    expect(statSync(join(template, backupFolder, 'snapshots', snapshotName('a'))).nlink).to.equal(2);
+    rmSync(join(snapshots, snapshotName('a')));
+    writeSnapshot(dir, 'c', 'newer');
+    expect((await restore()).snapshots).to.deep.equal({ files: 1, bytes: 8 });
+    expect(readFileSync(join(snapshots, snapshotName('a')), 'utf8')).to.equal('train.py');
+    expect(readFileSync(join(snapshots, snapshotName('c')), 'utf8')).to.equal('newer');
+    expect((await restore()).snapshots).to.deep.equal({ files: 0, bytes: 0 });
   });
 
   it('takes what it keeps back again', async () => {
@@ -234,6 +252,13 @@ describe('svc restore', function () {
 function writeLog(dataDir: string, name: string, text: string): void {
   mkdirSync(join(dataDir, 'logs', JOB), { recursive: true });
   writeFileSync(join(dataDir, 'logs', JOB, name), text);
+}
+
+const snapshotName = (letter: string): string => `${letter.repeat(64)}.tar.gz`;
+
+function writeSnapshot(dataDir: string, letter: string, text: string): void {
+  mkdirSync(join(dataDir, 'snapshots'), { recursive: true });
+  writeFileSync(join(dataDir, 'snapshots', snapshotName(letter)), text);
 }
 
 function projectsIn(filename: string): unknown[] {
