@@ -56,6 +56,21 @@ describe('the client', () => {
     });
   });
 
+  it('tells whether a record is there, and why it may not ask', async () => {
+    const present: Answer = (_request, response) => response.end();
+    const absent: Answer = (_request, response) => response.writeHead(404).end();
+    const route = endpoint<typeof routes.getSnapshot>('GET', '/snapshots/{sha256}');
+    const denied = refusal(401, 'unauthorized');
+    await withServer([present, absent, denied, denied], async (url) => {
+      const { has } = createClient({ url, token: 't' });
+      const input = { params: { sha256: 'a' } };
+      expect(await has(route, input)).to.equal(true);
+      expect(await has(route, input)).to.equal(false);
+      const error = await errorOf(has(route, input));
+      expect(error).to.include({ code: 'unauthorized', message: 'the reason', status: 401 });
+    });
+  });
+
   it('is not misled by a server that is another', async () => {
     const page: Answer = (_request, response) => response.writeHead(502).end('<html>Bad gateway</html>');
     const text: Answer = (_request, response) => response.end('hello');

@@ -123,10 +123,13 @@ export function splitCommand(words: string[], { upload }: Pick<SubmitOptions, 'u
 /** What the options leave open, and this shell or the nodes tell. */
 async function completeFromHere(client: Client, options: SubmitOptions): Promise<Partial<JobSubmit>> {
   const isHere = isOnThisHost(client.connection.url);
-  const directory = await toDirectory(client, options, isHere);
+  const mayBeCpuOnly = options.gpu === undefined && !options.cpuOnly;
+  const [directory, isCpuOnly] = await Promise.all([
+    toDirectory(client, options, isHere),
+    mayBeCpuOnly && hasNoGpu(client),
+  ]);
   const python = options.venv && isHere ? findPythonEnvironment() : null;
   if (python) note(`with the Python environment ${python.directory} (--no-venv leaves it out)`);
-  const isCpuOnly = options.gpu === undefined && !options.cpuOnly && (await hasNoGpu(client));
   if (isCpuOnly) note('no node has a GPU: the job is submitted with --cpu-only');
   return {
     ...directory,

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, type BigIntStats, type Dirent } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, type Dirent, type Stats } from 'node:fs';
 import path from 'node:path';
 import { Failure } from '../failure.js';
 import { IgnoreRules } from './ignore-rules.js';
@@ -60,12 +60,13 @@ function isOfSource(entry: Dirent): boolean {
 
 function toFile(root: string, name: string, isWanted: boolean): SourceFile {
   const file = path.join(root, name);
-  const stats = lstatSync(file, { bigint: true });
+  const stats = lstatSync(file);
   const target = stats.isSymbolicLink() ? readlinkSync(file) : '';
-  const changedAt = Number((stats.ctimeNs > stats.mtimeNs ? stats.ctimeNs : stats.mtimeNs) / 1_000_000n);
-  return { name, size: Number(stats.size), state: toState(stats, target), changedAt, isWanted };
+  const changedAt = Math.max(stats.ctimeMs, stats.mtimeMs);
+  return { name, size: stats.size, state: toState(stats, target), changedAt, isWanted };
 }
 
-function toState({ ino, size, mode, mtimeNs, ctimeNs }: BigIntStats, target: string): string {
-  return [ino, size, mode, mtimeNs, ctimeNs, target].join(' ');
+/** The times have fractions, below a microsecond. */
+function toState({ ino, size, mode, mtimeMs, ctimeMs }: Stats, target: string): string {
+  return [ino, size, mode, mtimeMs, ctimeMs, target].join(' ');
 }
