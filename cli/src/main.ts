@@ -7,6 +7,7 @@ import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
 import { addAttemptCommands } from './commands/attempts.js';
 import { addJobCommands } from './commands/jobs.js';
+import { addLoginCommands } from './commands/login.js';
 import { addLogsCommand } from './commands/logs.js';
 import { addNodesCommand } from './commands/nodes.js';
 import { addRunCommands } from './commands/runs.js';
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addTokenCommand(program);
   addBackupCommands(program);
   addGcCommand(program);
+  addLoginCommands(program);
   addWhoamiCommand(program);
   addConfigCommand(program);
   return program;

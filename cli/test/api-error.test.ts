@@ -25,7 +25,7 @@ describe('what a request has failed of, in a line', () => {
 
   it('says what a token lacks', () => {
     expect(sentenceOf({ code: 'unauthorized', message: 'no token', status: 401 })).to.equal(
-      'no token (set SVC_TOKEN or --token)',
+      `no token (svc login ${url} saves a valid one; or set SVC_TOKEN)`,
     );
     expect(sentenceOf({ code: 'forbidden', message: 'needs write', status: 403 })).to.equal(
       'not allowed: needs write',

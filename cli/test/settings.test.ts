@@ -27,7 +27,7 @@ describe('where the server is', () => {
   });
 
   it('is nowhere without one: no address is guessed', () => {
-    const sentence = `no server is running on the data directory ${dataDir}: start one with svc up, or name one with --url or SVC_URL`;
+    const sentence = `no server is running on the data directory ${dataDir}: start one with svc up, or name one with svc login URL, --url or SVC_URL`;
     expect(() => loadConnection({ dataDir }, {})).to.throw(Failure, sentence);
     leaveServer({ pid: 2 ** 30 });
     expect(() => loadConnection({ dataDir }, {}), 'one that was killed').to.throw(Failure, sentence);
@@ -41,11 +41,15 @@ describe('where the server is', () => {
 
   it('options win over SVC_URL and SVC_TOKEN', () => {
     const env = { SVC_URL: 'http://a:1', SVC_TOKEN: 't1' };
-    expect(loadConnection({ dataDir }, env)).to.deep.equal({ url: 'http://a:1', token: 't1' });
-    expect(loadConnection({ dataDir, url: 'http://b:2/', token: 't2' }, env)).to.deep.equal({
+    expect(loadConnection({}, env)).to.deep.equal({ url: 'http://a:1', token: 't1' });
+    expect(loadConnection({ url: 'http://b:2/', token: 't2' }, env)).to.deep.equal({
       url: 'http://b:2',
       token: 't2',
     });
+  });
+
+  it('one option names the server', () => {
+    expect(() => loadConnection({ url: 'http://a:1', profile: 'lab' }, {})).to.throw(UsageError, '--profile');
   });
 
   it('sends the local token to the server that works on the data directory alone', () => {
@@ -77,5 +81,6 @@ describe('where the server is', () => {
     expect(toDataDir('/x', { SVC_DATA_DIR: '/y' })).to.equal('/x');
     expect(toDataDir(undefined, { SVC_DATA_DIR: '/y' })).to.equal('/y');
     expect(toDataDir(undefined, {})).to.equal(path.join(os.homedir(), '.svc'));
+    expect(toDataDir('~/x', {})).to.equal(path.join(os.homedir(), 'x'));
   });
 });

@@ -9,7 +9,7 @@ export type ApiErrorCode = ErrorCode | 'network' | 'unreadable';
 const HINTS: Partial<Record<ApiErrorCode, string>> = {
   network: 'is the server running? start it with: svc up',
   unreadable: 'is it an svc server?',
-  unauthorized: 'set SVC_TOKEN to a token that is valid',
+  unauthorized: 'set SVC_TOKEN to a token that is valid, or log in with svc login',
 };
 
 interface ErrorFacts {

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Connection } from './client.js';
 
 /** The content of `<data dir>/server.json`: the server that uses this data directory. */
 export interface LocalServer {
@@ -12,30 +11,10 @@ export interface LocalServer {
   readonly start_ticks: number;
 }
 
-export interface NamedServer {
-  readonly url?: string;
-  readonly token?: string;
-  readonly dataDir?: string;
-}
-
-/** `dataDir`, then SVC_DATA_DIR, then ~/.svc; absolute. */
+/** `given`, then SVC_DATA_DIR, then ~/.svc; absolute. A `~` at the beginning is the home directory, as the server takes it. */
 export function toDataDir(given?: string, env: NodeJS.ProcessEnv = process.env): string {
-  return path.resolve(given ?? (env['SVC_DATA_DIR'] || path.join(os.homedir(), '.svc')));
-}
-
-/**
- * The address and the token: those in `named`, then SVC_URL and SVC_TOKEN, then those of the server of the local data directory; null when
- * there is no server. Must hold: the token in the data directory is sent only to the server that uses that directory, and nothing is sent
- * to an address that the user did not name.
- */
-export function findConnection(named: NamedServer, env: NodeJS.ProcessEnv = process.env): Connection | null {
-  const dataDir = toDataDir(named.dataDir, env);
-  const local = loadLocalServer(dataDir);
-  const url = named.url ?? (env['SVC_URL']?.trim() || local?.url);
-  if (url === undefined) return null;
-  const isLocal = local !== null && originOf(url) === originOf(local.url);
-  const token = named.token ?? (env['SVC_TOKEN']?.trim() || (isLocal ? loadToken(dataDir) : null));
-  return { url: url.replace(/\/+$/, ''), token };
+  const dataDir = given ?? (env['SVC_DATA_DIR'] || '~/.svc');
+  return path.resolve(dataDir.replace(/^~(?=$|\/)/, os.homedir()));
 }
 
 /** The running server that uses the data directory, or null. */
@@ -70,8 +49,4 @@ export function loadToken(dataDir: string): string | null {
 function readStartTicks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-}
-
-function originOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).origin : null;
 }

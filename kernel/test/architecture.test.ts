@@ -82,11 +82,11 @@ describe('architecture', () => {
     ['the signals the contract', /^signals\//, /^contract(\/protocol)?$/],
     ['the client the contract', /^client\//, /^contract(\/protocol)?$/],
     ['the console contract and client', /^ui\//, /^(contract(\/protocol)?|client)$/],
-    ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client(\/local-server)?)$/],
+    ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client(\/find-connection)?)$/],
     [
       'the command line contract, client, kernel, agent and plugins',
       /^cli\//,
-      /^(contract(\/protocol)?|client(\/local-server)?|kernel|agent|plugin-[\w-]+(\/agent)?)$/,
+      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent|plugin-[\w-]+(\/agent)?)$/,
     ],
     [
       'server halves contract, kernel, signals and other plugins',
@@ -180,9 +180,10 @@ describe('architecture', () => {
   });
 
   it('keeps schemas and all that a browser lacks out of client, console and signals', () => {
+    const OF_NODE = ['find-connection', 'local-server', 'profiles'].map((name) => `client/src/${name}.ts`);
     const inBrowsers = sources.filter(
       ({ folder, file }) =>
-        ['client', 'ui', 'signals'].includes(folder) && relativePath(file) !== 'client/src/local-server.ts',
+        ['client', 'ui', 'signals'].includes(folder) && !OF_NODE.includes(relativePath(file)),
     );
     expect(reachedFrom(inBrowsers, /^@svc\/contract$|^typebox|^node:/)).to.deep.equal([]);
   });

@@ -88,7 +88,8 @@ describe('the token of the agent', function () {
     writeFileSync(file, '\n');
     expect(await failure('--token-file', file)).to.equal(`svc: there is no token in ${file}\n`);
     expect(await failure('--token-file', file, '--token-stdin')).to.contain('give the token once');
-    expect(await failure('--data-dir', '/no/such/directory')).to.contain('give it by --token-file FILE');
+    const elsewhere = ['--url', server.url, '--data-dir', '/no/such/directory'];
+    expect(await failure(...elsewhere)).to.contain('give it by --token-file FILE');
   });
 
   it('of svc up lies in a directory of the agent, apart from the jobs, and what an earlier version left is taken along', async () => {

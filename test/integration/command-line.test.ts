@@ -283,7 +283,7 @@ describe('svc against the real server and agent', function () {
     await svc('token', 'revoke', made.id);
     const { status, stderr } = await workplace.svc(['jobs'], { SVC_TOKEN: made.token });
     expect(status).to.equal(1);
-    expect(stderr).to.match(/^svc: .*\(set SVC_TOKEN or --token\)\n$/);
+    expect(stderr).to.match(/^svc: .*\(svc login http:\S+ saves a valid one; or set SVC_TOKEN\)\n$/);
   });
 
   it('config print shows what is in force, without secrets', async () => {
@@ -369,7 +369,7 @@ describe('svc without a server', function () {
     const { status, stderr } = await workplace.svc(['jobs']);
     expect([status, stderr]).to.deep.equal([
       1,
-      `svc: no server is running on the data directory ${workplace.dataDir}: start one with svc up, or name one with --url or SVC_URL\n`,
+      `svc: no server is running on the data directory ${workplace.dataDir}: start one with svc up, or name one with svc login URL, --url or SVC_URL\n`,
     ]);
   });
 

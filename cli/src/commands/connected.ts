@@ -6,11 +6,12 @@ import { loadConnection, type ConnectionOptions } from '../settings.js';
 export function withServer(command: Command): Command {
   return command
     .optionsGroup('Server options:')
-    .option('--url <url>', 'address of the server (SVC_URL; default: the local server)')
     .option(
-      '--token <token>',
-      'token for the server (SVC_TOKEN; default: the first token in the local data directory)',
+      '--url <url>',
+      'address of the server (SVC_URL; default: the one of svc login, else the local server)',
     )
+    .option('--token <token>', 'token for the server (SVC_TOKEN; default: the one saved for that server)')
+    .option('--profile <name>', 'profile of svc login to use (SVC_PROFILE; default: the current one)')
     .option('--data-dir <dir>', 'data directory of the local server (SVC_DATA_DIR; default: ~/.svc)')
     .optionsGroup('Options:');
 }

@@ -38,3 +38,10 @@ export function parseEnvPair(text: string, pairs?: Readonly<Record<string, strin
 export function parseRepeated(text: string, values: readonly string[] = []): readonly string[] {
   return [...values, text];
 }
+
+/** For an option that names something in a file or a list of this host. */
+export function parseName(text: string): string {
+  if (!/^[\w.:@-]{1,100}$/.test(text))
+    throw new InvalidArgumentError('It must be at most 100 letters, digits and any of . : @ _ -');
+  return text;
+}

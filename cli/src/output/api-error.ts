@@ -7,7 +7,7 @@ export function toSentence({ code, status, message, issues, hint, url }: ApiErro
     return status < 300
       ? `what ${url} answered is no JSON, or broke off: ${hint}`
       : `${url} answered ${status}, and not as svc does`;
-  if (code === 'unauthorized') return `${message} (set SVC_TOKEN or --token)`;
+  if (code === 'unauthorized') return `${message} (svc login ${url} saves a valid one; or set SVC_TOKEN)`;
   if (code === 'forbidden') return `not allowed: ${message}`;
   return issues.length > 1 ? issues.map(toLine).join('; ') : message;
 }

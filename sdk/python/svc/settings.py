@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from .notices import warn_once
+from .server import find_server
 
 MODES = ("online", "offline", "disabled")
 
@@ -17,7 +16,7 @@ MODES = ("online", "offline", "disabled")
 @dataclass(frozen=True)
 class Settings:
     mode: str
-    url: str  # empty: no server was named, and none works on the local data directory
+    url: str  # empty: no server is known, and none works on the local data directory
     token: str
     job_id: str | None
     run_id: str | None
@@ -32,12 +31,11 @@ class Settings:
 
 def load_settings(env: Mapping[str, str]) -> Settings:
     """Settings from environment variables; a value that makes no sense is warned about and its default taken."""
-    local_url = _url_of_local_server(env)
-    url = env.get("SVC_URL", "").strip().rstrip("/") or local_url
+    server = find_server(env)
     return Settings(
         mode=_mode(env),
-        url=url,
-        token=_token(env, url, local_url),
+        url=server.url,
+        token=_checked_token(server.token),
         job_id=env.get("SVC_JOB_ID") or None,
         run_id=env.get("SVC_RUN_ID") or None,
         attempt=int(_number(env, "SVC_ATTEMPT", 0)) or None,
@@ -70,47 +68,8 @@ def _number(env: Mapping[str, str], name: str, default: float) -> float:
     return default
 
 
-def _token(env: Mapping[str, str], url: str, local_url: str) -> str:
-    token = env.get("SVC_TOKEN", "").strip()
-    # The token file is the local server's: it must never travel to another program, be it on this host.
-    if not token and local_url and _origin(url) == _origin(local_url):
-        token = _token_of_local_server(env)
+def _checked_token(token: str) -> str:
     if token.isascii() and token.isprintable():
         return token
     warn_once("SVC_TOKEN", "SVC_TOKEN holds characters that no token has; going on without it")
     return ""
-
-
-def _data_dir(env: Mapping[str, str]) -> Path:
-    return Path(env.get("SVC_DATA_DIR") or "~/.svc").expanduser()
-
-
-def _token_of_local_server(env: Mapping[str, str]) -> str:
-    try:
-        return (_data_dir(env) / "token").read_text("utf-8").strip()
-    except (OSError, ValueError, RuntimeError):
-        return ""
-
-
-def _url_of_local_server(env: Mapping[str, str]) -> str:
-    """The address of the server that works on the local data directory now; empty when there is none that lives."""
-    try:
-        server = json.loads((_data_dir(env) / "server.json").read_text("utf-8"))
-        is_alive = _start_ticks(server["pid"]) == server["start_ticks"]
-        return str(server["url"]).rstrip("/") if is_alive else ""
-    except (OSError, ValueError, RuntimeError, LookupError, TypeError):
-        return ""
-
-
-def _start_ticks(pid: int) -> int:
-    """When the process started, in clock ticks since boot: a later process may have the same pid."""
-    stat = Path(f"/proc/{int(pid)}/stat").read_text("latin-1")
-    return int(stat[stat.rindex(")") + 2 :].split()[19])
-
-
-def _origin(url: str) -> tuple[str, str]:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.netloc
-    except ValueError:
-        return "", url

@@ -104,7 +104,7 @@ def _start(draft: Draft) -> Run:
     if settings.mode == "offline":
         return _record_offline(draft, run_id, "SVC_MODE=offline")
     if not settings.url:
-        return _record_offline(draft, run_id, "no server runs on this host; SVC_URL names another")
+        return _record_offline(draft, run_id, "no server runs on this host; svc login or SVC_URL names another")
     if run_id is not None:
         return _attach(draft, run_id)
     return _create(draft)

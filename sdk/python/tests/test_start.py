@@ -166,7 +166,7 @@ class StartTest(SdkTest):
 
 class SettingsTest(SdkTest):
     def settings(self, **env):
-        return load_settings({"SVC_DATA_DIR": str(self.directory), **env})
+        return load_settings({"SVC_DATA_DIR": str(self.directory), "XDG_CONFIG_HOME": str(self.directory), **env})
 
     def leave_server(self, url="http://127.0.0.1:8600", **changes):
         ticks = int(Path("/proc/self/stat").read_text("latin-1").rpartition(")")[2].split()[19])

@@ -84,7 +84,7 @@ async function begin(plan: Plan): Promise<ReportingRun> {
   if (runId !== null) hasAttached = true;
   if (mode === 'offline') return recordOffline(plan, runId, 'SVC_MODE=offline');
   if (server === null)
-    return recordOffline(plan, runId, 'no server runs on this host; SVC_URL names another');
+    return recordOffline(plan, runId, 'no server runs on this host; svc login or SVC_URL names another');
   if (runId !== null) return attach(plan, server, runId);
   try {
     const { id, name, ingest_token } = await create(settings, server, draft);

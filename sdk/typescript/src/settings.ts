@@ -1,11 +1,11 @@
 import type { Connection } from '@svc/client';
-import { findConnection } from '@svc/client/local-server';
+import { findConnection } from '@svc/client/find-connection';
 import { warnOnce } from './notices.js';
 
 /** What the environment says: where the server is, which job this is, and the limits. */
 export interface Settings {
   readonly mode: 'online' | 'offline' | 'disabled';
-  /** null: no server was named, and none works on the local data directory. */
+  /** null: no server was named that is known, and none works on the local data directory. */
   readonly server: Connection | null;
   readonly jobId: string | null;
   readonly runId: string | null;
@@ -27,7 +27,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const text = (name: string) => env[name]?.trim() || null;
   return {
     mode: toMode(text('SVC_MODE')),
-    server: findConnection({}, env),
+    server: toServer(env),
     jobId: text('SVC_JOB_ID'),
     runId: text('SVC_RUN_ID'),
     attempt: toNumber(env, 'SVC_ATTEMPT', 0) || null,
@@ -39,6 +39,15 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
     spoolBytes: toNumber(env, 'SVC_SPOOL_BYTES', 2 ** 30),
     isQuiet: !['0', 'false', 'no'].includes((text('SVC_QUIET') ?? '0').toLowerCase()),
   };
+}
+
+function toServer(env: NodeJS.ProcessEnv): Connection | null {
+  try {
+    return findConnection({}, env, (message) => warnOnce('profiles', message));
+  } catch (error) {
+    warnOnce('SVC_PROFILE', (error as Error).message);
+    return null;
+  }
 }
 
 function toMode(text: string | null): Settings['mode'] {

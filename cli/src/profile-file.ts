@@ -1,0 +1,79 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { randomUUID } from 'node:crypto';
+import {
+  ProfileError,
+  readProfiles,
+  toProfilesFile,
+  type Profile,
+  type Profiles,
+} from '@svc/client/profiles';
+import { Failure } from './failure.js';
+
+/** The profiles of this user. Throws Failure when their file cannot be used. */
+export function loadProfiles(file: string = toProfilesFile()): Profiles {
+  return orFail(() => readProfiles(file));
+}
+
+/** Saves a profile in place of one of that name, and makes it the current one. */
+export function saveProfile(name: string, profile: Profile, file: string = toProfilesFile()): void {
+  const { byName } = loadProfiles(file);
+  write(file, { current: name, byName: new Map([...byName, [name, profile]]) });
+}
+
+/** Removes a profile, and answers what it was. */
+export function removeProfile(name: string, file: string = toProfilesFile()): Profile {
+  const { current, byName } = loadProfiles(file);
+  const profile = requireProfile(byName, name, file);
+  const others = new Map([...byName].filter(([other]) => other !== name));
+  write(file, { current: current === name ? null : current, byName: others });
+  return profile;
+}
+
+/** Makes a profile the current one. */
+export function selectProfile(name: string, file: string = toProfilesFile()): Profile {
+  const { byName } = loadProfiles(file);
+  const profile = requireProfile(byName, name, file);
+  write(file, { current: name, byName });
+  return profile;
+}
+
+function requireProfile(byName: Profiles['byName'], name: string, file: string): Profile {
+  const profile = byName.get(name);
+  if (profile) return profile;
+  throw new Failure(`there is no profile "${name}" in ${file}; svc profile list shows those there are`);
+}
+
+/** Whole or not at all, and never open to other users. */
+function write(file: string, { current, byName }: Profiles): void {
+  const draft = `${file}.${randomUUID()}`;
+  const text = `${JSON.stringify({ current, profiles: Object.fromEntries(byName) }, null, 2)}\n`;
+  orFail(() => {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    try {
+      writeSynced(draft, text);
+      renameSync(draft, file);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+}
+
+function writeSynced(file: string, text: string): void {
+  const open = openSync(file, 'wx', 0o600);
+  try {
+    writeFileSync(open, text);
+    fsyncSync(open);
+  } finally {
+    closeSync(open);
+  }
+}
+
+function orFail<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ProfileError) throw new Failure(error.message, { cause: error });
+    throw new Failure(`the profiles cannot be saved: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@svc/kernel/testing';
+import { expect } from 'chai';
+import { Rig } from '../../plugins/runs/test/support/rig.js';
+import { askSecret, type Terminal } from '../src/read-secret.js';
+import { EventEmitter } from 'node:events';
+
+const SOURCE = fileURLToPath(new URL('./fixtures/svc.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const NOBODY = 'http://127.0.0.1:9';
+
+describe('svc login', () => {
+  let rig: Rig;
+  let home: string;
+  let file: string;
+  before(async () => (rig = await Rig.start()));
+  after(() => rig.close());
+  beforeEach(() => {
+    home = mkdtempSync(path.join(os.tmpdir(), 'svc-login-'));
+    file = path.join(home, '.config/svc/profiles.json');
+  });
+  afterEach(() => rmSync(home, { recursive: true }));
+
+  async function svc(args: readonly string[], { stdin = '', env = {} } = {}) {
+    const tsx = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
+    const program = spawn(process.execPath, ['--import=tsx', '--conditions=svc-source', SOURCE, ...args], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], HOME: home, ...tsx, ...env },
+    });
+    const written = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      program[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
+    program.stdin.on('error', () => undefined).end(stdin);
+    const [status] = (await once(program, 'close')) as [number];
+    return { status, ...written };
+  }
+
+  const logIn = (profile: string, token = rig.tokens.read) =>
+    svc(['login', `${rig.kernel.url}/`, '--profile', profile, '--token-stdin'], { stdin: `${token}\n` });
+
+  it('saves what the server accepts, for this user alone, and every command uses it', async () => {
+    const { status, stdout, stderr } = await logIn('lab');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.equal(
+      `logged in to ${rig.kernel.url} as read (scope read, cannot write); saved as profile lab in ${file}\n`,
+    );
+    expect(JSON.parse(readFileSync(file, 'utf8'))).to.deep.equal({
+      current: 'lab',
+      profiles: { lab: { url: rig.kernel.url, token: rig.tokens.read } },
+    });
+    expect([file, path.dirname(file)].map((name) => statSync(name).mode & 0o777)).to.deep.equal([
+      0o600, 0o700,
+    ]);
+    const caller = await svc(['whoami', '--json']);
+    expect(JSON.parse(caller.stdout)).to.deep.equal({ name: 'read', scope: 'read', can_write: false });
+  });
+
+  it('saves nothing that the server refuses, and never prints a token', async () => {
+    const refused = await logIn('lab', 'svc_write_wrong');
+    expect(refused.status).to.equal(1);
+    expect(refused.stderr).to.match(/^svc: http:\S+ refuses this token: .*; nothing was saved\n$/);
+    expect(refused.stdout + refused.stderr).not.to.contain('svc_write_wrong');
+    const unreachable = await svc(['login', NOBODY, '--token-stdin'], { stdin: 't' });
+    expect(unreachable.stderr).to.match(/^svc: cannot reach .*; nothing was saved\n$/);
+    const empty = await svc(['login', NOBODY, '--token-stdin']);
+    expect(empty.stderr).to.match(/^svc: no token was given/);
+    expect(existsSync(file)).to.equal(false);
+  });
+
+  it('without a terminal and without --token-stdin is wrong usage, as is what is no address', async () => {
+    const blind = await svc(['login', NOBODY]);
+    expect(blind.status).to.equal(2);
+    expect(blind.stderr).to.equal(
+      'svc: there is no terminal to ask for the token: give it with --token-stdin\n',
+    );
+    expect((await svc(['login', 'server:8600', '--token-stdin'])).status).to.equal(2);
+  });
+
+  it('keeps several: profile use, --profile and SVC_PROFILE choose, logout removes', async () => {
+    await logIn('first');
+    await logIn('second', rig.tokens.sdk);
+    const nameOf = async (...[args, env]: [string[]?, object?]) =>
+      (JSON.parse((await svc(['whoami', '--json', ...(args ?? [])], { env })).stdout) as { name: string })
+        .name;
+    expect(await nameOf()).to.equal('sdk');
+    expect(await nameOf(['--profile', 'first'])).to.equal('read');
+    expect(await nameOf([], { SVC_PROFILE: 'first' })).to.equal('read');
+    const used = await svc(['profile', 'use', 'first'], { env: { SVC_URL: NOBODY } });
+    expect(used.stderr).to.contain('SVC_URL is set in this shell and decides before the profile');
+    const { stdout } = await svc(['profile', 'list', '--json']);
+    expect(stdout).not.to.contain(rig.tokens.sdk);
+    expect(JSON.parse(stdout)).to.deep.equal({
+      items: [
+        { name: 'first', url: rig.kernel.url, is_current: true },
+        { name: 'second', url: rig.kernel.url, is_current: false },
+      ],
+    });
+    const left = await svc(['logout']);
+    expect(left.stdout).to.equal(`removed profile first (${rig.kernel.url})\n`);
+    expect((await svc(['logout'])).stderr).to.contain('there is no current profile');
+    expect((await svc(['logout', '--profile', 'second'])).status).to.equal(0);
+    expect(readFileSync(file, 'utf8')).not.to.contain('svc_');
+    const lost = await svc(['whoami', '--profile', 'second']);
+    expect(lost.stderr)
+      .to.contain('there is no profile "second"')
+      .and.contain('svc login URL --profile second');
+  });
+
+  it('says that others may read the file, and closes it at the next login', async () => {
+    await logIn('lab');
+    chmodSync(file, 0o644);
+    const { status, stderr } = await svc(['whoami']);
+    expect(status).to.equal(0);
+    expect(stderr).to.equal(
+      `other users of this host may read the tokens in ${file}: run chmod 600 ${file}\n`,
+    );
+    await logIn('lab');
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+  });
+
+  it('overwrites no file that it does not understand', async () => {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, 'mine');
+    const { status, stderr } = await logIn('lab');
+    expect({ status, stderr }).to.deep.equal({
+      status: 1,
+      stderr: `svc: ${file} does not hold profiles: remove it, and log in again\n`,
+    });
+    expect(readFileSync(file, 'utf8')).to.equal('mine');
+  });
+
+  it('asks on a terminal, which shows nothing of the token', async function () {
+    const python = `import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+shown = b''
+while b'token for' not in shown: shown += os.read(fd, 1000)
+import termios, time
+deadline = time.time() + 20
+while termios.tcgetattr(fd)[3] & termios.ECHO and time.time() < deadline: time.sleep(0.01)
+os.write(fd, os.environ['TYPED'].encode() + b'\\r')
+try:
+  while True:
+    piece = os.read(fd, 1000)
+    if not piece: break
+    shown += piece
+except OSError: pass
+sys.stdout.write(shown.decode()); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
+    const args = [
+      process.execPath,
+      '--import=tsx',
+      '--conditions=svc-source',
+      SOURCE,
+      'login',
+      rig.kernel.url,
+    ];
+    const tsx = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
+    const env = { PATH: process.env['PATH'], HOME: home, TERM: 'xterm', ...tsx, TYPED: rig.tokens.write };
+    const program = spawn('python3', ['-c', python, ...args], {
+      cwd: ROOT,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let shown = '';
+    program.stdout.on('data', (text: Buffer) => (shown += text.toString()));
+    const [status] = (await once(program, 'close')) as [number];
+    expect(status, shown).to.equal(0);
+    expect(shown)
+      .to.contain(`token for ${rig.kernel.url}: `)
+      .and.contain('as write (scope write, can write)');
+    expect(shown).not.to.contain(rig.tokens.write.slice(0, 14));
+  });
+});
+
+describe('a secret typed on a terminal', () => {
+  it('can be corrected, pasted in pieces, and given up', async () => {
+    const typed = async (...pieces: string[]) => {
+      const modes: boolean[] = [];
+      const keys = new EventEmitter();
+      const terminal = Object.assign(keys, {
+        setRawMode: (raw: boolean) => modes.push(raw),
+        setEncoding: () => undefined,
+        resume: () => undefined,
+        pause: () => undefined,
+      }) as unknown as Terminal;
+      const answer = askSecret('', terminal).catch((error: Error) => error.message);
+      await until(() => keys.listenerCount('data') === 1);
+      for (const piece of pieces) keys.emit('data', piece);
+      const text = await answer;
+      expect(modes).to.deep.equal([true, false]);
+      return text;
+    };
+    expect(await typed('svc', '_wrx', '\u007f', 'ite_1\r')).to.equal('svc_write_1');
+    expect(await typed('a', '\u0004')).to.equal('a');
+    expect(await typed('a', '\u0003')).to.contain('nothing was saved');
+  });
+});
