@@ -1,6 +1,6 @@
-import type { Run } from '@svc/contract';
+import type { MetricSummary, Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
-import { toRunTable } from '../src/commands/runs.js';
+import { toRunLines, toRunTable } from '../src/commands/runs.js';
 
 const RUN = {
   ...{ id: 'run_1', name: 'mlp', status: 'RUNNING', step: 3, max_steps: 10, source: 'sdk', tags: [] },
@@ -14,5 +14,31 @@ describe('svc runs', () => {
   it('shows that a run is stale', () => {
     expect(lineOf({})).to.contain('<cyan>RUNNING</>');
     expect(lineOf({ stale_since: 1 })).to.contain('<yellow>RUNNING, stale</>');
+  });
+});
+
+describe('svc run', () => {
+  const metric = (changes: Partial<MetricSummary>): MetricSummary => ({
+    latest: { value: 0.25, step: 9, ts: 0 },
+    best: { value: 0.125, step: 4 },
+    ...{ trend: 'stable', direction: 'minimize', guessed: true, guessed_from: 'loss' },
+    ...{ is_primary: false, count: 9 },
+    ...changes,
+  });
+  const linesOf = (metrics: Record<string, MetricSummary>): string[] => {
+    const health = { status: 'ok', reasons: [] };
+    const summary = { ...RUN, health, progress: null, metrics } as unknown as RunSummary;
+    const run = { ...RUN, job_id: null, environment: {}, notes: '' };
+    return toRunLines(run, summary, {}, (_style, text) => text);
+  };
+
+  it('shows no best value while the direction is unknown, and names the command that sets it', () => {
+    const lines = linesOf({ loss: metric({}), lr: metric({ best: null, guessed_from: null }) });
+    expect(lines.find((line) => line.startsWith('loss'))).to.match(/0\.25 +0\.125 +low +4 /);
+    expect(lines.find((line) => line.startsWith('lr'))).to.match(/0\.25 +- +unknown +- /);
+    expect(lines.at(-1)).to.equal(
+      'direction unknown, so no best value (1 of 2): svc metrics set NAME --direction minimize|maximize',
+    );
+    expect(linesOf({ loss: metric({}) }).join()).not.to.include('unknown');
   });
 });

@@ -5,6 +5,7 @@ export * from './protocol/close-codes.js';
 export * from './protocol/enums.js';
 export * from './protocol/job-states.js';
 export * from './protocol/limits.js';
+export * from './protocol/metric-direction.js';
 export * from './protocol/metric-value.js';
 export * from './records/token.js';
 export * from './records/project.js';

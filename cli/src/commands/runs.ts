@@ -1,5 +1,6 @@
 import {
   RUN_STATUSES,
+  isDirectionKnown,
   routes,
   type Checkpoint,
   type MetricSummary,
@@ -122,7 +123,7 @@ async function showRun(reference: string | undefined, options: JsonOptions): Pro
     ]);
 }
 
-function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
+export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
   const { health, progress } = summary;
   const percent = progress === null ? '' : ` (${Math.round(progress * 100)} %)`;
   const rows = Object.entries(summary.metrics)
@@ -146,7 +147,16 @@ function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: 
       paint,
     ),
     ...(rows.length > 0 ? ['', ...toTable(METRIC_COLUMNS, rows, paint)] : []),
+    ...toUnknownLines(rows, paint),
   ];
+}
+
+/** What to do about metrics of which nobody knows whether low or high values are good. */
+function toUnknownLines(rows: readonly MetricRow[], paint: Paint): string[] {
+  const unknown = rows.filter(({ metric }) => !isDirectionKnown(metric));
+  if (unknown.length === 0) return [];
+  const set = `svc metrics set NAME --direction minimize|maximize`;
+  return [paint('dim', `direction unknown, so no best value (${unknown.length} of ${rows.length}): ${set}`)];
 }
 
 /** What people wrote about the run, and the commit that its script was at. */
@@ -174,11 +184,16 @@ const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
   },
   { title: 'LATEST', cell: ({ metric }) => toNumber(metric.latest.value), align: 'right' },
   { title: 'BEST', cell: ({ metric }) => (metric.best ? toNumber(metric.best.value) : '-'), align: 'right' },
-  { title: 'WANTED', cell: ({ metric }) => (metric.direction === 'minimize' ? 'low' : 'high') },
+  { title: 'WANTED', cell: ({ metric }) => toWanted(metric) },
   { title: 'AT STEP', cell: ({ metric }) => String(metric.best?.step ?? '-'), align: 'right' },
   { title: 'TREND', cell: ({ metric }) => metric.trend },
   { title: 'CURVE', cell: ({ curve }) => curve, style: () => 'cyan' },
 ];
+
+function toWanted(metric: MetricSummary): string {
+  if (!isDirectionKnown(metric)) return 'unknown';
+  return metric.direction === 'minimize' ? 'low' : 'high';
+}
 
 function toCheckpointLines(checkpoints: readonly Checkpoint[], paint: Paint): string[] {
   return checkpoints.length > 0 ? ['', ...toTable(CHECKPOINT_COLUMNS, checkpoints, paint)] : [];

@@ -3,6 +3,7 @@ export * from './close-codes.js';
 export * from './enums.js';
 export * from './job-states.js';
 export * from './limits.js';
+export * from './metric-direction.js';
 export * from './metric-value.js';
 export { parseServerFrame } from './server-frame.js';
 export { maskSecrets } from '../masking/mask-secrets.js';

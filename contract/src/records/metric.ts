@@ -56,11 +56,28 @@ export type Trend = Static<typeof Trend>;
 export const Direction = Type.Enum([...DIRECTIONS]);
 export type Direction = Static<typeof Direction>;
 
+/** Where a direction comes from. It is unknown when it is guessed from nothing. */
+const DirectionOrigin = {
+  guessed: Type.Boolean({ description: 'Nobody has set the direction.' }),
+  guessed_from: nullable(
+    Type.String({
+      description:
+        'The word of the name that a guessed direction comes from; null for none, which makes it `minimize`: then show no best value.',
+    }),
+  ),
+};
+
 export const MetricSummary = strict({
   latest: strict({ value: MetricValue, step: Type.Integer(), ts: Timestamp }),
-  best: nullable(strict({ value: MetricValue, step: Type.Integer() })),
+  best: nullable(
+    strict(
+      { value: MetricValue, step: Type.Integer() },
+      { description: 'null without a finite value, and while the direction is unknown.' },
+    ),
+  ),
   trend: Trend,
   direction: Direction,
+  ...DirectionOrigin,
   is_primary: Type.Boolean(),
   count: Type.Integer(),
 });
@@ -98,6 +115,7 @@ export const MetricDefinition = strict(
   {
     name: MetricName,
     direction: Direction,
+    ...DirectionOrigin,
     is_primary: Type.Boolean(),
     level: MetricLevel,
     ...Placement,
@@ -109,20 +127,3 @@ export const MetricDefinition = strict(
   { $id: 'MetricDefinition' },
 );
 export type MetricDefinition = Static<typeof MetricDefinition>;
-
-const MAXIMIZED = new Set(
-  'acc accuracy f1 auc precision recall bleu rouge map iou dice reward return score throughput psnr ssim r2'.split(
-    ' ',
-  ),
-);
-
-/** The direction guessed from a metric's name: `maximize` for words such as accuracy, f1 or win_rate, else `minimize`. */
-export function guessDirection(name: string): Direction {
-  const lower = name.toLowerCase();
-  const words = lower.split(/[/_\-.]/);
-  const pairs = words.slice(1).map((word, index) => `${words[index]}_${word}`);
-  const isMaximized =
-    words.some((word) => MAXIMIZED.has(word)) ||
-    pairs.some((pair) => pair === 'win_rate' || pair === 'per_second');
-  return isMaximized ? 'maximize' : 'minimize';
-}

@@ -14,6 +14,7 @@ import {
   selectNearest,
   setPrimary,
   toDefinition,
+  toOrigin,
   updateDefinition,
   type DefinitionRow,
 } from './definition-store.js';
@@ -42,8 +43,8 @@ export class MetricCatalog implements MetricDefinitions {
     const nearest = await nearestDefinitions(db, levels, names);
     return new Map(
       names.map((name) => {
-        const direction = nearest.get(name)?.direction ?? guessDirection(name);
-        return [name, { direction, is_primary: name === primary }];
+        const { direction, guessed } = nearest.get(name) ?? toGuess(name);
+        return [name, { direction, ...toOrigin({ name, guessed }), is_primary: name === primary }];
       }),
     );
   }
@@ -122,10 +123,11 @@ async function create(
 ): Promise<boolean> {
   const [level, ...farther] = levels;
   const above = (await nearestDefinitions(db, farther, [name])).get(name);
+  const known = above ?? toGuess(name);
   const row: DefinitionRow = {
     level_id: level.id,
     name,
-    direction: direction ?? above?.direction ?? guessDirection(name),
+    ...(direction ? { direction, guessed: false } : { direction: known.direction, guessed: known.guessed }),
     unit: unit === undefined ? (above?.unit ?? null) : unit,
     description: description ?? above?.description ?? '',
     auto: false,
@@ -151,6 +153,11 @@ async function apply(
 async function refuseTooMany(db: Db, { name, id }: Level): Promise<void> {
   if (name !== 'run' || (await countDefinitions(db, id)) <= MAX_DEFINITIONS_PER_RUN) return;
   fail('conflict', `a run has at most ${MAX_DEFINITIONS_PER_RUN} definitions of metrics`);
+}
+
+/** For a metric that no level defines. */
+function toGuess(name: string): Pick<DefinitionRow, 'direction' | 'guessed'> {
+  return { direction: guessDirection(name).direction, guessed: true };
 }
 
 function onlyPrimary({ is_primary }: DefinitionChange): DefinitionChange {

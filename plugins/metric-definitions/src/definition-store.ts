@@ -7,6 +7,8 @@ export interface DefinitionRow {
   readonly level_id: string;
   readonly name: string;
   readonly direction: Direction;
+  /** Nobody has set the direction: then it is what the name tells, whatever was guessed earlier. */
+  readonly guessed: boolean;
   readonly auto: boolean;
   readonly unit: string | null;
   readonly description: string;
@@ -33,7 +35,7 @@ const ENSURE = {
 
 export async function ensureGuessed(db: Db, names: readonly string[], at: number): Promise<void> {
   if (names.length === 0) return;
-  const guessed = names.toSorted().map((name) => [name, guessDirection(name)]);
+  const guessed = names.toSorted().map((name) => [name, guessDirection(name).direction]);
   await db.raw(ENSURE[dialectOf(db)], [at, JSON.stringify(guessed)]);
 }
 
@@ -74,7 +76,7 @@ export async function updateDefinition(
 ): Promise<void> {
   await definitions(db)
     .where({ level_id: levelId, name })
-    .update({ ...fields, auto: false });
+    .update({ ...fields, ...(fields.direction !== undefined && { guessed: false }), auto: false });
 }
 
 export async function setPrimary(db: Db, levelId: string, name: string): Promise<void> {
@@ -99,7 +101,10 @@ export async function primaryOf(db: Db, among: readonly Level[]): Promise<string
   return (nearest && byId.get(nearest.id)) ?? null;
 }
 
-/** The definition of each of these names on the nearest level that has one. `among` nearest first. */
+/**
+ * The definition of each of these names on the nearest level that has one, with the direction of the nearest level on which somebody has set it.
+ * `among` nearest first.
+ */
 export async function nearestDefinitions(
   db: Db,
   among: readonly Level[],
@@ -108,7 +113,10 @@ export async function nearestDefinitions(
   const ids = among.map(({ id }) => id);
   const found = await definitions(db).whereIn('level_id', ids).whereIn('name', names);
   const farthestFirst = found.sort((a, b) => ids.indexOf(b.level_id) - ids.indexOf(a.level_id));
-  return new Map(farthestFirst.map((row) => [row.name, fromRow(row)]));
+  const nearest = new Map<string, DefinitionRow>();
+  for (const row of farthestFirst.map(fromRow))
+    nearest.set(row.name, withDirectionOf(nearest.get(row.name), row));
+  return nearest;
 }
 
 /** What applies where `among` applies (nearest first), one for each name: the primary one, then those not automatic, newest first. */
@@ -132,18 +140,34 @@ export async function selectNearest(
     .orderByRaw('case when name = ? then 0 else 1 end', [primary ?? ''])
     .orderBy([{ column: 'auto' }, { column: 'created_at', order: 'desc' }, { column: 'name' }])
     .limit(limit);
-  return rows.map(fromRow);
+  const guessed = rows.filter((row) => row.guessed).map(({ name }) => name);
+  const resolved = await nearestDefinitions(db, among, guessed);
+  return rows.map((row) => resolved.get(row.name) ?? fromRow(row));
 }
 
 export function toDefinition(row: DefinitionRow, level: Level, primary: string | null): MetricDefinition {
   const { name, direction, auto, unit, description } = row;
   const is_primary = name === primary;
-  return { name, direction, is_primary, level: level.name, ...level.placement, auto, unit, description };
+  const own = { name, direction, ...toOrigin(row), is_primary };
+  return { ...own, level: level.name, ...level.placement, auto, unit, description };
+}
+
+/** Where its direction comes from. */
+export function toOrigin({ name, guessed }: Pick<DefinitionRow, 'name' | 'guessed'>) {
+  return { guessed, guessed_from: guessed ? guessDirection(name).guessed_from : null };
 }
 
 /** SQLite gives 0 and 1 back. */
 function fromRow(row: DefinitionRow): DefinitionRow {
-  return { ...row, auto: Boolean(row.auto) };
+  const guessed = Boolean(row.guessed);
+  const direction = guessed ? guessDirection(row.name).direction : row.direction;
+  return { ...row, direction, guessed, auto: Boolean(row.auto) };
+}
+
+/** A direction that is only guessed gives way to one that is set on a farther level. */
+function withDirectionOf(farther: DefinitionRow | undefined, row: DefinitionRow): DefinitionRow {
+  if (!row.guessed || !farther || farther.guessed) return row;
+  return { ...row, direction: farther.direction, guessed: false };
 }
 
 function definitions(db: Db) {

@@ -34,4 +34,14 @@ export const metricDefinitionsMigrations: readonly Migration[] = [
       await db.schema.alterTable('metric_levels', (table) => table.unique(['run_id']));
     },
   },
+  {
+    // What people had set before may be the unit alone: its direction counts as set, because they have seen it.
+    name: '0003-guessed',
+    async up(db) {
+      await db.schema.alterTable('metric_definitions', (table) =>
+        table.boolean('guessed').notNullable().defaultTo(true),
+      );
+      await db('metric_definitions').where({ auto: false }).update({ guessed: false });
+    },
+  },
 ];

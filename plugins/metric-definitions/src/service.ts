@@ -7,6 +7,10 @@ export type Placement = Pick<Run, 'project_id' | 'experiment_id'> & { readonly r
 /** How the values of a metric are interpreted. */
 export interface MetricMeaning {
   readonly direction: Direction;
+  /** Nobody has set the direction. */
+  readonly guessed: boolean;
+  /** The word of the name that a guessed direction comes from. */
+  readonly guessed_from: string | null;
   readonly is_primary: boolean;
 }
 

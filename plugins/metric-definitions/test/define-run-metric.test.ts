@@ -25,7 +25,7 @@ describe('PUT /runs/{run_id}/metric-definitions/{name:path}', () => {
       expect(made.status).to.equal(201);
       expect(made.body).to.deep.equal({
         ...{ ...body, name: 'eval/psi', level: 'run', run_id: id, project_id, experiment_id },
-        ...{ auto: false, description: '' },
+        ...{ guessed: false, guessed_from: null, auto: false, description: '' },
       });
       const changed = await define(id, 'eval/psi', { unit: 'dB' }, ingest_token);
       expect([changed.status, changed.body]).to.deep.equal([200, { ...made.body, unit: 'dB' }]);
@@ -56,8 +56,12 @@ describe('PUT /runs/{run_id}/metric-definitions/{name:path}', () => {
         (
           await rig.service.meanings(rig.kernel.db, { ...placement, ...(run_id && { run_id }) }, ['score2'])
         ).get('score2');
-      expect(await meanings(alone.id)).to.deep.equal({ direction: 'maximize', is_primary: true });
-      expect(await meanings()).to.deep.equal({ direction: 'minimize', is_primary: false });
+      expect(await meanings(alone.id)).to.include({
+        direction: 'maximize',
+        guessed: false,
+        is_primary: true,
+      });
+      expect(await meanings()).to.include({ direction: 'minimize', guessed: true, is_primary: false });
     });
 
     it('is for the run of the token alone', async () => {

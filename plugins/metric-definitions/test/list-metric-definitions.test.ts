@@ -17,12 +17,40 @@ describe('GET /metric-definitions', () => {
         project_id: null,
         experiment_id: null,
         auto: true,
+        guessed: true,
         is_primary: false,
+        unit: null,
+        description: '',
       };
       expect(await rig.items()).to.deep.equal([
-        { name: 'eval/acc', direction: 'maximize', unit: null, description: '', ...guessed },
-        { name: 'train/loss', direction: 'minimize', unit: null, description: '', ...guessed },
+        { name: 'eval/acc', direction: 'maximize', guessed_from: 'acc', ...guessed },
+        { name: 'train/loss', direction: 'minimize', guessed_from: 'loss', ...guessed },
       ]);
+    });
+
+    it('a direction that no word of the name tells is guessed from nothing, until somebody sets it', async () => {
+      await rig.see('psi');
+      const guess = { direction: 'minimize', guessed: true, guessed_from: null };
+      expect((await rig.items())[0]).to.include({ ...guess, auto: true });
+      await rig.put('psi', { unit: 'm' });
+      expect((await rig.items())[0], 'the unit says nothing of it').to.include({ ...guess, auto: false });
+      await rig.patch('psi', { direction: 'minimize' });
+      expect((await rig.items())[0]).to.include({
+        direction: 'minimize',
+        guessed: false,
+        guessed_from: null,
+      });
+    });
+
+    it('a direction that is set on a farther level applies where a nearer one has only a guess', async () => {
+      const { vision, resnet } = rig;
+      await rig.put('psi', { experiment_id: resnet.id, unit: 'm' });
+      await rig.put('psi', { project_id: vision.id, direction: 'maximize' });
+      const [found] = await rig.items(`?experiment_id=${resnet.id}`);
+      expect(found).to.include({ level: 'experiment', unit: 'm', direction: 'maximize', guessed: false });
+      const placement = { project_id: vision.id, experiment_id: resnet.id };
+      const meanings = await rig.service.meanings(rig.kernel.db, placement, ['psi']);
+      expect(meanings.get('psi')).to.include({ direction: 'maximize', guessed: false });
     });
 
     it('seen again, a definition stays as somebody has set it', async () => {

@@ -20,6 +20,8 @@ describe('PUT /metric-definitions/{name:path}', () => {
         level: 'global',
         project_id: null,
         experiment_id: null,
+        guessed: false,
+        guessed_from: null,
         auto: false,
       });
       const changed = await rig.put('loss', { direction: 'minimize' });

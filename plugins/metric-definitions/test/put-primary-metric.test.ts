@@ -53,10 +53,10 @@ describe('PUT /primary-metric', () => {
       const names = ['loss', 'acc', 'unseen/f1', 'unseen'];
       const placement = { project_id: vision.id, experiment_id: null };
       expect(Object.fromEntries(await service.meanings(kernel.db, placement, names))).to.deep.equal({
-        loss: { direction: 'maximize', is_primary: false },
-        acc: { direction: 'maximize', is_primary: true },
-        'unseen/f1': { direction: 'maximize', is_primary: false },
-        unseen: { direction: 'minimize', is_primary: false },
+        loss: { direction: 'maximize', guessed: false, guessed_from: null, is_primary: false },
+        acc: { direction: 'maximize', guessed: true, guessed_from: 'acc', is_primary: true },
+        'unseen/f1': { direction: 'maximize', guessed: true, guessed_from: 'f1', is_primary: false },
+        unseen: { direction: 'minimize', guessed: true, guessed_from: null, is_primary: false },
       });
     });
 

@@ -1,4 +1,10 @@
-import { toMetricValue, type MetricSummary, type Run, type RunSummary } from '@svc/contract';
+import {
+  isDirectionKnown,
+  toMetricValue,
+  type MetricSummary,
+  type Run,
+  type RunSummary,
+} from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { MetricDefinitions, MetricMeaning } from '@svc/plugin-metric-definitions';
@@ -93,13 +99,14 @@ function toEvidence({ name, digest, tail }: SeriesRow, recent: Float64Array): Se
 
 function toMetricSummary({ digest }: SeriesRow, recent: Float64Array, meaning: MetricMeaning): MetricSummary {
   const { value, step, ts } = digest.last as DigestPoint;
-  const best = meaning.direction === 'minimize' ? digest.min : digest.max;
+  const { direction, guessed, guessed_from, is_primary } = meaning;
+  const extreme = direction === 'minimize' ? digest.min : digest.max;
+  const best = isDirectionKnown(meaning) ? extreme : null;
   return {
     latest: { value: toMetricValue(value), step, ts },
     best: best && { value: best.value, step: best.step },
     trend: trendOf(recent),
-    direction: meaning.direction,
-    is_primary: meaning.is_primary,
+    ...{ direction, guessed, guessed_from, is_primary },
     count: digest.count,
   };
 }

@@ -28,6 +28,7 @@ describe('GET /runs/{run_id}/summary', () => {
         health: { status: 'ok', reasons: [] },
       });
       expect(found['train/loss']).to.deep.include({ trend: 'decreasing', count: 50, is_primary: false });
+      expect(found['train/loss']).to.deep.include({ guessed: true, guessed_from: 'loss' });
       expect(found['train/loss']?.latest.step).to.equal(49);
       expect(found['eval/acc']).to.deep.include({ best: { value: 2.5, step: 1 }, count: 3 });
       expect(found['eval/acc']?.latest).to.include({ value: 1.5, step: 2 });
@@ -70,6 +71,9 @@ describe('GET /runs/{run_id}/summary', () => {
     it('a change of direction picks the best values of all runs again', async () => {
       const runs = [await rig.newRun(), await rig.newRun()];
       for (const run of runs) await rig.write(run, pointsOf('turning', [2, 9, 1, 5]));
+      for (const run of runs)
+        expect(await metricOf(run, 'turning')).to.include({ best: null, guessed: true, guessed_from: null });
+      await define('turning', { direction: 'minimize' });
       for (const run of runs)
         expect((await metricOf(run, 'turning'))?.best).to.deep.equal({ value: 1, step: 2 });
       await define('turning', { direction: 'maximize' });

@@ -1,5 +1,5 @@
 import type { MetricSummary, RunSummary } from '@svc/contract';
-import { fromMetricValue } from '@svc/contract/protocol';
+import { fromMetricValue, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { formatCount, formatValue } from '../format.js';
@@ -7,6 +7,7 @@ import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { icon, type IconName } from './icons.js';
+import './svc-metric-direction.js';
 
 const TREND_ICONS: Readonly<Record<string, IconName>> = {
   increasing: 'rising',
@@ -18,6 +19,8 @@ const TREND_ICONS: Readonly<Record<string, IconName>> = {
 @customElement('svc-metrics-table')
 export class SvcMetricsTable extends LitElement {
   @property({ attribute: false }) summary: RunSummary | null = null;
+  /** Of the run. */
+  @property({ attribute: false }) projectId: string | null = null;
 
   static override styles = [
     baseStyles,
@@ -50,6 +53,12 @@ export class SvcMetricsTable extends LitElement {
       .odd {
         color: var(--color-danger);
         font-weight: var(--weight-medium);
+      }
+      .hint {
+        padding: var(--space-2) var(--space-4) var(--space-3);
+        color: var(--color-text-2);
+        font-size: var(--text-xs);
+        overflow-wrap: anywhere;
       }
       .trend {
         white-space: nowrap;
@@ -93,29 +102,43 @@ export class SvcMetricsTable extends LitElement {
     if (!this.summary) return nothing;
     const metrics = Object.entries(this.summary.metrics).sort(byImportance);
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Metrics">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Metric</th>
-            <th scope="col" class="number">Latest</th>
-            <th scope="col" class="number">Best</th>
-            <th scope="col">Trend</th>
-            <th scope="col" class="wide">Goal</th>
-            <th scope="col" class="number wide">Points</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${metrics.map(([name, metric]) => this.#renderMetric(name, metric))}
-        </tbody>
-      </table>
-    </div>`;
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Metric</th>
+              <th scope="col" class="number">Latest</th>
+              <th scope="col" class="number">Best</th>
+              <th scope="col">Trend</th>
+              <th scope="col" class="wide">Goal</th>
+              <th scope="col" class="number wide">Points</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${metrics.map(([name, metric]) => this.#renderMetric(name, metric))}
+          </tbody>
+        </table>
+      </div>
+      ${this.#renderHint()}`;
   }
 
-  #renderMetric(
-    name: string,
-    { latest, best, trend, direction, is_primary: isPrimary, count }: MetricSummary,
-  ) {
+  #renderHint() {
+    const unknown = Object.entries(this.summary?.metrics ?? {}).filter(
+      ([, metric]) => !isDirectionKnown(metric),
+    );
+    const [name] = unknown[0] ?? [];
+    if (name === undefined) return nothing;
+    const who = unknown.length === 1 ? name : `${unknown.length} metrics`;
+    return html`<p class="hint">
+      The direction of <bdi>${who}</bdi> is unknown, so no best value is shown. Set whether lower or higher is
+      better: here, by <code>svc metrics set NAME --direction minimize</code>, or in the training by
+      <code>run.define_metric(NAME, direction="minimize")</code>.
+    </p>`;
+  }
+
+  #renderMetric(name: string, metric: MetricSummary) {
+    const { latest, trend, direction, is_primary: isPrimary, count } = metric;
     const value = fromMetricValue(latest.value);
+    const isKnown = isDirectionKnown(metric);
     return html`<tr>
       <th scope="row">${name}${isPrimary ? html`<span class="primary">primary</span>` : nothing}</th>
       <td
@@ -124,20 +147,29 @@ export class SvcMetricsTable extends LitElement {
       >
         ${formatValue(value)}
       </td>
-      <td class="number">
-        ${best === null ? '–' : html`${formatValue(fromMetricValue(best.value))} <span class="quiet">@ ${formatCount(best.step)}</span>`}
-      </td>
-      <td>${renderTrend(trend, direction)}</td>
-      <td class="wide quiet">${direction}</td>
+      <td class="number">${isKnown ? renderBest(metric) : this.#renderChoice(name)}</td>
+      <td>${renderTrend(trend, isKnown ? direction : null)}</td>
+      <td class="wide quiet">${isKnown ? direction : 'unknown'}</td>
       <td class="number wide quiet">${formatCount(count)}</td>
     </tr>`;
   }
+
+  #renderChoice(name: string) {
+    return html`<svc-metric-direction .name=${name} .projectId=${this.projectId}></svc-metric-direction>`;
+  }
 }
 
-function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['direction']) {
+function renderBest({ best }: MetricSummary) {
+  if (best === null) return '–';
+  return html`${formatValue(fromMetricValue(best.value))}
+    <span class="quiet">@ ${formatCount(best.step)}</span>`;
+}
+
+/** Without a direction nothing is good or bad. */
+function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['direction'] | null) {
   const name = TREND_ICONS[trend];
   if (!name) return html`<span class="trend quiet" title="Fewer than four points">–</span>`;
-  const isMoving = trend !== 'stable';
+  const isMoving = trend !== 'stable' && direction !== null;
   const isGood = (trend === 'increasing') === (direction === 'maximize');
   const tone = isMoving ? (isGood ? 'good' : 'bad') : '';
   const word = isMoving ? (isGood ? ', improving' : ', getting worse') : '';

@@ -99,7 +99,10 @@ export class SvcRunOverview extends LitElement {
     const { summary } = this;
     if (!summary) return html`<svc-skeleton rows="4"></svc-skeleton>`;
     if (Object.keys(summary.metrics).length > 0)
-      return html`<svc-metrics-table .summary=${summary}></svc-metrics-table>`;
+      return html`<svc-metrics-table
+        .summary=${summary}
+        .projectId=${this.run.project_id}
+      ></svc-metrics-table>`;
     if (!this.#isLive) return html`<p class="none">This run ended without logging a metric.</p>`;
     return html`<svc-notice
       icon="runs"

@@ -43,6 +43,7 @@ export class SvcRunPage extends LitElement {
 
   constructor() {
     super();
+    this.addEventListener('svc-metric-changed', () => this.#summary.refresh());
     new LiveEvents(this, (events) => {
       if (events.some((event) => event.run_id === this.runId)) this.#refresh();
     });

@@ -118,6 +118,54 @@ describe('the tables and records', () => {
       ['stable', 'minimize', 'stable'],
       ['unknown', 'minimize', 'Fewer than four points'],
     ];
+    const UNKNOWN = { guessed: true, guessed_from: null, best: null } as const;
+
+    it('shows no best value and no good trend while the direction is unknown, and what to do', async () => {
+      const table = await mount({ psi: metric({ ...UNKNOWN, trend: 'decreasing' }), loss: metric() });
+      expect(await row('psi').locator('.trend').getAttribute('title')).to.equal('decreasing');
+      expect(await row('psi').locator('.trend').getAttribute('class')).not.to.match(/good|bad/);
+      expect(await row('psi').locator('.wide').first().innerText()).to.equal('unknown');
+      const hint = await table.locator('.hint').innerText();
+      expect(hint)
+        .to.include('The direction of psi is unknown')
+        .and.to.include('svc metrics set NAME --direction');
+      await stage.expectSound();
+    });
+
+    it('sets the direction in the project of the run by one click', async () => {
+      const api = {
+        'PUT /metric-definitions/{name:path}': {
+          ...{
+            name: 'eval/psi',
+            direction: 'maximize',
+            guessed: false,
+            guessed_from: null,
+            is_primary: false,
+          },
+          ...{ level: 'project', project_id: idOf('project', 1), experiment_id: null, auto: false },
+          ...{ unit: null, description: '' },
+        },
+      };
+      await stage.mount('svc-metrics-table', {
+        properties: {
+          summary: summary(run(1), { 'eval/psi': metric(UNKNOWN) }),
+          projectId: idOf('project', 1),
+        },
+        events: ['svc-metric-changed'],
+        api,
+      });
+      await stage.page.getByRole('button', { name: 'eval/psi: higher is better' }).click();
+      await stage.untilEqual(async () => (await stage.heard()).map(([name]) => name), ['svc-metric-changed']);
+      expect(stage.api.requests).to.include('PUT /metric-definitions/eval/psi');
+      expect(stage.api.bodies).to.deep.include({ direction: 'maximize', project_id: idOf('project', 1) });
+    });
+
+    it('offers no click to those who may only read', async () => {
+      const properties = { summary: summary(run(1), { psi: metric(UNKNOWN) }) };
+      await stage.mount('svc-metrics-table', { properties, canWrite: false });
+      expect(await stage.page.getByRole('button').count()).to.equal(0);
+    });
+
     for (const [trend, direction, title] of trends) {
       it(`says of a metric to ${direction} that is ${trend}: ${title}`, async () => {
         await mount({ loss: metric({ trend, direction }) });

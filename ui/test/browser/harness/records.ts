@@ -116,6 +116,8 @@ export function metric(changes: Partial<MetricSummary> = {}): MetricSummary {
     best: { value: 0.125, step: 40 },
     trend: 'stable',
     direction: 'minimize',
+    guessed: true,
+    guessed_from: 'loss',
     is_primary: false,
     count: 2,
     ...changes,
