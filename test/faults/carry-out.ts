@@ -107,25 +107,30 @@ async function fill(world: World, dir: string, forMs: number): Promise<void> {
   world.freeDisk(dir);
 }
 
-/** An attempt that was started, by the files of its agent. */
-interface Started {
+/** An attempt that a shim starts or has started, by the files of its agent. */
+interface Served {
   readonly job: string;
   readonly attempt: number;
   readonly node: string;
   readonly shim: ProcessIdentity;
-  readonly process: ProcessIdentity;
+  /** null until it is started. */
+  readonly process: ProcessIdentity | null;
 }
 
 function killOne(world: World, what: 'shim' | 'process', which: number, deeds: Deeds): void {
-  const running = world.agents.flatMap(listStarted).filter((started) => isAlive(started[what]));
-  const chosen = running[Math.floor(which * running.length)];
-  if (chosen === undefined) return;
+  const served = world.agents.flatMap(listServed);
+  const running = served.filter((each) => each.process !== null && isAlive(each[what]));
+  const chosen = running[Math.floor(which * running.length)]?.[what];
+  if (!chosen) return;
   // A shim whose attempt has ended may have been given another one.
-  const { pid, start_ticks } = chosen[what];
-  const hit = running.filter((each) => each[what].pid === pid && each[what].start_ticks === start_ticks);
+  const hit = served.filter((each) => isSame(each[what], chosen));
   const at = Date.now();
   for (const { job, attempt, node } of hit) deeds.kills.push({ what, job, attempt, node, at });
-  killIfThere(chosen[what].pid);
+  killIfThere(chosen.pid);
+}
+
+function isSame(one: ProcessIdentity | null, { pid, start_ticks }: ProcessIdentity): boolean {
+  return one?.pid === pid && one.start_ticks === start_ticks;
 }
 
 function killIfThere(pid: number): void {
@@ -136,14 +141,14 @@ function killIfThere(pid: number): void {
   }
 }
 
-function listStarted({ stateDir, nodeId }: AgentPlace): Started[] {
+function listServed({ stateDir, nodeId }: AgentPlace): Served[] {
   const jobsDir = path.join(stateDir, 'jobs');
   return list(jobsDir).flatMap((job) =>
     list(path.join(jobsDir, job)).flatMap((name) => {
       const dir = path.join(jobsDir, job, name);
       const state = loadJson<{ state: { shim: ProcessIdentity } }>(path.join(dir, 'state.json'));
       const started = loadJson<ProcessIdentity>(path.join(dir, 'started.json'));
-      if (state === null || started === null) return [];
+      if (state === null) return [];
       const attempt = Number(/^attempt-(\d+)$/.exec(name)?.[1]);
       return [{ job, attempt, node: nodeId, shim: state.state.shim, process: started }];
     }),
@@ -157,7 +162,9 @@ interface ProcessIdentity {
   readonly start_ticks: number;
 }
 
-function isAlive({ pid, start_ticks }: ProcessIdentity): boolean {
+function isAlive(identity: ProcessIdentity | null): boolean {
+  if (identity === null) return false;
+  const { pid, start_ticks } = identity;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name, in brackets, may hold anything; state and start are the 3rd and the 22nd field.

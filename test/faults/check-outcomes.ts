@@ -80,16 +80,29 @@ function rightOutcomes(
     ...kills.map(toOutcomeOfKill),
   ];
   const outcomes =
-    mains.length === 0 ? unstarted : mains.flatMap((main) => outcomesOfProcess(record, main, kills));
+    mains.length === 0 ? unstarted : mains.flatMap((main) => outcomesOfProcess(record, main, kills, deeds));
   // An attempt that was given up while its node was out of reach, and its job goes on in the next one.
   const wasGivenUp = attempt < job.attempt && wasLost(record, attempt);
   return wasGivenUp ? [...outcomes, LOST] : outcomes;
 }
 
-function outcomesOfProcess({ submitted }: JobRecord, main: Witness, kills: readonly Kill[]): Outcome[] {
+function outcomesOfProcess(
+  { submitted }: JobRecord,
+  main: Witness,
+  kills: readonly Kill[],
+  { disturbances }: Deeds,
+): Outcome[] {
   const { end } = main;
   const own = end === null ? [] : [toOutcome(submitted.plan.worker.exit)];
-  const inTime = kills.filter(({ at }) => end === null || at <= end.at + EXIT_MS);
+  // A shim that finds no room on the disk cannot write the end down before it is killed.
+  const wasFull = (from: number, at: number) =>
+    disturbances.some(
+      (each) =>
+        each.kind === 'disk-full' && each.node === main.node && each.from <= at && (each.to ?? at) >= from,
+    );
+  const inTime = kills.filter(
+    ({ what, at }) => end === null || at <= end.at + EXIT_MS || (what === 'shim' && wasFull(end.at, at)),
+  );
   return [...own, ...inTime.map(toOutcomeOfKill)];
 }
 

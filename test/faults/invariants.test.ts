@@ -58,12 +58,21 @@ function createSoundJob(): JobRecord {
 
 /** Of what `breaks` leaves of the sound evidence. */
 function breachesOf(
-  breaks: Partial<{ job: (job: Loose) => void; witnesses: Witness[]; record: object }>,
+  breaks: Partial<{
+    job: (job: Loose) => void;
+    witnesses: Witness[];
+    record: object;
+    deeds: ReturnType<typeof createDeeds>;
+  }>,
 ): string {
   const job = createSoundJob();
   breaks.job?.(job as Loose);
   const record = { jobs: [job], nodes: [], survivors: [], doubles: [], ...breaks.record };
-  const evidence: Evidence = { record, witnesses: breaks.witnesses ?? [WITNESS], deeds: createDeeds() };
+  const evidence: Evidence = {
+    record,
+    witnesses: breaks.witnesses ?? [WITNESS],
+    deeds: breaks.deeds ?? createDeeds(),
+  };
   return findBreaches(evidence).join('\n');
 }
 
@@ -73,6 +82,18 @@ type Loose = { -readonly [K in keyof JobRecord]: any }; // eslint-disable-line @
 describe('the judge of the fault suite', () => {
   it('finds nothing in sound evidence', () => {
     expect(breachesOf({})).to.equal('');
+  });
+
+  it('takes for LOST what a killed shim could not write on a full disk, and nothing else that ended before the kill', () => {
+    const lose = ({ job, events }: Loose) => {
+      Object.assign(job, { status: 'LOST', exit_code: null, failure_reason: 'LOST', max_attempts: 1 });
+      events[2].data = { attempt: 1, status: 'LOST' };
+    };
+    const deeds = createDeeds();
+    deeds.kills.push({ what: 'shim', job: 'job_01', attempt: 1, node: NODE, at: 4000 });
+    expect(breachesOf({ job: lose, deeds })).to.contain('is told as LOST');
+    deeds.disturbances.push({ kind: 'disk-full', node: NODE, from: 1500, to: 5000 });
+    expect(breachesOf({ job: lose, deeds })).to.not.contain('is told as LOST');
   });
 
   it('takes the end of the present attempt, whatever is told of an earlier one after it', () => {
