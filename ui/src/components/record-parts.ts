@@ -1,7 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Loader } from '../controllers/loader.js';
+import type { Job } from '../data/jobs.js';
+import './svc-copy.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
+
+const SHOWN_OF_SHA256 = 12;
 
 /** A name and what it stands for, in a `<dl>`. */
 export function fact(name: string, value: unknown, size = ''): TemplateResult {
@@ -9,6 +13,17 @@ export function fact(name: string, value: unknown, size = ''): TemplateResult {
     <dt>${name}</dt>
     <dd>${value}</dd>
   </div>`;
+}
+
+/** The source files that a job was submitted with, and the command that gets them back. */
+export function snapshotFact({ id, snapshot }: Job): TemplateResult | typeof nothing {
+  if (snapshot === null) return nothing;
+  const name = html`<code title=${snapshot}>${snapshot.slice(0, SHOWN_OF_SHA256)}</code>`;
+  const command = `svc code ${id} -o ${id}`;
+  return fact(
+    'Source files',
+    html`${name}<svc-copy label="Copy the command that gets the source files" .text=${command}></svc-copy>`,
+  );
 }
 
 /** In place of the page of one record: that it is loading, is unknown to the server, or could not be loaded. */

@@ -8,12 +8,13 @@ import { listCheckpoints } from '../data/checkpoints.js';
 import { apiContext } from '../data/contexts.js';
 import { toEnvironment } from '../data/environment.js';
 import { listEvents } from '../data/events.js';
+import { getJob } from '../data/jobs.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import type { Run, RunSummary } from '../data/runs.js';
 import { formatDuration, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles, controlStyles, panelStyles } from '../styles/shared.js';
-import { fact } from './record-parts.js';
+import { fact, snapshotFact } from './record-parts.js';
 import { runOverviewStyles } from './run-overview-styles.js';
 import './svc-checkpoints-table.js';
 import './svc-environment.js';
@@ -44,6 +45,9 @@ export class SvcRunOverview extends LitElement {
   readonly #checkpoints = new Loader(this, {
     load: (signal) => listCheckpoints(this.api, this.run.id, SHOWN_CHECKPOINTS + 1, signal),
     everyMs: POLL_MS,
+  });
+  readonly #job = new Loader(this, {
+    load: async (signal) => (this.run.job_id === null ? null : getJob(this.api, this.run.job_id, signal)),
   });
   readonly #places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
@@ -85,9 +89,9 @@ export class SvcRunOverview extends LitElement {
           ${fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
           ${fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
           ${run.epoch === null ? nothing : fact('Epoch', String(Number(run.epoch.toFixed(2))))}
-          ${run.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
-          ${fact('Source', run.source)} ${this.#renderCommit(run)}
-          ${run.tags.length > 0 ? fact('Tags', this.#renderTags(run)) : nothing}
+          ${run.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${this.#job.value?.name ?? shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
+          ${this.#job.value ? snapshotFact(this.#job.value) : nothing} ${fact('Source', run.source)}
+          ${this.#renderCommit(run)} ${run.tags.length > 0 ? fact('Tags', this.#renderTags(run)) : nothing}
         </dl>
         ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
       </section>

@@ -4,7 +4,7 @@ import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import { describeOutcome, describePlace, describeResources } from '../components/job-words.js';
-import { fact, renderPending } from '../components/record-parts.js';
+import { fact, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
@@ -123,7 +123,7 @@ export class SvcJobPage extends LitElement {
       ${fact('Project', describePlace(job), job.experiment ? 'wide' : '')}
       ${fact('Runner', job.image ? `${job.runner} · ${job.image}` : job.runner)}
       ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
-      ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
+      ${snapshotFact(job)} ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
       ${Object.keys(job.node_selector).length === 0 ? nothing : fact('Node selector', describeSelector(job))}
     `;
   }

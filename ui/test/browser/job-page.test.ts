@@ -96,6 +96,7 @@ describe('the page of a job', () => {
     ['end', { status: 'FAILED', exit_code: 3, finished_at: NOW }, [['Exit code', '3']]],
     ['image', { runner: 'docker', image: 'torch:2.4' }, [['Runner', 'docker · torch:2.4']]],
     ['working directory', { working_dir: '/data/run' }, [['Working directory', '/data/run']]],
+    ['source files', { snapshot: 'a1'.repeat(32) }, [['Source files', 'a1a1a1a1a1a1']]],
     ['another type', { type: 'EVALUATE' }, [['Type', 'EVALUATE']]],
     ['selector', { node_selector: { zone: 'a', gpu: 'h100' } }, [['Node selector', 'zone=a, gpu=h100']]],
     [

@@ -9,6 +9,7 @@ import {
   checkpoint,
   event,
   idOf,
+  job,
   metric,
   run,
   series,
@@ -97,7 +98,15 @@ describe('the page of a run', () => {
       ],
     ],
     ['a place that is gone', { project_id: idOf('prj', 999) }, [['Project', '000999']]],
-    ['its job', { job_id: idOf('job', 7), attempt: 2 }, [['Job', '000007, attempt 2']]],
+    ['its job, which is gone', { job_id: idOf('job', 8), attempt: 2 }, [['Job', '000008, attempt 2']]],
+    [
+      'its job, and the source files of it',
+      { job_id: idOf('job', 7), attempt: 2 },
+      [
+        ['Job', 'job-7, attempt 2'],
+        ['Source files', 'a1a1a1a1a1a1'],
+      ],
+    ],
     ['its epoch', { epoch: 1.23456 }, [['Epoch', '1.23']]],
     ['its source', { source: 'import', status: 'IMPORTED' }, [['Source', 'import']]],
     ['its tags', { tags: ['best', 'a b'] }, [['Tags', 'best, a b']]],
@@ -114,10 +123,13 @@ describe('the page of a run', () => {
   ];
   for (const [what, changes, pairs] of facts) {
     it(`shows ${what}`, async () => {
+      const withSource = job(7, { snapshot: 'a1'.repeat(32) });
       const place = { name: 'vision', description: '', run_count: 1, created_at: NOW };
       await mount({
         run: changes,
         api: {
+          'GET /jobs/{job_id}':
+            changes.job_id === idOf('job', 7) ? withSource : new Refusal(404, 'not_found', ''),
           'GET /projects': { items: [{ ...place, id: idOf('prj', 1) }] },
           'GET /experiments': {
             items: [{ ...place, id: idOf('exp', 1), name: 'lr', project_id: idOf('prj', 1) }],
