@@ -118,9 +118,9 @@ function requireProfile(name: string, { profiles, profilesFile }: Sources): Prof
 }
 
 function loadProfiles(file: string, warn: (message: string) => void): Profiles {
-  if (isOpenToOthers(file))
-    warn(`other users of this host may read the tokens in ${file}: run chmod 600 ${file}`);
   try {
+    if (isOpenToOthers(file))
+      warn(`other users of this host may read the tokens in ${file}: run chmod 600 ${file}`);
     return readProfiles(file);
   } catch (error) {
     warn((error as Error).message);

@@ -7,6 +7,7 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -95,9 +96,13 @@ describe('jobs as another user', function () {
     const other = host.sh('exit 0');
     await ended(other);
     const state = host.stateDir;
+    // As the snapshots plugin makes it.
+    mkdirSync(`${state}/snapshot-cache`, { mode: 0o700 });
+    writeFileSync(`${state}/snapshot-cache/a.tar.gz`, 'x', { mode: 0o600 });
     const attempts = [
       `cat ${state}/agent/agent.json`,
       `cat ${state}/secret`,
+      `cat ${state}/snapshot-cache/a.tar.gz`,
       `ls ${state}`,
       `ls ${state}/jobs`,
       'cat ../plan.json',

@@ -38,7 +38,9 @@ export async function expectResult({
 export async function findResultFlaw(expected: ExpectedResult, jobsOwn: string): Promise<string | null> {
   const file = expected.path;
   try {
-    // Non-blocking, as the file may be a pipe without a writer.
+    // To open a device can have an effect of its own, such as a watchdog's.
+    if (!(await stat(file)).isFile()) return `${file} is not a file`;
+    // Non-blocking, as the job may put a pipe without a writer in its place.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return await findFileFlaw(handle, expected, jobsOwn);
