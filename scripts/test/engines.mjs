@@ -17,6 +17,20 @@ export const ENGINES = [
   },
   { name: 'postgresql', packages: ['postgresql'], find: findPostgres },
   { name: 'strace', env: 'SVC_TEST_STRACE', packages: ['strace'], find: findStrace },
+  {
+    name: 'network namespaces',
+    env: 'SVC_TEST_NETNS',
+    packages: ['iproute2'],
+    find: findNetworkNamespaces,
+  },
+  { name: 'caddy', env: 'SVC_TEST_CADDY', packages: ['caddy'], find: async () => onPath('caddy') },
+  { name: 'nginx', env: 'SVC_TEST_NGINX', packages: ['nginx-light'], find: async () => onPath('nginx') },
+  {
+    name: 'systemd-analyze',
+    env: 'SVC_TEST_SYSTEMD_ANALYZE',
+    packages: ['systemd'],
+    find: async () => onPath('systemd-analyze'),
+  },
   { name: 'pytorch', env: 'SVC_TEST_TORCH_PYTHON', packages: ['python3-torch'], find: findTorchPython },
 ];
 
@@ -66,6 +80,16 @@ async function findPostgres() {
 async function findStrace() {
   const strace = onPath('strace');
   return strace && (await run(strace, ['-f', '-qq', '-e', 'trace=fsync', 'true'])).code === 0 ? strace : null;
+}
+
+/** The program that makes them, where this process may: as root, and not in every container. */
+async function findNetworkNamespaces() {
+  const ip = onPath('ip');
+  const name = `svc-try-${process.pid}`;
+  if (!ip || (await run(ip, ['netns', 'add', name])).code !== 0) return null;
+  const canEnter = (await run(ip, ['netns', 'exec', name, 'true'])).code === 0;
+  await run(ip, ['netns', 'delete', name]);
+  return canEnter ? ip : null;
 }
 
 /** Any python3 that can import torch; Debian's package serves /usr/bin/python3. */

@@ -2,16 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-type Engine = 'chromium' | 'python' | 'strace' | 'torch';
+type Engine = 'caddy' | 'chromium' | 'netns' | 'nginx' | 'python' | 'strace' | 'systemd' | 'torch';
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
+  caddy: { variable: 'SVC_TEST_CADDY', find: () => onPath('caddy') },
   chromium: { variable: 'SVC_TEST_CHROMIUM', find: () => onPath('chromium') ?? onPath('google-chrome') },
+  netns: {
+    variable: 'SVC_TEST_NETNS',
+    find: () => [onPath('ip')].find((ip) => ip !== null && canIsolate(ip)) ?? null,
+  },
+  nginx: { variable: 'SVC_TEST_NGINX', find: () => onPath('nginx') },
   python: { variable: 'SVC_TEST_PYTHON', find: () => onPath('python3') },
   strace: {
     variable: 'SVC_TEST_STRACE',
     find: () => [onPath('strace')].find((strace) => strace !== null && canTrace(strace)) ?? null,
   },
+  systemd: { variable: 'SVC_TEST_SYSTEMD_ANALYZE', find: () => onPath('systemd-analyze') },
   torch: {
     variable: 'SVC_TEST_TORCH_PYTHON',
     find: () =>
@@ -35,6 +42,16 @@ function onPath(program: string): string | null {
 
 function canImportTorch(python: string): boolean {
   return succeeds(python, ['-c', 'import torch']);
+}
+
+/** Whether this process may make a network of its own, and give a process to it. */
+function canIsolate(ip: string): boolean {
+  const name = `svc-try-${process.pid}`;
+  return (
+    succeeds(ip, ['netns', 'add', name]) &&
+    succeeds(ip, ['netns', 'exec', name, 'true']) &&
+    succeeds(ip, ['netns', 'delete', name])
+  );
 }
 
 function canTrace(strace: string): boolean {

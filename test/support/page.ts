@@ -59,7 +59,7 @@ export function readMentions(page: string): string[] {
 
 /** What stands before a comment, a pipe or a redirection. */
 function withoutRest(line: string): string {
-  return line.replace(/ +(?:#|\||>|&&).*$/, '').trim();
+  return line.replace(/ +(?:#|\||<|>|&&).*$/, '').trim();
 }
 
 /** The words of a command, as a shell splits it where nothing is expanded. */
