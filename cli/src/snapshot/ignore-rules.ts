@@ -34,7 +34,7 @@ export class IgnoreRules {
   }
 
   static ofRoot(root: string): IgnoreRules {
-    return new IgnoreRules(new IgnoreRules(null, '', USUAL), '', readRules(root));
+    return new IgnoreRules(null, '', [...USUAL, ...readRules(root)]);
   }
 
   /** `directory` is relative to the root. */

@@ -1,5 +1,4 @@
 import { lstatSync, readdirSync, readlinkSync, type Dirent, type Stats } from 'node:fs';
-import path from 'node:path';
 import { Failure } from '../failure.js';
 import { IgnoreRules } from './ignore-rules.js';
 
@@ -32,7 +31,7 @@ export function readSourceTree(root: string): SourceTree {
   const files: SourceFile[] = [];
   const leftOut: string[] = [];
   const visit = (directory: string, above: IgnoreRules): void => {
-    for (const entry of list(path.join(root, directory))) {
+    for (const entry of list(`${root}/${directory}`)) {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
       const shown = entry.isDirectory() ? `${name}/` : name;
       const verdict = above.judge(shown);
@@ -59,7 +58,7 @@ function isOfSource(entry: Dirent): boolean {
 }
 
 function toFile(root: string, name: string, isWanted: boolean): SourceFile {
-  const file = path.join(root, name);
+  const file = `${root}/${name}`;
   const stats = lstatSync(file);
   const target = stats.isSymbolicLink() ? readlinkSync(file) : '';
   const changedAt = Math.max(stats.ctimeMs, stats.mtimeMs);
