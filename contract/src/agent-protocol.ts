@@ -23,7 +23,8 @@ import { RunnerProbe, SlotSpec, SystemFacts } from './records/node.js';
  *    agent. The server takes it only when `from` is its high-water mark, and answers every frame with `logs_ack`, its
  *    mark; the agent goes on from there. So nothing is kept on the agent but the file itself. Where the agent has given the
  *    beginning of a file up, a frame without lines covers what is missing and says how many lines that is: all that
- *    stood there, less those before the mark.
+ *    stood there, less those before the mark. A `partial` frame shows a line that has no end yet: it is a view, is never stored,
+ *    and has no answer. The next `logs` frame of its stream ends it.
  * 5. What a training could not report itself lies in spool files of its attempt (spool-record.ts). A `spool` frame covers
  *    whole lines of one file. The server answers each with `spool_ack`: the offset before which every line is committed or
  *    refused for good. In place of a line that is too long to be a record the agent sends an empty one. The records are idempotent
@@ -101,7 +102,7 @@ export const Accepted = strict({ type: Type.Literal('accepted'), ...AttemptKey }
 export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptReport.properties });
 
 /**
- * `ts` is when the agent read the lines, or gave them up. `end`: the stream's file is complete and `to` is its last byte.
+ * `ts` is when the agent saw the lines in the file, or gave them up. `end`: the stream's file is complete and `to` is its last byte.
  * A line of more than MAX_LINE_BYTES is split by the agent, so that none has more characters than that.
  */
 export const LogsFrame = strict({
@@ -117,6 +118,19 @@ export const LogsFrame = strict({
   end: Type.Boolean(),
 });
 export type LogsFrame = Static<typeof LogsFrame>;
+
+/**
+ * The last state of a line that has no end yet; an empty text: there is none any more. Sent at most once a second for each stream, and only
+ * while the agent has sent everything before it.
+ */
+export const PartialFrame = strict({
+  type: Type.Literal('partial'),
+  ...AttemptKey,
+  stream: LogStream,
+  ts: Timestamp,
+  text: Type.String({ maxLength: MAX_LINE_BYTES }),
+});
+export type PartialFrame = Static<typeof PartialFrame>;
 
 /** Lines of one spool file from the byte `from` on; `to` is the byte behind a line and its newline. */
 export const SpoolFrame = strict({
@@ -153,6 +167,7 @@ export const AgentFrame = Type.Union([
   Accepted,
   AttemptFrame,
   LogsFrame,
+  PartialFrame,
   SpoolFrame,
   ChannelFrame,
   NodeMetricsFrame,

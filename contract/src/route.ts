@@ -38,6 +38,8 @@ export interface RouteSpec<
   /** `sse`: text/event-stream whose data lines have the `event` schema. `download`: a streamed file. */
   readonly stream?: 'sse' | 'download';
   readonly event?: TSchema;
+  /** `sse`: of the events that have a name (`event:`). A client ignores those that it does not know. */
+  readonly namedEvents?: Readonly<Record<string, TSchema>>;
 }
 
 export type QueryOf<R> = R extends { query: infer Q extends TObject } ? Static<Q> : Record<string, never>;

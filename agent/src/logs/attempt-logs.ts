@@ -125,18 +125,20 @@ export class AttemptLogs {
   #begin(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    const heads = retry(() => ensureLogHeads(this.dir), {
+    const begun = retry(() => this.#beginStreams(), {
       isWanted: () => !this.#isClosed,
       onFailure: (error) =>
         this.#channel.log.error('a log cannot be shipped yet', { dir: this.dir, reason: toReason(error) }),
     });
-    void heads.then(
-      (known) => {
-        this.#hasBegun = true;
-        for (const name of LOG_STREAMS) this.#streams[name].begin(known[name]);
-      },
+    void begun.then(
+      () => (this.#hasBegun = true),
       () => {},
     );
+  }
+
+  async #beginStreams(): Promise<void> {
+    const heads = await ensureLogHeads(this.dir);
+    for (const name of LOG_STREAMS) await this.#streams[name].begin(heads[name]);
   }
 
   /** null when the system has no watch left: then polling alone must be quick enough. */

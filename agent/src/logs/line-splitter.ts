@@ -1,4 +1,5 @@
 import { MAX_LINE_BYTES } from '@svc/contract/protocol';
+import { StringDecoder } from 'node:string_decoder';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -43,6 +44,11 @@ export class LineSplitter {
   /** Starting afresh at this offset gives the lines that follow: there the line that is not complete starts. */
   get restart(): number {
     return this.#restart;
+  }
+
+  /** The line that is not complete yet, as it is now; without a character that is not complete either. */
+  get partialText(): string {
+    return new StringDecoder('utf8').write(this.#text);
   }
 
   /** The lines that these bytes complete. The chunk may be reused afterwards. */

@@ -1,4 +1,4 @@
-import type { LogsFrame } from '@svc/contract';
+import type { LogsFrame, PartialFrame } from '@svc/contract';
 import type { AgentLog } from '../core/log.js';
 import { Pace } from '../core/pace.js';
 import type { Clock } from '../core/runner.js';
@@ -7,14 +7,14 @@ const READ_BYTES = 256 * 1024;
 
 /** The socket as logs see it. */
 export interface LogSocket {
-  send(frame: LogsFrame): void;
+  send(frame: LogsFrame | PartialFrame): void;
   /** Resolves when the socket has room for a frame, or is gone. */
   room(): Promise<void>;
 }
 
 /** What all streams of an agent share, so that its memory does not grow with their number. */
 export interface LogChannel {
-  send(frame: LogsFrame): void;
+  send(frame: LogsFrame | PartialFrame): void;
   /** Runs the tasks one at a time, each with the one read buffer, once the socket has room. */
   inTurn<T>(task: (buffer: Buffer) => Promise<T>): Promise<T>;
   /** Of what was there before the connection. */

@@ -5,6 +5,13 @@ import { isMissing } from '../core/durable-file.js';
 const FIRST_BYTES = 256;
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
+/** How far a file has grown, and when it last did. */
+interface FileSize {
+  readonly size: number;
+  /** In ms since the epoch. */
+  readonly mtimeMs: number;
+}
+
 /** What one read found. Positions are those of the file. */
 export interface FileRead {
   readonly position: number;
@@ -24,9 +31,10 @@ export class LogFile {
 
   constructor(readonly path: string) {}
 
-  async sizeBytes(): Promise<number> {
+  /** null: it is not there yet. */
+  async stat(): Promise<FileSize | null> {
     const file = await this.#open();
-    return (await file?.stat())?.size ?? 0;
+    return file === null ? null : file.stat();
   }
 
   /** Must hold: the beginning is looked at after the read, so that what was read before the file was emptied is known as such. */

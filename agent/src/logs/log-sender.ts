@@ -2,6 +2,7 @@ import type { AttemptKey, LogPosition, LogStream as StreamName, LogsFrame } from
 import type { Lines } from './line-splitter.js';
 import type { LogChannel } from './log-channel.js';
 import type { Place } from './log-head.js';
+import { PartialLine } from './partial-line.js';
 
 const MAX_FRAME_LINES = 5000;
 /** So much may be sent without an answer. */
@@ -21,6 +22,7 @@ export class LogSender {
   readonly #key: AttemptKey;
   readonly #stream: StreamName;
   readonly #channel: Pick<LogChannel, 'send' | 'clock'>;
+  readonly #partial = new PartialLine((text) => this.#sendPartial(text));
 
   /** Resolves when everything up to the end was sent once. */
   readonly sent: Promise<void>;
@@ -71,6 +73,7 @@ export class LogSender {
   /** What follows is sent from there on. */
   resume(position: ServerPosition): void {
     this.#state = 'sending';
+    this.#partial.forget();
     this.#inFlight.length = 0;
     this.#position = position;
     this.#ackedTo = position.offset;
@@ -78,6 +81,7 @@ export class LogSender {
 
   pause(): void {
     if (this.isOnline) this.#state = 'offline';
+    this.#partial.forget();
     this.#inFlight.length = 0;
   }
 
@@ -92,11 +96,17 @@ export class LogSender {
     return this.#state === 'rewinding';
   }
 
-  sendLines({ texts, ends }: Lines): void {
+  /** `ts`: when they were seen. */
+  sendLines({ texts, ends }: Lines, ts: number): void {
     for (let first = 0; first < texts.length; first += MAX_FRAME_LINES) {
       const behind = Math.min(first + MAX_FRAME_LINES, texts.length);
-      this.#send({ lines: texts.slice(first, behind), to: ends[behind - 1] as number });
+      this.#send({ lines: texts.slice(first, behind), to: ends[behind - 1] as number, ts });
     }
+  }
+
+  /** The line that has no end yet, behind everything that was sent; empty: there is none. */
+  showPartial(text: string): void {
+    if (this.isSending) this.#partial.show(text);
   }
 
   /** In place of lines that are gone. */
@@ -105,22 +115,29 @@ export class LogSender {
     this.#send({ lines: said, to, ts: at, dropped });
   }
 
-  sendEnd(lines: string[], to: number): void {
-    this.#send({ lines, to, end: true });
+  sendEnd(lines: string[], to: number, ts: number): void {
+    this.#send({ lines, to, ts, end: true });
     this.#state = 'endSent';
     this.#resolveSent();
   }
 
-  #send(given: Pick<LogsFrame, 'lines' | 'to'> & Partial<LogsFrame>): void {
+  #send(given: Pick<LogsFrame, 'lines' | 'to' | 'ts'> & Partial<LogsFrame>): void {
     const { job_id, attempt } = this.#key;
     const { offset, lines } = this.#position;
     const frame: LogsFrame = {
       ...{ type: 'logs', job_id, attempt, stream: this.#stream, from: offset },
-      ...{ ts: this.#channel.clock.now(), dropped: 0, end: false },
+      ...{ dropped: 0, end: false },
       ...given,
     };
     this.#channel.send(frame);
+    this.#partial.forget();
     this.#inFlight.push(frame.to);
     this.#position = { offset: frame.to, lines: lines + frame.lines.length + frame.dropped };
+  }
+
+  #sendPartial(text: string): void {
+    const { job_id, attempt } = this.#key;
+    const about = { job_id, attempt, stream: this.#stream, ts: this.#channel.clock.now() };
+    this.#channel.send({ type: 'partial', ...about, text });
   }
 }

@@ -6,7 +6,6 @@ import { unlessMissing } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import type { Clock } from '../core/runner.js';
 import type { AttemptLogs } from './attempt-logs.js';
-import { LogAges } from './log-ages.js';
 import { findLogHead, type LogHead, type Place } from './log-head.js';
 import type { LogShipper } from './log-shipper.js';
 import type { LogStream } from './log-stream.js';
@@ -19,6 +18,8 @@ const LOOK_MS = 1000;
 const LOOK_NEAR_FULL_MS = 200;
 /** What is worth a write and a program to give back. */
 const BITE_BYTES = MIB;
+/** Into about so many the lines of a file are divided by age, whatever is known of it: each that is given up costs a write and a program. */
+const AGES = 64;
 /** Room on the disk below which what the server has is given back; on a small one the twentieth part. */
 const LOW_DISK_BYTES = 64 * MIB;
 
@@ -37,7 +38,6 @@ interface Entry {
   readonly stream: LogStream;
   /** Where its file stands in the log; offsets and sizes here are those of the log. */
   readonly start: Place;
-  readonly ages: LogAges;
   sizeBytes: number;
   heldBytes: number;
   /** What has been given back to the disk in this agent's life. */
@@ -121,7 +121,7 @@ export class LogSpool {
 
   async #measure(): Promise<void> {
     const before = this.#entries;
-    const now = performance.now();
+    const now = this.#options.clock.now();
     this.#entries = new Map();
     for (const logs of this.#options.logs.managed.filter(({ hasBegun }) => hasBegun)) {
       for (const name of LOG_STREAMS) {
@@ -136,14 +136,14 @@ export class LogSpool {
   }
 
   async #measureFile(entry: Entry, now: number): Promise<void> {
-    const { stream, start, ages } = entry;
+    const { stream, start } = entry;
     const file = await stat(stream.path).catch(unlessMissing);
     if (file === null) return;
     const sizeBytes = start.to + file.size;
     entry.heldBytes = toHeldBytes(file);
     if (sizeBytes < entry.sizeBytes) await stream.startAnew();
     entry.sizeBytes = sizeBytes;
-    ages.note(sizeBytes, now);
+    if (stream.head.start === start) stream.noteSize(file.size, now);
   }
 
   async #isDiskLow(): Promise<boolean> {
@@ -184,7 +184,7 @@ export class LogSpool {
   /** The oldest bytes that are kept; of the same age, those of the file that has the most. */
   #oldest(stuck: ReadonlySet<Entry>): { entry: Entry; to: number } | null {
     const candidates = [...this.#entries.values()].flatMap((entry) => {
-      const slice = stuck.has(entry) ? null : entry.ages.sliceAt(entry.stream.head.to);
+      const slice = stuck.has(entry) ? null : entry.stream.ages.partAt(entry.stream.head.to, AGES);
       return slice === null ? [] : [{ entry, ...slice }];
     });
     const keptBytes = ({ sizeBytes, stream }: Entry) => sizeBytes - stream.head.to;
@@ -246,5 +246,5 @@ function toEntry(logs: AttemptLogs, name: StreamName): Entry {
   const stream = logs.streams[name];
   const { start } = stream.head;
   const sizes = { sizeBytes: start.to, heldBytes: 0, punchedTo: start.to };
-  return { logs, name, stream, start, ages: new LogAges(), ...sizes };
+  return { logs, name, stream, start, ...sizes };
 }

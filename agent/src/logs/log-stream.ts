@@ -1,6 +1,8 @@
 import type { AttemptKey, LogStream as StreamName } from '@svc/contract';
 import { toReason } from '../core/log.js';
 import type { LogChannel } from './log-channel.js';
+import type { Lines } from './line-splitter.js';
+import type { LogAges, Slice } from './log-ages.js';
 import type { LogHead, Place } from './log-head.js';
 import { LogPump } from './log-pump.js';
 import { LogReader, type LogRead } from './log-reader.js';
@@ -29,7 +31,7 @@ export class LogStream {
     this.#name = name;
     this.#channel = channel;
     this.#changeHead = changeHead;
-    this.#reader = new LogReader(path, channel.replayPace);
+    this.#reader = new LogReader(path, channel.replayPace, channel.clock);
     this.#sender = new LogSender(key, name, channel);
     this.#pump = new LogPump(
       () => this.#ship(),
@@ -60,12 +62,24 @@ export class LogStream {
     return this.#reader.head;
   }
 
+  /** When what the server does not have was written. */
+  get ages(): LogAges {
+    return this.#reader.ages;
+  }
+
+  /** A look has found the file to have that size: about once a second, also without a connection. */
+  noteSize(sizeBytes: number, at: number): void {
+    this.#reader.noteSize(sizeBytes, at);
+  }
+
   get isFinal(): boolean {
     return this.#isFinal;
   }
 
   /** The file, once it is there, is this stream's own. */
-  begin(head: LogHead): void {
+  async begin(head: LogHead): Promise<void> {
+    this.#reader.head = head;
+    await this.#reader.lookAtStart();
     this.#hasBegun = true;
     this.raiseHead(head);
   }
@@ -94,6 +108,7 @@ export class LogStream {
   /** A connection stands; the server has everything before that. */
   resume(position: ServerPosition): void {
     this.#sender.resume(position);
+    this.ages.forget(position.offset);
     this.#reader.rewindTo(position.offset);
     this.wake();
   }
@@ -105,8 +120,9 @@ export class LogStream {
 
   /** The server's answer to the oldest frame that it has not answered yet. */
   ack(position: ServerPosition): void {
-    if (this.#sender.ack(position)) this.resume(position);
-    else this.wake();
+    if (this.#sender.ack(position)) return this.resume(position);
+    this.ages.forget(this.ackedTo);
+    this.wake();
   }
 
   /** Nobody writes to the file any more. */
@@ -148,10 +164,32 @@ export class LogStream {
     if (this.#sender.position.offset < this.head.to) this.#sendHead();
     const isFinal = this.#isFinal;
     const { found, lines } = await this.#reader.read(buffer);
-    this.#sender.sendLines(lines);
-    if (found === 'nothing' && isFinal)
-      this.#sender.sendEnd(this.#reader.takePartialLine().texts, this.#reader.position);
+    this.#sendLines(lines);
+    if (found !== 'nothing') return found;
+    if (isFinal) this.#sendEnd();
+    else this.#sender.showPartial(this.#reader.partialText);
     return found;
+  }
+
+  /** Lines of one age go together. */
+  #sendLines({ texts, ends }: Lines): void {
+    for (let first = 0; first < texts.length;) {
+      const age = this.#ageOf(ends[first] as number);
+      let behind = first + 1;
+      while (behind < ends.length && (ends[behind] as number) <= age.to) behind += 1;
+      this.#sender.sendLines({ texts: texts.slice(first, behind), ends: ends.slice(first, behind) }, age.at);
+      first = behind;
+    }
+  }
+
+  #sendEnd(): void {
+    const { position } = this.#reader;
+    this.#sender.sendEnd(this.#reader.takePartialLine().texts, position, this.#ageOf(position).at);
+  }
+
+  /** When the line that ends there was seen. What no look has seen yet is seen now. */
+  #ageOf(end: number): Slice {
+    return this.ages.sliceAt(end - 1) ?? { at: this.#channel.clock.now(), to: Infinity };
   }
 
   /** What the server has not got of the lines that are gone. */
@@ -165,7 +203,7 @@ export class LogStream {
   /** Behind everything that was sent, cut off or read; the line that says it has a byte of its own. */
   #toNewStart(before: LogHead): LogHead {
     if (this.#sender.isSending && this.#sender.position.offset >= before.to)
-      this.#sender.sendLines(this.#reader.takePartialLine());
+      this.#sendLines(this.#reader.takePartialLine());
     const { offset, lines } = this.#sender.position;
     const start: Place = {
       to: Math.max(offset, before.to) + 1,

@@ -11,3 +11,7 @@ export const LogLine = strict(
   { $id: 'LogLine' },
 );
 export type LogLine = Static<typeof LogLine>;
+
+/** A line that has no end yet, as it is at the moment; an empty text: there is none any more. */
+export const PartialLine = strict({ stream: LogStream, text: Type.String() }, { $id: 'PartialLine' });
+export type PartialLine = Static<typeof PartialLine>;

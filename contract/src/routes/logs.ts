@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Timestamp, route, strict } from '../route.js';
-import { LogLine, LogStream } from '../records/log.js';
+import { LogLine, LogStream, PartialLine } from '../records/log.js';
 
 /** As both databases hold it. */
 const attempt = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
@@ -27,6 +27,13 @@ export const tailLogs = route({
         attempt: Type.Integer(),
         lines: Type.Array(LogLine),
         dropped: Type.Integer(),
+        partial: Type.Optional(
+          Type.Array(strict({ ...PartialLine.properties, ts: Timestamp }), {
+            maxItems: 2,
+            description:
+              'Lines that have no end yet, such as a progress bar, as they are at the moment: at most one of each stream. They are not stored, and are not searched. Left out: there is none.',
+          }),
+        ),
         truncated: Type.Optional(
           Type.Literal(true, {
             description:
@@ -44,7 +51,8 @@ export const streamLogs = route({
   method: 'GET',
   path: '/jobs/{job_id}/logs/stream',
   scope: 'read',
-  summary: 'Live lines after a recent tail; the id is the seq, `event: end` when the attempt is over.',
+  summary:
+    'Live lines after a recent tail; the id is the seq, `event: end` when the attempt is over. `event: partial` shows a line that has no end yet, such as a progress bar, at most once a second for each stream and without an id; its text is empty when there is none any more, and the finished line follows under its seq.',
   query: strict({
     stream: Type.Optional(LogStream),
     tail: Type.Optional(Type.Integer({ minimum: 0, maximum: 2000, default: 200 })),
@@ -52,6 +60,7 @@ export const streamLogs = route({
   }),
   stream: 'sse',
   event: LogLine,
+  namedEvents: { partial: PartialLine },
 });
 
 export const downloadLogs = route({

@@ -3,6 +3,8 @@ import type { PluginContext, SseStream } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import { AttemptEnd } from './attempt-end.js';
 import { cursorBefore, type AttemptLog, type Cursor, type Page } from './attempt-log.js';
+import type { PartialLines } from './partial-lines.js';
+import { PartialView } from './partial-view.js';
 
 /** The limits of what is handed to the stream at once: it closes a client with too much unsent data, except for a single line. */
 const MAX_LINES_IN_FLIGHT = 16;
@@ -17,6 +19,12 @@ export interface FollowQuery {
   readonly tail: number;
 }
 
+/** A log, and where its lines without an end are. */
+export interface FollowedLog {
+  readonly log: AttemptLog;
+  readonly partials: PartialLines;
+}
+
 type FollowContext = Pick<PluginContext, 'db' | 'clock'>;
 
 /**
@@ -26,24 +34,27 @@ type FollowContext = Pick<PluginContext, 'db' | 'clock'>;
 export async function followLog(
   ctx: FollowContext,
   jobs: Jobs,
-  log: AttemptLog,
+  { log, partials }: FollowedLog,
   query: FollowQuery,
   stream: SseStream,
 ): Promise<void> {
   const wake = () => log.wake();
   stream.signal.addEventListener('abort', wake);
   const end = new AttemptEnd(ctx, jobs, log);
+  const view = new PartialView(ctx, partials, log, query.stream);
   let cursor = await start(log, query, stream);
   while (!stream.signal.aborted) {
     const { seen } = log;
     const page = await log.page(cursor);
     cursor = page.next;
     await send(page, query, stream);
+    view.linesSent(page.lines);
     if (page.lines.length > 0) continue;
+    const partialMs = await view.send(stream);
     const waitMs = await end.waitMs();
     if (log.seen !== seen) continue;
     if (waitMs === 0) return stream.end();
-    const timer = ctx.clock.setTimeout(wake, waitMs);
+    const timer = ctx.clock.setTimeout(wake, Math.min(waitMs, partialMs));
     await log.changed(seen);
     timer.clear();
   }

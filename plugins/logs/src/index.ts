@@ -1,12 +1,14 @@
+import { isTerminal } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
-import { frameReceived, helloReceived, nodesRef } from '@svc/plugin-nodes';
+import { frameReceived, helloReceived, nodeChanged, nodesRef } from '@svc/plugin-nodes';
 import { join } from 'node:path';
 import { AttemptNodes } from './attempt-nodes.js';
 import { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import { LogIntake } from './intake.js';
 import { LogStore } from './log-store.js';
+import { PartialLines } from './partial-lines.js';
 import { RetryingLogStore } from './retrying-log-store.js';
 import { addRoutes } from './routes.js';
 
@@ -21,15 +23,20 @@ export const logs = definePlugin({
     const store = new LogStore(join(ctx.config.dataDir, 'logs'));
     const compressor = new Compressor(ctx, store);
     const attemptNodes = new AttemptNodes(ctx, jobs);
-    const intake = new LogIntake(ctx, new RetryingLogStore(ctx, store), attemptNodes, nodes, compressor);
+    const partials = new PartialLines(nodes, (key) => store.wake(key));
+    const retrying = new RetryingLogStore(ctx, store);
+    const intake = new LogIntake(ctx, retrying, attemptNodes, nodes, compressor, partials);
     ctx.declare(linesAppended);
     ctx.tap(frameReceived.logs, (frame, from) => intake.frame(frame, from));
+    ctx.tap(frameReceived.partial, (frame, from) => intake.partial(frame, from));
     ctx.tap(helloReceived, (context) => intake.hello(context));
     ctx.tap(jobChanged, ({ after }) => {
       attemptNodes.jobChanged(after.id);
       store.jobChanged(after.id);
+      if (isTerminal(after.status)) partials.jobEnded(after.id);
     });
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, jobs));
+    ctx.tap(nodeChanged, () => partials.nodeChanged());
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, { ctx, store, partials, jobs }));
     ctx.listening(() => void compressor.enqueueUncompressed());
     ctx.onClose(async () => {
       await compressor.settled();

@@ -1,4 +1,11 @@
-import { toId, type AttemptKey, type LogPosition, type LogsFrame, type LogStream } from '@svc/contract';
+import {
+  toId,
+  type AttemptKey,
+  type LogPosition,
+  type LogsFrame,
+  type LogStream,
+  type PartialFrame,
+} from '@svc/contract';
 import { yieldIfSliceOver, type PluginContext } from '@svc/kernel';
 import type { AgentNode, HelloContext, Nodes, WelcomePart } from '@svc/plugin-nodes';
 import type { AttemptLog } from './attempt-log.js';
@@ -6,6 +13,7 @@ import type { AttemptNodes } from './attempt-nodes.js';
 import type { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
+import type { PartialLines } from './partial-lines.js';
 import type { RetryingLogStore } from './retrying-log-store.js';
 
 /** A frame that could not be stored is answered after this delay, which limits how often the agent retries. */
@@ -26,6 +34,7 @@ export class LogIntake {
     private readonly attemptNodes: AttemptNodes,
     private readonly nodes: Nodes,
     private readonly compressor: Compressor,
+    private readonly partials: PartialLines,
   ) {}
 
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
@@ -33,12 +42,19 @@ export class LogIntake {
     const key = await this.#ownKey(frame, from);
     // The lines belong to no attempt of this node: acknowledge them, so that the agent drops them.
     if (!key) return this.#ack(from, { ...toKey(frame), stream: frame.stream, offset: frame.to, lines: 0 });
+    this.partials.end(key, frame.stream);
     const take = async (log: AttemptLog) => {
       if (!(await this.#append(log, frame))) return this.#later(() => answer(log));
       // Not awaited: frames that arrive during the sync are written in the meantime and share the next sync.
       void this.logs.with(key, () => this.#answerSynced(log, answer));
     };
     await this.logs.with(key, take, answer);
+  }
+
+  async partial(frame: PartialFrame, from: AgentNode): Promise<void> {
+    const connection = this.nodes.connectionOf(from.id);
+    const key = await this.#ownKey(frame, from);
+    if (key) this.partials.take(key, frame, { nodeId: from.id, connection });
   }
 
   /** Must hold: only what is synced to disk is acknowledged, as the agent deletes what is acknowledged. */

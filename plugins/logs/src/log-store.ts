@@ -48,6 +48,11 @@ export class LogStore {
     for (const { log } of this.#entries.values()) if (log?.jobId === jobId) log.jobChanged();
   }
 
+  /** Readers of the log look again at what is shown of it. */
+  wake({ job_id, attempt }: AttemptKey): void {
+    this.#entries.get(`${job_id}/${attempt}`)?.log?.wake();
+  }
+
   /** Attempts whose file is not compressed. */
   async *uncompressed(): AsyncGenerator<AttemptKey> {
     for (const job_id of await list(this.directory)) {

@@ -2,11 +2,20 @@ import { routes as contract, type AttemptKey, type LogStream } from '@svc/contra
 import { download, fail, ok, sse, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import { Readable } from 'node:stream';
+import type { AttemptLog } from './attempt-log.js';
 import { followLog } from './follow.js';
 import type { LogRecord } from './log-record.js';
 import type { LogStore } from './log-store.js';
+import type { PartialLines } from './partial-lines.js';
 
-export function addRoutes(routes: RouteCollector, ctx: PluginContext, store: LogStore, jobs: Jobs): void {
+interface RouteParts {
+  readonly ctx: PluginContext;
+  readonly store: LogStore;
+  readonly partials: PartialLines;
+  readonly jobs: Jobs;
+}
+
+export function addRoutes(routes: RouteCollector, { ctx, store, partials, jobs }: RouteParts): void {
   /** The attempt asked for, else the job's present one. */
   async function requireAttempt(jobId: string, wanted: number | undefined): Promise<AttemptKey> {
     const job = await jobs.require(ctx.db, jobId);
@@ -16,11 +25,18 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, store: Log
     return { job_id: job.id, attempt };
   }
 
+  /** The lines without an end, which are not searched. */
+  function partialOf(log: AttemptLog, { stream: only, search }: { stream?: LogStream; search?: string }) {
+    const partial = partials.of(log).filter(({ stream }) => !only || stream === only);
+    return partial.length > 0 && search === undefined ? { partial } : {};
+  }
+
   routes.add(contract.tailLogs, async ({ params, query: { attempt: wanted, tail = 200, ...query } }) => {
     const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
     const found = await store.with(job_id, attempt, async (log) => ({
       ...(await log.tail({ ...query, tail })),
       dropped: log.state.dropped,
+      ...partialOf(log, query),
     }));
     return ok({ job_id, attempt, ...found });
   });
@@ -29,7 +45,9 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, store: Log
     async ({ params, query: { attempt: wanted, tail = 200, stream: only } }) => {
       const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
       return sse((stream) =>
-        store.with(job_id, attempt, (log) => followLog(ctx, jobs, log, { stream: only, tail }, stream)),
+        store.with(job_id, attempt, (log) =>
+          followLog(ctx, jobs, { log, partials }, { stream: only, tail }, stream),
+        ),
       );
     },
   );

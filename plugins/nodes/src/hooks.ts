@@ -34,6 +34,7 @@ export const frameReceived = {
   accepted: frame('accepted'),
   attempt: frame('attempt'),
   logs: frame('logs'),
+  partial: frame('partial'),
   node_metrics: frame('node_metrics'),
   spool: frame('spool'),
 } satisfies Record<AgentFrameType, unknown>;

@@ -159,11 +159,18 @@ function toAnswers(spec: RouteSpec, components: Components): Record<string, Json
 }
 
 /** OpenAPI 3.1 cannot describe one message of a stream, hence the extension. */
-function toEventStream({ event }: RouteSpec, components: Components): Json {
+function toEventStream({ event, namedEvents = {} }: RouteSpec, components: Components): Json {
   const description =
     'Server-sent events without end: each `data` line is one JSON value as x-event-schema describes it.';
   const message = event && { 'x-event-schema': components.refer(event) };
-  return { description, content: { 'text/event-stream': { schema: { type: 'string' }, ...message } } };
+  const named = Object.entries(namedEvents).map(
+    ([name, schema]) => [name, components.refer(schema)] as const,
+  );
+  const others = named.length > 0 && { 'x-named-event-schemas': Object.fromEntries(named) };
+  return {
+    description,
+    content: { 'text/event-stream': { schema: { type: 'string' }, ...message, ...others } },
+  };
 }
 
 function toRefusals({ scope, path, body }: RouteSpec): Record<string, Json> {
