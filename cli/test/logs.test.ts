@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { LogLine, LogStream } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { logs } from '@svc/plugin-logs';
 import { expect } from 'chai';
@@ -9,6 +10,7 @@ import { shipper } from '../../plugins/logs/test/support/shipper.js';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 
 const SOURCE = fileURLToPath(new URL('./fixtures/svc.ts', import.meta.url));
+const NODE_ARGS = ['--import=tsx', '--conditions=svc-source', SOURCE];
 /** Ends the program of a test that failed. */
 const LONGEST_MS = 25_000;
 
@@ -48,16 +50,108 @@ describe('svc logs -f', () => {
     expect(svc.stdout()).to.equal('1: one\n1: two\n1: three\n');
     expect(svc.stderr()).to.match(/^the log stream was lost .*; reconnecting\n$/);
   });
+
+  describe('with a line that has no end yet', () => {
+    const ERASE = '\r\u001b[K';
+    let id: string;
+    let agent: Awaited<ReturnType<typeof rig.agent>>;
+    let ship: ReturnType<typeof shipper>;
+    beforeEach(async () => {
+      agent = await rig.agent();
+      ({ id } = await rig.submit({ node_selector: { node: agent.nodeId } }));
+      await agent.startJob(id);
+      await rig.reach(id, 'RUNNING');
+      ship = shipper(agent, id);
+      await ship.lines('stdout', ['first']);
+    });
+
+    const follow = () => ['logs', id, '-f', '--url', rig.kernel.url, '--token', rig.tokens.read];
+    const show = (text: string, stream: LogStream = 'stdout') =>
+      agent.send({ type: 'partial', job_id: id, attempt: 1, stream, ts: Date.now(), text });
+    async function endJob(): Promise<void> {
+      await ship.end();
+      agent.end(id, { kind: 'exited', code: 0 });
+    }
+
+    it('replaces it in place on a terminal, without wrapping, and writes the finished line once', async () => {
+      const svc = startInTerminal(...follow());
+      await until(() => svc.stdout().includes('first\r\n'));
+      show(' 10%|\u001b[32m#\u001b[0m\u001b[A');
+      await until(() => svc.stdout().endsWith(' 10%|#'));
+      show(`20%|${'#'.repeat(80)}`);
+      await until(() => svc.stdout().endsWith(`${ERASE}20%|${'#'.repeat(19)}`));
+      await ship.lines('stderr', ['a warning']);
+      await until(() => svc.stdout().endsWith(`${ERASE}a warning\r\n20%|${'#'.repeat(19)}`));
+      await ship.lines('stdout', ['100%|done']);
+      await endJob();
+      expect(await svc.ended).to.equal(0);
+      expect(svc.stdout().endsWith(`${ERASE}100%|done\r\n`), JSON.stringify(svc.stdout())).to.equal(true);
+    });
+
+    it('leaves an empty row when the connection of the agent is cut', async () => {
+      const svc = startInTerminal(...follow());
+      await until(() => svc.stdout().includes('first\r\n'));
+      show('Password: ');
+      await until(() => svc.stdout().endsWith('Password: '));
+      agent.cut();
+      await until(() => svc.stdout().endsWith(`Password: ${ERASE}`));
+      await svc.stop();
+    });
+
+    for (const more of [[], ['--json']])
+      it(`does not write it into a pipe${more.map((word) => ` with ${word}`)}`, async () => {
+        const svc = startSvc(...follow(), ...more);
+        await until(() => svc.stdout().includes('first'));
+        const other = await rig.kernel.sse(`/jobs/${id}/logs/stream`, { token: rig.tokens.read });
+        show('half');
+        await until(async () => (await other.take()).event === 'partial');
+        await other.close();
+        await ship.lines('stdout', ['half and whole']);
+        await endJob();
+        expect(await svc.ended).to.equal(0);
+        const lines = svc.stdout().trimEnd().split('\n');
+        const texts = more.length > 0 ? lines.map((text) => (JSON.parse(text) as LogLine).text) : lines;
+        expect(texts).to.deep.equal(['first', 'half and whole']);
+      });
+
+    it('is the last line of the tail on a terminal', async () => {
+      show('Continue? \u001b[1m');
+      await until(async () => (await rig.get(`/jobs/${id}/logs`)).body.partial);
+      const [, , , ...rest] = follow();
+      const shown = startInTerminal('logs', id, ...rest);
+      expect(await shown.ended).to.equal(0);
+      expect(shown.stdout()).to.equal('first\r\nContinue? \r\n');
+      const kept = startSvc('logs', id, '--tail', '5', ...rest);
+      expect(await kept.ended).to.equal(0);
+      expect(kept.stdout()).to.equal('first\n');
+    });
+  });
 });
 
+/** A terminal of 24 columns: `script` writes what it shows to stdout. */
+function startInTerminal(...args: string[]) {
+  const command = [process.execPath, ...NODE_ARGS, ...args].map((word) => `'${word}'`).join(' ');
+  const program = spawn('script', ['-qfec', `stty cols 24; exec ${command}`, '/dev/null'], {
+    timeout: LONGEST_MS,
+    env: { ...process.env, TERM: 'xterm' },
+  });
+  return watchProgram(program);
+}
+
 function startSvc(...args: string[]) {
-  const nodeArgs = ['--import=tsx', '--conditions=svc-source', SOURCE];
-  const program = spawn(process.execPath, [...nodeArgs, ...args], { timeout: LONGEST_MS });
+  return watchProgram(spawn(process.execPath, [...NODE_ARGS, ...args], { timeout: LONGEST_MS }));
+}
+
+function watchProgram(program: ChildProcessWithoutNullStreams) {
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     program[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
   const ended = once(program, 'close').then(([status]) => status as unknown);
-  return { ended, stdout: () => written.stdout, stderr: () => written.stderr };
+  const stop = async (): Promise<void> => {
+    program.kill();
+    await ended;
+  };
+  return { ended, stop, stdout: () => written.stdout, stderr: () => written.stderr };
 }
 
 /** What lies between a client and the server, and can be cut. */

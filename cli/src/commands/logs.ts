@@ -1,10 +1,17 @@
 import { ApiError, follow, type Client, type FollowState, type RouteInput } from '@svc/client';
-import { routes, type LogLine } from '@svc/contract';
+import { routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { toSentence } from '../output/api-error.js';
 import { UsageError } from '../failure.js';
+import {
+  drawPartial,
+  erasePartial,
+  forgetPartials,
+  setPartial,
+  toPartialText,
+} from '../output/partial-row.js';
 import { note, print, writeOut } from '../output/print.js';
 import { parseDuration } from '../output/format.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
@@ -63,13 +70,19 @@ async function showLogs(reference: string | undefined, options: LogsOptions): Pr
   const id = await findJob(client, reference);
   const { attempt, status, pending_reason } = await readAttempt(client, id, options.attempt);
   const query = { stream, tail, attempt };
-  if (follow) return followLogs(client, id, { query, write: json ? writeAsJson : writeLine });
+  if (follow) return followLogs(client, id, json ? { query, ...AS_JSON } : { query });
   if (isWhole(options)) return printWhole(client, id, { ...options, attempt });
   const page = await client.call(routes.tailLogs, { params: { job_id: id }, query: { ...query, search } });
-  print(page, json, ({ lines }) => lines.map(({ text }) => text));
+  print(page, json, toTailLines);
   if (page.dropped > 0) note(`${page.dropped} lines are missing because the queue or the spool was full`);
-  if (page.lines.length === 0 && search === undefined && !json)
+  if (page.lines.length === 0 && page.partial === undefined && search === undefined && !json)
     note(`no lines yet: the job is ${status}${pending_reason === null ? '' : ` (${pending_reason})`}`);
+}
+
+/** Lines that have no end yet are for who looks at it now: they are left out where the output is kept. */
+function toTailLines({ lines, partial = [] }: AnswerOf<typeof routes.tailLogs>['body']): string[] {
+  const unfinished = process.stdout.isTTY ? partial : [];
+  return [...lines.map(({ text }) => text), ...unfinished.map(({ text }) => toPartialText(text))];
 }
 
 function refuseConflicts({ follow, search, tail, json, ...options }: LogsOptions): void {
@@ -126,15 +139,27 @@ export interface FollowOptions {
   /** `attempt` is required: a reconnect resumes by line number, and each attempt has its own line numbers. */
   readonly query: RouteInput<typeof routes.streamLogs>['query'] & { readonly attempt: number };
   readonly write?: (line: LogLine) => void;
+  /** Left out: in the last row of the terminal, if there is one. */
+  readonly showPartial?: (partial: PartialLine) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Writes each line as it comes, until the attempt is over or `signal` aborts. */
 export async function followLogs(client: Client, jobId: string, options: FollowOptions): Promise<void> {
-  const { query, write = writeLine, signal } = options;
+  const { query, write = writeLine, showPartial = setPartial, signal } = options;
   const input = { params: { job_id: jobId }, query };
   const stream = follow(client, routes.streamLogs, input, { signal, onState: createOutageReporter() });
-  for await (const events of stream) for (const { data } of events) write(JSON.parse(data) as LogLine);
+  try {
+    for await (const events of stream) {
+      for (const { event, data } of events) {
+        if (event === 'message') write(JSON.parse(data) as LogLine);
+        if (event === 'partial') showPartial(JSON.parse(data) as PartialLine);
+      }
+      drawPartial();
+    }
+  } finally {
+    forgetPartials();
+  }
 }
 
 /** Prints once for each outage why the stream was lost. */
@@ -142,6 +167,7 @@ function createOutageReporter(): (state: FollowState, error?: unknown) => void {
   let isReported = false;
   return (state, error) => {
     if (state === 'live') isReported = false;
+    if (state === 'waiting') forgetPartials();
     if (state !== 'waiting' || error === undefined || isReported) return;
     isReported = true;
     const reason = error instanceof ApiError ? toSentence(error) : (error as Error).message;
@@ -150,9 +176,12 @@ function createOutageReporter(): (state: FollowState, error?: unknown) => void {
 }
 
 export function writeLine({ stream, text }: LogLine): void {
+  erasePartial();
+  setPartial({ stream, text: '' });
   process[stream].write(`${text}\n`);
 }
 
-function writeAsJson(line: LogLine): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
+const AS_JSON = {
+  write: (line: LogLine): void => void process.stdout.write(`${JSON.stringify(line)}\n`),
+  showPartial: (): void => {},
+};

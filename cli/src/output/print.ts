@@ -1,3 +1,4 @@
+import { erasePartial } from './partial-row.js';
 import { createPaint, type Paint } from './style.js';
 
 /** Writes lines to stdout. */
@@ -16,6 +17,7 @@ export function print<T>(
 
 /** Writes a message for people to stderr. */
 export function note(text: string): void {
+  erasePartial();
   process.stderr.write(`${text}\n`);
 }
 

@@ -1,0 +1,65 @@
+import type { PartialLine } from '@svc/contract';
+import { LOG_STREAMS } from '@svc/contract/protocol';
+import { stripVTControlCharacters } from 'node:util';
+import { toPlainText } from './table.js';
+
+type StreamName = PartialLine['stream'];
+
+const ERASE = '\r\u001b[K';
+
+const texts: Record<StreamName, string> = { stdout: '', stderr: '' };
+let changedLast: StreamName = 'stdout';
+let drawnOn: StreamName | null = null;
+
+/** A log's line that has no end yet, to be drawn in the last row of the terminal; empty: there is none. Elsewhere it is not shown. */
+export function setPartial({ stream, text }: PartialLine): void {
+  texts[stream] = text;
+  changedLast = stream;
+}
+
+/** To be called before anything else is written to the terminal. */
+export function erasePartial(): void {
+  if (drawnOn !== null) process[drawnOn].write(ERASE);
+  drawnOn = null;
+}
+
+/** Draws that which changed last in place of what is drawn; the other stream's when that has none. */
+export function drawPartial(): void {
+  erasePartial();
+  const newestFirst = LOG_STREAMS.toSorted((a, b) => Number(b === changedLast) - Number(a === changedLast));
+  const stream = newestFirst.find((name) => texts[name] !== '' && isDrawable(name));
+  if (stream === undefined) return;
+  process[stream].write(cutToCells(toPartialText(texts[stream]), process[stream].columns - 1));
+  drawnOn = stream;
+}
+
+/** The log is not followed any more, or not at the moment. */
+export function forgetPartials(): void {
+  texts.stdout = texts.stderr = '';
+  erasePartial();
+}
+
+/** Without what controls a terminal: a progress bar may move the cursor. */
+export function toPartialText(text: string): string {
+  return toPlainText(stripVTControlCharacters(text));
+}
+
+function isDrawable(stream: StreamName): boolean {
+  return process[stream].isTTY && process[stream].columns > 1 && process.env['TERM'] !== 'dumb';
+}
+
+/** As much of the beginning as takes at most so many cells of a terminal, so that the row does not wrap. */
+export function cutToCells(text: string, cells: number): string {
+  let [end, taken] = [0, 0];
+  for (const character of text) {
+    taken += isNarrow(character.codePointAt(0)!) ? 1 : 2;
+    if (taken > cells) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
+}
+
+/** Latin, Greek, Cyrillic, punctuation, box drawing and blocks. Any other character is taken to be wide. */
+function isNarrow(code: number): boolean {
+  return code < 0x530 || (code >= 0x2000 && code < 0x2070) || (code >= 0x2500 && code < 0x25a0);
+}
