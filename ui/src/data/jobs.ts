@@ -1,8 +1,8 @@
-import type { AnswerOf, Job, JobAttempt, JobStatus, LogLine, routes, Run } from '@svc/contract';
+import type { AnswerOf, Job, JobAttempt, JobStatus, LogLine, PartialLine, routes, Run } from '@svc/contract';
 import { endpoint, type Api } from './api.js';
 import type { StreamListener } from './live-stream.js';
 
-export type { Job, JobAttempt, JobStatus, LogLine };
+export type { Job, JobAttempt, JobStatus, LogLine, PartialLine };
 
 const GET = endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}');
 const RUNS = endpoint<typeof routes.listJobRuns>('GET', '/jobs/{job_id}/runs');

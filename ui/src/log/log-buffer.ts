@@ -1,4 +1,4 @@
-import type { LogLine } from '@svc/contract';
+import type { LogLine, PartialLine } from '@svc/contract';
 import { hasAnsi, stripAnsi } from './ansi.js';
 
 export interface LogRow {
@@ -82,6 +82,13 @@ function toRow(index: number, line: LogLine): LogRow {
     colored: hasAnsi(line.text) ? line.text : null,
     cells: countCells(text),
   };
+}
+
+/** Of no buffer: it stands behind all rows, and is neither searched nor counted. */
+const PARTIAL_INDEX = -2;
+
+export function toPartialRow(partial: PartialLine, ts: number): LogRow {
+  return toRow(PARTIAL_INDEX, { ...partial, seq: 0, ts });
 }
 
 function toGap(index: number, gap: number, next: LogLine): LogRow {

@@ -1,8 +1,8 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
-import { streamLog, tailLog, type LogLine } from '../data/jobs.js';
+import { streamLog, tailLog, type LogLine, type PartialLine } from '../data/jobs.js';
 import type { SseEvent } from '../data/live-stream.js';
-import { LogBuffer } from './log-buffer.js';
+import { LogBuffer, toPartialRow, type LogRow } from './log-buffer.js';
 
 /** More than a page can show between two frames: what is older would be given up by the buffer anyway. */
 const MAX_WAITING = 20_000;
@@ -20,12 +20,14 @@ export interface LogSource {
  */
 export class LogFeed implements ReactiveController {
   buffer = new LogBuffer();
+  /** The lines that have no end yet, at most one of each stream, as they are now. */
+  readonly partials = new Map<LogLine['stream'], LogRow>();
   /** Lines that the agent had to drop, as the server counts them. */
   dropped = 0;
   error: ApiError | null = null;
   isLoaded = false;
   #source: LogSource | null = null;
-  #waiting: LogLine[] = [];
+  #waiting: (LogLine | PartialLine)[] = [];
   #request: AbortController | null = null;
   #close: (() => void) | null = null;
   #frame = 0;
@@ -67,6 +69,7 @@ export class LogFeed implements ReactiveController {
   #restart(source: LogSource): void {
     this.#stop();
     this.buffer = new LogBuffer();
+    this.partials.clear();
     this.dropped = 0;
     this.#waiting = [];
     this.isLoaded = false;
@@ -108,6 +111,8 @@ export class LogFeed implements ReactiveController {
     this.#close = streamLog(this.#api(), source.jobId, source.attempt, buffer.lastSeq, {
       onEvents: (events) => this.#enqueue(events),
       onState: (state, error) => {
+        // A stream that is opened anew says what there is by then.
+        if (state !== 'live') this.partials.clear();
         if (state === 'failed') this.error = toApiError(error);
         this.#host.requestUpdate();
       },
@@ -115,16 +120,21 @@ export class LogFeed implements ReactiveController {
   }
 
   #enqueue(events: readonly SseEvent[]): void {
-    for (const event of events) this.#waiting.push(JSON.parse(event.data) as LogLine);
+    for (const event of events) this.#waiting.push(JSON.parse(event.data) as LogLine | PartialLine);
     if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
     this.#frame ||= requestAnimationFrame(() => this.#takeOver());
   }
 
   #takeOver(): void {
     this.#frame = 0;
-    const lines = this.#waiting;
+    const news = this.#waiting;
     this.#waiting = [];
-    this.#append(lines);
+    for (const line of news) {
+      if ('seq' in line || line.text === '') this.partials.delete(line.stream);
+      else this.partials.set(line.stream, toPartialRow(line, Date.now()));
+    }
+    const lines = news.filter((line) => 'seq' in line);
+    if (lines.length > 0) this.#append(lines);
     this.#host.requestUpdate();
   }
 

@@ -1,3 +1,4 @@
+import { LOG_STREAMS } from '@svc/contract/protocol';
 import type { LogRow } from './log-buffer.js';
 
 /** Which rows are in a window of the scroll area, where everything is counted in text lines of equal height. */
@@ -63,4 +64,17 @@ export class LogLayout {
 function lineCount(row: LogRow, columns: number | null): number {
   if (columns === null || row.cells <= columns) return 1;
   return Math.ceil(row.cells / columns);
+}
+
+/** The lines that have no end yet, behind all others. */
+export function layOutPartials(
+  partials: ReadonlyMap<string, LogRow>,
+  filter: string,
+  columns: number | null,
+): LogLayout {
+  const shown = LOG_STREAMS.filter((stream) => filter === 'all' || stream === filter);
+  return new LogLayout(
+    shown.flatMap((stream) => partials.get(stream) ?? []),
+    columns,
+  );
 }

@@ -103,6 +103,10 @@ export const logStyles = css`
   .window {
     will-change: transform;
   }
+  .partials {
+    position: absolute;
+    inset: var(--space-2) 0 auto;
+  }
   .row {
     display: flex;
     padding-right: var(--space-4);

@@ -13,7 +13,7 @@ import { formatCount, plural } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { LogFeed } from './log-feed.js';
-import { LogLayout } from './log-layout.js';
+import { layOutPartials, LogLayout } from './log-layout.js';
 import { LogMatches } from './log-matches.js';
 import { renderRow, type RowLook } from './log-row.js';
 import { logStyles } from './log-styles.js';
@@ -216,6 +216,7 @@ export class SvcLogView extends LitElement {
 
   #renderWindow() {
     const layout = this.#layout;
+    const partial = this.#layOutPartials();
     const lineHeight = this.#lineHeight;
     const top = this.isFollowing ? Number.MAX_SAFE_INTEGER : (this.scroller?.scrollTop ?? 0);
     const height = this.scroller?.clientHeight ?? 600;
@@ -230,10 +231,10 @@ export class SvcLogView extends LitElement {
     };
     const width = this.isWrapped
       ? '100%'
-      : `calc(${layout.maxCells + this.#gutterCells}ch + ${ROW_PADDING_PX}px)`;
+      : `calc(${Math.max(layout.maxCells, partial.maxCells) + this.#gutterCells}ch + ${ROW_PADDING_PX}px)`;
     return html`<div
       class="sizer"
-      .style=${`height: ${layout.lineTotal * lineHeight}px; width: max(100%, ${width})`}
+      .style=${`height: ${(layout.lineTotal + partial.lineTotal) * lineHeight}px; width: max(100%, ${width})`}
     >
       <div class="window" .style=${`transform: translateY(${view.above * lineHeight}px)`}>
         ${repeat(
@@ -242,7 +243,14 @@ export class SvcLogView extends LitElement {
           (row, at) => renderRow(row, layout.linesOf(view.first + at) * lineHeight, look),
         )}
       </div>
+      <div class="partials" .style=${`transform: translateY(${layout.lineTotal * lineHeight}px)`}>
+        ${partial.rows.map((row, at) => renderRow(row, partial.linesOf(at) * lineHeight, { ...look, needle: '' }))}
+      </div>
     </div>`;
+  }
+
+  #layOutPartials(): LogLayout {
+    return layOutPartials(this.#feed.partials, this.filter, this.isWrapped ? this.columns : null);
   }
 
   #renderState() {
@@ -254,6 +262,7 @@ export class SvcLogView extends LitElement {
       </div>`;
     }
     if (!isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
+    if (this.#layOutPartials().rows.length > 0) return nothing;
     if (buffer.rows.length === 0) {
       return html`<p class="empty">${this.#describeEmpty()}</p>`;
     }

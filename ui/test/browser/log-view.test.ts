@@ -100,6 +100,66 @@ describe('the log', () => {
     expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
   });
 
+  describe('a line that has no end yet', () => {
+    const partial = (text: string, stream = 'stdout') => stage.push(STREAM, [{ stream, text }], 'partial');
+    const last = () => stage.page.locator('.partials .text').allInnerTexts();
+
+    it('is the last row, replaced in place, until its line is there', async () => {
+      await mount(range(0, 2));
+      await partial(' 10%|#');
+      await stage.untilEqual(texts, ['line 0', 'line 1', '10%|#']);
+      await partial(' 20%|##');
+      await stage.untilEqual(texts, ['line 0', 'line 1', '20%|##']);
+      await stage.expectSound('a progress bar');
+      await stage.push(STREAM, [line(2, '100%|##########')], 'line');
+      await stage.untilEqual(texts, ['line 0', 'line 1', '100%|##########']);
+      expect(await last()).to.deep.equal([]);
+    });
+
+    it('is there when nothing has been printed before it, in its colours, and goes when it is taken back', async () => {
+      const log = await mount([]);
+      await partial('\u001b[31mPassword: \u001b[0m');
+      await stage.untilEqual(texts, ['Password:']);
+      expect(await log.locator('.c1').innerText()).to.equal('Password: ');
+      expect(await log.getByText('No output yet').count()).to.equal(0);
+      await partial('');
+      await log.getByText('No output yet').waitFor();
+    });
+
+    it('is shown by stream, and not found by the search', async () => {
+      const log = await mount([line(0, 'loss 1'), line(1, 'out')]);
+      await partial('loss 2', 'stderr');
+      await stage.untilEqual(last, ['loss 2']);
+      await stage.page.getByLabel('Search the log').fill('loss');
+      await stage.untilEqual(() => stage.page.locator('.found [role="status"]').innerText(), '1 of 1');
+      await stage.untilEqual(() => log.locator('mark').allInnerTexts(), ['loss']);
+      await stage.page.getByRole('group', { name: 'Stream' }).getByRole('button', { name: 'stdout' }).click();
+      await stage.untilEqual(last, []);
+    });
+
+    it('moves nothing that the reader looks at, and leaves a selection alone', async () => {
+      await mount(range(0, 2000));
+      await stage.untilEqual(lastText, 'line 1999');
+      await partial('step 1');
+      await stage.untilEqual(last, ['step 1']);
+      const isAtEnd = () =>
+        scroller().evaluate(
+          ({ scrollTop, clientHeight, scrollHeight }) => scrollTop + clientHeight >= scrollHeight - 1,
+        );
+      await stage.untilEqual(isAtEnd, true);
+      await scroller().evaluate((element) => element.scrollTo(0, 10_000));
+      const row = stage.page.locator('.window .row .text').getByText('line 500', { exact: true });
+      await row.waitFor();
+      await row.selectText();
+      const top = await scroller().evaluate((element) => element.scrollTop);
+      await partial('step 2');
+      await stage.untilEqual(last, ['step 2']);
+      expect(await scroller().evaluate((element) => element.scrollTop)).to.equal(top);
+      expect(await stage.page.evaluate(() => String(getSelection()))).to.equal('line 500');
+      expect(await stage.page.getByRole('button', { name: 'Jump to the newest line' }).count()).to.equal(1);
+    });
+  });
+
   describe('by stream', () => {
     const both = [line(0, 'out'), line(1, 'bad', 'stderr')];
     const choose = (name: string) =>
