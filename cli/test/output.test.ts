@@ -47,6 +47,34 @@ describe('tables', () => {
     expect(coloured[1]).to.contain('\u001b[32m');
   });
 
+  it('are cut by what a terminal shows, whatever the script', () => {
+    const columns: readonly Column<Row>[] = [
+      { title: 'NAME', cell: (row) => row.name, shrinks: true },
+      { title: 'COUNT', cell: (row) => String(row.count) },
+    ];
+    const names = ['训练'.repeat(150), 'e\u0301'.repeat(300), '👩‍🚀'.repeat(150), 'x'.repeat(300), 'short'];
+    const lines = toTable(
+      columns,
+      names.map((name) => ({ name, count: 7 })),
+      plain,
+      20,
+    );
+    expect(lines).to.deep.equal([
+      'NAME           COUNT',
+      '训练训练训练…  7',
+      `${'e\u0301'.repeat(12)}…  7`,
+      `${'👩‍🚀'.repeat(6)}…  7`,
+      'xxxxxxxxxxxx…  7',
+      'short          7',
+    ]);
+  });
+
+  it('do not let a name turn the direction of a line', () => {
+    expect(toFields([['name', '\u202eexe.\u2066gpj\u2028שלום']], plain)).to.deep.equal([
+      'name  exe.gpj שלום',
+    ]);
+  });
+
   it('do not let a name steer the terminal', () => {
     expect(toFields([['name', 'evil\u001b[2Jname\nline']], plain)).to.deep.equal(['name  evil [2Jname line']);
   });

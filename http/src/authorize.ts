@@ -5,7 +5,7 @@ import { HttpError, fail } from '@svc/validation';
 /** Returns the caller of a request, or null for a route that needs no token. Throws 401 and 403. */
 export type Authorize = (authorization: string | undefined, scope: RouteScope) => Promise<Caller | null>;
 
-/** `authenticate` returns the caller of a bearer token. */
+/** `authenticate` returns the caller of a bearer token, or throws `unauthorized` with what is wrong with it. */
 export function createAuthorization(
   authenticate: (bearer: string) => Promise<Caller | undefined>,
 ): Authorize {
@@ -13,8 +13,10 @@ export function createAuthorization(
     if (scope === 'none') return null;
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     if (bearer === undefined) throw unauthorized('send the header "Authorization: Bearer <token>"');
-    const caller = await authenticate(bearer);
-    if (!caller) throw unauthorized('the token is unknown, expired or revoked');
+    const caller = await authenticate(bearer).catch((error: unknown) => {
+      throw error instanceof HttpError && error.code === 'unauthorized' ? unauthorized(error.message) : error;
+    });
+    if (!caller) throw unauthorized('the token is unknown to this server');
     if (permits(caller, scope)) return caller;
     const held = caller.ingest === null ? caller.scope : 'run ingest';
     return fail('forbidden', `this needs a token of ${toNeed(scope)} scope; "${caller.name}" has ${held}`);

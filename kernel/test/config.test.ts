@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
+import { Type } from 'typebox';
 import {
   BootError,
   createKernel,
@@ -99,13 +100,19 @@ describe('configuration', () => {
     it(`refuses ${what}`, async () => expect(await refusal(...args)).to.contain(expected));
   }
 
-  it('is shown without its secrets', () => {
+  it('is shown with the defaults of the plugins, and without its secrets', async () => {
     const database = { client: 'postgres', url: 'postgres://svc:hunter2@db/svc' } as const;
     const secretive = {
       ...plugin('push'),
+      optionsSchema: Type.Object({
+        topic: Type.String(),
+        access_token: Type.String(),
+        nested: Type.Array(Type.Object({ apiKey: Type.String() })),
+        every_s: Type.Integer({ default: 30 }),
+      }),
       options: { topic: 'gpu', access_token: 'hunter2', nested: [{ apiKey: 'hunter2' }] },
     };
-    const shown = describeConfig(resolved({ database, plugins: [secretive] }));
+    const shown = await describeConfig(resolved({ database, plugins: [secretive] }));
     expect(JSON.stringify(shown)).not.to.contain('hunter2');
     expect(shown).to.deep.include({
       database: { client: 'postgres', url: 'postgres://svc:***@db/svc' },
@@ -113,7 +120,10 @@ describe('configuration', () => {
       file: null,
     });
     expect(shown['plugins']).to.deep.equal([
-      { name: 'push', options: { topic: 'gpu', access_token: '***', nested: [{ apiKey: '***' }] } },
+      {
+        name: 'push',
+        options: { topic: 'gpu', access_token: '***', nested: [{ apiKey: '***' }], every_s: 30 },
+      },
     ]);
   });
 

@@ -48,7 +48,7 @@ describe('the attempts of a job', function () {
       '2 FAILED 3',
       '1 FAILED 1',
     ]);
-    expect(rows[3]).to.match(/ run_\w+ +OOM: ran out of memory \(1\): torch\.OutOfMemoryError/);
+    expect(rows[3]).to.match(/ run_\w+ +ran out of memory \(1\): torch\.OutOfMemoryError/);
     expect((await workplace.svc(['job', job.id])).stdout).to.include(rows.slice(1).join('\n'));
 
     const json = JSON.parse((await workplace.svc(['attempts', job.id, '--json'])).stdout);

@@ -92,6 +92,32 @@ describe('the token of the agent', function () {
     expect(await failure(...elsewhere)).to.contain('give it by --token-file FILE');
   });
 
+  it('that is wrong is told what is wrong with it', async () => {
+    const { server, token, file } = await prepare();
+    const create = async (name: string, scope: 'agent' | 'read', expires_at: number | null = null) =>
+      (await server.client.call(routes.createToken, { body: { name, scope, expires_at } })).token;
+    const reason = async (text: string, wanted: RegExp): Promise<void> => {
+      writeFileSync(file, text);
+      const agent = startAgent(server, '--token-file', file);
+      await untilPrinted(agent, wanted, 'stderr');
+      expect(agent.stderr).to.not.contain(text);
+      await endOf(agent);
+    };
+    await reason(
+      await create('reader', 'read'),
+      /(needs a token of agent or write scope; \\?"reader\\?" has read)/,
+    );
+    await reason(`svc_agent_${'x'.repeat(43)}`, /(the token is unknown to this server)/);
+    const { items } = await server.client.call(routes.listTokens);
+    const { id } = items.find(({ name }) => name === 'agent')!;
+    await server.client.call(routes.revokeToken, { params: { token_id: id } });
+    await reason(token, /(the token \\?"agent\\?" was revoked at \d{4}-)/);
+    const soon = Date.now() + 1500;
+    const short = await create('short', 'agent', soon);
+    await until(() => Date.now() > soon);
+    await reason(short, /(the token \\?"short\\?" expired at \d{4}-)/);
+  });
+
   it('of svc up lies in a directory of the agent, apart from the jobs, and what an earlier version left is taken along', async () => {
     const up = () => workplace.start(['up', '--port', '0']);
     const at = (...names: string[]) => path.join(workplace.dataDir, ...names);

@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   maxItems: ({ limit }) => `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
   maxProperties: ({ limit }) => `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
   uniqueItems: () => 'must not have an item twice',
-  pattern: ({ pattern }, { description }) => `is malformed: ${description ?? `it must match ${pattern}`}`,
+  pattern: (_, { description }) => `is malformed${description === undefined ? '' : `: ${description}`}`,
 };
 
 export function toMessage({ keyword, params, parentSchema = {}, data, message }: ErrorObject): string {
@@ -54,11 +54,12 @@ export function toMessage({ keyword, params, parentSchema = {}, data, message }:
 
 export function describeUnknown(
   field: string,
-  { properties = {}, patternProperties = {} }: AnySchemaObject,
+  { properties = {}, patternProperties = {}, description }: AnySchemaObject,
 ): string {
   const known = Object.keys(properties as object);
   const patterns = Object.keys(patternProperties as object);
-  if (patterns.length > 0) return `is no allowed name: it must match ${patterns.join(' or ')}`;
+  if (patterns.length > 0)
+    return `is no allowed name${description === undefined ? '' : `: ${String(description)}`}`;
   return `unknown field${didYouMean(toName(field), known) || `; there ${known.length > 0 ? `are ${known.join(', ')}` : 'are none'}`}`;
 }
 

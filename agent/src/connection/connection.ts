@@ -3,6 +3,7 @@ import { AGENT_SOCKET_PATH, CLOSE, MAX_FRAME_BYTES, parseServerFrame } from '@sv
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import { toReason } from '../core/log.js';
+import { readErrorMessage } from './error-message.js';
 import type { SessionHandler, SessionOptions } from './session.js';
 
 const SOCKET_PATH = `/api/v1${AGENT_SOCKET_PATH}`;
@@ -137,11 +138,17 @@ export class Connection {
   /** The server answered the upgrade with a plain HTTP answer. */
   #rejected(answer: IncomingMessage): void {
     const status = answer.statusCode ?? 0;
-    if (status === 401) this.#refuseForToken('it is unknown, revoked or has expired');
-    else if (status === 403) this.#refuseForToken('it needs scope agent or write');
-    else
-      this.#reason =
-        `the server at ${this.#options.url} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+    if (status === 401 || status === 403) {
+      this.#refuseForToken(
+        status === 401 ? 'it is unknown, revoked or has expired' : 'it needs scope agent or write',
+      );
+      return void readErrorMessage(answer).then((message) => {
+        if (message !== null) this.#refuseForToken(message);
+        this.#socket.terminate();
+      });
+    }
+    this.#reason =
+      `the server at ${this.#options.url} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
     answer.resume();
     this.#socket.terminate();
   }
@@ -167,7 +174,7 @@ export class Connection {
   #leave(code: number, closeReason: string): void {
     this.#phase = 'gone';
     this.#refused ||= LASTING_CLOSE_CODES.includes(code);
-    if (code === CLOSE.tokenRefused) this.#refuseForToken('it is unknown, revoked or has expired');
+    if (code === CLOSE.tokenRefused) this.#refuseForToken('it was revoked or has expired');
     if (closeReason !== '') this.#reason ??= `the server closed the connection: ${closeReason}`;
     this.#clearTimers();
     this.#makeRoom();

@@ -1,11 +1,13 @@
 import { routes, type JobAttempt } from '@svc/contract';
 import type { Command } from 'commander';
+import { toFailureWords } from '../output/failure-words.js';
 import { toDuration, toTime } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
+import { readNodeNames } from './node-names.js';
 
 export function addAttemptCommands(program: Command): void {
   withJson(program.command('attempts'))
@@ -21,22 +23,27 @@ async function listAttempts(reference: string | undefined, options: JsonOptions)
     params: { job_id: await findJob(client, reference) },
     query: { limit: 1000 },
   });
-  print(list, options.json, ({ items }, paint) => toAttemptLines(items, paint));
+  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, list.items);
+  print(list, options.json, ({ items }, paint) => toAttemptLines(items, nodes, paint));
 }
 
-export function toAttemptLines(attempts: readonly JobAttempt[], paint: Paint): string[] {
-  return toTable(COLUMNS, attempts, paint);
+export function toAttemptLines(
+  attempts: readonly JobAttempt[],
+  nodes: ReadonlyMap<string, string>,
+  paint: Paint,
+): string[] {
+  return toTable(toColumns(nodes), attempts, paint);
 }
 
-const COLUMNS: readonly Column<JobAttempt>[] = [
+const toColumns = (nodes: ReadonlyMap<string, string>): readonly Column<JobAttempt>[] => [
   { title: 'ATTEMPT', cell: ({ attempt }) => String(attempt), align: 'right' },
   { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => styleOfStatus(status) },
   { title: 'EXIT', cell: ({ exit_code }) => String(exit_code ?? '-'), align: 'right' },
   { title: 'STARTED', cell: ({ started_at }) => toTime(started_at) },
   { title: 'RAN FOR', cell: toRunTime, align: 'right' },
-  { title: 'NODE', cell: ({ node_id }) => node_id ?? '-' },
+  { title: 'NODE', cell: ({ node_id }) => nodes.get(node_id ?? '') ?? node_id ?? '-', shrinks: true },
   { title: 'RUN', cell: ({ run_id }) => run_id ?? '-' },
-  { title: 'WHY', cell: toReason },
+  { title: 'WHY', cell: toWhy, shrinks: true },
 ];
 
 /** For jobs and attempts alike. */
@@ -47,6 +54,6 @@ export function toRunTime({
   return started_at === null ? '-' : toDuration((finished_at ?? Date.now()) - started_at);
 }
 
-function toReason({ failure_reason, failure_message }: JobAttempt): string {
-  return [failure_reason, failure_message].filter(Boolean).join(': ');
+function toWhy(attempt: JobAttempt): string {
+  return attempt.failure_reason === null ? '' : toFailureWords(attempt);
 }

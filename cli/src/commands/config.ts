@@ -14,5 +14,5 @@ export function addConfigCommand(program: Command): void {
 async function printConfig(options: ServerOptions): Promise<void> {
   const { describeConfig, loadConfig } = await import('@svc/kernel');
   const config = await loadConfig(toConfigFile(options.config), { flags: toFlags(options) });
-  printLines([JSON.stringify(describeConfig(config), null, 2)]);
+  printLines([JSON.stringify(await describeConfig(config), null, 2)]);
 }

@@ -1,11 +1,13 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal, RETRIED_REASONS, routes, type Job, type LogLine } from '@svc/contract';
+import { isTerminal, JUST_QUEUED, RETRIED_REASONS, routes, type Job, type LogLine } from '@svc/contract';
 import { ApiError, type Client } from '@svc/client';
+import { toFailureWords } from '../output/failure-words.js';
 import { toDuration } from '../output/format.js';
 import { note } from '../output/print.js';
 import { createPaint, styleOfStatus } from '../output/style.js';
 import { followLogs, writeLine } from './logs.js';
+import { readNodeNames } from './node-names.js';
 
 const POLL_MS = 1_000;
 /** Between the end of the log and the end of the job. */
@@ -39,7 +41,7 @@ export async function followJob(client: Client, job: Job): Promise<number> {
 
 /** The job as it ended, or null when `signal` aborted first. */
 async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Promise<Job | null> {
-  const report = createStatusReporter();
+  const report = createStatusReporter(client);
   let job = submitted;
   let log = openLog(client, job, signal);
   for (;;) {
@@ -48,14 +50,14 @@ async function watchJob(client: Client, submitted: Job, signal: AbortSignal): Pr
       log = openLog(client, job, signal);
     }
     if (isTerminal(job.status) && !(await isRetried(client, job, signal))) break;
-    report(job);
+    await report(job);
     if (!isTerminal(job.status)) await log.endOrPause(signal);
     if (signal.aborted) return null;
     job = await readJob(client, job);
   }
   await log.drained();
   if (signal.aborted) return null;
-  report(job);
+  await report(job);
   return job;
 }
 
@@ -120,26 +122,35 @@ async function readJob(client: Client, job: Job): Promise<Job> {
 }
 
 /** Prints each change once. */
-function createStatusReporter(): (job: Job) => void {
+function createStatusReporter(client: Client): (job: Job) => Promise<void> {
   const paint = createPaint(process.stderr);
   let reported = '';
-  return (job) => {
-    const reason = toReason(job);
+  let node: { readonly id: string | null; readonly name: string } = { id: null, name: 'a node' };
+  return async (job) => {
+    if (job.status === 'RUNNING' && job.node_id !== node.id)
+      node = { id: job.node_id, name: await nameNode(client, job) };
+    const reason = toReason(job, node.name);
     const line = `${job.id} ${paint(styleOfStatus(job.status), job.status)}${reason && `: ${reason}`}`;
     if (line !== reported) note(line);
     reported = line;
   };
 }
 
-function toReason(job: Job): string {
-  if (job.status === 'QUEUED') return job.pending_reason ?? '';
+/** Its id, where the server does not tell the name now. */
+async function nameNode(client: Client, job: Job): Promise<string> {
+  const names = await readNodeNames(client, [job]).catch(() => new Map<string, string>());
+  return names.get(job.node_id ?? '') ?? job.node_id ?? 'a node';
+}
+
+/** Nothing of a job that has just been queued: what it waits for, if anything, is known in a moment. */
+function toReason(job: Job, node: string): string {
+  if (job.status === 'QUEUED') return job.pending_reason === JUST_QUEUED ? '' : (job.pending_reason ?? '');
   if (job.status === 'LOST') return 'its node cannot be reached; the job waits for its return or for a retry';
-  if (job.status === 'RUNNING') return `attempt ${job.attempt} on ${job.node_id ?? 'a node'}`;
+  if (job.status === 'RUNNING') return `attempt ${job.attempt} on ${node}`;
   if (!isTerminal(job.status)) return '';
   const ran =
     job.started_at && job.finished_at ? `after ${toDuration(job.finished_at - job.started_at)}` : '';
-  const exit = job.exit_code === null ? '' : `exit code ${job.exit_code}`;
-  return [ran, exit, job.failure_reason, job.failure_message].filter(Boolean).join(', ');
+  return [ran, toFailureWords(job)].filter(Boolean).join(', ');
 }
 
 /** The exit status as a shell has it: the exit code, 128 + n for signal n, 130 for a job cancelled before it ran, else 1. */

@@ -1,8 +1,9 @@
-import { ApiError, type Client } from '@svc/client';
+import { ApiError } from '@svc/client';
 import { JOB_STATUSES, routes, type AnswerOf, type Job } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { toSentence } from '../output/api-error.js';
+import { toFailureWords } from '../output/failure-words.js';
 import { toAge, toCommandLine, toShownId, toTime } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
@@ -12,6 +13,7 @@ import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
+import { readNodeNames } from './node-names.js';
 import { parseInteger, parseOneOf } from './parse.js';
 
 export function addJobCommands(program: Command): void {
@@ -71,13 +73,6 @@ async function listJobs({ status, name, limit, before, ...options }: ListOptions
   if (!options.json && page.next_before !== null) noteOlder(page.next_before);
 }
 
-/** By id. */
-async function readNodeNames(client: Client, jobs: readonly Job[]): Promise<ReadonlyMap<string, string>> {
-  if (jobs.every(({ node_id }) => node_id === null)) return new Map();
-  const { items } = await client.call(routes.listNodes, { query: { limit: 1000 } });
-  return new Map(items.map(({ id, name }) => [id, name]));
-}
-
 /** Priority and attempt are shown where a job has another than most. */
 function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): readonly Column<Job>[] {
   const priority: Column<Job> = { title: 'PRIO', cell: (job) => String(job.priority), align: 'right' };
@@ -100,10 +95,15 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
     { title: 'CREATED', cell: (job) => toAge(job.created_at) },
     {
       title: 'NOTE',
-      cell: (job) => job.pending_reason ?? job.failure_message ?? job.failure_reason ?? '',
+      cell: toNote,
       shrinks: true,
     },
   ];
+}
+
+/** What the other columns do not say. */
+function toNote(job: Job): string {
+  return job.pending_reason ?? (job.failure_reason === 'EXIT_CODE' ? '' : toFailureWords(job));
 }
 
 async function showJob(reference: string | undefined, options: JsonOptions): Promise<void> {
@@ -113,21 +113,21 @@ async function showJob(reference: string | undefined, options: JsonOptions): Pro
   const { items: attempts } = hasMore
     ? await client.call(routes.listJobAttempts, { params: { job_id: job.id } })
     : { items: [] };
+  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, [job, ...attempts]);
   print(job, options.json, (_, paint) => [
-    ...toJobLines(job, paint),
-    ...(hasMore ? ['', ...toAttemptLines(attempts, paint)] : []),
+    ...toJobLines(job, nodes, paint),
+    ...(hasMore ? ['', ...toAttemptLines(attempts, nodes, paint)] : []),
   ]);
 }
 
-function toJobLines(job: Job, paint: Paint): string[] {
+function toJobLines(job: Job, nodes: ReadonlyMap<string, string>, paint: Paint): string[] {
   const { gpu, cpu_only } = job.resources;
   const env = Object.entries(job.env).map(([name, value]) => `${name}=${value}`);
   const optional: readonly (readonly [string, string | null])[] = [
     ['waiting', job.pending_reason],
-    ['exit code', job.exit_code === null ? null : String(job.exit_code)],
-    ['failure', [job.failure_reason, job.failure_message].filter(Boolean).join(': ') || null],
+    ['ended', toFailureWords(job) || null],
     ['run', job.run_id],
-    ['node', job.node_id],
+    ['node', nodes.get(job.node_id ?? '') ?? job.node_id],
     ['gpu slots', job.gpu_indices.join(', ') || null],
     ['project', job.project],
     ['experiment', job.experiment],
@@ -150,7 +150,7 @@ function toJobLines(job: Job, paint: Paint): string[] {
         ['runner', job.runner],
         ['resources', cpu_only ? 'CPU only' : `${gpu} GPU`],
         ['priority', String(job.priority)],
-        ['attempt', `${job.attempt} of ${job.max_attempts}`],
+        ['attempt', toAttempt(job)],
         ...optional.filter((field): field is [string, string] => field[1] !== null),
         ['created', toTime(job.created_at)],
         ['started', toTime(job.started_at)],
@@ -160,6 +160,11 @@ function toJobLines(job: Job, paint: Paint): string[] {
       paint,
     ),
   ];
+}
+
+/** A retry that somebody asked for may come after the last automatic one. */
+function toAttempt({ attempt, max_attempts }: Job): string {
+  return attempt > max_attempts ? String(attempt) : `${attempt} of ${max_attempts}`;
 }
 
 /** Each by itself: what is wrong with one does not keep the others from being cancelled. */

@@ -125,7 +125,7 @@ async function showRun(reference: string | undefined, options: JsonOptions): Pro
 
 export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
   const { health, progress } = summary;
-  const percent = progress === null ? '' : ` (${Math.round(progress * 100)} %)`;
+  const percent = progress === null ? '' : ` (${toPercent(progress, run)} %)`;
   const rows = Object.entries(summary.metrics)
     .map(([name, metric]) => ({
       name,
@@ -149,6 +149,11 @@ export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, 
     ...(rows.length > 0 ? ['', ...toTable(METRIC_COLUMNS, rows, paint)] : []),
     ...toUnknownLines(rows, paint),
   ];
+}
+
+/** A run that goes on is not at 100 %: after its last step it still evaluates and saves. */
+function toPercent(progress: number, { status }: Run): number {
+  return Math.min(Math.floor(progress * 100), status === 'RUNNING' ? 99 : 100);
 }
 
 /** What to do about metrics of which nobody knows whether low or high values are good. */
@@ -181,6 +186,7 @@ const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
     title: 'METRIC',
     cell: ({ name, metric }) => (metric.is_primary ? `${name} (primary)` : name),
     style: ({ metric }) => (metric.is_primary ? 'bold' : null),
+    shrinks: true,
   },
   { title: 'LATEST', cell: ({ metric }) => toNumber(metric.latest.value), align: 'right' },
   { title: 'BEST', cell: ({ metric }) => (metric.best ? toNumber(metric.best.value) : '-'), align: 'right' },

@@ -1,4 +1,5 @@
 import type { Paint, Style } from './style.js';
+import { cutToWidth, widthOf } from './text-width.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -24,12 +25,12 @@ export function toTable<Row>(
 ): string[] {
   const whole = rows.map((row) => columns.map((column) => toPlainText(column.cell(row))));
   const wanted = columns.map(({ title }, index) =>
-    Math.max(title.length, ...whole.map((line) => [...(line[index] ?? '')].length)),
+    Math.max(title.length, ...whole.map((line) => widthOf(line[index] ?? ''))),
   );
   const widths = fitWidths(columns, wanted, width);
-  const cells = whole.map((line) => line.map((text, index) => cut(text, widths[index] ?? 0)));
+  const cells = whole.map((line) => line.map((text, index) => cutToWidth(text, widths[index] ?? 0)));
   const pad = (text: string, index: number): string => {
-    const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...text].length));
+    const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(text)));
     return columns[index]?.align === 'right' ? space + text : text + space;
   };
   const head = paint(
@@ -66,11 +67,6 @@ function fitWidths(columns: readonly Column<never>[], wanted: readonly number[],
   return widths;
 }
 
-function cut(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
-}
-
 /** `name  value` lines. */
 export function toFields(
   fields: readonly (readonly [name: string, value: string])[],
@@ -82,7 +78,9 @@ export function toFields(
   );
 }
 
-/** Removes control characters: text of other users must not control the terminal. */
+/** Removes control characters, those of the writing direction too: text of other users must not control the terminal. */
 export function toPlainText(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+  return text
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
+    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }

@@ -52,3 +52,6 @@ export function nextJobStatus(from: JobStatus, trigger: JobTrigger): JobStatus |
 export function isTerminal(status: JobStatus): boolean {
   return TERMINAL_STATUSES.includes(status);
 }
+
+/** `pending_reason` of a job that the scheduler has not looked at yet: nothing to wait for is known. */
+export const JUST_QUEUED = 'just queued';

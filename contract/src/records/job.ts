@@ -17,17 +17,32 @@ export type Resources = Static<typeof Resources>;
 
 export const Labels = Type.Record(
   Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]{1,100}$' }),
-  Type.String({ maxLength: 200, pattern: PLAIN }),
-  { additionalProperties: false, maxProperties: 64 },
+  Type.String({
+    maxLength: 200,
+    pattern: PLAIN,
+    description: 'Text of at most 200 characters, without NUL.',
+  }),
+  {
+    additionalProperties: false,
+    maxProperties: 64,
+    description: 'The name of a label has 1 to 100 characters and no control character, such as rack.',
+  },
 );
 export type Labels = Static<typeof Labels>;
 
 const EnvName = '^[A-Za-z_][A-Za-z0-9_]*$';
 /** No NUL: an environment or an argument list cannot carry one. */
-const Text = (maxLength: number) => Type.String({ maxLength, pattern: PLAIN });
+const Text = (maxLength: number) =>
+  Type.String({
+    maxLength,
+    pattern: PLAIN,
+    description: `Text of at most ${maxLength} characters, without NUL.`,
+  });
 export const Env = Type.Record(Type.String({ pattern: EnvName }), Text(131_072), {
   additionalProperties: false,
   maxProperties: 1000,
+  description:
+    'The name of a variable has letters without accents, digits and underscores, and does not begin with a digit, such as LEARNING_RATE.',
 });
 
 export const JobSubmit = strict(

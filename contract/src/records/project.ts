@@ -6,6 +6,8 @@ export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$',
+  description:
+    'A name of 1 to 200 characters without line breaks and other control characters, such as resnet-50. It is not blank.',
 });
 
 export const Project = strict(

@@ -1,4 +1,4 @@
-import { failBoot, toFactoryName } from '@svc/hooks';
+import { checkOptions, failBoot, toFactoryName } from '@svc/hooks';
 import { compileCheck } from '@svc/validation';
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
@@ -100,8 +100,14 @@ function checkPlugin(plugin: unknown, index: number): void {
 const SECRET = /token|secret|password|api_?key/i;
 
 /** The effective configuration for people, without its secrets. */
-export function describeConfig({ plugins, source, ...rest }: ResolvedConfig): Record<string, unknown> {
-  const described = plugins.map(({ name, options }) => ({ name, options }));
+export async function describeConfig({
+  plugins,
+  source,
+  ...rest
+}: ResolvedConfig): Promise<Record<string, unknown>> {
+  const described = await Promise.all(
+    plugins.map(async (plugin) => ({ name: plugin.name, options: await checkOptions(plugin) })),
+  );
   return redact('', { file: source?.file ?? null, ...rest, plugins: described }) as Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-import type { Caller, Clock, Db, Logger } from '@svc/kernel';
+import { fail, type Caller, type Clock, type Db, type Logger } from '@svc/kernel';
 import { hashSecret, isTokenText } from './secret.js';
 import { findByHash, noteUse, type TokenRow } from './token-store.js';
 
@@ -40,7 +40,9 @@ export class Authenticator {
     const hash = hashSecret(bearer);
     const now = this.ctx.clock.now();
     const known = this.#recall(hash, now) ?? (await this.#load(hash, now));
-    if (!known || (known.expires_at !== null && known.expires_at <= now)) return undefined;
+    if (!known) return undefined;
+    if (known.expires_at !== null && known.expires_at <= now)
+      refuse(`the token "${known.caller.name}" expired at ${toMoment(known.expires_at)}`);
     this.#noteUse(known, now);
     return known.caller;
   }
@@ -67,7 +69,8 @@ export class Authenticator {
   async #load(hash: string, now: number): Promise<Known | undefined> {
     const generation = this.#generation;
     const row = await findByHash(this.ctx.db, hash);
-    if (!row || row.revoked_at !== null) return undefined;
+    if (!row) return undefined;
+    if (row.revoked_at !== null) refuse(`the token "${row.name}" was revoked at ${toMoment(row.revoked_at)}`);
     const known: Known = {
       caller: toCaller(row),
       expires_at: row.expires_at,
@@ -102,6 +105,15 @@ export class Authenticator {
       this.ctx.log.warn({ err, token_id }, 'cannot note the last use of a token');
     }
   }
+}
+
+/** Only who has the secret of a token is told what is wrong with it; of any other text, that it is unknown. */
+function refuse(message: string): never {
+  return fail('unauthorized', `${message}: use another one`);
+}
+
+function toMoment(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function toCaller({ id, name, scope, job_id, attempt, run_id }: TokenRow): Caller {

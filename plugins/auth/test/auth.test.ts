@@ -97,6 +97,10 @@ eachDatabase((database) => {
         expect(revoked.status).to.equal(200);
         expect(revoked.body).to.include({ id, revoked_at: clock.now() });
         expect(await whoami(token)).to.equal(401);
+        const { body } = await call('GET', '/auth/whoami', undefined, token);
+        expect(body.error.message).to.match(
+          /^the token "to revoke" was revoked at \d{4}-.*: use another one$/,
+        );
         await clock.advance(1000);
         expect((await call('DELETE', `/tokens/${id}`)).body).to.deep.equal(revoked.body);
       });
@@ -224,6 +228,7 @@ eachDatabase((database) => {
           it(`answers 401 to ${method} ${path} with ${what}`, async () => {
             const answer = await kernel.request(method, path, token === undefined ? {} : { token });
             expect([answer.status, answer.body.error.code]).to.deep.equal([401, 'unauthorized']);
+            expect(answer.body.error.message).not.to.match(/revoked|expired/);
           });
         }
         if (path === '/auth/whoami') continue;

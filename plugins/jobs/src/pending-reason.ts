@@ -1,6 +1,3 @@
-/** Before the first scheduling pass has looked at a job. */
-export const JUST_QUEUED = 'just queued: the next scheduling pass decides';
-
 /** A node has room for the job, but the server failed to claim or to dispatch it. */
 export const FAILED_HERE = 'its start failed on the server (see the server log); it is tried again';
 

@@ -1,4 +1,4 @@
-import type { AttemptReport } from '@svc/contract';
+import { JUST_QUEUED, type AttemptReport } from '@svc/contract';
 import type { AgentNode, Holding, Nodes } from '@svc/plugin-nodes';
 import { toCancelled, toDispatchFailed, toOutcome, type KnownExit } from './exit-outcome.js';
 import { finishedEvent, foundEvent, lostEvent, queuedEvent, startedEvent } from './job-events.js';
@@ -168,7 +168,7 @@ export function retryStep(
       ...NOT_PLACED,
       attempt: job.attempt + 1,
       queued_at: at,
-      pending_reason: 'just queued again: the next scheduling pass decides',
+      pending_reason: JUST_QUEUED,
       exit_code: null,
       failure_reason: null,
       failure_message: null,

@@ -1,4 +1,4 @@
-import { newId, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
+import { JUST_QUEUED, newId, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
 import { Issues, fail, isUniqueViolation, type Caller, type Db, type PluginContext } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import { checkRunner, toDraft } from './draft.js';
@@ -7,7 +7,6 @@ import { findRepeated, rememberKey, type IdempotencyKey } from './idempotency.js
 import { queuedEvent } from './job-events.js';
 import type { JobRow } from './job-row.js';
 import { getJob } from './job-store.js';
-import { JUST_QUEUED } from './pending-reason.js';
 import type { Transitions } from './transition.js';
 
 /** Two servers on one database may choose the same `created_at`; each try starts from the newest job. */

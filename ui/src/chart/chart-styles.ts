@@ -35,12 +35,14 @@ export const chartStyles = css`
     display: flex;
     flex-wrap: wrap;
     gap: 0 var(--space-1);
+    min-width: 0;
     margin-left: auto;
   }
   .legend button {
     display: inline-flex;
     align-items: center;
     gap: 0.375rem;
+    max-width: 100%;
     min-height: 1.5rem;
     padding: 0 0.375rem;
     border: 0;
@@ -57,6 +59,15 @@ export const chartStyles = css`
   .legend button[aria-pressed='false'] {
     color: var(--color-text-3);
     text-decoration: line-through;
+  }
+  .legend .label {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .legend .swatch,
+  .legend .value {
+    flex: none;
   }
   .legend .value {
     min-width: 3.25rem;

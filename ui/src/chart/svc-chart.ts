@@ -112,7 +112,7 @@ export class SvcChart extends LitElement {
       @click=${() => this.#toggle(name, at)}
     >
       <span class="swatch" .style=${`--swatch: var(--chart-${this.#colors[at]})`}></span>
-      ${this.#labelOf(name)}
+      <span class="label">${this.#labelOf(name)}</span>
       ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>`}
       ${note === '' ? nothing : html`<span class="odd">${note}</span>`}
     </button>`;

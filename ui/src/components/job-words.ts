@@ -32,9 +32,9 @@ export function explainAttempt({ failure_reason, failure_message }: JobAttempt) 
   return { words: failure_reason && (REASONS[failure_reason] ?? failure_reason), details: failure_message };
 }
 
+/** The server's sentence has the exit code in it. */
 function describeFailure({ failure_reason, failure_message, exit_code }: Job): string | null {
-  const cause = failure_message || (failure_reason && REASONS[failure_reason]) || null;
+  if (failure_message) return failure_message;
   const code = exit_code === null ? null : `exit code ${exit_code}`;
-  const hasCode = code !== null && !(cause ?? '').includes(String(exit_code));
-  return [failure_reason, cause, hasCode ? code : null].filter(Boolean).join(' · ') || null;
+  return [failure_reason && REASONS[failure_reason], code].filter(Boolean).join(' · ') || null;
 }

@@ -27,7 +27,6 @@ export class SvcMetricDirection extends LitElement {
       :host {
         --control-height: 1.5rem;
         display: inline-flex;
-        flex-wrap: wrap;
         justify-content: flex-end;
         gap: var(--space-1);
       }
@@ -37,6 +36,11 @@ export class SvcMetricDirection extends LitElement {
       }
       .unknown {
         color: var(--color-text-3);
+      }
+      @media (max-width: 40rem) {
+        :host {
+          flex-wrap: wrap;
+        }
       }
       @media (pointer: coarse) {
         :host {

@@ -140,7 +140,9 @@ export class SvcMetricsTable extends LitElement {
     const value = fromMetricValue(latest.value);
     const isKnown = isDirectionKnown(metric);
     return html`<tr>
-      <th scope="row">${name}${isPrimary ? html`<span class="primary">primary</span>` : nothing}</th>
+      <th scope="row">
+        <bdi>${name}</bdi>${isPrimary ? html`<span class="primary">primary</span>` : nothing}
+      </th>
       <td
         class="number strong ${Number.isFinite(value) ? '' : 'odd'}"
         title="Step ${formatCount(latest.step)}"

@@ -49,7 +49,8 @@ export class SvcProgress extends LitElement {
     if (this.step === null) return html`<p>–</p>`;
     if (this.max === null || this.max <= 0) return html`<p>step ${formatCount(this.step)}</p>`;
     const part = Math.min(1, Math.max(0, this.step / this.max));
-    const percent = Math.floor(part * 100);
+    // A run that goes on is not at 100 %: after its last step it still evaluates and saves.
+    const percent = Math.min(Math.floor(part * 100), this.status === 'RUNNING' ? 99 : 100);
     return html`
       <div
         class="track"

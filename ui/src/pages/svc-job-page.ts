@@ -114,7 +114,7 @@ export class SvcJobPage extends LitElement {
   #renderFacts(job: Job) {
     return html`
       ${fact('Resources', describeResources(job))} ${fact('Node', this.#describeNode(job))}
-      ${fact('Attempt', `${job.attempt} of ${Math.max(job.max_attempts, job.attempt)}`)}
+      ${fact('Attempt', job.attempt > job.max_attempts ? String(job.attempt) : `${job.attempt} of ${job.max_attempts}`)}
       ${fact('Priority', String(job.priority))}
       ${fact('Created', html`<svc-time .from=${job.created_at}></svc-time>`)}
       ${fact('Queue time', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}

@@ -42,6 +42,16 @@ export const baseStyles = css`
     font-weight: var(--weight-strong);
     line-height: var(--leading-tight);
   }
+  /* A name in another writing direction does not move what stands beside it. */
+  a,
+  b,
+  bdi,
+  button,
+  code,
+  span,
+  strong {
+    unicode-bidi: isolate;
+  }
   a {
     color: var(--color-accent);
     text-decoration: none;

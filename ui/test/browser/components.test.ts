@@ -45,14 +45,20 @@ describe('the elements that pages are made of', () => {
   });
 
   describe('svc-progress', () => {
-    const cases: [string, { step: number | null; max: number | null }, string, string | null][] = [
+    const cases: [
+      string,
+      { step: number | null; max: number | null; status?: string },
+      string,
+      string | null,
+    ][] = [
       ['nothing yet', { step: null, max: 10 }, '–', null],
       ['the step alone', { step: 1234, max: null }, 'step 1,234', null],
       ['the step alone of a maximum that is none', { step: 5, max: 0 }, 'step 5', null],
       ['the beginning', { step: 0, max: 10 }, '0 / 10 0%', '0'],
       ['a part, never more than it is', { step: 999, max: 1000 }, '999 / 1,000 99%', '99'],
-      ['the end', { step: 10, max: 10 }, '10 / 10 100%', '100'],
-      ['more than the maximum', { step: 15, max: 10 }, '15 / 10 100%', '100'],
+      ['the end', { step: 10, max: 10, status: 'SUCCEEDED' }, '10 / 10 100%', '100'],
+      ['the last step of a run that goes on', { step: 10, max: 10 }, '10 / 10 99%', '99'],
+      ['more than the maximum', { step: 15, max: 10, status: 'FAILED' }, '15 / 10 100%', '100'],
       ['a step below zero', { step: -5, max: 10 }, '-5 / 10 0%', '0'],
     ];
     for (const [what, properties, text, percent] of cases) {

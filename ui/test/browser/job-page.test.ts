@@ -89,7 +89,7 @@ describe('the page of a job', () => {
     ['node and GPUs', { node_id: idOf('node', 1), gpu_indices: [0, 3] }, [['Node', 'node-1 · GPU 0, 3']]],
     ['no node yet', { status: 'QUEUED', started_at: null }, [['Node', '–']]],
     ['attempts', { attempt: 2, max_attempts: 3 }, [['Attempt', '2 of 3']]],
-    ['attempts by hand beyond the maximum', { attempt: 4, max_attempts: 3 }, [['Attempt', '4 of 4']]],
+    ['attempts by hand beyond the maximum', { attempt: 4, max_attempts: 3 }, [['Attempt', '4']]],
     ['priority', { priority: -5 }, [['Priority', '-5']]],
     ['place', { project: 'vision', experiment: 'lr' }, [['Project', 'vision / lr']]],
     ['no place', {}, [['Project', '–']]],
@@ -130,12 +130,12 @@ describe('the page of a job', () => {
     [
       'why it failed',
       { status: 'FAILED', failure_reason: 'EXIT_CODE', exit_code: 2 },
-      'Failed: EXIT_CODE · the command ended with an error · exit code 2',
+      'Failed: the command ended with an error · exit code 2',
     ],
     [
       'why it is lost',
       { status: 'LOST', failure_reason: 'LOST', failure_message: 'node-1 is silent' },
-      'Lost: LOST · node-1 is silent',
+      'Lost: node-1 is silent',
     ],
     ['nothing of a job that runs', { status: 'RUNNING' }, null],
     ['nothing of a job that succeeded', { status: 'SUCCEEDED', finished_at: NOW }, null],

@@ -25,7 +25,7 @@ describe('a job in the list', () => {
     [
       'a job that failed',
       { status: 'FAILED', finished_at: NOW, failure_reason: 'OOM', exit_code: 137 },
-      ['Failed', 'OOM · out of memory · exit code 137'],
+      ['Failed', 'out of memory · exit code 137'],
       [],
     ],
     [
@@ -36,13 +36,13 @@ describe('a job in the list', () => {
         failure_reason: 'DISPATCH_FAILED',
         failure_message: 'no such file: /x',
       },
-      ['DISPATCH_FAILED · no such file: /x'],
+      ['no such file: /x'],
       ['could not be started'],
     ],
     [
       'a job that is lost',
       { status: 'LOST', failure_reason: 'LOST' },
-      ['Lost', 'LOST · the connection to its node was lost'],
+      ['Lost', 'the connection to its node was lost'],
       [],
     ],
     ['a job on its node', { node_id: idOf('node', 1) }, ['node-1', '1 GPU'], []],

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { toFailureWords } from '../src/output/failure-words.js';
+
+describe('how an attempt ended, in words', () => {
+  const cases = [
+    [
+      { failure_message: 'exited with code 1', failure_reason: 'EXIT_CODE', exit_code: 1 },
+      'exited with code 1',
+    ],
+    [
+      { failure_message: null, failure_reason: 'EXIT_CODE', exit_code: 1 },
+      'the command ended with an error, exit code 1',
+    ],
+    [{ failure_message: null, failure_reason: 'OOM', exit_code: null }, 'ran out of memory'],
+    [{ failure_message: null, failure_reason: null, exit_code: 0 }, 'exit code 0'],
+    [{ failure_message: 'cancelled', failure_reason: null, exit_code: null }, 'cancelled'],
+    [{ failure_message: null, failure_reason: null, exit_code: null }, ''],
+  ] as const;
+  for (const [attempt, words] of cases)
+    it(`is "${words}"`, () => expect(toFailureWords(attempt)).to.equal(words));
+});
