@@ -102,6 +102,16 @@ describe('docs against the code', () => {
     for (const name of used) expect(page, name).to.include(name);
   });
 
+  it('sdk.md has every call of the SDKs', () => {
+    const [python = '', typescript = ''] = read('docs/sdk.md').split('\n## TypeScript\n');
+    const calls = namesIn(read('sdk/python/svc/run.py'), /^ {4}def ([a-z]\w*)\(/gm);
+    const notForUsers = ['end', 'restart_after_fork'];
+    for (const name of calls.filter((name) => !notForUsers.includes(name)))
+      expect(python, name).to.include(`run.${name}(`);
+    for (const name of membersOf('Run', 'sdk/typescript/src/run-interface.ts'))
+      expect(typescript, name).to.include(`run.${name}`);
+  });
+
   it('security.md names tests that there are', () => {
     const named = [...read('docs/security.md').matchAll(/`([\w./-]+(?:\.test\.ts|\.py))`/g)].map(
       ([, file = '']) => file,

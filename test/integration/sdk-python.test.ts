@@ -5,6 +5,7 @@ import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { CALLS, installPackages, toConfigText, writeConfig } from '../support/configuration.js';
 import { requireEngine } from '../support/engines.js';
+import { readBlocks } from '../support/page.js';
 import { ROOT, startProgram, type Program } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -68,6 +69,22 @@ describe('the Python SDK against the real server', function () {
     const params = { run_id: run.id };
     const { metrics } = await server.client.call(routes.getRunSummary, { params });
     expect(metrics['eval/acc']).to.include({ direction: 'maximize', is_primary: true });
+  });
+
+  it('runs the examples of docs/sdk.md', async () => {
+    const examples = readBlocks('docs/sdk.md').filter(({ language }) => language === 'python');
+    expect(examples).to.have.length(4);
+    for (const { text } of examples) {
+      const { status, stderr } = await train(text).ended;
+      expect(status, `${text}\n${stderr}`).to.equal(0);
+      expect(stderr).to.not.contain('left out');
+    }
+    const run = await untilRun('resnet', ({ step }) => step === 100);
+    expect(run).to.deep.include({ tags: ['baseline'], config: { lr: 1e-4, layers: [64, 64] } });
+    const params = { run_id: (await untilRun('forked', () => true)).id };
+    const { series } = await server.client.call(routes.readSeries, { params });
+    expect(series).to.have.all.keys('parent', 'worker');
+    expect(await findRun('on-a-train')).to.equal(undefined);
   });
 
   it('fills in a job what the submit left open, and says in its log what it could not change', async () => {

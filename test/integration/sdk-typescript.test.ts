@@ -3,6 +3,7 @@ import path from 'node:path';
 import { routes } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { readBlocks } from '../support/page.js';
 import { ROOT, startProgram } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -64,6 +65,15 @@ describe('the TypeScript SDK against the real server', function () {
       ['checkpoint-100', 100],
     ]);
     expect(events.map(({ title, severity }) => [title, severity])).to.deep.equal([['lr dropped', 'warning']]);
+  });
+
+  it('runs the example of docs/sdk.md', async () => {
+    const [example] = readBlocks('docs/sdk.md').filter(({ language }) => language === 'js');
+    const { status, stderr } = await train(example?.text ?? '').ended;
+    expect(status, stderr).to.equal(0);
+    const { run, checkpoints, events } = await onlyRun();
+    expect(run).to.deep.include({ status: 'SUCCEEDED', step: 100, tags: ['baseline'], config: { lr: 1e-4 } });
+    expect([checkpoints.length, events.length]).to.deep.equal([1, 1]);
   });
 
   it('has each point stored exactly once when the server is killed and comes back', async () => {
