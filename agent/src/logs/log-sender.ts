@@ -22,7 +22,7 @@ export class LogSender {
   readonly #key: AttemptKey;
   readonly #stream: StreamName;
   readonly #channel: Pick<LogChannel, 'send' | 'clock'>;
-  readonly #partial = new PartialLine((text) => this.#sendPartial(text));
+  readonly #partial: PartialLine;
 
   /** Resolves when everything up to the end was sent once. */
   readonly sent: Promise<void>;
@@ -36,10 +36,17 @@ export class LogSender {
   /** The `to` of each frame that is not acknowledged yet. */
   readonly #inFlight: number[] = [];
 
-  constructor(key: AttemptKey, stream: StreamName, channel: Pick<LogChannel, 'send' | 'clock'>) {
+  /** `look` has the log read again. */
+  constructor(
+    key: AttemptKey,
+    stream: StreamName,
+    channel: Pick<LogChannel, 'send' | 'clock'>,
+    look: () => void,
+  ) {
     this.#key = key;
     this.#stream = stream;
     this.#channel = channel;
+    this.#partial = new PartialLine((text) => this.#sendPartial(text), look);
     this.sent = new Promise((resolve) => (this.#resolveSent = resolve));
     this.shipped = new Promise((resolve) => (this.#resolveShipped = resolve));
   }

@@ -32,7 +32,7 @@ export class LogStream {
     this.#channel = channel;
     this.#changeHead = changeHead;
     this.#reader = new LogReader(path, channel.replayPace, channel.clock);
-    this.#sender = new LogSender(key, name, channel);
+    this.#sender = new LogSender(key, name, channel, () => this.wake());
     this.#pump = new LogPump(
       () => this.#ship(),
       (error) => this.#onFailure(error),

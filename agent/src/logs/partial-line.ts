@@ -5,24 +5,29 @@ const SETTLED_MS = 250;
 /** Shows the server the line of one stream that has no end yet, at most once a second, and only when it has changed. */
 export class PartialLine {
   readonly #send: (text: string) => void;
-  /** As it is now, and as it was sent last; empty: there is none. */
-  #text = '';
+  readonly #look: () => void;
+  /** As it was sent last; empty: the server shows none. */
   #sent = '';
   /** Since when there has been a line without an end; null: there is none. */
   #begunAt: number | null = null;
   #sentAt = -Infinity;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(send: (text: string) => void) {
+  /** `look` reads the log again, after which `show` or `forget` is called: the line may have its end by then. */
+  constructor(send: (text: string) => void, look: () => void) {
     this.#send = send;
+    this.#look = look;
   }
 
   show(text: string): void {
-    this.#text = text;
-    if (text === this.#sent || this.#timer !== null) return;
-    this.#begunAt ??= performance.now();
-    const dueAt = Math.max(this.#begunAt + SETTLED_MS, this.#sentAt + EVERY_MS);
-    this.#timer = setTimeout(() => this.#sendNow(), Math.max(0, dueAt - performance.now())).unref();
+    if (text === this.#sent) return;
+    const now = performance.now();
+    this.#begunAt ??= now;
+    const waitMs = Math.max(this.#begunAt + SETTLED_MS, this.#sentAt + EVERY_MS) - now;
+    if (waitMs > 0) return this.#lookAfter(waitMs);
+    this.#sent = text;
+    this.#sentAt = now;
+    this.#send(text);
   }
 
   /** The server shows none by now: it has got the line, or lost the connection. */
@@ -30,15 +35,13 @@ export class PartialLine {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#begunAt = null;
-    this.#text = '';
     this.#sent = '';
   }
 
-  #sendNow(): void {
-    this.#timer = null;
-    if (this.#text === this.#sent) return;
-    this.#sent = this.#text;
-    this.#sentAt = performance.now();
-    this.#send(this.#text);
+  #lookAfter(waitMs: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#look();
+    }, waitMs).unref();
   }
 }
