@@ -1,68 +1,20 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect } from 'chai';
 import { createProgram } from '../src/main.js';
-import { execute } from '../src/run-program.js';
+import { runHere, startSvc, type Ended } from './support/svc.js';
 
-const SOURCE = fileURLToPath(new URL('./fixtures/svc.ts', import.meta.url));
 const ENV = { SVC_DATA_DIR: '/nonexistent', SVC_URL: 'http://127.0.0.1:9', SVC_TOKEN: '' };
 
-interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const svc = (...args: string[]): Promise<Ended> => runHere(args, ENV);
 
-/** Runs the command line in this process; what it writes is kept back. */
-async function svc(...args: string[]): Promise<Ended> {
-  const before = { ...process.env };
-  const written = { stdout: keepBack(process.stdout), stderr: keepBack(process.stderr) };
-  Object.assign(process.env, ENV);
-  try {
-    const status = await execute(createProgram(), ['node', 'svc', ...args]);
-    return { status, stdout: written.stdout.release(), stderr: written.stderr.release() };
-  } finally {
-    written.stdout.release();
-    written.stderr.release();
-    process.env = before;
-  }
-}
-
-function keepBack(stream: NodeJS.WriteStream): { release: () => string } {
-  const { write } = stream;
-  let text = '';
-  stream.write = (piece: string | Uint8Array) => {
-    text += String(piece);
-    return true;
-  };
-  return {
-    release() {
-      stream.write = write;
-      return text;
-    },
-  };
-}
-
-/** The same as a program of its own. */
-function runSvc(...args: string[]): Promise<Ended> {
-  const nodeArgs = ['--import=tsx', '--conditions=svc-source', SOURCE, ...args];
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      nodeArgs,
-      { env: { ...process.env, ...ENV } },
-      (_error, stdout, stderr) => resolve({ status: child.exitCode ?? -1, stdout, stderr }),
-    );
-  });
-}
-
-function leaves(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+/** The commands that do something by themselves. */
+function doers(command: Command): Command[] {
+  const { _actionHandler: doesSomething } = command as Command & { _actionHandler?: unknown };
+  return [...(doesSomething ? [command] : []), ...command.commands.flatMap(doers)];
 }
 
 describe('the command line', () => {
-  for (const command of leaves(createProgram())) {
+  for (const command of doers(createProgram())) {
     it(`svc ${command.name()} has a description, help and an example`, () => {
       let help = '';
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
@@ -80,7 +32,7 @@ describe('the command line', () => {
   });
 
   it('the program ends with that status', async () => {
-    const { status, stdout, stderr } = await runSvc('jobs', '--limit', 'many');
+    const { status, stdout, stderr } = await startSvc(['jobs', '--limit', 'many'], ENV).ended;
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.match(/^error: .*--limit.* It must be an integer\.\n/);
   });
@@ -95,6 +47,15 @@ describe('the command line', () => {
     ['token', 'create', '--name', 'x', '--scope', 'admin'],
     ['token', 'create', '--name', 'x', '--scope', 'read', '--expires', 'soon'],
     ['whoami', '--url', 'nonsense'],
+    ['whoami', '--url', 'http://127.0.0.1:9', '--profile', 'lab'],
+    ['events', '--severity', 'loud'],
+    ['events', 'watch', '--exec'],
+    ['events', 'watch', 'true'],
+    ['run', 'tag', 'X8R2QF'],
+    ['run', 'rename', 'X8R2QF'],
+    ['run', 'finish', 'X8R2QF', '--status', 'LOST'],
+    ['metrics', 'set', 'loss'],
+    ['metrics', 'set', 'loss', '--direction', 'up'],
   ];
   for (const args of wrong) {
     it(`svc ${args.join(' ')}: wrong usage`, async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -12,15 +12,12 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { askSecret, type Terminal } from '../src/read-secret.js';
-import { EventEmitter } from 'node:events';
+import { NODE_ARGS, ROOT, TSX_ENV, startSvc } from './support/svc.js';
 
-const SOURCE = fileURLToPath(new URL('./fixtures/svc.ts', import.meta.url));
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NOBODY = 'http://127.0.0.1:9';
 
 describe('svc login', () => {
@@ -35,19 +32,8 @@ describe('svc login', () => {
   });
   afterEach(() => rmSync(home, { recursive: true }));
 
-  async function svc(args: readonly string[], { stdin = '', env = {} } = {}) {
-    const tsx = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
-    const program = spawn(process.execPath, ['--import=tsx', '--conditions=svc-source', SOURCE, ...args], {
-      cwd: ROOT,
-      env: { PATH: process.env['PATH'], HOME: home, ...tsx, ...env },
-    });
-    const written = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      program[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
-    program.stdin.on('error', () => undefined).end(stdin);
-    const [status] = (await once(program, 'close')) as [number];
-    return { status, ...written };
-  }
+  const svc = (args: readonly string[], { stdin = '', env = {} } = {}) =>
+    startSvc(args, { HOME: home, ...env }, stdin).ended;
 
   const logIn = (profile: string, token = rig.tokens.read) =>
     svc(['login', `${rig.kernel.url}/`, '--profile', profile, '--token-stdin'], { stdin: `${token}\n` });
@@ -160,16 +146,8 @@ try:
     shown += piece
 except OSError: pass
 sys.stdout.write(shown.decode()); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
-    const args = [
-      process.execPath,
-      '--import=tsx',
-      '--conditions=svc-source',
-      SOURCE,
-      'login',
-      rig.kernel.url,
-    ];
-    const tsx = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
-    const env = { PATH: process.env['PATH'], HOME: home, TERM: 'xterm', ...tsx, TYPED: rig.tokens.write };
+    const args = [process.execPath, ...NODE_ARGS, 'login', rig.kernel.url];
+    const env = { PATH: process.env['PATH'], HOME: home, TERM: 'xterm', ...TSX_ENV, TYPED: rig.tokens.write };
     const program = spawn('python3', ['-c', python, ...args], {
       cwd: ROOT,
       env,

@@ -62,6 +62,6 @@ async function parse(command: string): Promise<CommanderError | null> {
 
 function carryNothingOut(command: Command): void {
   command.configureOutput({ writeOut: () => {}, writeErr: () => {} }).exitOverride();
-  if (command.commands.length === 0) command.action(() => {});
+  if ('_actionHandler' in command && command._actionHandler !== null) command.action(() => {});
   for (const child of command.commands) carryNothingOut(child);
 }

@@ -1,10 +1,10 @@
-import { ApiError, follow, type Client, type FollowState, type RouteInput } from '@svc/client';
+import { follow, type Client, type FollowState, type RouteInput } from '@svc/client';
 import { routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { toSentence } from '../output/api-error.js';
 import { UsageError } from '../failure.js';
+import { createOutageReporter } from '../output/outage.js';
 import {
   drawPartial,
   erasePartial,
@@ -148,7 +148,12 @@ export interface FollowOptions {
 export async function followLogs(client: Client, jobId: string, options: FollowOptions): Promise<void> {
   const { query, write = writeLine, showPartial = setPartial, signal } = options;
   const input = { params: { job_id: jobId }, query };
-  const stream = follow(client, routes.streamLogs, input, { signal, onState: createOutageReporter() });
+  const reportOutage = createOutageReporter('log stream');
+  const onState = (state: FollowState, error?: unknown): void => {
+    if (state === 'waiting') forgetPartials();
+    reportOutage(state, error);
+  };
+  const stream = follow(client, routes.streamLogs, input, { signal, onState });
   try {
     for await (const events of stream) {
       for (const { event, data } of events) {
@@ -160,19 +165,6 @@ export async function followLogs(client: Client, jobId: string, options: FollowO
   } finally {
     forgetPartials();
   }
-}
-
-/** Prints once for each outage why the stream was lost. */
-function createOutageReporter(): (state: FollowState, error?: unknown) => void {
-  let isReported = false;
-  return (state, error) => {
-    if (state === 'live') isReported = false;
-    if (state === 'waiting') forgetPartials();
-    if (state !== 'waiting' || error === undefined || isReported) return;
-    isReported = true;
-    const reason = error instanceof ApiError ? toSentence(error) : (error as Error).message;
-    note(`the log stream was lost (${reason}); reconnecting`);
-  };
 }
 
 export function writeLine({ stream, text }: LogLine): void {

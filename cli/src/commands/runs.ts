@@ -19,6 +19,7 @@ import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
+import { addRunChangeCommands } from './run-changes.js';
 
 const RUNS_SHOWN = 100;
 const CURVE_WIDTH = 32;
@@ -45,11 +46,12 @@ export function addRunCommands(program: Command): void {
     )
     .action(listRuns);
 
-  withJson(program.command('run'))
+  const run = withJson(program.command('run'))
     .description('show a run: progress, health, each metric with its curve, and the newest checkpoints')
     .argument('[run]', RUN_REFERENCE)
     .addHelpText('after', '\nExamples:\n  svc run\n  svc run X8R2QF')
     .action(showRun);
+  addRunChangeCommands(run);
 }
 
 interface ListOptions extends JsonOptions, PlacementOptions {

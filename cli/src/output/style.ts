@@ -1,4 +1,4 @@
-import type { JobStatus, NodeStatus, RunStatus } from '@svc/contract';
+import type { JobStatus, NodeStatus, RunStatus, Severity } from '@svc/contract';
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
 export type Style = keyof typeof CODES;
@@ -28,4 +28,8 @@ const STATUS_STYLES: Record<JobStatus | RunStatus | NodeStatus, Style> = {
 
 export function styleOfStatus(status: JobStatus | RunStatus | NodeStatus): Style {
   return STATUS_STYLES[status];
+}
+
+export function styleOfSeverity(severity: Severity): Style | null {
+  return ({ info: null, warning: 'yellow', critical: 'red' } as const)[severity];
 }

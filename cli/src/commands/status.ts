@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { toAge, toDuration, toShownId } from '../output/format.js';
+import { print } from '../output/print.js';
+import type { Paint } from '../output/style.js';
+import { toFields } from '../output/table.js';
+import { readOverview, type Overview, type Usage } from '../overview.js';
+import { connect, withJson, type JsonOptions } from './connected.js';
+
+export function addStatusCommand(program: Command): void {
+  withJson(program.command('status'))
+    .description(
+      'show how the server does: nodes, slots, jobs per state, what waits and why, runs that are silent',
+    )
+    .addHelpText('after', '\nExample:\n  svc status')
+    .action(showStatus);
+}
+
+async function showStatus(options: JsonOptions): Promise<void> {
+  print(await readOverview(connect(options)), options.json, toStatusLines);
+}
+
+export function toStatusLines(overview: Overview, paint: Paint): string[] {
+  const { url, version, uptime_s, nodes, jobs, runs, oldest_queued: oldest } = overview;
+  const stale = runs.stale === 0 ? '' : ` (${runs.stale} stale)`;
+  const newest = runs.is_partial ? ', among the newest 1000 of each' : '';
+  return [
+    `${paint('bold', `svc ${version}`)} at ${url}, up for ${toDuration(uptime_s * 1000)}`,
+    ...toFields(
+      [
+        ['nodes', toCounts(nodes) || 'none; to add this host, run: svc agent'],
+        ['GPU slots', toUse(overview.gpu_slots)],
+        ['CPU jobs', toUse(overview.cpu_jobs)],
+        ['jobs', toCounts(jobs) || 'none'],
+        ...(oldest === null
+          ? []
+          : ([
+              [
+                'waiting',
+                `${toShownId(oldest.id)} (${oldest.name}) longest, queued ${toAge(oldest.queued_at)}: ${oldest.pending_reason ?? 'the next pass of the scheduler decides'}`,
+              ],
+            ] as const)),
+        ['runs', `${runs.running} RUNNING${stale}, ${runs.lost} LOST${newest}`],
+      ],
+      paint,
+    ),
+  ];
+}
+
+/** `2 ONLINE, 1 OFFLINE`: what there is none of is left out. */
+function toCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function toUse({ used, free }: Usage): string {
+  return `${used} of ${used + free} used, ${free} free`;
+}
