@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addAgentCommand } from './commands/agent.js';
 import { addBackupCommands } from './commands/backup.js';
 import { addCodeCommand } from './commands/code.js';
+import { addCompletionCommand } from './commands/completion.js';
 import { addConfigCommand } from './commands/config.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addLoginCommands(program);
   addWhoamiCommand(program);
   addConfigCommand(program);
+  addCompletionCommand(program);
   return program;
 }
 

@@ -89,34 +89,36 @@ describe('commands against a server', () => {
     });
   });
 
-  it('svc metrics set: everywhere or in a project; list shows what applies', async () => {
-    expect(await svc('projects')).to.be.a('string');
-    await rig.createRun({ project: 'vision' });
-    await svc('metrics', 'set', 'eval/score', '--direction', 'minimize', '--unit', 'ms');
-    const args = ['--direction', 'maximize', '--primary', '--project', 'vision'];
-    expect(await svc('metrics', 'set', 'eval/score', ...args)).to.match(
-      /eval\/score \(primary\) +maximize +\S+ +the project/,
-    );
-    const listed = async (...options: string[]) =>
-      (await json<{ items: MetricDefinition[] }>('metrics', 'list', ...options)).items[0];
-    expect(await listed()).to.include({ direction: 'minimize', unit: 'ms', is_primary: false });
-    expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: true });
-    await svc('metrics', 'set', 'eval/score', '--no-primary', '--project', 'vision');
-    expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: false });
-    const wrong = await runHere(['metrics', 'set', 'x', '--unit', 's', '--project', 'none'], env);
-    expect(wrong).to.include({ status: 1, stderr: 'svc: there is no project "none"\n' });
-  });
+  describe('svc metrics and svc projects', () => {
+    it('svc metrics set: everywhere or in a project; list shows what applies', async () => {
+      expect(await svc('projects')).to.match(/^no projects; svc submit --project NAME creates one/);
+      await rig.createRun({ project: 'vision' });
+      await svc('metrics', 'set', 'eval/score', '--direction', 'minimize', '--unit', 'ms');
+      const args = ['--direction', 'maximize', '--primary', '--project', 'vision'];
+      expect(await svc('metrics', 'set', 'eval/score', ...args)).to.match(
+        /eval\/score \(primary\) +maximize +\S+ +the project/,
+      );
+      const listed = async (...options: string[]) =>
+        (await json<{ items: MetricDefinition[] }>('metrics', 'list', ...options)).items[0];
+      expect(await listed()).to.include({ direction: 'minimize', unit: 'ms', is_primary: false });
+      expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: true });
+      await svc('metrics', 'set', 'eval/score', '--no-primary', '--project', 'vision');
+      expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: false });
+      const wrong = await runHere(['metrics', 'set', 'x', '--unit', 's', '--project', 'none'], env);
+      expect(wrong).to.include({ status: 1, stderr: 'svc: there is no project "none"\n' });
+    });
 
-  it('svc projects: newest first, with their runs; an empty list says how to begin', async () => {
-    await rig.createRun({ project: 'audio' });
-    const { items } = await json<{ items: { name: string; run_count: number }[] }>(
-      'projects',
-      '--limit',
-      '1',
-    );
-    expect(items).to.have.length(1);
-    expect(items[0]).to.include({ name: 'audio', run_count: 1 });
-    expect(await svc('projects')).to.match(/^NAME +RUNS.*\naudio +1 /);
+    it('svc projects: newest first, with their runs; an empty list says how to begin', async () => {
+      await rig.createRun({ project: 'audio' });
+      const { items } = await json<{ items: { name: string; run_count: number }[] }>(
+        'projects',
+        '--limit',
+        '1',
+      );
+      expect(items).to.have.length(1);
+      expect(items[0]).to.include({ name: 'audio', run_count: 1 });
+      expect(await svc('projects')).to.match(/^NAME +RUNS.*\naudio +1 /);
+    });
   });
 
   describe('svc events', () => {

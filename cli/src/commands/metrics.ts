@@ -1,4 +1,4 @@
-import { DIRECTIONS, routes, type BodyOf, type MetricDefinition } from '@svc/contract';
+import { DIRECTIONS, isDirectionKnown, routes, type BodyOf, type MetricDefinition } from '@svc/contract';
 import type { Command } from 'commander';
 import { UsageError } from '../failure.js';
 import { print } from '../output/print.js';
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<MetricDefinition>[] = [
     cell: ({ name, is_primary }) => (is_primary ? `${name} (primary)` : name),
     shrinks: true,
   },
-  { title: 'DIRECTION', cell: ({ direction }) => direction },
+  { title: 'DIRECTION', cell: (metric) => (isDirectionKnown(metric) ? metric.direction : 'unknown') },
   { title: 'UNIT', cell: ({ unit }) => unit ?? '-' },
   { title: 'APPLIES TO', cell: ({ level }) => (level === 'global' ? 'everything' : `the ${level}`) },
   { title: 'DESCRIPTION', cell: ({ description }) => description, shrinks: true },

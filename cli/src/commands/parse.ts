@@ -6,13 +6,14 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
-/** For an option that takes one of a few words, in whatever case. */
+/** For an option that takes one of a few words, in whatever case. The completion reads `choices`. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
-  return (text) => {
+  const parse = (text: string): T => {
     const found = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
     if (found === undefined) throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
     return found;
   };
+  return Object.assign(parse, { choices });
 }
 
 /** For an option that may be repeated: `key=value` pairs as one map. */
