@@ -11,13 +11,13 @@ import { Failure } from '../failure.js';
 import { note } from '../output/print.js';
 import type { ConnectionOptions } from '../settings.js';
 import { connect, withServer } from './connected.js';
-import { findJob, JOB_REFERENCE } from './find-record.js';
+import { findJob, NEEDED_JOB } from './find-record.js';
 
 export function addCodeCommand(program: Command): void {
   withServer(program.command('code'))
     .description('get the source files back that a job was submitted with (svc submit --upload)')
-    .argument('<job>', JOB_REFERENCE)
-    .requiredOption('-o, --output <dir>', 'a directory that is new or empty')
+    .argument('<job>', NEEDED_JOB)
+    .requiredOption('-o, --output <dir>', 'directory for the files, which must be new or empty')
     .addHelpText('after', '\nExample:\n  svc code X8R2QF -o ./as-submitted')
     .action(getCode);
 }

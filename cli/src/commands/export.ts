@@ -10,13 +10,13 @@ import { Failure, UsageError } from '../failure.js';
 import { note, writeOut } from '../output/print.js';
 import { toSize } from '../output/format.js';
 import { connect, withServer } from './connected.js';
-import { findRun, RUN_REFERENCE } from './find-record.js';
+import { findRun, NEEDED_RUN } from './find-record.js';
 import type { ConnectionOptions } from '../settings.js';
 
 export function addExportCommand(program: Command): void {
   withServer(program.command('export'))
     .description('write every metric point of a run to a file: CSV, JSON lines or Parquet')
-    .argument('<run>', RUN_REFERENCE)
+    .argument('<run>', NEEDED_RUN)
     .addOption(
       new Option(
         '--format <format>',

@@ -74,8 +74,11 @@ async function listNodes(client: Client): Promise<readonly Named[]> {
 }
 
 /** For the help of an argument. */
-export const JOB_REFERENCE = 'id of a job, the beginning or end of one, or a name (default: the newest)';
-export const RUN_REFERENCE = 'id of a run, the beginning or end of one, or a name (default: the newest)';
+export const NEEDED_JOB = 'id of a job, the beginning or end of one, or a name';
+export const NEEDED_RUN = 'id of a run, the beginning or end of one, or a name';
+/** For commands that take the newest without one. */
+export const JOB_REFERENCE = `${NEEDED_JOB} (default: the newest)`;
+export const RUN_REFERENCE = `${NEEDED_RUN} (default: the newest)`;
 export const NODE_REFERENCE = 'name or id of a node, or the beginning or end of its id';
 
 /** The id that the words on the command line mean: an id, the beginning or end of one, or the newest of a name. Left out: the newest. */

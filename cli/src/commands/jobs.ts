@@ -12,7 +12,7 @@ import { toFields, toTable, type Column } from '../output/table.js';
 import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
-import { findJob, JOB_REFERENCE } from './find-record.js';
+import { findJob, JOB_REFERENCE, NEEDED_JOB } from './find-record.js';
 import { readNodeNames } from './node-names.js';
 import { parseInteger, parseOneOf } from './parse.js';
 
@@ -50,7 +50,7 @@ export function addJobCommands(program: Command): void {
 
   withJson(program.command('retry'))
     .description('queue a job that has ended or is LOST again')
-    .argument('<job>', JOB_REFERENCE)
+    .argument('<job>', NEEDED_JOB)
     .addHelpText('after', '\nExample:\n  svc retry X8R2QF')
     .action(retryJob);
 }
