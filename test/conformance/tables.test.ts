@@ -55,13 +55,16 @@ function isArgumentOf(node: ts.Node, method: string): boolean {
   );
 }
 
+/** A directory may have the name of a table. */
+const FOLDER = /^export const \w+_FOLDER = .*$/gm;
+
 function sourcesOf(plugin: string): { file: string; named: Named[] }[] {
   const folder = path.join(ROOT, 'plugins', plugin);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /^(src|worker)\/.*\.m?ts$|^worker\/.*\.mjs$/.test(file))
     .map((file) => ({
       file: `plugins/${plugin}/${file}`,
-      named: namedIn(readFileSync(path.join(folder, file), 'utf8')),
+      named: namedIn(readFileSync(path.join(folder, file), 'utf8').replaceAll(FOLDER, '')),
     }));
 }
 

@@ -155,7 +155,9 @@ eachDatabase((database) => {
 
     describe('are told of', () => {
       it('by an event of the run, in list and stream', async () => {
-        const stream = await kernel.sse('/events/stream?type=CHECKPOINT_CREATED', { token: tokens.read });
+        const stream = await kernel.sse(`/events/stream?type=CHECKPOINT_CREATED&run_id=${run.id}`, {
+          token: tokens.read,
+        });
         const { body: checkpoint } = await register({ path: '/out/checkpoint-5', step: 5, size: 10 });
         const event = (await stream.take()).data as EventRecord;
         await stream.close();

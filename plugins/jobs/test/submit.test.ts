@@ -174,7 +174,8 @@ describe('submitting a job', () => {
       const [bad] = await refused({ command: ['x'], env: { 'a b': '1' } });
       expect(bad).to.deep.equal({
         path: 'env.a b',
-        message: 'is no allowed name: it must match ^[A-Za-z_][A-Za-z0-9_]*$',
+        message:
+          'is no allowed name: The name of a variable has letters without accents, digits and underscores, and does not begin with a digit, such as LEARNING_RATE.',
       });
       expect(
         (await refused({ command: ['x'], node_selector: { '': 'gpu' } })).map(({ path }) => path),
