@@ -3,7 +3,7 @@ import { LIST_BYTES, nextTurn, requireId } from '@svc/http';
 import { fail } from '@svc/validation';
 import type { Knex } from 'knex';
 import type { Db } from './connect.js';
-import { selectRows } from './select-rows.js';
+import { selectFirstRows } from './select-rows.js';
 
 /** The first page of rows; pages double while rows are small. It limits what is read in vain once the list is full. */
 const PAGE_ROWS = 128;
@@ -52,14 +52,14 @@ export async function newestRows<Row extends Position>(db: Db, list: ListQuery):
     const wanted = Math.min(pageRows, limit - items.length);
     const query = db(from).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
     if (after) query.modify(olderThan, after);
-    const rows = await selectRows<Row>(db, query);
+    const { rows, isCut } = await selectFirstRows<Row>(db, query, SLICE_CHARS);
     const columns = Object.keys(rows[0] ?? {}) as (keyof Row)[];
     for (const row of rows) {
       sizeChars += weigh(row, columns);
       if (sizeChars > LIST_BYTES && items.length > 0) return { items, truncated: true };
       items.push(row);
     }
-    if (rows.length < wanted) break;
+    if (rows.length < wanted && !isCut) break;
     after = rows.at(-1);
     pageRows *= 2;
     if (sizeChars - sliceChars < SLICE_CHARS) continue;

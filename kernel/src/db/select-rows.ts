@@ -14,12 +14,26 @@ type Query<Row> = PromiseLike<Row[]> & {
  * longer to convert each column than to read it. Columns and bindings must be text or numbers.
  */
 export async function selectRows<Row extends object>(db: Db, query: Query<Row>): Promise<Row[]> {
-  if (dialectOf(db) !== 'sqlite') return query;
-  const { sql, bindings } = query.toSQL().toNative();
-  return withRawSqlite(db, (sqlite) => readerOf(sqlite, sql)(bindings) as Row[]);
+  return (await selectFirstRows(db, query, Infinity)).rows;
 }
 
-type Reader = (bindings: readonly unknown[]) => object[];
+/** As `selectRows`, until the rows have more characters than `maxChars`; `isCut` then. PostgreSQL returns all. */
+export async function selectFirstRows<Row extends object>(
+  db: Db,
+  query: Query<Row>,
+  maxChars: number,
+): Promise<FirstRows<Row>> {
+  if (dialectOf(db) !== 'sqlite') return { rows: await query, isCut: false };
+  const { sql, bindings } = query.toSQL().toNative();
+  return withRawSqlite(db, (sqlite) => readerOf(sqlite, sql)(bindings, maxChars) as FirstRows<Row>);
+}
+
+interface FirstRows<Row> {
+  readonly rows: Row[];
+  readonly isCut: boolean;
+}
+
+type Reader = (bindings: readonly unknown[], maxChars: number) => FirstRows<object>;
 
 /** Compiled once for each connection: the queries of lists differ only in their filters. */
 const readers = new WeakMap<SqliteConnection, Map<string, Reader>>();
@@ -41,11 +55,22 @@ function compileReader(sqlite: SqliteConnection, sql: string): Reader {
   const statement = sqlite.prepare(`select json_array(${row}) from (${sql})`).pluck();
   // JSON.parse makes an object whose fields stay quick to read, a loop of assignments does not.
   const empty = JSON.parse(`{${names.map((name) => `"${name}":null`).join()}}`) as object;
-  return (bindings) => {
-    const texts = statement.all(...bindings);
+  return (bindings, maxChars) => {
+    const { texts, isCut } = readTexts(statement.iterate(...bindings) as Iterable<string>, maxChars);
     const rows = JSON.parse(`[${texts.join()}]`) as unknown[][];
-    return rows.map((values) => fill({ ...empty }, names, values));
+    return { rows: rows.map((values) => fill({ ...empty }, names, values)), isCut };
   };
+}
+
+function readTexts(rows: Iterable<string>, maxChars: number): { texts: string[]; isCut: boolean } {
+  const texts: string[] = [];
+  let chars = 0;
+  for (const text of rows) {
+    texts.push(text);
+    chars += text.length;
+    if (chars > maxChars) return { texts, isCut: true };
+  }
+  return { texts, isCut: false };
 }
 
 function fill(row: Record<string, unknown>, names: readonly string[], values: readonly unknown[]): object {
