@@ -19,6 +19,7 @@ import { addServerCommand } from './commands/server.js';
 import { addStatusCommand } from './commands/status.js';
 import { addSubmitCommand } from './commands/submit.js';
 import { addTokenCommand } from './commands/token.js';
+import { addTopCommand } from './commands/top.js';
 import { addUpCommand } from './commands/up.js';
 import { addWhoamiCommand } from './commands/whoami.js';
 import { createBareProgram, runProgram } from './run-program.js';
@@ -34,6 +35,7 @@ export function createProgram(): Command {
   addCodeCommand(program);
   addLogsCommand(program);
   addStatusCommand(program);
+  addTopCommand(program);
   addNodesCommand(program);
   addRunCommands(program);
   addMetricsCommands(program);

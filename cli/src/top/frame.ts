@@ -1,0 +1,184 @@
+import type { Job, Run } from '@svc/contract';
+import { toAge, toDuration, toShownId } from '../output/format.js';
+import { styleOfStatus, type Paint } from '../output/style.js';
+import { toTable, type Column } from '../output/table.js';
+import type { Usage } from '../overview.js';
+import type { Activity, NodeActivity } from './read-activity.js';
+
+/** Of the screen, that nodes may take. */
+const SHARE_OF_NODES = 0.5;
+/** A title, an empty line and the names of the columns. */
+const AROUND_TABLE = 3;
+
+/** The lines of one screen of so many rows: nodes with their slots, running jobs, and waiting jobs. */
+export function toFrame(activity: Activity, rows: number, paint: Paint): string[] {
+  const { version, url, jobs, gpu_slots: gpus, cpu_jobs: cpus, nodes, running, waiting } = activity;
+  const title = [
+    `${paint('bold', `svc ${version}`)} at ${url}`,
+    `GPU slots ${toUse(gpus)}`,
+    `CPU jobs ${toUse(cpus)}`,
+    `${jobs.RUNNING} running, ${jobs.QUEUED} queued`,
+  ].join('  ');
+  const left = rows - 1;
+  const forNodes = Math.floor(left * SHARE_OF_NODES);
+  const nodeLines = toNodeLines(nodes, forNodes, paint);
+  const forJobs = left - nodeLines.length;
+  const needed = waiting.length + AROUND_TABLE;
+  const forWaiting =
+    waiting.length === 0 ? 2 : Math.min(needed, Math.max(AROUND_TABLE + 1, Math.floor(forJobs / 2)));
+  return [
+    title,
+    ...nodeLines,
+    ...toSection(
+      toRunningColumns(nodes),
+      running,
+      { rows: forJobs - forWaiting, noun: 'running jobs' },
+      paint,
+    ),
+    ...toSection(WAITING, waiting, { rows: forWaiting, noun: 'waiting jobs' }, paint),
+  ].slice(0, rows);
+}
+
+const toUse = ({ used, free }: Usage): string => `${used}/${used + free}`;
+
+interface Place {
+  readonly rows: number;
+  readonly noun: string;
+}
+
+/** A table in at most so many rows, which says how many are left out. */
+function toSection<Row>(
+  columns: readonly Column<Row>[],
+  all: readonly Row[],
+  place: Place,
+  paint: Paint,
+): string[] {
+  const { rows, noun } = place;
+  if (all.length === 0) return ['', paint('dim', `no ${noun}`)].slice(0, Math.max(0, rows));
+  const room = Math.max(1, rows - AROUND_TABLE + 1);
+  const shown = all.length <= room ? all : all.slice(0, room - 1);
+  const more = all.length - shown.length;
+  const rest = more === 0 ? [] : [paint('dim', `and ${more} more ${noun}`)];
+  return ['', ...toTable(columns, shown, paint), ...rest];
+}
+
+/** One GPU, or a node without any. */
+interface GpuOrNode {
+  readonly node: NodeActivity;
+  readonly slot: NodeActivity['node']['slots'][number] | null;
+}
+
+/** A row for each GPU, or for each node where these do not fit. */
+function toNodeLines(nodes: readonly NodeActivity[], rows: number, paint: Paint): string[] {
+  const each = nodes.flatMap((node): GpuOrNode[] =>
+    node.node.slots.length === 0 ? [{ node, slot: null }] : node.node.slots.map((slot) => ({ node, slot })),
+  );
+  const isWhole = each.length <= rows - AROUND_TABLE;
+  if (isWhole) return toSection(SLOTS, each, { rows, noun: 'nodes' }, paint);
+  return toSection(NODES, nodes, { rows, noun: 'nodes' }, paint);
+}
+
+const NODE_COLUMNS: readonly Column<NodeActivity>[] = [
+  { title: 'NODE', cell: ({ node }) => node.name, shrinks: true },
+  { title: 'STATUS', cell: ({ node }) => node.status, style: ({ node }) => styleOfStatus(node.status) },
+  { title: 'CPU JOBS', cell: ({ node }) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
+];
+
+const NODES: readonly Column<NodeActivity>[] = [
+  ...NODE_COLUMNS,
+  {
+    title: 'GPUS BUSY',
+    cell: ({ node: { slots } }) =>
+      slots.length === 0 ? '-' : `${slots.filter(({ busy }) => busy).length}/${slots.length}`,
+    align: 'right',
+  },
+  { title: 'UTIL', cell: toMeanUtilization, align: 'right' },
+];
+
+const SLOTS: readonly Column<GpuOrNode>[] = [
+  ...NODE_COLUMNS.map(({ cell, style, ...column }) => ({
+    ...column,
+    cell: ({ node }: GpuOrNode) => cell(node),
+    ...(style && { style: ({ node }: GpuOrNode) => style(node) }),
+  })),
+  { title: 'GPU', cell: ({ slot }) => (slot === null ? '-' : String(slot.index)), align: 'right' },
+  {
+    title: 'MODEL',
+    cell: ({ slot }) => (slot === null ? '' : slot.virtual ? 'virtual' : slot.model),
+    shrinks: true,
+  },
+  { title: 'UTIL', cell: (row) => toFigure(row, 'util', '%'), align: 'right' },
+  { title: 'MEMORY', cell: toMemory, align: 'right' },
+  { title: 'TEMP', cell: (row) => toFigure(row, 'temp_c', '°C'), align: 'right' },
+  { title: 'JOB', cell: ({ slot }) => (slot?.busy ? toShownId(slot.job_id) : '') },
+];
+
+function valueOf({ node, slot }: GpuOrNode, name: string): number | undefined {
+  return slot === null ? undefined : node.metrics[`gpu.${slot.index}.${name}`]?.value;
+}
+
+function toFigure(row: GpuOrNode, name: string, unit: string): string {
+  const value = valueOf(row, name);
+  return value === undefined ? '-' : `${Math.round(value)} ${unit}`;
+}
+
+function toMemory(row: GpuOrNode): string {
+  const usedMb = valueOf(row, 'mem_used_mb');
+  if (usedMb === undefined) return '-';
+  const totalMb = row.slot?.memory_total_mb ?? null;
+  return totalMb === null ? `${toGib(usedMb)} GiB` : `${toGib(usedMb)}/${toGib(totalMb)} GiB`;
+}
+
+const toGib = (mib: number): string => (mib / 1024).toFixed(1);
+
+function toMeanUtilization(node: NodeActivity): string {
+  const values = node.node.slots.flatMap((slot) => valueOf({ node, slot }, 'util') ?? []);
+  if (values.length === 0) return '-';
+  return `${Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)} %`;
+}
+
+function toRunningColumns(nodes: readonly NodeActivity[]): readonly Column<Activity['running'][number]>[] {
+  const names = new Map(nodes.map(({ node }) => [node.id, node.name]));
+  return [
+    { title: 'ID', cell: ({ job }) => toShownId(job.id) },
+    { title: 'RUNNING', cell: ({ job }) => job.name, shrinks: true },
+    { title: 'STATUS', cell: ({ job }) => job.status, style: ({ job }) => styleOfStatus(job.status) },
+    { title: 'NODE', cell: ({ job }) => names.get(job.node_id ?? '') ?? '-', shrinks: true },
+    { title: 'GPU', cell: ({ job }) => (job.gpu_indices ?? []).join(',') || '-' },
+    { title: 'RAN FOR', cell: ({ job }) => toRanFor(job), align: 'right' },
+    { title: 'STEP', cell: ({ run }) => toStep(run), align: 'right' },
+    { title: 'LEFT', cell: ({ run }) => toTimeLeft(run), align: 'right' },
+  ];
+}
+
+function toRanFor({ started_at }: Job): string {
+  return started_at === null ? '-' : toDuration(Date.now() - started_at);
+}
+
+function toStep(run: Run | null): string {
+  if (run === null || run.step === null) return '-';
+  return run.max_steps === null ? String(run.step) : `${run.step}/${run.max_steps}`;
+}
+
+/** Unknown for a run that has been silent for too long. */
+function toTimeLeft(run: Run | null): string {
+  if (!run?.step || run.max_steps === null || run.stale_since !== null) return '-';
+  if (run.step >= run.max_steps) return '-';
+  return toDuration(((Date.now() - run.started_at) / run.step) * (run.max_steps - run.step));
+}
+
+const WAITING: readonly Column<Job>[] = [
+  { title: 'ID', cell: (job) => toShownId(job.id) },
+  { title: 'WAITING', cell: (job) => job.name, shrinks: true },
+  {
+    title: 'GPU',
+    cell: ({ resources }) => (resources.cpu_only ? '-' : String(resources.gpu)),
+    align: 'right',
+  },
+  { title: 'QUEUED', cell: (job) => toAge(job.queued_at) },
+  {
+    title: 'BECAUSE',
+    cell: (job) => job.pending_reason ?? 'the next pass of the scheduler decides',
+    shrinks: true,
+  },
+];
