@@ -35,10 +35,10 @@ export function addAgentCommand(program: Command): void {
       'days for which the files of an attempt are kept after its end (default: 7; 0 removes them at once)',
       parseInteger,
     )
-    .option('--spool-max-mb <n>', 'disk space for logs on this host, in MB (default: 1024)', parseInteger)
+    .option('--spool-max-mb <n>', 'disk space for logs on this host, in MiB (default: 1024)', parseInteger)
     .option(
       '--replay-mb-per-s <n>',
-      'speed at which logs are sent after an outage of the server, in MB/s (default: 32)',
+      'speed at which logs are sent after an outage of the server, in MiB/s (default: 32)',
       parseInteger,
     )
     .addHelpText(

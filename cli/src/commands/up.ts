@@ -72,7 +72,7 @@ async function announce(client: Client, dataDir: string, withExample: boolean): 
   printLines([
     '',
     `server   ${url}, data in ${dataDir}`,
-    ...(example ? [`example  ${example.name}: npx svc logs -f ${example.id}`] : []),
+    ...(example ? [`example  ${example.name}: svc logs -f ${example.id}`] : []),
     'Ctrl-C stops the server and the agent; running jobs continue, and the next svc up finds them',
     '',
     'console (this sign-in link works once, within ten minutes):',
