@@ -140,12 +140,12 @@ async function completeFromHere(client: Client, options: SubmitOptions): Promise
 
 async function toDirectory(
   client: Client,
-  { upload, workingDir, maxUploadMb, runner }: SubmitOptions,
+  { upload, workingDir, maxUploadMb, runner, dataDir }: SubmitOptions,
   isHere: boolean,
 ): Promise<Pick<JobSubmit, 'working_dir' | 'snapshot'>> {
   if (upload !== undefined) {
     const directory = upload === true ? process.cwd() : upload;
-    return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, tell: note }) };
+    return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, dataDir, tell: note }) };
   }
   if (workingDir) return { working_dir: path.resolve(workingDir) };
   // In a container this directory is not there.

@@ -5,19 +5,14 @@ import ignore, { type Ignore } from 'ignore';
 /** In the order in which they count: the last wins. */
 const FILES = ['.gitignore', '.svcignore'];
 
-/** What no source tree is about, and `.env`, which holds secrets. A later rule of `.svcignore`, such as `!.env`, wins over these. */
-const USUAL = [
-  ...['.git/', '.hg/', '.svn/', '.jj/', 'node_modules/', '.venv/', 'venv/', '.tox/', '__pycache__/'],
-  ...[
-    '.mypy_cache/',
-    '.pytest_cache/',
-    '.ruff_cache/',
-    '.ipynb_checkpoints/',
-    'svc-offline/',
-    '.env',
-    '.env.*',
-  ],
-];
+/** What no source tree is about. */
+const NO_SOURCE = `.git/ .hg/ .svn/ .jj/ node_modules/ .venv/ venv/ .tox/ __pycache__/ .mypy_cache/ .pytest_cache/ .ruff_cache/
+  .ipynb_checkpoints/ svc-offline/`;
+/** Where tokens, passwords and keys lie. */
+const SECRETS = `.env .env.* .svc/ .config/ .ssh/ .aws/ .gnupg/ .kube/ .docker/ .netrc .npmrc .pypirc
+  id_rsa* id_ed25519* id_ecdsa* *.pem *.key`;
+/** A later rule of `.gitignore` or `.svcignore`, such as `!.env`, wins over these. */
+const USUAL = `${NO_SOURCE} ${SECRETS}`.split(/\s+/);
 
 export type Verdict = 'ignored' | 'wanted' | 'unsaid';
 

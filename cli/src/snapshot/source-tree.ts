@@ -1,4 +1,6 @@
-import { lstatSync, readdirSync, readlinkSync, type Dirent, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, type Dirent, type Stats } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { Failure } from '../failure.js';
 import { IgnoreRules } from './ignore-rules.js';
 
@@ -26,8 +28,14 @@ export interface SourceTree {
   readonly leftOut: readonly string[];
 }
 
-/** Reads the tree without its contents. Throws the error of the system for a directory that cannot be read. */
-export function readSourceTree(root: string): SourceTree {
+/**
+ * Reads the tree without its contents. `dataDir` of the server is never part of it: it holds tokens. Throws Failure for what is
+ * no directory of a project, and the error of the system for a directory that cannot be read.
+ */
+export function readSourceTree(root: string, dataDir: string): SourceTree {
+  const without = toRealPath(dataDir);
+  refuseNoProject(root, without);
+  const realRoot = realpathSync(root);
   const files: SourceFile[] = [];
   const leftOut: string[] = [];
   const visit = (directory: string, above: IgnoreRules): void => {
@@ -35,7 +43,8 @@ export function readSourceTree(root: string): SourceTree {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
       const shown = entry.isDirectory() ? `${name}/` : name;
       const verdict = above.judge(shown);
-      if (verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
+      const isData = path.join(realRoot, name) === without;
+      if (isData || verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
       else if (entry.isDirectory()) visit(name, above.below(root, name));
       else files.push(toFile(root, name, verdict === 'wanted'));
       if (files.length > MAX_FILES)
@@ -46,6 +55,29 @@ export function readSourceTree(root: string): SourceTree {
   };
   visit('', IgnoreRules.ofRoot(root));
   return { root, files, leftOut };
+}
+
+function refuseNoProject(root: string, dataDir: string): void {
+  const real = toRealPath(root);
+  const what = isIn(real, toRealPath(os.homedir()))
+    ? 'is or contains the home directory'
+    : real === path.parse(real).root
+      ? 'is the whole file system'
+      : real === dataDir && 'is the data directory of svc';
+  if (what) throw new Failure(`${root} ${what}, which holds more than source: name the project's directory`);
+}
+
+function isIn(directory: string, other: string): boolean {
+  return !path.relative(directory, other).split(path.sep).includes('..');
+}
+
+/** As it was given when it is not there. */
+function toRealPath(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return path.resolve(directory);
+  }
 }
 
 function list(directory: string): Dirent[] {

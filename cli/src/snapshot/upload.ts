@@ -1,5 +1,6 @@
 import { routes } from '@svc/contract';
 import type { Client } from '@svc/client';
+import { toDataDir } from '@svc/client/local-server';
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,8 @@ const MIB = 1024 * 1024;
 export interface UploadOrder {
   readonly directory: string;
   readonly maxMb: number;
+  /** Of the server; left out: where it is by default. */
+  readonly dataDir: string | undefined;
   /** Told what comes along and what does not. */
   tell(sentence: string): void;
 }
@@ -24,10 +27,10 @@ export interface UploadOrder {
 /** Uploads the source tree unless the server has it, and answers its SHA-256. Throws Failure when it is no source tree. */
 export async function uploadSnapshot(
   client: Client,
-  { directory, maxMb, tell }: UploadOrder,
+  { directory, maxMb, dataDir, tell }: UploadOrder,
 ): Promise<string> {
   const readAt = Date.now();
-  const tree = readTree(path.resolve(directory));
+  const tree = readTree(path.resolve(directory), toDataDir(dataDir));
   refuseData(tree, maxMb * MIB);
   if (tree.files.length === 0) throw new Failure(`${tree.root} has no files to upload`);
   tell(toSummary(tree));
@@ -50,9 +53,9 @@ async function send(client: Client, archive: string): Promise<void> {
   await client.call(routes.uploadSnapshot, { body });
 }
 
-function readTree(directory: string): SourceTree {
+function readTree(directory: string, dataDir: string): SourceTree {
   try {
-    return readSourceTree(directory);
+    return readSourceTree(directory, dataDir);
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw new Failure(`${directory} cannot be uploaded: ${(error as Error).message}`);

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../src/failure.js';
 import { writeArchive } from '../../src/snapshot/archive.js';
 import { KnownTrees } from '../../src/snapshot/known-trees.js';
 import { refuseData } from '../../src/snapshot/size-check.js';
-import { readSourceTree } from '../../src/snapshot/source-tree.js';
+import { readSourceTree as readWithout } from '../../src/snapshot/source-tree.js';
 
 const MIB = 1024 * 1024;
+const readSourceTree = (root: string, dataDir = path.join(root, 'no-data-dir')) => readWithout(root, dataDir);
 
 describe('a source tree', () => {
   let root: string;
@@ -64,6 +65,52 @@ describe('a source tree', () => {
     expect(names()).to.deep.equal(['train.py']);
     write({ '.svcignore': '!.env\n' });
     expect(names()).to.deep.equal(['.env', '.svcignore', 'train.py']);
+  });
+
+  it('leaves out tokens and keys at any depth, unless .svcignore wants them', () => {
+    const secrets = [
+      ...[
+        '.svc/token',
+        '.config/svc/profiles.json',
+        '.ssh/config',
+        '.aws/credentials',
+        '.gnupg/x',
+        '.kube/config',
+      ],
+      ...[
+        '.docker/config.json',
+        '.netrc',
+        '.npmrc',
+        '.pypirc',
+        'id_rsa',
+        'id_ed25519.pub',
+        'id_ecdsa',
+        'a.pem',
+        'b.key',
+      ],
+    ];
+    const deeper = secrets.map((name) => `sub/${name}`);
+    write(Object.fromEntries([...secrets, ...deeper, 'train.py', 'sub/m.py'].map((name) => [name, 'x'])));
+    expect(names()).to.deep.equal(['sub/m.py', 'train.py']);
+    write({ '.svcignore': '!a.pem\n' });
+    expect(names()).to.deep.equal(['.svcignore', 'a.pem', 'sub/a.pem', 'sub/m.py', 'train.py']);
+  });
+
+  it('leaves out the data directory of svc, whatever its name', () => {
+    write({ 'data/token': 'x', 'train.py': '', 'other/data/table.csv': '' });
+    const { files, leftOut } = readSourceTree(root, path.join(root, 'data'));
+    expect(files.map(({ name }) => name)).to.deep.equal(['other/data/table.csv', 'train.py']);
+    expect(leftOut).to.deep.equal(['data/']);
+    write({ '.svcignore': '!data/\n' });
+    expect(readSourceTree(root, path.join(root, 'data')).leftOut).to.deep.equal(['data/']);
+  });
+
+  it('is no home directory, no file system and no data directory', () => {
+    const link = path.join(root, 'home');
+    symlinkSync(homedir(), link);
+    for (const directory of [homedir(), path.dirname(homedir()), link, '/'])
+      expect(() => readSourceTree(directory), directory).to.throw(Failure, "name the project's directory");
+    expect(() => readSourceTree(root, root)).to.throw(Failure, 'is the data directory of svc');
   });
 
   it('keeps links as links, and leaves pipes out', () => {
