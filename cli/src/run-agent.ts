@@ -5,6 +5,7 @@ import { loadAgentPlugins } from './agent-plugins.js';
 import type { AgentCommandOptions } from './commands/agent.js';
 import { Failure } from './failure.js';
 import { stopSignal, notifyReady, untilAborted } from './lifetime.js';
+import { note } from './output/print.js';
 import { loadConnection } from './settings.js';
 
 /** Runs the agent until it is told to stop; its jobs run on without it. */
@@ -18,6 +19,11 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
       'the agent needs a token: svc token create --name agents --scope agent makes one; give it by --token-file FILE',
     );
   }
+  // A token begins with its scope.
+  if (token.startsWith('svc_write_'))
+    note(
+      'the agent runs with a token of write scope, which can do more than it needs: svc token create --name agents --scope agent makes one for it',
+    );
   const log = createAgentLog({
     level: isUnderUp() ? 'warn' : 'info',
     write: (line) => process.stderr.write(line),

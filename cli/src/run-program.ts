@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { Failure, UsageError } from './failure.js';
 import { toSentence as toApiSentence } from './output/api-error.js';
 import { createPaint } from './output/style.js';
+import { withoutDirection } from './output/table.js';
 import { VERSION } from './version.js';
 
 /** By name: an agent never loads the kernel. */
@@ -45,7 +46,7 @@ function report(error: unknown): number {
   // commander has printed the message; help and version are CommanderErrors with status 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
   const paint = createPaint(process.stderr);
-  process.stderr.write(`${paint('red', 'svc:')} ${toSentence(error)}\n`);
+  process.stderr.write(`${paint('red', 'svc:')} ${withoutDirection(toSentence(error))}\n`);
   return error instanceof UsageError ? WRONG_USAGE : FAILED;
 }
 

@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
 import { serverFile, toLocalServer } from '@svc/client/local-server';
 import { authRef } from '@svc/plugin-auth';
@@ -17,8 +18,14 @@ export async function serve(configFile: string, flags: NonNullable<ResolveOption
   });
   saveAddress(config.dataDir, address.url);
   showFirstToken(kernel, config);
-  printLines([`svc server listens on ${address.url}`]);
+  printLines([toListening(address)]);
   notifyReady({ url: address.url, dataDir: config.dataDir });
+}
+
+/** On all addresses, the one for other hosts is as far as this host knows it: its name. */
+export function toListening({ host, port, url }: { host: string; port: number; url: string }): string {
+  if (!['0.0.0.0', '::'].includes(host)) return `svc server listens on ${url}`;
+  return `svc server listens on all addresses of this host: ${url} here, http://${os.hostname()}:${port} from other hosts`;
 }
 
 /** Exits rather than returns: a plugin that could not be closed must not keep the process. */

@@ -67,6 +67,19 @@ describe('svc login', () => {
     expect(existsSync(file)).to.equal(false);
   });
 
+  it('refuses a token of a scope for programs, says which program takes it, and keeps the profile', async () => {
+    await logIn('lab');
+    for (const [scope, user] of [
+      ['agent', 'svc agent --token-file FILE'],
+      ['sdk', 'SVC_TOKEN'],
+    ] as const) {
+      const { status, stderr } = await logIn('lab', rig.tokens[scope]);
+      expect(status).to.equal(1);
+      expect(stderr).to.contain(`the scope ${scope}: `).and.contain(user).and.contain('nothing was saved');
+    }
+    expect(readFileSync(file, 'utf8')).to.contain(rig.tokens.read);
+  });
+
   it('without a terminal and without --token-stdin is wrong usage, as is what is no address', async () => {
     const blind = await svc(['login', NOBODY]);
     expect(blind.status).to.equal(2);
@@ -78,17 +91,17 @@ describe('svc login', () => {
 
   it('keeps several: profile use, --profile and SVC_PROFILE choose, logout removes', async () => {
     await logIn('first');
-    await logIn('second', rig.tokens.sdk);
+    await logIn('second', rig.tokens.write);
     const nameOf = async (...[args, env]: [string[]?, object?]) =>
       (JSON.parse((await svc(['whoami', '--json', ...(args ?? [])], { env })).stdout) as { name: string })
         .name;
-    expect(await nameOf()).to.equal('sdk');
+    expect(await nameOf()).to.equal('write');
     expect(await nameOf(['--profile', 'first'])).to.equal('read');
     expect(await nameOf([], { SVC_PROFILE: 'first' })).to.equal('read');
     const used = await svc(['profile', 'use', 'first'], { env: { SVC_URL: NOBODY } });
     expect(used.stderr).to.contain('SVC_URL is set in this shell and decides before the profile');
     const { stdout } = await svc(['profile', 'list', '--json']);
-    expect(stdout).not.to.contain(rig.tokens.sdk);
+    expect(stdout).not.to.contain(rig.tokens.write);
     expect(JSON.parse(stdout)).to.deep.equal({
       items: [
         { name: 'first', url: rig.kernel.url, is_current: true },

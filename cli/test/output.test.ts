@@ -10,7 +10,9 @@ import {
 } from '../src/output/format.js';
 import { toSparkline } from '../src/output/sparkline.js';
 import { createPaint } from '../src/output/style.js';
-import { toFields, toTable, type Column } from '../src/output/table.js';
+import { toFailureWords } from '../src/output/failure-words.js';
+import { toFields, toPlainText, toTable, type Column } from '../src/output/table.js';
+import { toListening } from '../src/serve.js';
 
 const plain = createPaint({ isTTY: false });
 
@@ -23,6 +25,26 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'COUNT', cell: (row) => String(row.count), align: 'right' },
   { title: 'NOTE', cell: () => '' },
 ];
+
+describe('text of other users', () => {
+  it('keeps neither control characters nor marks of the writing direction', () => {
+    expect(toPlainText('a\u202eb\u001b[2Jc')).to.equal('ab [2Jc');
+    expect(
+      toFailureWords({ failure_message: 'no \u202efile\u0007', failure_reason: null, exit_code: null }),
+    ).to.equal('no file ');
+  });
+});
+
+describe('where the server listens', () => {
+  it('is said for other hosts where it listens on all addresses', () => {
+    const on = (host: string) => toListening({ host, port: 8600, url: 'http://127.0.0.1:8600' });
+    expect(on('127.0.0.1')).to.equal('svc server listens on http://127.0.0.1:8600');
+    for (const host of ['0.0.0.0', '::'])
+      expect(on(host)).to.match(
+        /on all addresses of this host: http:\S+:8600 here, http:\/\/\S+:8600 from other hosts$/,
+      );
+  });
+});
 
 describe('tables', () => {
   it('align every column and leave no space at the end of a line', () => {

@@ -81,6 +81,11 @@ describe('commands against a server', () => {
 
     it('says what it cannot do', async () => {
       await svc('run', 'finish', run.id);
+      expect(await svc('run', 'finish', run.id)).to.equal(
+        `${run.id} was SUCCEEDED already: nothing changed\n`,
+      );
+      const short = await runHere(['run', 'note', run.id.slice(-3), 'x'], env);
+      expect(short.stderr).to.contain('at least 4 characters');
       const again = await runHere(['run', 'finish', run.id, '--status', 'FAILED'], env);
       expect(again.status).to.equal(1);
       expect(again.stderr).to.match(/^svc: .*SUCCEEDED/);

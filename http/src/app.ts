@@ -47,8 +47,16 @@ const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
 };
+
+/** Browsers ignore it elsewhere, and report an error on every page. */
+const OF_SECURE_CONTEXTS = { 'Cross-Origin-Opener-Policy': 'same-origin' };
+
+/** HTTPS, which a proxy terminates, or this host itself. A browser sends `Sec-Fetch-Site` there alone; a proxy need not say more. */
+function isSecureContext(ctx: Koa.Context): boolean {
+  if (ctx.get('Sec-Fetch-Site') !== '' || ctx.get('X-Forwarded-Proto') === 'https') return true;
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(ctx.hostname);
+}
 
 /** The outermost layer: request id, security headers, the error envelope, one log line per request. */
 function answerErrors({ log, closing, explainOutage }: HttpParts): Koa.Middleware {
@@ -58,6 +66,7 @@ function answerErrors({ log, closing, explainOutage }: HttpParts): Koa.Middlewar
     const request_id = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
     ctx.state['requestId'] = request_id;
     ctx.set({ ...SECURITY_HEADERS, 'X-Request-Id': request_id });
+    if (isSecureContext(ctx)) ctx.set(OF_SECURE_CONTEXTS);
     if (isApi(ctx.path)) ctx.set('Cache-Control', 'no-store');
     ctx.res.once('close', () => {
       const { method, path, status } = ctx;

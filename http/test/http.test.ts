@@ -1,6 +1,7 @@
 import { route, strict } from '@svc/contract';
 import { expect } from 'chai';
 import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
@@ -216,6 +217,14 @@ describe('http', () => {
       expect(headers.get('cross-origin-opener-policy')).to.equal('same-origin');
     });
 
+    it('isolate the window in what a browser takes for secure alone', async () => {
+      const policyOf = (headers: Record<string, string>) => sendTo(kernel.url, headers);
+      expect(await policyOf({ Host: 'lab:8600' })).to.equal(undefined);
+      expect(await policyOf({ Host: 'lab', 'X-Forwarded-Proto': 'https' })).to.equal('same-origin');
+      expect(await policyOf({ Host: 'lab', 'Sec-Fetch-Site': 'none' })).to.equal('same-origin');
+      expect(await policyOf({ Host: 'localhost:8600' })).to.equal('same-origin');
+    });
+
     it('may have another status and headers of their own', async () => {
       const { status, headers, body } = await kernel.request('POST', '/items', { token: 'write' });
       expect([status, headers.get('retry-after'), body]).to.deep.equal([201, '3', { made: true }]);
@@ -331,3 +340,12 @@ describe('http', () => {
     });
   });
 });
+
+/** The policy for windows in the answer to a request with these headers; fetch sends no `Host` of a caller. */
+async function sendTo(url: string, headers: Record<string, string>): Promise<unknown> {
+  const request = http.get(`${url}/api/v1/items/a`, { headers });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  answer.resume();
+  await once(answer, 'end');
+  return answer.headers['cross-origin-opener-policy'];
+}

@@ -64,13 +64,22 @@ export function formatValue(value: number): string {
 }
 
 /** An axis label: short, with k and M for large steps. */
-export function formatTick(value: number): string {
+export function formatTick(value: number, digits = 3): string {
   const size = Math.abs(value);
   if (value === 0) return '0';
   if (size >= 1e9 || size < 1e-3) return minus(value.toExponential().replace('e+', 'e'));
-  if (size >= 1e6) return minus(`${trim(value / 1e6)}M`);
-  if (size >= 1e4) return minus(`${trim(value / 1e3)}k`);
-  return minus(trim(value));
+  if (size >= 1e6) return minus(`${trim(value / 1e6, digits)}M`);
+  if (size >= 1e4) return minus(`${trim(value / 1e3, digits)}k`);
+  return minus(trim(value, digits));
+}
+
+/** Labels of one axis: with as many digits as it takes to tell them apart. A null has an empty label. */
+export function formatTicks(values: readonly (number | null)[]): string[] {
+  const shown = values.filter((value) => value !== null);
+  const areDistinct = (format: (value: number) => string) => new Set(shown.map(format)).size === shown.length;
+  const precise = [3, 4, 5, 6, 8, 10, 12].map((digits) => (value: number) => formatTick(value, digits));
+  const format = precise.find(areDistinct) ?? ((value: number) => formatTick(value));
+  return values.map((value) => (value === null ? '' : format(value)));
 }
 
 /** `12,345`. */

@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatMegabytes,
   formatTick,
+  formatTicks,
   formatValue,
   plural,
   splitPath,
@@ -55,17 +56,20 @@ describe('formatValue', () => {
   });
 });
 
+describe('formatTicks', () => {
+  it('has as many digits as it takes to tell the labels apart', () => {
+    expect(formatTicks([0.0102, 0.0104, 0.0106, null])).to.deep.equal(['0.0102', '0.0104', '0.0106', '']);
+    expect(formatTicks([0.0095, 0.01, 0.0105, 0.011])).to.deep.equal(['0.0095', '0.01', '0.0105', '0.011']);
+    expect(formatTicks([1_000_000, 1_000_100])).to.deep.equal(['1M', '1.0001M']);
+    expect(formatTicks([0, 0.5, 1])).to.deep.equal(['0', '0.5', '1']);
+  });
+});
+
 describe('formatTick', () => {
   it('is short', () => {
-    expect([0, 0.25, 1500, 12_000, 2_500_000, 1e-5, -20_000].map(formatTick)).to.deep.equal([
-      '0',
-      '0.25',
-      '1500',
-      '12k',
-      '2.5M',
-      '1e−5',
-      '−20k',
-    ]);
+    expect([0, 0.25, 1500, 12_000, 2_500_000, 1e-5, -20_000].map((value) => formatTick(value))).to.deep.equal(
+      ['0', '0.25', '1500', '12k', '2.5M', '1e−5', '−20k'],
+    );
   });
 });
 

@@ -16,6 +16,7 @@ import { findJob, NEEDED_JOB } from './find-record.js';
 export function addCodeCommand(program: Command): void {
   withServer(program.command('code'))
     .description('get the source files back that a job was submitted with (svc submit --upload)')
+    .usage('-o DIR [options] <job>')
     .argument('<job>', NEEDED_JOB)
     .requiredOption('-o, --output <dir>', 'directory for the files, which must be new or empty')
     .addHelpText('after', '\nExample:\n  svc code X8R2QF -o ./as-submitted')

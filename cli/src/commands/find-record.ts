@@ -1,6 +1,8 @@
 import { routes, toId, type AnswerOf, type IdKind } from '@svc/contract';
 import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
+import { toPlainText } from '../output/table.js';
+import { cutToWidth } from '../output/text-width.js';
 
 type JobPage = AnswerOf<typeof routes.listJobs>['body'];
 
@@ -23,7 +25,9 @@ const PAGE = 1000;
 const MOST_PAGES = 5;
 /** Of the ULID of an id. */
 const PART = /^[0-9A-HJKMNP-TV-Z]{4,25}$/;
+const TOO_SHORT = /^[0-9A-HJKMNP-TV-Z]{1,3}$/;
 const SHOWN = 5;
+const NAME_WIDTH = 60;
 
 const JOBS: Finder = {
   noun: 'job',
@@ -97,6 +101,10 @@ async function find(finder: Finder, client: Client, reference: string | undefine
 
 async function findByPart({ noun, lists }: Finder, client: Client, reference: string): Promise<string> {
   const part = reference.slice(reference.indexOf('_') + 1).toUpperCase();
+  if (TOO_SHORT.test(part))
+    throw new Failure(
+      `no ${noun} has the name "${reference}"; of an id, at least 4 characters of its beginning or end are needed`,
+    );
   if (!PART.test(part)) throw new Failure(`no ${noun} has the name "${reference}"`);
   const found: Named[] = [];
   for await (const items of lists(client)) found.push(...items.filter(({ id }) => hasPart(id, part)));
@@ -106,7 +114,9 @@ async function findByPart({ noun, lists }: Finder, client: Client, reference: st
       `no ${noun} has the name "${reference}", and none of the newest ${MOST_PAGES * PAGE} has an id that begins or ends so`,
     );
   if (others.length === 0) return first.id;
-  const shown = found.slice(0, SHOWN).map(({ id, name }) => `${id} (${name})`);
+  const shown = found
+    .slice(0, SHOWN)
+    .map(({ id, name }) => `${id} (${cutToWidth(toPlainText(name), NAME_WIDTH)})`);
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
   throw new Failure(`"${reference}" is not unique, give more of the id: ${shown.join(', ')}${more}`);
 }

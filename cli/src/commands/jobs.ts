@@ -8,7 +8,7 @@ import { toAge, toCommandLine, toShownId, toTime } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
-import { toFields, toTable, type Column } from '../output/table.js';
+import { toFields, toPlainText, toTable, type Column } from '../output/table.js';
 import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
@@ -141,7 +141,7 @@ function toJobLines(job: Job, nodes: ReadonlyMap<string, string>, paint: Paint):
     ],
   ];
   return [
-    `${paint('bold', job.name)}  ${paint(styleOfStatus(job.status), job.status)}`,
+    `${paint('bold', toPlainText(job.name))}  ${paint(styleOfStatus(job.status), job.status)}`,
     ...toFields(
       [
         ['id', job.id],
@@ -167,6 +167,11 @@ function toAttempt({ attempt, max_attempts }: Job): string {
   return attempt > max_attempts ? String(attempt) : `${attempt} of ${max_attempts}`;
 }
 
+const CANCEL_WORDS = {
+  CANCELLED: 'CANCELLED',
+  'cancel-requested': 'is asked to stop: its processes get SIGTERM, and SIGKILL after the grace period',
+};
+
 /** Each by itself: what is wrong with one does not keep the others from being cancelled. */
 async function cancelJobs(references: readonly string[], options: JsonOptions): Promise<void> {
   const client = connect(options);
@@ -183,7 +188,7 @@ async function cancelJobs(references: readonly string[], options: JsonOptions): 
   }
   const [only] = answers;
   print(references.length === 1 && only ? only : answers, options.json, () =>
-    answers.map(({ job_id, result }) => `${job_id} ${result}`),
+    answers.map(({ job_id, result }) => `${job_id} ${CANCEL_WORDS[result]}`),
   );
   if (problems.length > 0) throw new Failure(problems.join('; '));
 }

@@ -66,6 +66,7 @@ async function logIn(given: string, { profile, tokenStdin }: LoginOptions): Prom
   const name = profile ?? new URL(url).host;
   const token = await readToken(url, tokenStdin === true);
   const caller = await checkToken(url, token);
+  refuseMachineScope(caller);
   saveProfile(name, { url, token });
   const access = `scope ${caller.scope}, ${caller.can_write ? 'can write' : 'cannot write'}`;
   printLines([
@@ -95,6 +96,17 @@ async function checkToken(url: string, token: string): Promise<Whoami> {
       error.code === 'unauthorized' ? `${url} refuses this token: ${error.message}` : toSentence(error);
     throw new Failure(`${reason}; nothing was saved`, { cause: error });
   }
+}
+
+/** Such a token cannot do what the commands of a person need. */
+function refuseMachineScope({ scope }: Whoami): void {
+  const user = { agent: 'svc agent --token-file FILE takes it', sdk: 'a training takes it as SVC_TOKEN' }[
+    scope as string
+  ];
+  if (user !== undefined)
+    throw new Failure(
+      `this token has the scope ${scope}: ${user}. svc login takes one of read or write scope (svc token create --name NAME --scope write makes one); nothing was saved`,
+    );
 }
 
 function noteWhatDecides(name: string): void {

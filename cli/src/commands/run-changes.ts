@@ -88,6 +88,10 @@ async function finishRun(
 ): Promise<void> {
   const client = connect(options);
   const params = { run_id: await findRun(client, reference) };
+  const before = await client.call(routes.getRun, { params });
   const finished = await client.call(routes.finishRun, { params, body: { status } });
-  print(finished, options.json, (run) => [`${run.id} ${run.status}`]);
+  const isOld = before.status === finished.status;
+  print(finished, options.json, (run) => [
+    isOld ? `${run.id} was ${run.status} already: nothing changed` : `${run.id} ${run.status}`,
+  ]);
 }

@@ -14,7 +14,7 @@ import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint, type Style } from '../output/style.js';
-import { toFields, toTable, type Column } from '../output/table.js';
+import { toFields, toPlainText, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
@@ -136,7 +136,7 @@ export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, 
     }))
     .sort((a, b) => Number(b.metric.is_primary) - Number(a.metric.is_primary));
   return [
-    `${paint('bold', run.name)}  ${paint(styleOfState(run), toState(run))}`,
+    `${paint('bold', toPlainText(run.name))}  ${paint(styleOfState(run), toState(run))}`,
     ...toFields(
       [
         ['id', run.id],

@@ -61,8 +61,8 @@ export function addSubmitCommand(program: Command): void {
       'after',
       `
 Examples:
-  svc submit python train.py --epochs 90
-  svc submit --gpu 2 --name resnet --env LR=0.1 --follow python train.py
+  svc submit python3 train.py --epochs 90
+  svc submit --gpu 2 --name resnet --env LR=0.1 --follow python3 train.py
   svc submit --upload --cpu-only ./preprocess.sh`,
     )
     .action(submit);
@@ -111,12 +111,12 @@ async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
   });
 }
 
-/** `--upload python train.py`: what is no directory is the first word of the command. */
+/** `--upload python3 train.py`: what is no directory is the first word of the command. */
 export function splitCommand(words: string[], { upload }: Pick<SubmitOptions, 'upload'>) {
   const isWord = typeof upload === 'string' && !statSync(upload, { throwIfNoEntry: false })?.isDirectory();
   const command = isWord ? [upload, ...words] : words;
   if (command.length === 0)
-    throw new UsageError('what is to be run? As in svc submit python train.py --epochs 90');
+    throw new UsageError('what is to be run? As in svc submit python3 train.py --epochs 90');
   return { command, upload: isWord ? (true as const) : upload };
 }
 

@@ -1,4 +1,5 @@
 import type { JobAttempt } from '@svc/contract';
+import { toPlainText } from './table.js';
 
 const WORDS: Readonly<Record<NonNullable<JobAttempt['failure_reason']>, string>> = {
   EVALUATION_RESULT_INVALID: 'the evaluation left no valid result file',
@@ -15,7 +16,7 @@ export function toFailureWords({
   failure_reason,
   exit_code,
 }: Pick<JobAttempt, 'failure_message' | 'failure_reason' | 'exit_code'>): string {
-  if (failure_message) return failure_message;
+  if (failure_message) return toPlainText(failure_message);
   const code = exit_code === null ? '' : `exit code ${exit_code}`;
   return [failure_reason && WORDS[failure_reason], code].filter(Boolean).join(', ');
 }

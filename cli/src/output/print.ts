@@ -1,5 +1,6 @@
 import { erasePartial } from './partial-row.js';
 import { createPaint, type Paint } from './style.js';
+import { withoutDirection } from './table.js';
 
 /** Writes lines to stdout. */
 export function printLines(lines: readonly string[]): void {
@@ -12,13 +13,17 @@ export function print<T>(
   json: boolean | undefined,
   render: (value: T, paint: Paint) => readonly string[],
 ): void {
-  printLines(json ? [JSON.stringify(value, null, 2)] : render(value, createPaint(process.stdout)));
+  printLines(
+    json
+      ? [JSON.stringify(value, null, 2)]
+      : render(value, createPaint(process.stdout)).map(withoutDirection),
+  );
 }
 
 /** Writes a message for people to stderr. */
 export function note(text: string): void {
   erasePartial();
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${withoutDirection(text)}\n`);
 }
 
 /** Writes bytes to stdout as fast as its reader takes them. A pipeline is not used, as it would close stdout. */

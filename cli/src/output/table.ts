@@ -80,7 +80,10 @@ export function toFields(
 
 /** Removes control characters, those of the writing direction too: text of other users must not control the terminal. */
 export function toPlainText(text: string): string {
-  return text
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+  return withoutDirection(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');
+}
+
+/** They would show the characters of a line in another order. */
+export function withoutDirection(text: string): string {
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { formatTick } from '../format.js';
+import { formatTick, formatTicks } from '../format.js';
 import { alignSeries, type AlignedSeries } from './align.js';
 import { ema } from './ema.js';
 import { drawMarkers } from './markers.js';
@@ -111,7 +111,7 @@ export class Plot {
           ...axis,
           size: axisWidth,
           space: 36,
-          values: (_, splits) => splits.map((value) => (value === null ? '' : formatTick(value))),
+          values: (_, splits) => formatTicks(splits),
         },
       ],
       series: this.#series(),

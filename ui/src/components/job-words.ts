@@ -1,6 +1,8 @@
 import type { Job, JobAttempt } from '@svc/contract';
 import { plural } from '../format.js';
 
+type Failure = Pick<JobAttempt, 'failure_reason' | 'failure_message' | 'exit_code'>;
+
 const REASONS: Readonly<Record<string, string>> = {
   EVALUATION_RESULT_INVALID: 'the evaluation left no valid result file',
   OOM: 'out of memory',
@@ -32,8 +34,19 @@ export function explainAttempt({ failure_reason, failure_message }: JobAttempt) 
   return { words: failure_reason && (REASONS[failure_reason] ?? failure_reason), details: failure_message };
 }
 
+/** Why an attempt that is over never started, in a sentence; null when it did, and while that is not known. */
+export function explainNoStart(
+  ended: Pick<JobAttempt, keyof Failure | 'status' | 'started_at'> | undefined,
+): string | null {
+  if (!ended || ended.started_at !== null) return null;
+  if (ended.status === 'CANCELLED') return 'The job was cancelled before it started.';
+  if (ended.status !== 'FAILED') return null;
+  const reason = describeFailure(ended);
+  return reason === null ? 'The job did not start.' : `The job did not start: ${reason}`;
+}
+
 /** The server's sentence has the exit code in it. */
-function describeFailure({ failure_reason, failure_message, exit_code }: Job): string | null {
+function describeFailure({ failure_reason, failure_message, exit_code }: Failure): string | null {
   if (failure_message) return failure_message;
   const code = exit_code === null ? null : `exit code ${exit_code}`;
   return [failure_reason && REASONS[failure_reason], code].filter(Boolean).join(' · ') || null;

@@ -21,7 +21,7 @@ export function renderRow(row: LogRow, heightPx: number, look: RowLook): Templat
   }
   const classes = `row ${row.isError ? 'error' : ''} ${row.index === look.current ? 'current' : ''}`;
   return html`<div class=${classes} .style=${`height: ${heightPx}px`}>
-    ${renderGutter(row, look)}<span class="text" .style=${`width: ${look.textWidth}`}
+    ${renderGutter(row, look)}<span class="text" dir="ltr" .style=${`width: ${look.textWidth}`}
       >${renderText(row, look.needle)}</span
     >
   </div>`;

@@ -36,8 +36,9 @@ export class SvcLogView extends LitElement {
   /** How many attempts there are to choose from. */
   @property({ type: Number }) attempts = 1;
   @property({ type: Boolean }) live = false;
-  /** The attempt has not started yet. */
   @property({ type: Boolean }) waiting = false;
+  /** Why the attempt ended without having started; null when it started. */
+  @property() notStarted: string | null = null;
   @state() private filter: StreamFilter = 'all';
   @state() private isWrapped = readSwitch('wrap', false);
   @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
@@ -272,7 +273,8 @@ export class SvcLogView extends LitElement {
 
   #describeEmpty(): string {
     if (this.waiting) return 'The job has not started yet. Its log appears here once it runs.';
-    return this.live ? 'No output yet. Lines appear here as they are printed.' : 'The job printed nothing.';
+    if (this.live) return 'No output yet. Lines appear here as they are printed.';
+    return this.notStarted ?? 'The job printed nothing.';
   }
 
   #renderNewest() {

@@ -124,7 +124,7 @@ export class SvcEventsPage extends LitElement {
     return html`<svc-notice
       icon="events"
       headline="No events yet"
-      command="svc submit --follow -- python train.py"
+      command="svc submit --follow -- python3 train.py"
       >An event appears here when a job is queued, a run starts or ends, or something goes wrong.</svc-notice
     >`;
   }

@@ -3,7 +3,12 @@ import { isTerminal } from '@svc/contract/protocol';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
-import { describeOutcome, describePlace, describeResources } from '../components/job-words.js';
+import {
+  describeOutcome,
+  describePlace,
+  describeResources,
+  explainNoStart,
+} from '../components/job-words.js';
 import { fact, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
@@ -165,8 +170,10 @@ export class SvcJobPage extends LitElement {
 
   #renderLog(job: Job) {
     const attempt = this.attempt ?? job.attempt;
-    const isWaiting = job.status === 'QUEUED' && attempt === job.attempt;
-    const isLive = attempt === job.attempt && !isTerminal(job.status) && job.status !== 'QUEUED';
+    const isNewest = attempt === job.attempt;
+    const record = isNewest ? job : this.#attempts.value?.find((other) => other.attempt === attempt);
+    const isWaiting = job.status === 'QUEUED' && isNewest;
+    const isLive = isNewest && !isTerminal(job.status) && job.status !== 'QUEUED';
     return html`<section class="panel log ${isWaiting ? 'waiting' : ''}" aria-label="Log">
       <svc-log-view
         .jobId=${job.id}
@@ -174,6 +181,7 @@ export class SvcJobPage extends LitElement {
         .attempts=${job.attempt}
         ?live=${isLive}
         .waiting=${isWaiting}
+        .notStarted=${explainNoStart(record)}
         @svc-attempt=${(event: CustomEvent<number>) => this.#showLog(job, event.detail)}
       ></svc-log-view>
     </section>`;

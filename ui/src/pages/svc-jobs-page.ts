@@ -143,7 +143,7 @@ export class SvcJobsPage extends LitElement {
     return html`<svc-notice
       icon="jobs"
       headline="No jobs yet"
-      command="svc submit --follow -- python train.py"
+      command="svc submit --follow -- python3 train.py"
       >Submit a training job from a terminal. It is queued, gets its GPUs, and appears here.</svc-notice
     >`;
   }

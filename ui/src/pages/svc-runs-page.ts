@@ -210,7 +210,7 @@ export class SvcRunsPage extends LitElement {
     return html`<svc-notice
       icon="runs"
       headline="No runs yet"
-      command="svc submit --follow -- python train.py"
+      command="svc submit --follow -- python3 train.py"
       >Each training job starts a run; outside a job, svc.init() in Python starts one.</svc-notice
     >`;
   }

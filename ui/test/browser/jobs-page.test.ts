@@ -35,7 +35,7 @@ describe('the page of jobs', () => {
   it('says how to submit the first job when there is none', async () => {
     const page = await stage.mount('svc-jobs-page', { properties: { query: '' } });
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
-    await page.getByText('svc submit --follow -- python train.py').waitFor();
+    await page.getByText('svc submit --follow -- python3 train.py').waitFor();
     await stage.expectSound();
   });
 

@@ -48,6 +48,11 @@ describe('the log', () => {
       { waiting: true, live: false },
       'The job has not started yet. Its log appears here once it runs.',
     ],
+    [
+      'a job that never started',
+      { live: false, notStarted: 'The job did not start: no such file' },
+      'The job did not start: no such file',
+    ],
     ['a job that is over', { live: false }, 'The job printed nothing.'],
   ];
   for (const [what, properties, text] of empty) {
