@@ -14,7 +14,7 @@ This page is made from the commands by \`npm run docs\`. \`svc COMMAND --help\` 
 
 - The exit status is 0 for success, 1 for a failure and 2 for wrong usage. \`svc submit --follow\` exits with the exit code of the job.
 - Results go to standard output, and messages for people go to standard error. With \`--json\` a command prints its result as
-  JSON, which is the answer of the REST API to its request, with these exceptions: \`svc status\` prints counts that it makes from several answers, \`svc run\` adds
+  JSON, which is the answer of the REST API to its request, with these exceptions: \`svc status\` and \`svc top\` print what they make from several answers, \`svc run\` adds
   the \`summary\` of the metrics to the run, \`svc cancel\` with several jobs prints the list of their answers, \`svc logs -f\` and \`svc events watch\` print one object
   in each line, and \`svc profile list\` and \`svc restore\` ask no server.
 - A job or a run is named by its id, by the beginning or end of its id (at least 4 characters), or by its name, which stands for the newest of that name.

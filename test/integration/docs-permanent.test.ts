@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -62,23 +62,8 @@ const PROXIES: readonly Proxy[] = [
   },
 ];
 
-describe('a permanent installation, as docs/start.md shows it', function () {
+describe('TLS by a proxy, as docs/start.md shows it', function () {
   this.timeout(180_000);
-
-  it('its units are understood by systemd', function () {
-    const verify = requireEngine(this, 'systemd');
-    const workplace = createWorkplace();
-    const units = [...FILES].filter(([file]) => file.endsWith('.service'));
-    expect(units).to.have.length(2);
-    for (const [file, text] of units) {
-      const unit = path.join(workplace.dir, path.basename(file));
-      // It looks whether the program is there.
-      writeFileSync(unit, text.replace('/usr/local/bin/svc', process.execPath));
-      const { status, stderr } = spawnSync(verify, ['verify', '--man=no', unit], { encoding: 'utf8' });
-      expect({ status, stderr }, file).to.deep.equal({ status: 0, stderr: '' });
-    }
-    return workplace.close();
-  });
 
   for (const proxy of PROXIES) {
     describe(`behind ${proxy.engine}`, () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ROOT, startProgram, type Ended, type Program } from './program.js';
@@ -47,9 +47,9 @@ export class Newcomer {
   /** Types the lines into a new shell in that folder below the home. */
   start(lines: string, folder = ''): Program {
     const { home, namespace = null, env } = this.#options;
-    const PATH = [`${home}/bin`, `${home}/.local/bin`, path.dirname(process.execPath), '/usr/bin:/bin'].join(
-      ':',
-    );
+    // As the ~/.profile of a new account has it: a folder that appears later is not on the PATH of a shell that runs.
+    const own = [`${home}/bin`, `${home}/.local/bin`].filter((folder) => existsSync(folder));
+    const PATH = [...own, path.dirname(process.execPath), '/usr/bin:/bin'].join(':');
     const words = ['bash', '-euo', 'pipefail', '-c', this.toTyped(lines)];
     // As in a terminal of its own: Ctrl-C reaches all that the line has started.
     const [program = '', ...args] = ['setsid', ...enter(namespace), ...becomeUnprivileged(), ...words];
