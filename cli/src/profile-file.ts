@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import {
@@ -8,7 +20,11 @@ import {
   type Profile,
   type Profiles,
 } from '@svc/client/profiles';
+import { lockFile } from '@svc/kernel';
 import { Failure } from './failure.js';
+
+/** A change takes milliseconds. */
+const LOCK_WAIT_MS = 10_000;
 
 /** The profiles of this user. Throws Failure when their file cannot be used. */
 export function loadProfiles(file: string = toProfilesFile()): Profiles {
@@ -17,25 +33,46 @@ export function loadProfiles(file: string = toProfilesFile()): Profiles {
 
 /** Saves a profile in place of one of that name, and makes it the current one. */
 export function saveProfile(name: string, profile: Profile, file: string = toProfilesFile()): void {
-  const { byName } = loadProfiles(file);
-  write(file, { current: name, byName: new Map([...byName, [name, profile]]) });
+  locked(file, () => {
+    const { byName } = loadProfiles(file);
+    write(file, { current: name, byName: new Map([...byName, [name, profile]]) });
+  });
 }
 
 /** Removes a profile, and answers what it was. */
 export function removeProfile(name: string, file: string = toProfilesFile()): Profile {
-  const { current, byName } = loadProfiles(file);
-  const profile = requireProfile(byName, name, file);
-  const others = new Map([...byName].filter(([other]) => other !== name));
-  write(file, { current: current === name ? null : current, byName: others });
-  return profile;
+  return locked(file, () => {
+    const { current, byName } = loadProfiles(file);
+    const profile = requireProfile(byName, name, file);
+    const others = new Map([...byName].filter(([other]) => other !== name));
+    write(file, { current: current === name ? null : current, byName: others });
+    return profile;
+  });
 }
 
 /** Makes a profile the current one. */
 export function selectProfile(name: string, file: string = toProfilesFile()): Profile {
-  const { byName } = loadProfiles(file);
-  const profile = requireProfile(byName, name, file);
-  write(file, { current: name, byName });
-  return profile;
+  return locked(file, () => {
+    const { byName } = loadProfiles(file);
+    const profile = requireProfile(byName, name, file);
+    write(file, { current: name, byName });
+    return profile;
+  });
+}
+
+/** Must hold around reading and writing: what two processes change at the same time is all kept. */
+function locked<T>(file: string, work: () => T): T {
+  const lock = orFail(() => {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    return lockFile(`${file}.lock`, LOCK_WAIT_MS);
+  });
+  if (lock === null)
+    throw new Failure(`another process has been changing ${file} for ${LOCK_WAIT_MS / 1000} s: try again`);
+  try {
+    return work();
+  } finally {
+    lock.release();
+  }
 }
 
 function requireProfile(byName: Profiles['byName'], name: string, file: string): Profile {
@@ -46,17 +83,24 @@ function requireProfile(byName: Profiles['byName'], name: string, file: string):
 
 /** Whole or not at all, and never open to other users. */
 function write(file: string, { current, byName }: Profiles): void {
-  const draft = `${file}.${randomUUID()}`;
   const text = `${JSON.stringify({ current, profiles: Object.fromEntries(byName) }, null, 2)}\n`;
   orFail(() => {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    const target = toTarget(file);
+    const draft = `${target}.${randomUUID()}`;
     try {
       writeSynced(draft, text);
-      renameSync(draft, file);
+      renameSync(draft, target);
     } finally {
       rmSync(draft, { force: true });
     }
   });
+}
+
+/** Where a link leads, so that it stays one. */
+function toTarget(file: string): string {
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  if (!isLink) return file;
+  return existsSync(file) ? realpathSync(file) : path.resolve(path.dirname(file), readlinkSync(file));
 }
 
 function writeSynced(file: string, text: string): void {

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   chmodSync,
 } from 'node:fs';
@@ -129,6 +131,35 @@ describe('svc login', () => {
     );
     await logIn('lab');
     expect(statSync(file).mode & 0o777).to.equal(0o600);
+  });
+
+  it('keeps what several save at the same time', async () => {
+    const source = path.join(ROOT, 'cli/src/profile-file.ts');
+    const names = ['q0', 'q1', 'q2', 'q3'];
+    const code = `const { saveProfile } = await import(${JSON.stringify(source)});
+      for (let at = 0; at < 20; at += 1)
+        saveProfile(process.argv[1] + '-' + at, { url: 'http://127.0.0.1:9', token: 't' }, ${JSON.stringify(file)});`;
+    const programs = names.map((name) =>
+      spawn(process.execPath, [...NODE_ARGS.slice(0, -1), '--input-type=module', '-e', code, name], {
+        cwd: ROOT,
+        env: { ...process.env, ...TSX_ENV },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      }),
+    );
+    const statuses = await Promise.all(programs.map(async (program) => (await once(program, 'exit'))[0]));
+    expect(statuses).to.deep.equal([0, 0, 0, 0]);
+    const { profiles } = JSON.parse(readFileSync(file, 'utf8')) as { profiles: object };
+    expect(Object.keys(profiles)).to.have.length(80);
+  });
+
+  it('writes through a link, also one that leads to no file yet', async () => {
+    const target = path.join(home, 'dotfiles.json');
+    mkdirSync(path.dirname(file), { recursive: true });
+    symlinkSync('../../dotfiles.json', file);
+    for (const name of ['first', 'second']) expect((await logIn(name)).status).to.equal(0);
+    expect(lstatSync(file).isSymbolicLink()).to.equal(true);
+    const { profiles } = JSON.parse(readFileSync(target, 'utf8')) as { profiles: object };
+    expect(Object.keys(profiles)).to.deep.equal(['first', 'second']);
   });
 
   it('overwrites no file that it does not understand', async () => {

@@ -98,6 +98,16 @@ describe('svc logs -f', () => {
       await svc.stop();
     });
 
+    it('is left in a row of its own by Ctrl-C, which ends the program as ever', async () => {
+      const svc = startInTerminal(...follow());
+      await until(() => svc.stdout().includes('first\r\n'));
+      show('45%|####');
+      await until(() => svc.stdout().endsWith('45%|####'));
+      svc.type('\u0003');
+      expect(await svc.ended).to.equal(130);
+      expect(svc.stdout().endsWith('45%|####^C\r\n'), JSON.stringify(svc.stdout())).to.equal(true);
+    });
+
     for (const more of [[], ['--json']])
       it(`does not write it into a pipe${more.map((word) => ` with ${word}`)}`, async () => {
         const svc = startSvc(...follow(), ...more);
@@ -151,7 +161,8 @@ function watchProgram(program: ChildProcessWithoutNullStreams) {
     program.kill();
     await ended;
   };
-  return { ended, stop, stdout: () => written.stdout, stderr: () => written.stderr };
+  const type = (keys: string) => program.stdin.write(keys);
+  return { ended, stop, type, stdout: () => written.stdout, stderr: () => written.stderr };
 }
 
 /** What lies between a client and the server, and can be cut. */

@@ -52,7 +52,7 @@ export { ENVIRONMENT } from './config/environment.js';
 export { loadConfig } from './config/load.js';
 export type { DatabaseConfig } from './db/database-config.js';
 export { openDatabase, type Db } from './db/connect.js';
-export { ensureDataDir, lockDataDir, type DataDirLock } from './db/data-dir.js';
+export { ensureDataDir, lockDataDir, lockFile, type FileLock } from './db/data-dir.js';
 export { dialectOf, fromJson, toJson, readRawSqlite, withRawSqlite, type Dialect } from './db/dialect.js';
 export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export type { Transact, Tx } from './db/transaction.js';

@@ -165,9 +165,10 @@ export class LogStream {
     const isFinal = this.#isFinal;
     const { found, lines } = await this.#reader.read(buffer);
     this.#sendLines(lines);
-    if (found !== 'nothing') return found;
-    if (isFinal) this.#sendEnd();
-    else this.#sender.showPartial(this.#reader.partialText);
+    if (found === 'nothing' && isFinal) this.#sendEnd();
+    // Also while the file grows: a fast progress bar leaves no read without new bytes.
+    else if (found === 'nothing' || (found === 'lines' && lines.texts.length === 0))
+      this.#sender.showPartial(this.#reader.partialText);
     return found;
   }
 

@@ -8,6 +8,7 @@ import { createOutageReporter } from '../output/outage.js';
 import {
   drawPartial,
   erasePartial,
+  finishPartial,
   forgetPartials,
   setPartial,
   toPartialText,
@@ -70,7 +71,10 @@ async function showLogs(reference: string | undefined, options: LogsOptions): Pr
   const id = await findJob(client, reference);
   const { attempt, status, pending_reason } = await readAttempt(client, id, options.attempt);
   const query = { stream, tail, attempt };
-  if (follow) return followLogs(client, id, json ? { query, ...AS_JSON } : { query });
+  if (follow) {
+    finishRowAtInterrupt();
+    return followLogs(client, id, json ? { query, ...AS_JSON } : { query });
+  }
   if (isWhole(options)) return printWhole(client, id, { ...options, attempt });
   const page = await client.call(routes.tailLogs, { params: { job_id: id }, query: { ...query, search } });
   print(page, json, toTailLines);
@@ -165,6 +169,14 @@ export async function followLogs(client: Client, jobId: string, options: FollowO
   } finally {
     forgetPartials();
   }
+}
+
+/** Ctrl-C ends the program as it does without this. */
+function finishRowAtInterrupt(): void {
+  process.once('SIGINT', () => {
+    finishPartial();
+    process.kill(process.pid, 'SIGINT');
+  });
 }
 
 export function writeLine({ stream, text }: LogLine): void {

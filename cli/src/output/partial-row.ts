@@ -23,6 +23,12 @@ export function erasePartial(): void {
   drawnOn = null;
 }
 
+/** The program is about to end: what is drawn stays, and what comes next begins in a row of its own. */
+export function finishPartial(): void {
+  if (drawnOn !== null) process[drawnOn].write('\n');
+  drawnOn = null;
+}
+
 /** Draws that which changed last in place of what is drawn; the other stream's when that has none. */
 export function drawPartial(): void {
   erasePartial();

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type DataDirLock = { release(): void };
+export type FileLock = { release(): void };
 
 /** Makes the directory, for its owner alone. */
 export function ensureDataDir(dataDir: string): void {
@@ -15,21 +15,26 @@ export function ensureDataDir(dataDir: string): void {
   }
 }
 
+/** Ensures one server per data directory. */
+export function lockDataDir(dataDir: string): FileLock {
+  const lock = lockFile(join(dataDir, 'server.lock'));
+  return lock ?? failBoot(`a server is running on the data directory ${dataDir}; stop it first`, 'dataDir');
+}
+
 /**
- * Ensures one server per data directory. The lock is that of SQLite on an empty file: the operating system releases it however the process
- * ends, so it can never be stale.
+ * null when another process still has it after `waitMs`. The lock is that of SQLite on an empty file: the operating system releases it however
+ * the process ends, so it can never be stale.
  */
-export function lockDataDir(dataDir: string): DataDirLock {
-  const file = join(dataDir, 'server.lock');
+export function lockFile(file: string, waitMs = 0): FileLock | null {
   // An existing file must not be opened here: closing it would release every lock that this process has on it.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
-  const holder = new Database(file, { timeout: 0 });
+  const holder = new Database(file, { timeout: waitMs });
   try {
     holder.exec('BEGIN EXCLUSIVE');
     return { release: () => void holder.close() };
   } catch (error) {
     holder.close();
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-    return failBoot(`a server is running on the data directory ${dataDir}; stop it first`, 'dataDir');
+    return null;
   }
 }

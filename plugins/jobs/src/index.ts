@@ -12,6 +12,7 @@ import {
   countByPlacement,
   countByStatus,
   getAttemptRow,
+  nodesOfAttempts,
   getJob,
   listJobs,
   lockJob,
@@ -100,6 +101,7 @@ export const jobs = definePlugin({
       countByStatus,
       snapshotsInUse,
       attempt: getAttemptRow,
+      nodesOfAttempts,
     });
     ctx.ready(() => submitter.start());
     ctx.listening(() => scheduler.start());

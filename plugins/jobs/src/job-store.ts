@@ -66,6 +66,12 @@ export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Pr
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
 }
 
+/** By the number of the attempt; null: it was not dispatched. */
+export async function nodesOfAttempts(db: Db, job_id: string): Promise<Map<number, string | null>> {
+  const rows = await db<AttemptRow>('attempts').where({ job_id }).select('attempt', 'node_id');
+  return new Map(rows.map(({ attempt, node_id }) => [attempt, node_id]));
+}
+
 /** Locks the row until the transaction ends. */
 export async function lockAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).forUpdate().first()) ?? null;

@@ -50,6 +50,8 @@ export interface Jobs {
   snapshotsInUse(db: Db, sha256s: readonly string[]): Promise<Set<string>>;
   countByStatus(db: Db): Promise<Record<JobStatus, number>>;
   attempt(db: Db, key: AttemptKey): Promise<Attempt | null>;
+  /** The node of every attempt of the job, by the number of the attempt; null: it was not dispatched. `jobId` in canonical form. */
+  nodesOfAttempts(db: Db, jobId: string): Promise<ReadonlyMap<number, string | null>>;
 }
 
 export const jobsRef = serviceRef<Jobs>('jobs');

@@ -14,6 +14,8 @@ import type { Compressor } from './compressor.js';
 import { linesAppended } from './hooks.js';
 import type { LogState } from './log-record.js';
 import type { PartialLines } from './partial-lines.js';
+import { PartialPace } from './partial-pace.js';
+import { RefusedFrames } from './refused-frames.js';
 import type { RetryingLogStore } from './retrying-log-store.js';
 
 /** A frame that could not be stored is answered after this delay, which limits how often the agent retries. */
@@ -27,6 +29,8 @@ type Answer = (log: AttemptLog, state?: LogState) => void;
 /** Stores the log frames of agents and answers each with the offset from which the agent is to continue. */
 export class LogIntake {
   #reportedAt = -Infinity;
+  readonly #refused: RefusedFrames;
+  readonly #partialPace: PartialPace;
 
   constructor(
     private readonly ctx: PluginContext,
@@ -35,9 +39,13 @@ export class LogIntake {
     private readonly nodes: Nodes,
     private readonly compressor: Compressor,
     private readonly partials: PartialLines,
-  ) {}
+  ) {
+    this.#refused = new RefusedFrames(ctx.log, ctx.clock);
+    this.#partialPace = new PartialPace(ctx.clock);
+  }
 
   async frame(frame: LogsFrame, from: AgentNode): Promise<void> {
+    if (!this.#mayAsk(frame, from)) return;
     const answer = this.#answerTo(frame, from);
     const key = await this.#ownKey(frame, from);
     // The lines belong to no attempt of this node: acknowledge them, so that the agent drops them.
@@ -52,6 +60,7 @@ export class LogIntake {
   }
 
   async partial(frame: PartialFrame, from: AgentNode): Promise<void> {
+    if (!this.#partialPace.take(frame, from.id) || !this.#mayAsk(frame, from)) return;
     const connection = this.nodes.connectionOf(from.id);
     const key = await this.#ownKey(frame, from);
     if (key) this.partials.take(key, frame, { nodeId: from.id, connection });
@@ -87,16 +96,26 @@ export class LogIntake {
     return { log_positions };
   }
 
+  /** False: its connection is closed instead. An agent loses nothing by that: it comes back, and sends again what was not acknowledged. */
+  #mayAsk({ job_id }: AttemptKey, { id }: AgentNode): boolean {
+    const jobId = toId('job', job_id);
+    if (jobId === null || this.attemptNodes.knows(jobId) || this.#refused.mayLookUp(id)) return true;
+    this.nodes.reconnect(id, 'too many log frames of jobs that are not of this node');
+    return false;
+  }
+
   /** The attempt in canonical form; null when it was not dispatched to that node. */
   async #ownKey({ job_id, attempt }: AttemptKey, node: { readonly id: string }): Promise<AttemptKey | null> {
     const id = toId('job', job_id);
     const key = id === null ? null : { job_id: id, attempt };
-    if (key && (await this.attemptNodes.nodeOf(key)) === node.id) return key;
-    this.ctx.log.warn(
-      { job_id, attempt, node_id: node.id },
-      'log lines of an attempt that is not of that node were refused',
-    );
+    if (key && (await this.#nodeOf(key, node.id)) === node.id) return key;
+    this.#refused.refused({ job_id, attempt }, node.id);
     return null;
+  }
+
+  #nodeOf(key: AttemptKey, asking: string): Promise<string | null> {
+    const answer = () => this.attemptNodes.nodeOf(key);
+    return this.attemptNodes.knows(key.job_id) ? answer() : this.#refused.lookUp(asking, answer);
   }
 
   /** False when the write fails. */
