@@ -15,7 +15,7 @@ export default defineAgentPlugin({
     const cache = new SnapshotCache(path.join(ctx.stateDir, CACHE), CACHE_BYTES, ctx);
     ctx.tap(attemptStarting, async ({ snapshot, workingDir, user, signal }) => {
       if (snapshot === null) return;
-      await cache.use(snapshot, signal, (archive) => unpackInto(archive, workingDir, user));
+      await cache.use(snapshot, signal, (archive) => unpackInto(archive, workingDir, user, signal));
     });
   },
 });

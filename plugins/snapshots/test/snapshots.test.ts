@@ -15,7 +15,7 @@ import { expect } from 'chai';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createGzip } from 'node:zlib';
+import { createGzip, gzipSync } from 'node:zlib';
 import { snapshots } from '../src/index.js';
 import { readAll, sha256Of, toArchive, type Entry } from './support/archives.js';
 
@@ -127,6 +127,34 @@ eachDatabase((database) => {
         'more than 50 files',
       ],
       [
+        'too many directories',
+        toArchive(Array.from({ length: 51 }, (_, at) => ({ path: `d${at}`, type: 'Directory' as const }))),
+        'more than 50 files and directories',
+      ],
+      [
+        'too many directories of paths',
+        toArchive([{ path: `${'a/'.repeat(49)}f` }, { path: 'b/f' }]),
+        'more than 50',
+      ],
+      ['a path that is too deep', toArchive([{ path: `${'a/'.repeat(60)}f` }]), 'more than 50'],
+      ['a path that leads up on Windows', toArchive([{ path: '..\\x' }]), 'leads out of the tree'],
+      [
+        'an entry below a link',
+        toArchive([{ path: 'd', type: 'SymbolicLink', linkpath: '/tmp' }, { path: 'd/f' }]),
+        'is no directory',
+      ],
+      [
+        'a link in the place of a directory',
+        toArchive([{ path: 'd/f' }, { path: 'd', type: 'SymbolicLink', linkpath: '/tmp' }]),
+        'is no directory',
+      ],
+      [
+        'more behind the end',
+        Buffer.concat([toArchive([{ path: 'a' }]), gzipSync(Buffer.alloc(2 * MIB))]),
+        'more stands behind its end',
+      ],
+      ['an archive that is packed twice', gzipSync(toArchive([{ path: 'a' }])), 'packed twice'],
+      [
         'too much unpacked',
         toArchive([{ path: 'zeros', content: Buffer.alloc(9 * MIB) }]),
         'more than 8388608 bytes',
@@ -141,6 +169,14 @@ eachDatabase((database) => {
         expect(readdirSync(folder())).to.deep.equal(before);
       });
     }
+
+    it('may have links that lead anywhere', async () => {
+      const links = [
+        { path: 'data', type: 'SymbolicLink', linkpath: '/mnt/datasets' },
+        { path: 'shared', type: 'SymbolicLink', linkpath: '../shared' },
+      ] as const;
+      expect((await upload(toArchive(links))).status).to.equal(201);
+    });
 
     it('are refused above the limit of the body', async () => {
       const bytes = Buffer.alloc(MIB + 1, 0x1f);
