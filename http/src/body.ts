@@ -33,7 +33,7 @@ export class BodyShare {
 
 /** The body as it comes, for a route that reads it itself. Reading fails when it is too large, stops coming or breaks off. */
 export function openBody(request: IncomingMessage, limitBytes: number): Readable {
-  const tooLarge = () => new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`);
+  const tooLarge = () => toTooLarge(limitBytes);
   if (Number(request.headers['content-length']) > limitBytes) throw tooLarge();
   let sizeBytes = 0;
   const body = new Transform({
@@ -67,7 +67,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, share: Bo
       share.release();
       reject(error as Error);
     };
-    const tooLarge = () => new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`);
+    const tooLarge = () => toTooLarge(limitBytes);
     if (Number(request.headers['content-length']) > limitBytes) refuse(tooLarge());
     request.on('data', (chunk: Buffer) => {
       if (chunks === null) return;
@@ -85,5 +85,11 @@ export function readBody(request: IncomingMessage, limitBytes: number, share: Bo
       refuse(new HttpError('unavailable', 'the body stopped coming; send it again')),
     );
     request.on('error', refuse);
+  });
+}
+
+function toTooLarge(limitBytes: number): HttpError {
+  return new HttpError('payload_too_large', `the body is over ${limitBytes} bytes`, {
+    limit_bytes: limitBytes,
   });
 }

@@ -3,12 +3,11 @@ import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import path from 'node:path';
 import { UsageError } from '../failure.js';
-import { note, print } from '../output/print.js';
-import { uploadSnapshot } from '../snapshot/upload.js';
+import { print } from '../output/print.js';
+import { isOnPath } from '../program-on-path.js';
+import { completeFromHere, type FromHereOptions } from '../submit/from-here.js';
 import { toJobName } from '../submit/job-name.js';
-import { findPythonEnvironment } from '../submit/python-environment.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { followJob } from './follow-job.js';
 import { parseEnvPair, parseInteger, parsePair } from './parse.js';
@@ -40,7 +39,10 @@ export function addSubmitCommand(program: Command): void {
       'upload the source files of a directory (default: this directory) and run in a copy of them, on any node',
     )
     .addOption(
-      new Option('--max-upload-mb <n>', 'largest size of the files to upload, in MiB')
+      new Option(
+        '--max-upload-mb <n>',
+        'largest size of the files to upload, in MiB; the server has a limit of its own',
+      )
         .default(DEFAULT_UPLOAD_MB)
         .argParser(parseInteger),
     )
@@ -71,17 +73,16 @@ Examples:
 interface SubmitOptions
   extends
     JsonOptions,
-    Omit<JobSubmit, 'command' | 'working_dir' | 'max_attempts' | 'node_selector' | 'snapshot'> {
-  readonly gpu?: number;
-  readonly cpuOnly?: boolean;
-  /** false: none is wanted. */
-  readonly workingDir?: string | false;
-  /** true: this directory. */
-  readonly upload?: string | true | undefined;
-  readonly maxUploadMb: number;
-  readonly venv: boolean;
-  readonly maxAttempts?: number;
+    FromHereOptions,
+    Omit<
+      JobSubmit,
+      'command' | 'working_dir' | 'max_attempts' | 'node_selector' | 'snapshot' | 'env' | 'runner'
+    > {
+  readonly runner?: string;
+  readonly env?: Record<string, string>;
+  readonly dataDir?: string;
   readonly nodeSelector?: Record<string, string>;
+  readonly maxAttempts?: number;
   readonly follow?: boolean;
 }
 
@@ -93,6 +94,10 @@ async function submit(words: string[], given: SubmitOptions): Promise<void> {
   if (options.upload !== undefined && options.workingDir)
     throw new UsageError(
       '--upload cannot be used with --working-dir: the uploaded files are the working directory',
+    );
+  if (options.workingDir === '')
+    throw new UsageError(
+      '--working-dir is empty: name a directory, or use --no-working-dir for a new, empty one',
     );
   const client = connect(options);
   const found = await completeFromHere(client, options);
@@ -111,58 +116,17 @@ async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
   });
 }
 
-/** `--upload python3 train.py`: what is no directory is the first word of the command. */
+/** `--upload python3 train.py`: a program on the PATH that is no directory is the first word of the command. */
 export function splitCommand(words: string[], { upload }: Pick<SubmitOptions, 'upload'>) {
   const isWord = typeof upload === 'string' && !statSync(upload, { throwIfNoEntry: false })?.isDirectory();
+  if (isWord && (upload.includes('/') || !isOnPath(upload)))
+    throw new UsageError(
+      `--upload ${upload}: there is no such directory${upload.includes('/') ? '' : ', and no such program on the PATH'}; to upload this directory and run ${upload}, write --upload . ${upload}`,
+    );
   const command = isWord ? [upload, ...words] : words;
   if (command.length === 0)
     throw new UsageError('what is to be run? As in svc submit python3 train.py --epochs 90');
   return { command, upload: isWord ? (true as const) : upload };
-}
-
-/** What the options leave open, and this shell or the nodes tell. */
-async function completeFromHere(client: Client, options: SubmitOptions): Promise<Partial<JobSubmit>> {
-  const isHere = isOnThisHost(client.connection.url);
-  const mayBeCpuOnly = options.gpu === undefined && !options.cpuOnly;
-  const [directory, isCpuOnly] = await Promise.all([
-    toDirectory(client, options, isHere),
-    mayBeCpuOnly && hasNoGpu(client),
-  ]);
-  const python = options.venv && isHere ? findPythonEnvironment() : null;
-  if (python) note(`with the Python environment ${python.directory} (--no-venv leaves it out)`);
-  if (isCpuOnly) note('no node has a GPU: the job is submitted with --cpu-only');
-  return {
-    ...directory,
-    ...(python && { env: { ...python.env, ...options.env } }),
-    ...(isCpuOnly && { resources: { cpu_only: true } }),
-  };
-}
-
-async function toDirectory(
-  client: Client,
-  { upload, workingDir, maxUploadMb, runner, dataDir }: SubmitOptions,
-  isHere: boolean,
-): Promise<Pick<JobSubmit, 'working_dir' | 'snapshot'>> {
-  if (upload !== undefined) {
-    const directory = upload === true ? process.cwd() : upload;
-    return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, dataDir, tell: note }) };
-  }
-  if (workingDir) return { working_dir: path.resolve(workingDir) };
-  // In a container this directory is not there.
-  const isTaken = workingDir === undefined && isHere && (runner ?? 'process') === 'process';
-  return isTaken ? { working_dir: process.cwd() } : {};
-}
-
-/** A server that is reached by a loopback address shares the files of this host. */
-function isOnThisHost(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
-}
-
-/** False while there is no node at all: one may still come with GPUs. */
-async function hasNoGpu(client: Client): Promise<boolean> {
-  const { items } = await client.call(routes.listNodes);
-  return items.length > 0 && items.every(({ slots }) => slots.length === 0);
 }
 
 /** What is not given is left out, so that the server's default holds. */

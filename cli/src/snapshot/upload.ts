@@ -1,7 +1,7 @@
 import { routes } from '@svc/contract';
-import type { Client } from '@svc/client';
+import { ApiError, type Client } from '@svc/client';
 import { toDataDir } from '@svc/client/local-server';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -50,7 +50,19 @@ function isThere(client: Client, sha256: string): Promise<boolean> {
 
 async function send(client: Client, archive: string): Promise<void> {
   const body = Readable.toWeb(createReadStream(archive)) as ReadableStream<Uint8Array>;
-  await client.call(routes.uploadSnapshot, { body });
+  await client.call(routes.uploadSnapshot, { body }).catch((error: unknown) => {
+    throw isTooLarge(error) ? new Failure(toLimit(error, statSync(archive).size), { cause: error }) : error;
+  });
+}
+
+function isTooLarge(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 'payload_too_large';
+}
+
+function toLimit({ details }: ApiError, bytes: number): string {
+  const limit = details['limit_bytes'];
+  const most = typeof limit === 'number' ? `of at most ${toSize(limit)}` : 'of a smaller size';
+  return `the snapshot takes ${toSize(bytes)} packed, and the server takes snapshots ${most}. Put what is not source into .svcignore, or raise max_mb of the plugin snapshots in svc.config.ts of the server`;
 }
 
 function readTree(directory: string, dataDir: string): SourceTree {

@@ -1,9 +1,9 @@
-import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { routes, type Job } from '@svc/contract';
 import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
 import { INSTALLATION } from '../installation.js';
+import { isOnPath } from '../program-on-path.js';
 
 /** Throws when there is nothing to run the example with. */
 export function requirePython(): void {
@@ -23,19 +23,4 @@ export async function submitExample(client: Client): Promise<Job> {
       project: 'examples',
     },
   });
-}
-
-function isOnPath(program: string): boolean {
-  return (process.env['PATH'] ?? '')
-    .split(path.delimiter)
-    .some((folder) => isExecutable(path.join(folder, program)));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

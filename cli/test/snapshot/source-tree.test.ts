@@ -113,6 +113,61 @@ describe('a source tree', () => {
     expect(() => readSourceTree(root, root)).to.throw(Failure, 'is the data directory of svc');
   });
 
+  describe('below the root of its repository', () => {
+    const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { stdio: 'pipe' });
+    const below = (directory: string) =>
+      readSourceTree(path.join(root, directory)).files.map(({ name }) => name);
+
+    it('leaves out what the directories above it and .git/info/exclude say', () => {
+      git('init', '-q');
+      write({
+        '.gitignore': '*.crt\n/apps/train/local.json\n!wanted.log\n',
+        '.git/info/exclude': 'private/\n*.log\n',
+        'apps/.gitignore': 'out/\n!public.crt\n',
+        'apps/train/train.py': '',
+        'apps/train/key.crt': '',
+        'apps/train/public.crt': '',
+        'apps/train/local.json': '',
+        'apps/train/sub/local.json': '',
+        'apps/train/private/token': '',
+        'apps/train/out/model': '',
+        'apps/train/a.log': '',
+        'apps/train/wanted.log': '',
+      });
+      const expected = ['public.crt', 'sub/local.json', 'train.py', 'wanted.log'];
+      expect(below('apps/train')).to.deep.equal(expected);
+      const link = `${root}-link`;
+      symlinkSync(path.join(root, 'apps/train'), link);
+      try {
+        expect(readSourceTree(link).files.map(({ name }) => name)).to.deep.equal(expected);
+      } finally {
+        rmSync(link);
+      }
+    });
+
+    it('reads .git/info/exclude at the root, and that of the repository in a linked worktree', () => {
+      git('init', '-q');
+      write({ '.git/info/exclude': '*.tok\n', 'a.tok': '', 'a.py': '', '.gitignore': 'linked/\n' });
+      git('add', '.gitignore');
+      git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qm', 'a');
+      git('worktree', 'add', '-q', 'linked');
+      write({ 'linked/b.tok': '', 'linked/b.py': '' });
+      expect(names()).to.deep.equal(['.gitignore', 'a.py']);
+      expect(below('linked')).to.deep.equal(['.gitignore', 'b.py']);
+    });
+
+    it('is what the user names, also where the repository leaves out that directory', () => {
+      git('init', '-q');
+      write({ '.gitignore': 'build/\n*\n*.crt\n', 'build/a.py': '', 'build/key.crt': '' });
+      expect(below('build')).to.deep.equal(['a.py']);
+    });
+
+    it('reads nothing above it where there is no repository', () => {
+      write({ '.gitignore': '*.py\n', 'sub/a.py': '' });
+      expect(below('sub')).to.deep.equal(['a.py']);
+    });
+  });
+
   it('keeps links as links, and leaves pipes out', () => {
     write({ 'a.py': '' });
     symlinkSync('a.py', path.join(root, 'b.py'));

@@ -28,7 +28,9 @@ export async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): 
   } finally {
     written.stdout.release();
     written.stderr.release();
-    process.env = before;
+    // Another object as process.env would leave the changes in the environment that os.homedir() reads.
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
   }
 }
 

@@ -1,0 +1,88 @@
+import type { Client } from '@svc/client';
+import { toDataDir } from '@svc/client/local-server';
+import { routes, type JobSubmit, type NodeRecord } from '@svc/contract';
+import path from 'node:path';
+import { note } from '../output/print.js';
+import { uploadSnapshot } from '../snapshot/upload.js';
+import { bindToThisHost } from './on-this-host.js';
+import { findPythonEnvironment } from './python-environment.js';
+import { isOnThisHost } from './this-host.js';
+
+export interface FromHereOptions {
+  /** true: this directory. */
+  readonly upload?: string | true | undefined;
+  readonly maxUploadMb: number;
+  /** false: none is wanted. */
+  readonly workingDir?: string | false;
+  readonly runner?: string;
+  readonly venv: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly gpu?: number;
+  readonly cpuOnly?: boolean;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly dataDir?: string;
+}
+
+/** What the options leave open, and this shell or the nodes tell. */
+export async function completeFromHere(
+  client: Client,
+  options: FromHereOptions,
+): Promise<Partial<JobSubmit>> {
+  const isHere = await isOnThisHost(client.connection.url, toDataDir(options.dataDir));
+  const isOpen = options.upload === undefined && options.workingDir === undefined;
+  // In a container this directory is not there.
+  const isTaken = isOpen && isHere && (options.runner ?? 'process') === 'process';
+  if (isOpen && !isHere)
+    note('the server is on another host: the job runs in an empty directory; --upload sends this one');
+  const mayBeCpuOnly = options.gpu === undefined && !options.cpuOnly;
+  const [snapshot, nodes] = await Promise.all([
+    upload(client, options),
+    mayBeCpuOnly || isTaken ? listNodes(client) : [],
+  ]);
+  const isCpuOnly = mayBeCpuOnly && hasNoGpu(nodes);
+  if (isCpuOnly) note('no node has a GPU: the job is submitted with --cpu-only');
+  const gpu = options.cpuOnly || isCpuOnly ? 0 : (options.gpu ?? 1);
+  return {
+    ...snapshot,
+    ...(options.workingDir && { working_dir: path.resolve(options.workingDir) }),
+    ...(isTaken && takeThisDirectory(nodes, gpu, options)),
+    ...(isHere && takeEnvironment(options)),
+    ...(isCpuOnly && { resources: { cpu_only: true } }),
+  };
+}
+
+async function upload(
+  client: Client,
+  { upload, maxUploadMb, dataDir }: FromHereOptions,
+): Promise<Pick<JobSubmit, 'snapshot'>> {
+  if (upload === undefined) return {};
+  const directory = upload === true ? process.cwd() : upload;
+  return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, dataDir, tell: note }) };
+}
+
+function takeThisDirectory(
+  nodes: readonly NodeRecord[],
+  gpu: number,
+  options: FromHereOptions,
+): Pick<JobSubmit, 'working_dir' | 'node_selector'> {
+  const { nodeSelector, sentence } = bindToThisHost({ nodes, nodeSelector: options.nodeSelector, gpu });
+  if (sentence !== null) note(sentence);
+  return { working_dir: process.cwd(), ...(nodeSelector && { node_selector: { ...nodeSelector } }) };
+}
+
+/** Not with uploaded files: these may run on another host, where the paths of this shell lead nowhere. */
+function takeEnvironment({ venv, upload, env }: FromHereOptions): Pick<JobSubmit, 'env'> {
+  const python = venv && upload === undefined ? findPythonEnvironment() : null;
+  if (python === null) return {};
+  note(`with the Python environment ${python.directory} (--no-venv leaves it out)`);
+  return { env: { ...python.env, ...env } };
+}
+
+async function listNodes(client: Client): Promise<readonly NodeRecord[]> {
+  return (await client.call(routes.listNodes)).items;
+}
+
+/** False while there is no node at all: one may still come with GPUs. */
+function hasNoGpu(nodes: readonly NodeRecord[]): boolean {
+  return nodes.length > 0 && nodes.every(({ slots }) => slots.length === 0);
+}
