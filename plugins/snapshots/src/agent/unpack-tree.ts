@@ -31,11 +31,13 @@ export async function unpackTree(
   const links: Link[] = [];
   const reader = new Unpack({
     ...{ cwd: directory, strict: true, preserveOwner: false, ...owner },
-    filter(_path, entry) {
-      const { type, linkpath = '' } = entry as ReadEntry;
-      if (type === 'SymbolicLink') links.push({ path: entry.path as string, linkpath });
-      else narrowMode(entry as ReadEntry);
-      return type !== 'SymbolicLink';
+    filter(name, read) {
+      // Stats only where an archive is packed.
+      const entry = read as ReadEntry;
+      const isLink = entry.type === 'SymbolicLink';
+      if (isLink) links.push({ path: name, linkpath: entry.linkpath ?? '' });
+      else narrowMode(entry);
+      return !isLink;
     },
   });
   await feedArchive(archive, reader, signal && { signal });
