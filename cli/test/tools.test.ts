@@ -66,6 +66,12 @@ describe('commands against a server', () => {
     beforeEach(async () => (run = await rig.createRun({ name: 'mlp', tags: ['a'] })));
     const read = async () => (await rig.get(`/runs/${run.id}`)).body as Run;
 
+    it('is listed by exactly its name', async () => {
+      await rig.createRun({ name: 'mlp, exact' });
+      expect((await json<{ items: Run[] }>('runs', '--name', 'mlp, exact')).items).to.have.length(1);
+      expect((await json<{ items: Run[] }>('runs', '--name', 'exact')).items).to.deep.equal([]);
+    });
+
     it('shows a run, and changes it with a word before its id', async () => {
       expect(await svc('run', run.id)).to.contain('mlp');
       expect(await svc('run', 'rename', run.id.slice(-8), 'mlp, wide')).to.equal(

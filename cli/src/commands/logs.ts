@@ -1,6 +1,6 @@
 import { follow, type Client, type FollowState, type RouteInput } from '@svc/client';
-import { routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { LOG_STREAMS, routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
+import { InvalidArgumentError, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { UsageError } from '../failure.js';
@@ -16,7 +16,7 @@ import { note, printLines, writeOut } from '../output/print.js';
 import { parseDuration } from '../output/format.js';
 import { connect, withServer, type JsonOptions } from './connected.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
-import { parseCount, parseInteger } from './parse.js';
+import { parseCount, parseInteger, parseOneOf } from './parse.js';
 
 const NEWLINE = 0x0a;
 
@@ -27,7 +27,7 @@ export function addLogsCommand(program: Command): void {
     )
     .argument('[job]', JOB_REFERENCE)
     .option('-f, --follow', 'keep printing new lines until the attempt ends')
-    .addOption(new Option('--stream <stream>', 'print only this stream').choices(['stdout', 'stderr']))
+    .option('--stream <stream>', `only this stream: ${LOG_STREAMS.join(', ')}`, parseOneOf(LOG_STREAMS))
     .option('--json', 'print each line as a JSON object in a line of its own')
     .option('--all', 'print the whole log')
     .option('--head <n>', 'number of first lines to print', parseCount)
@@ -36,10 +36,10 @@ export function addLogsCommand(program: Command): void {
       'number of last lines to print, at most 2000 (default on a terminal: 200)',
       parseInteger,
     )
-    .option('--since <age>', 'print only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
+    .option('--since <age>', 'only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
     .option('--timestamps', 'print the time of each line, in UTC')
     .option('--attempt <n>', 'number of the attempt (default: the newest)', parseCount)
-    .option('--search <text>', 'print only those of the last 2000 lines that contain this text')
+    .option('--search <text>', 'only those of the last 2000 lines that contain this text')
     .addHelpText(
       'after',
       '\nExamples:\n  svc logs -f\n  svc logs X8R2QF --stream stderr --tail 50 --search Traceback\n  svc logs train.py --timestamps --since 15m\n  svc logs X8R2QF > train.log',

@@ -23,6 +23,13 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
   return Object.assign(parse, { choices });
 }
 
+/** As `parseOneOf`, for an option that takes several of them. */
+export function parseEachOf<const T extends string>(choices: readonly T[]) {
+  const parseOne = parseOneOf(choices);
+  const parse = (text: string, values: readonly T[] = []): readonly T[] => [...values, parseOne(text)];
+  return Object.assign(parse, { choices });
+}
+
 /** For an option that may be repeated: `key=value` pairs as one map. */
 export function parsePair(
   text: string,
