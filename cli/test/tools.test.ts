@@ -61,6 +61,14 @@ describe('commands against a server', () => {
     });
   });
 
+  it('svc token revoke takes the end of an id, and names what it does not find', async () => {
+    const { id } = await json<{ id: string }>('token', 'create', '--name', 'once', '--scope', 'READ');
+    expect(await svc('token', 'revoke', id.slice(-8).toLowerCase())).to.equal(`${id} (once) revoked\n`);
+    const { status, stderr } = await runHere(['token', 'revoke', 'ZZZZZZ'], env);
+    expect(status).to.equal(1);
+    expect(stderr).to.equal('svc: no token has an id that is "ZZZZZZ" or begins or ends so\n');
+  });
+
   describe('svc run', () => {
     let run: Run;
     beforeEach(async () => (run = await rig.createRun({ name: 'mlp', tags: ['a'] })));
