@@ -1,5 +1,5 @@
 import { ApiError } from '@svc/client';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { Failure, UsageError } from './failure.js';
 import { toSentence as toApiSentence } from './output/api-error.js';
 import { createPaint } from './output/style.js';
@@ -8,6 +8,7 @@ import { VERSION } from './version.js';
 
 /** By name: an agent never loads the kernel. */
 const KERNEL_ERRORS_FOR_USER = ['BootError', 'HttpError'];
+export const SERVER_OPTIONS = 'Server options:';
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -21,9 +22,18 @@ export function createBareProgram(): Command {
       .showHelpAfterError('(see svc --help or svc COMMAND --help)')
       // So that the options of a command that is submitted stay its own.
       .enablePositionalOptions()
+      .configureHelp({ groupItems: toGroups })
       .exitOverride()
   );
 }
+
+/** The options of the command itself come first. */
+const toGroups: Help['groupItems'] = (unsorted, visible, groupOf) => {
+  const groups = Help.prototype.groupItems(unsorted, visible, groupOf);
+  const ofServer = groups.get(SERVER_OPTIONS);
+  if (ofServer && groups.delete(SERVER_OPTIONS)) groups.set(SERVER_OPTIONS, ofServer);
+  return groups;
+};
 
 /** For the program itself: runs the command line and sets the exit status. */
 export async function runProgram(program: Command, argv: readonly string[]): Promise<void> {

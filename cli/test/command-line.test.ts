@@ -24,6 +24,14 @@ describe('the command line', () => {
     });
   }
 
+  it('every help shows the options of the command itself before those of the server', () => {
+    for (const command of doers(createProgram())) {
+      const help = command.helpInformation();
+      const at = help.indexOf('Server options:');
+      if (at !== -1) expect(help.indexOf('\nOptions:'), command.name()).to.be.within(0, at);
+    }
+  });
+
   it('--help and --version are done', async () => {
     const help = await svc('--help');
     expect(help.status).to.equal(0);
@@ -56,6 +64,7 @@ describe('the command line', () => {
     ['run', 'finish', 'X8R2QF', '--status', 'LOST'],
     ['metrics', 'set', 'loss'],
     ['metrics', 'set', 'loss', '--direction', 'up'],
+    ['gc', '--state', 'failed', 'unknown', '--dry-run'],
   ];
   for (const args of wrong) {
     it(`svc ${args.join(' ')}: wrong usage`, async () => {

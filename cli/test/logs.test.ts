@@ -138,6 +138,79 @@ describe('svc logs -f', () => {
   });
 });
 
+describe('svc logs of a long log', () => {
+  const COUNT = 450;
+  let rig: Rig;
+  let id: string;
+  before(async () => {
+    rig = await Rig.start({ plugins: [logs()] });
+    const agent = await rig.agent();
+    ({ id } = await rig.submit());
+    await agent.startJob(id);
+    await rig.reach(id, 'RUNNING');
+    const ship = shipper(agent, id);
+    await ship.lines(
+      'stdout',
+      Array.from({ length: COUNT }, (_, at) => `line ${at}`),
+    );
+    await ship.end();
+    agent.end(id, { kind: 'exited', code: 0 });
+    await rig.reach(id, 'SUCCEEDED');
+  });
+  after(() => rig.close());
+
+  const args = (...options: string[]) => [
+    ...['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read],
+    ...options,
+  ];
+  async function linesOf(...options: string[]): Promise<string[]> {
+    const svc = startSvc(...args(...options));
+    expect(await svc.ended, svc.stderr()).to.equal(0);
+    return svc.stdout().trimEnd().split('\n');
+  }
+  const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z line /;
+
+  for (const options of [[], ['-f'], ['--json'], ['-f', '--json']])
+    it(`is whole in a pipe${options.map((word) => ` ${word}`).join('')}`, async () => {
+      const lines = await linesOf(...options);
+      expect(lines).to.have.length(COUNT);
+      const first = lines[0] ?? '';
+      if (!options.includes('--json')) return expect(first).to.equal('line 0');
+      expect(JSON.parse(first)).to.include({ seq: 0, stream: 'stdout', text: 'line 0' });
+    });
+
+  it('is as long as was asked for, with the times and as JSON too', async () => {
+    const tail = await linesOf('--tail', '2', '--timestamps');
+    expect(tail).to.have.length(2);
+    expect(tail[1])
+      .to.match(TIME)
+      .and.match(/line 449$/);
+    const followed = await linesOf('-f', '--timestamps', '--tail', '3');
+    expect(followed).to.have.length(3);
+    expect(followed[0]).to.match(TIME);
+    const head = await linesOf('--head', '2', '--json');
+    expect(head.map((line) => (JSON.parse(line) as LogLine).text)).to.deep.equal(['line 0', 'line 1']);
+    const found = await linesOf('--search', 'line 44', '--json');
+    expect(found.map((line) => (JSON.parse(line) as LogLine).seq)).to.include.members([44, 440]);
+  });
+
+  it('has its last 200 lines on a terminal, with -f too', async () => {
+    for (const options of [['--timestamps'], ['-f']]) {
+      const svc = startInTerminal(...args(...options));
+      expect(await svc.ended).to.equal(0);
+      expect(svc.stdout().match(/line \d+/g)).to.have.length(200);
+    }
+  });
+
+  it('refuses a number of lines that is none', async () => {
+    for (const count of ['0', '-1']) {
+      const svc = startSvc(...args(`--head=${count}`));
+      expect(await svc.ended).to.equal(2);
+      expect(svc.stderr()).to.contain('It must be at least 1.');
+    }
+  });
+});
+
 /** A terminal of 24 columns: `script` writes what it shows to stdout. */
 function startInTerminal(...args: string[]) {
   const command = [process.execPath, ...NODE_ARGS, ...args].map((word) => `'${word}'`).join(' ');

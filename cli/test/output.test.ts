@@ -69,6 +69,26 @@ describe('tables', () => {
     expect(coloured[1]).to.contain('\u001b[32m');
   });
 
+  it('leave out optional columns where not all fit, the last first', () => {
+    const columns: readonly Column<Row>[] = [
+      { title: 'NAME', cell: (row) => row.name },
+      { title: 'COUNT', cell: (row) => String(row.count), optional: true },
+      { title: 'AGAIN', cell: (row) => String(row.count), optional: true },
+    ];
+    const head = (width: number) => toTable(columns, [{ name: 'a', count: 1 }], plain, width)[0];
+    expect([18, 17, 11, 10].map(head)).to.deep.equal([
+      'NAME  COUNT  AGAIN',
+      'NAME  COUNT',
+      'NAME  COUNT',
+      'NAME',
+    ]);
+  });
+
+  it('cut a field that may be', () => {
+    expect(toFields([['tags', 'x'.repeat(30), 'cut']], plain, 12)).to.deep.equal(['tags  xxxxx…']);
+    expect(toFields([['tags', 'x'.repeat(30)]], plain, 12)).to.deep.equal([`tags  ${'x'.repeat(30)}`]);
+  });
+
   it('are cut by what a terminal shows, whatever the script', () => {
     const columns: readonly Column<Row>[] = [
       { title: 'NAME', cell: (row) => row.name, shrinks: true },

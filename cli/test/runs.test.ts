@@ -9,11 +9,35 @@ const RUN = {
 
 describe('svc runs', () => {
   const lineOf = (changes: Partial<Run>): string =>
-    toRunTable([{ ...RUN, ...changes }], (style, text) => `<${style}>${text}</>`)[1] ?? '';
+    toRunTable([{ ...RUN, ...changes }], new Map(), (style, text) => `<${style}>${text}</>`)[1] ?? '';
 
   it('shows that a run is stale', () => {
     expect(lineOf({})).to.contain('<cyan>RUNNING</>');
     expect(lineOf({ stale_since: 1 })).to.contain('<yellow>RUNNING, stale</>');
+  });
+});
+
+describe('svc runs on a terminal', () => {
+  const runs = [{ ...RUN, project_id: 'prj_1', finished_at: Date.now() }];
+  const shown = (width: number) =>
+    toRunTable(
+      runs,
+      new Map([
+        ['run_1', 'gpu-7'],
+        ['prj_1', 'vision'],
+      ]),
+      (_style, text) => text,
+      width,
+    );
+
+  it('shows project, node and duration where there is room, and what matters most elsewhere', () => {
+    const wide = shown(200).join('\n');
+    for (const text of ['PROJECT', 'vision', 'NODE', 'gpu-7', 'RAN FOR']) expect(wide).to.contain(text);
+    const narrow = shown(50);
+    expect(Math.max(...narrow.map((line) => line.length))).to.be.at.most(50);
+    expect(narrow[0])
+      .to.match(/^ID +NAME +PROJECT +STATUS +STEP/)
+      .and.not.contain('NODE');
   });
 });
 

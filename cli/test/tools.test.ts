@@ -61,10 +61,24 @@ describe('commands against a server', () => {
     });
   });
 
+  it('svc token revoke takes the end of an id, and names what it does not find', async () => {
+    const { id } = await json<{ id: string }>('token', 'create', '--name', 'once', '--scope', 'READ');
+    expect(await svc('token', 'revoke', id.slice(-8).toLowerCase())).to.equal(`${id} (once) revoked\n`);
+    const { status, stderr } = await runHere(['token', 'revoke', 'ZZZZZZ'], env);
+    expect(status).to.equal(1);
+    expect(stderr).to.equal('svc: no token has an id that is "ZZZZZZ" or begins or ends so\n');
+  });
+
   describe('svc run', () => {
     let run: Run;
     beforeEach(async () => (run = await rig.createRun({ name: 'mlp', tags: ['a'] })));
     const read = async () => (await rig.get(`/runs/${run.id}`)).body as Run;
+
+    it('is listed by exactly its name', async () => {
+      await rig.createRun({ name: 'mlp, exact' });
+      expect((await json<{ items: Run[] }>('runs', '--name', 'mlp, exact')).items).to.have.length(1);
+      expect((await json<{ items: Run[] }>('runs', '--name', 'exact')).items).to.deep.equal([]);
+    });
 
     it('shows a run, and changes it with a word before its id', async () => {
       expect(await svc('run', run.id)).to.contain('mlp');

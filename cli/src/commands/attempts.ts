@@ -1,7 +1,7 @@
 import { routes, type JobAttempt } from '@svc/contract';
 import type { Command } from 'commander';
 import { toFailureWords } from '../output/failure-words.js';
-import { toDuration, toTime } from '../output/format.js';
+import { toDuration, toShownId, toTime } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
@@ -39,10 +39,10 @@ const toColumns = (nodes: ReadonlyMap<string, string>): readonly Column<JobAttem
   { title: 'ATTEMPT', cell: ({ attempt }) => String(attempt), align: 'right' },
   { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => styleOfStatus(status) },
   { title: 'EXIT', cell: ({ exit_code }) => String(exit_code ?? '-'), align: 'right' },
-  { title: 'STARTED', cell: ({ started_at }) => toTime(started_at) },
+  { title: 'STARTED', cell: ({ started_at }) => toTime(started_at), optional: true },
   { title: 'RAN FOR', cell: toRunTime, align: 'right' },
   { title: 'NODE', cell: ({ node_id }) => nodes.get(node_id ?? '') ?? node_id ?? '-', shrinks: true },
-  { title: 'RUN', cell: ({ run_id }) => run_id ?? '-' },
+  { title: 'RUN', cell: ({ run_id }) => toShownId(run_id) },
   { title: 'WHY', cell: toWhy, shrinks: true },
 ];
 

@@ -4,7 +4,10 @@ import { printLines } from '../output/print.js';
 import { addServerOptions, toFlags, type ServerOptions } from './server.js';
 
 export function addConfigCommand(program: Command): void {
-  const config = program.command('config').description('show the configuration of the server');
+  const config = program
+    .command('config')
+    .description('show the configuration of the server')
+    .addHelpText('after', '\nExample:\n  svc config print');
   addServerOptions(config.command('print'))
     .description('print the configuration in force (from file, environment and options), without secrets')
     .addHelpText('after', '\nExample:\n  svc config print --config svc.config.ts')

@@ -1,5 +1,5 @@
 import { EXPORT_FORMATS, routes, type ExportFormat } from '@svc/contract';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,19 +11,19 @@ import { note, writeOut } from '../output/print.js';
 import { toSize } from '../output/format.js';
 import { connect, withServer } from './connected.js';
 import { findRun, NEEDED_RUN } from './find-record.js';
+import { parseOneOf } from './parse.js';
 import type { ConnectionOptions } from '../settings.js';
 
 export function addExportCommand(program: Command): void {
   withServer(program.command('export'))
     .description('write every metric point of a run to a file: CSV, JSON lines or Parquet')
     .argument('<run>', NEEDED_RUN)
-    .addOption(
-      new Option(
-        '--format <format>',
-        'file format (default: by the extension of the file, else csv)',
-      ).choices(EXPORT_FORMATS),
+    .option(
+      '--format <format>',
+      `file format: ${EXPORT_FORMATS.join(', ')} (default: by the extension of the file, else csv)`,
+      parseOneOf(EXPORT_FORMATS),
     )
-    .option('--names <names>', 'export only these metrics, separated by commas')
+    .option('--names <names>', 'only these metrics, separated by commas')
     .option('-o, --output <file>', 'file to write (default: standard output)')
     .addHelpText(
       'after',

@@ -48,11 +48,8 @@ const JOBS: Finder = {
 const RUNS: Finder = {
   noun: 'run',
   kind: 'run',
-  newest: async (client, name) => {
-    const query = name === undefined ? { limit: 1 } : { q: name.slice(0, 200), limit: PAGE };
-    const { items } = await client.call(routes.listRuns, { query });
-    return items.find((run) => name === undefined || run.name === name);
-  },
+  newest: async (client, name) =>
+    (await client.call(routes.listRuns, { query: { name, limit: 1 } })).items[0],
   async *lists(client) {
     let before: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -100,20 +97,43 @@ async function find(finder: Finder, client: Client, reference: string | undefine
 }
 
 async function findByPart({ noun, lists }: Finder, client: Client, reference: string): Promise<string> {
-  const part = reference.slice(reference.indexOf('_') + 1).toUpperCase();
-  if (TOO_SHORT.test(part))
-    throw new Failure(
-      `no ${noun} has the name "${reference}"; of an id, at least 4 characters of its beginning or end are needed`,
-    );
-  if (!PART.test(part)) throw new Failure(`no ${noun} has the name "${reference}"`);
+  const part = toPart(reference);
+  if (part === null) {
+    const tooShort = TOO_SHORT.test(reference.slice(reference.indexOf('_') + 1).toUpperCase());
+    const needed = tooShort ? '; of an id, at least 4 characters of its beginning or end are needed' : '';
+    throw new Failure(`no ${noun} has the name "${reference}"${needed}`);
+  }
   const found: Named[] = [];
-  for await (const items of lists(client)) found.push(...items.filter(({ id }) => hasPart(id, part)));
-  const [first, ...others] = found;
-  if (first === undefined)
+  let count = 0;
+  for await (const items of lists(client)) {
+    count += items.length;
+    found.push(...items.filter(({ id }) => hasPart(id, part)));
+  }
+  const searched = count >= MOST_PAGES * PAGE ? ` of the newest ${count}` : '';
+  if (found.length === 0)
     throw new Failure(
-      `no ${noun} has the name "${reference}", and none of the newest ${MOST_PAGES * PAGE} has an id that begins or ends so`,
+      `no ${noun} has the name "${reference}", and none${searched} has an id that begins or ends so`,
     );
-  if (others.length === 0) return first.id;
+  return requireOne(reference, found);
+}
+
+/** The id of the one item whose id begins or ends so. */
+export function findIdByPart(noun: string, reference: string, items: readonly Named[]): string {
+  const part = toPart(reference);
+  const found = part === null ? [] : items.filter(({ id }) => hasPart(id, part));
+  if (found.length === 0)
+    throw new Failure(`no ${noun} has an id that is "${reference}" or begins or ends so`);
+  return requireOne(reference, found);
+}
+
+function toPart(reference: string): string | null {
+  const part = reference.slice(reference.indexOf('_') + 1).toUpperCase();
+  return PART.test(part) ? part : null;
+}
+
+function requireOne(reference: string, found: readonly Named[]): string {
+  const [only, ...others] = found;
+  if (only && others.length === 0) return only.id;
   const shown = found
     .slice(0, SHOWN)
     .map(({ id, name }) => `${id} (${cutToWidth(toPlainText(name), NAME_WIDTH)})`);

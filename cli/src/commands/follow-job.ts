@@ -85,7 +85,7 @@ function openLog(client: Client, job: Job, detached: AbortSignal) {
     writeLine(line);
   };
   const over = followLogs(client, job.id, {
-    query: { attempt: job.attempt, tail: 2000 },
+    query: { attempt: job.attempt, from: 0 },
     write,
     signal,
   }).finally(() => {

@@ -1,6 +1,6 @@
 import { REMOVABLE_STATES, type GarbageReport, type Removal, type RemovableState } from '@svc/contract';
 import type { GarbageOrder } from '@svc/plugin-retention';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { createInterface } from 'node:readline/promises';
 import type { DataDirOptions } from '../data-dir.js';
 import { UsageError } from '../failure.js';
@@ -10,6 +10,7 @@ import { note, print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { withJson, type JsonOptions } from './connected.js';
+import { parseEachOf } from './parse.js';
 
 export function addGcCommand(program: Command): void {
   withJson(program.command('gc'))
@@ -21,17 +22,17 @@ export function addGcCommand(program: Command): void {
       parseAge,
     )
     .option('--project <project>', 'remove only jobs and runs of this project, by name or id')
-    .addOption(
-      new Option('--state <state...>', 'remove only jobs and runs that ended in these states').choices(
-        REMOVABLE_STATES,
-      ),
+    .option(
+      '--state <state...>',
+      `remove only jobs and runs that ended in these states: ${REMOVABLE_STATES.join(', ')}`,
+      parseEachOf(REMOVABLE_STATES),
     )
     .option('--keep-tagged <tag>', 'keep runs with this tag, and their jobs (default: keep)')
     .option('-y, --yes', 'remove without asking for confirmation')
     .option('--config <file>', 'configuration file to use while no server runs')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state FAILED CANCELLED --yes\n\nThe command never removes checkpoint files on the agents.',
+      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state failed cancelled --yes\n\nThe command never removes checkpoint files on the agents.',
     )
     .action(collectGarbage);
 }
@@ -40,7 +41,7 @@ interface GcOptions extends JsonOptions, DataDirOptions {
   readonly dryRun?: boolean;
   readonly olderThan?: number;
   readonly project?: string;
-  readonly state?: RemovableState[];
+  readonly state?: readonly RemovableState[];
   readonly keepTagged?: string;
   readonly yes?: boolean;
 }
@@ -64,7 +65,7 @@ function toOrder({ olderThan, project, state, keepTagged }: GcOptions): GarbageO
   return {
     ...(olderThan !== undefined && { older_than_s: olderThan / 1000 }),
     ...(project !== undefined && { project }),
-    ...(state !== undefined && { states: state }),
+    ...(state !== undefined && { states: [...state] }),
     ...(keepTagged !== undefined && { keep_tag: keepTagged }),
   };
 }

@@ -21,16 +21,16 @@ export function addJobCommands(program: Command): void {
     .description('list jobs, newest first')
     .option(
       '--status <status>',
-      `list only jobs with this status: ${JOB_STATUSES.join(', ')}`,
+      `only jobs with this status: ${JOB_STATUSES.join(', ')}`,
       parseOneOf(JOB_STATUSES),
     )
-    .option('--name <name>', 'list only jobs with exactly this name')
-    .option('--project <name>', 'list only jobs of this project, by name or id')
-    .option('--experiment <name>', 'list only jobs of this experiment, by name or id')
+    .option('--name <name>', 'only jobs with exactly this name')
+    .option('--project <name>', 'only jobs of this project, by name or id')
+    .option('--experiment <name>', 'only jobs of this experiment, by name or id')
     .option('--limit <n>', 'number of jobs to list, at most 1000', parseInteger)
     .option(
       '--before <ms>',
-      'list only jobs created before this time, as the previous page names it',
+      'only jobs created before this time, as the previous page names it',
       parseInteger,
     )
     .addHelpText('after', '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --limit 500')
@@ -75,12 +75,22 @@ async function listJobs({ status, name, limit, before, ...options }: ListOptions
 
 /** Priority and attempt are shown where a job has another than most. */
 function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): readonly Column<Job>[] {
-  const priority: Column<Job> = { title: 'PRIO', cell: (job) => String(job.priority), align: 'right' };
-  const attempt: Column<Job> = { title: 'ATTEMPT', cell: (job) => String(job.attempt), align: 'right' };
+  const priority: Column<Job> = {
+    title: 'PRIO',
+    cell: (job) => String(job.priority),
+    align: 'right',
+    optional: true,
+  };
+  const attempt: Column<Job> = {
+    title: 'ATTEMPT',
+    cell: (job) => String(job.attempt),
+    align: 'right',
+    optional: true,
+  };
   return [
     { title: 'ID', cell: (job) => toShownId(job.id) },
     { title: 'NAME', cell: (job) => job.name, shrinks: true },
-    { title: 'PROJECT', cell: (job) => job.project ?? '-', shrinks: true },
+    { title: 'PROJECT', cell: (job) => job.project ?? '-', shrinks: true, optional: true },
     { title: 'STATUS', cell: (job) => job.status, style: (job) => styleOfStatus(job.status) },
     {
       title: 'GPU',
@@ -89,10 +99,15 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
     },
     ...(jobs.some((job) => job.priority !== 0) ? [priority] : []),
     ...(jobs.some((job) => job.attempt > 1) ? [attempt] : []),
-    { title: 'NODE', cell: ({ node_id }) => nodes.get(node_id ?? '') ?? toShownId(node_id), shrinks: true },
-    { title: 'EXIT', cell: (job) => String(job.exit_code ?? '-'), align: 'right' },
+    {
+      title: 'NODE',
+      cell: ({ node_id }) => nodes.get(node_id ?? '') ?? toShownId(node_id),
+      shrinks: true,
+      optional: true,
+    },
+    { title: 'EXIT', cell: (job) => String(job.exit_code ?? '-'), align: 'right', optional: true },
     { title: 'RAN FOR', cell: toRunTime, align: 'right' },
-    { title: 'CREATED', cell: (job) => toAge(job.created_at) },
+    { title: 'CREATED', cell: (job) => toAge(job.created_at), optional: true },
     {
       title: 'NOTE',
       cell: toNote,
@@ -103,7 +118,8 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
 
 /** What the other columns do not say. */
 function toNote(job: Job): string {
-  return job.pending_reason ?? (job.failure_reason === 'EXIT_CODE' ? '' : toFailureWords(job));
+  const isSaid = job.status === 'SUCCEEDED' || job.failure_reason === 'EXIT_CODE';
+  return job.pending_reason ?? (isSaid ? '' : toFailureWords(job));
 }
 
 async function showJob(reference: string | undefined, options: JsonOptions): Promise<void> {

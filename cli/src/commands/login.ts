@@ -41,7 +41,8 @@ export function addLoginCommands(program: Command): void {
 
   const profile = program
     .command('profile')
-    .description('list and select the servers that svc login has saved');
+    .description('list and select the servers that svc login has saved')
+    .addHelpText('after', '\nExample:\n  svc profile use lab');
   profile
     .command('list')
     .description('list saved servers, without their tokens')

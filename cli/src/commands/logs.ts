@@ -1,6 +1,6 @@
 import { follow, type Client, type FollowState, type RouteInput } from '@svc/client';
-import { routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { LOG_STREAMS, routes, type AnswerOf, type LogLine, type PartialLine } from '@svc/contract';
+import { InvalidArgumentError, type Command } from 'commander';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { UsageError } from '../failure.js';
@@ -13,31 +13,34 @@ import {
   setPartial,
   toPartialText,
 } from '../output/partial-row.js';
-import { note, print, writeOut } from '../output/print.js';
+import { note, printLines, writeOut } from '../output/print.js';
 import { parseDuration } from '../output/format.js';
-import { connect, withJson, type JsonOptions } from './connected.js';
+import { connect, withServer, type JsonOptions } from './connected.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
-import { parseInteger } from './parse.js';
+import { parseCount, parseInteger, parseOneOf } from './parse.js';
 
 const NEWLINE = 0x0a;
 
 export function addLogsCommand(program: Command): void {
-  withJson(program.command('logs'))
-    .description('print the log of a job: the last lines on a terminal, the whole log into a file or a pipe')
+  withServer(program.command('logs'))
+    .description(
+      'print the log of a job: the last lines on a terminal; the whole log into a file or a pipe, or with --json',
+    )
     .argument('[job]', JOB_REFERENCE)
     .option('-f, --follow', 'keep printing new lines until the attempt ends')
-    .addOption(new Option('--stream <stream>', 'print only this stream').choices(['stdout', 'stderr']))
+    .option('--stream <stream>', `only this stream: ${LOG_STREAMS.join(', ')}`, parseOneOf(LOG_STREAMS))
+    .option('--json', 'print each line as a JSON object in a line of its own')
     .option('--all', 'print the whole log')
-    .option('--head <n>', 'number of first lines to print', parseInteger)
+    .option('--head <n>', 'number of first lines to print', parseCount)
     .option(
       '--tail <n>',
       'number of last lines to print, at most 2000 (default on a terminal: 200)',
       parseInteger,
     )
-    .option('--since <age>', 'print only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
+    .option('--since <age>', 'only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
     .option('--timestamps', 'print the time of each line, in UTC')
-    .option('--attempt <n>', 'number of the attempt (default: the newest)', parseInteger)
-    .option('--search <text>', 'print only those of the last 2000 lines that contain this text')
+    .option('--attempt <n>', 'number of the attempt (default: the newest)', parseCount)
+    .option('--search <text>', 'only those of the last 2000 lines that contain this text')
     .addHelpText(
       'after',
       '\nExamples:\n  svc logs -f\n  svc logs X8R2QF --stream stderr --tail 50 --search Traceback\n  svc logs train.py --timestamps --since 15m\n  svc logs X8R2QF > train.log',
@@ -65,55 +68,80 @@ interface LogsOptions extends JsonOptions {
 }
 
 async function showLogs(reference: string | undefined, options: LogsOptions): Promise<void> {
-  const { follow, stream, tail, search, json } = options;
   refuseConflicts(options);
   const client = connect(options);
   const id = await findJob(client, reference);
-  const { attempt, status, pending_reason } = await readAttempt(client, id, options.attempt);
-  const query = { stream, tail, attempt };
-  if (follow) {
-    finishRowAtInterrupt();
-    return followLogs(client, id, json ? { query, ...AS_JSON } : { query });
-  }
-  if (isWhole(options)) return printWhole(client, id, { ...options, attempt });
-  const page = await client.call(routes.tailLogs, { params: { job_id: id }, query: { ...query, search } });
-  print(page, json, toTailLines);
+  const job = await readAttempt(client, id, options.attempt);
+  if (options.follow) return followWith(client, id, { ...options, attempt: job.attempt });
+  if (isWhole(options)) return printWhole(client, id, { ...options, attempt: job.attempt });
+  const { stream, tail, search } = options;
+  const query = { stream, tail, search, attempt: job.attempt };
+  const page = await client.call(routes.tailLogs, { params: { job_id: id }, query });
+  printLines(toTailLines(page, options));
   if (page.dropped > 0) note(`${page.dropped} lines are missing because the queue or the spool was full`);
-  if (page.lines.length === 0 && page.partial === undefined && search === undefined && !json)
-    note(`no lines yet: the job is ${status}${pending_reason === null ? '' : ` (${pending_reason})`}`);
+  if (page.lines.length === 0 && page.partial === undefined && search === undefined && !options.json)
+    note(
+      `no lines yet: the job is ${job.status}${job.pending_reason === null ? '' : ` (${job.pending_reason})`}`,
+    );
 }
 
 /** Lines that have no end yet are for who looks at it now: they are left out where the output is kept. */
-function toTailLines({ lines, partial = [] }: AnswerOf<typeof routes.tailLogs>['body']): string[] {
-  const unfinished = process.stdout.isTTY ? partial : [];
-  return [...lines.map(({ text }) => text), ...unfinished.map(({ text }) => toPartialText(text))];
+function toTailLines(
+  { lines, partial = [] }: AnswerOf<typeof routes.tailLogs>['body'],
+  options: LogsOptions,
+): string[] {
+  const unfinished = process.stdout.isTTY && !options.json ? partial : [];
+  return [
+    ...lines.map((line) => toShownLine(line, options)),
+    ...unfinished.map(({ text }) => toPartialText(text)),
+  ];
 }
 
-function refuseConflicts({ follow, search, tail, json, ...options }: LogsOptions): void {
-  if (follow && search !== undefined)
-    throw new UsageError('--search cannot be used with --follow: it searches the stored lines');
-  const ofWhole = (['all', 'head', 'since', 'timestamps'] as const).filter(
-    (name) => options[name] !== undefined,
-  );
-  const others = { follow, search, tail, json };
-  const other = Object.entries(others).find(([, value]) => value !== undefined);
-  if (ofWhole.length > 0 && other)
-    throw new UsageError(`--${ofWhole[0]} cannot be used with --${other[0]}: it reads the whole log`);
+function toShownLine(line: LogLine, { json, timestamps }: LogsOptions): string {
+  if (json) return JSON.stringify(line);
+  return timestamps ? `${new Date(line.ts).toISOString()} ${line.text}` : line.text;
 }
 
-/** A log in a file or a pipe is never a part of it, unless a part was asked for. */
-function isWhole({ all, head, since, timestamps, tail, search, json }: LogsOptions): boolean {
-  if (all || timestamps || head !== undefined || since !== undefined) return true;
-  return !process.stdout.isTTY && !json && tail === undefined && search === undefined;
+const PART = ['head', 'tail', 'since', 'search'] as const;
+
+function refuseConflicts({ follow, ...options }: LogsOptions): void {
+  const given = PART.filter((name) => options[name] !== undefined);
+  const refuse = (one: string, other: string, why: string): never => {
+    throw new UsageError(`--${one} cannot be used with --${other}: ${why}`);
+  };
+  for (const name of given.filter((name) => name !== 'tail'))
+    if (follow) refuse(name, 'follow', 'it reads the stored lines');
+  if (options.all && given[0]) refuse('all', given[0], 'that is a part of the log');
+  const ofTail = given.find((name) => name === 'tail' || name === 'search');
+  const ofWhole = given.find((name) => name === 'head' || name === 'since');
+  if (ofTail && ofWhole) refuse(ofWhole, ofTail, 'that reads the last lines alone');
 }
 
-async function printWhole(
-  client: Client,
-  jobId: string,
-  { attempt, stream, since, timestamps, head }: LogsOptions,
-): Promise<void> {
+/** What a file, a pipe or a program gets is never a part of the log, unless a part was asked for. */
+function isWhole({ all, head, since, tail, search, json }: LogsOptions): boolean {
+  if (tail !== undefined || search !== undefined) return false;
+  return all || json || head !== undefined || since !== undefined || !process.stdout.isTTY;
+}
+
+type OfAttempt = LogsOptions & { readonly attempt: number };
+
+async function followWith(client: Client, jobId: string, options: OfAttempt): Promise<void> {
+  const { stream, tail, attempt, json } = options;
+  const query = { stream, attempt, ...(isWhole(options) ? { from: 0 } : { tail }) };
+  const write = (line: LogLine): void => writeLine({ ...line, text: toShownLine(line, options) });
+  const asJson = {
+    write: (line: LogLine) => printLines([toShownLine(line, options)]),
+    showPartial: () => {},
+  };
+  finishRowAtInterrupt();
+  await followLogs(client, jobId, json ? { query, ...asJson } : { query, write });
+}
+
+async function printWhole(client: Client, jobId: string, options: OfAttempt): Promise<void> {
+  const { attempt, stream, since, timestamps, head, json } = options;
   const from = since === undefined ? undefined : Math.max(0, Date.now() - since);
-  const query = { attempt, stream, since: from, timestamps };
+  const format = json ? 'jsonl' : 'text';
+  const query = { attempt, stream, since: from, timestamps, format } as const;
   const answer = await client.open(routes.downloadLogs, { params: { job_id: jobId }, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
   await writeOut(head === undefined ? body : firstLines(body, head));
@@ -184,8 +212,3 @@ export function writeLine({ stream, text }: LogLine): void {
   setPartial({ stream, text: '' });
   process[stream].write(`${text}\n`);
 }
-
-const AS_JSON = {
-  write: (line: LogLine): void => void process.stdout.write(`${JSON.stringify(line)}\n`),
-  showPartial: (): void => {},
-};

@@ -8,7 +8,10 @@ import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { parseInteger, parseOneOf } from './parse.js';
 
 export function addMetricsCommands(program: Command): void {
-  const metrics = program.command('metrics').description('list and change what metrics mean');
+  const metrics = program
+    .command('metrics')
+    .description('list and change what metrics mean')
+    .addHelpText('after', '\nExample:\n  svc metrics set eval/accuracy --direction maximize');
   withJson(metrics.command('list'))
     .description('list metrics with their direction and unit, as they apply everywhere or in a project')
     .option('--project <name>', 'as they apply in this project, by name or id')
@@ -61,7 +64,7 @@ interface SetOptions extends JsonOptions, PlacementOptions {
 async function setMetric(name: string, options: SetOptions): Promise<void> {
   const meaning = toMeaning(options);
   if (Object.keys(meaning).length === 0)
-    throw new UsageError('say what to set: --direction, --unit, --description or --primary');
+    throw new UsageError('say what to set: --direction, --unit, --description, --primary or --no-primary');
   const client = connect(options);
   const { project_id, experiment_id } = await findPlacement(client, options);
   const level = { ...(project_id && { project_id }), ...(experiment_id && { experiment_id }) };

@@ -1,5 +1,5 @@
 import type { Client } from '@svc/client';
-import { routes } from '@svc/contract';
+import { routes, type Run } from '@svc/contract';
 
 /** The names of the nodes of these records, by id; asks the server only when one has a node. */
 export async function readNodeNames(
@@ -8,5 +8,36 @@ export async function readNodeNames(
 ): Promise<ReadonlyMap<string, string>> {
   if (records.every(({ node_id }) => node_id === null)) return new Map();
   const { items } = await client.call(routes.listNodes, { query: { limit: 1000 } });
+  return new Map(items.map(({ id, name }) => [id, name]));
+}
+
+/** The name of the node of each of these runs that is of the present attempt of one of the newest 1000 jobs before it, by the id of the run. */
+export async function readNodesOfRuns(
+  client: Client,
+  runs: readonly Run[],
+): Promise<ReadonlyMap<string, string>> {
+  const ofJobs = runs.filter(({ job_id }) => job_id !== null);
+  if (ofJobs.length === 0) return new Map();
+  const before = Math.max(...ofJobs.map(({ created_at }) => created_at)) + 1;
+  const { items: jobs } = await client.call(routes.listJobs, { query: { before, limit: 1000 } });
+  const names = await readNodeNames(client, jobs);
+  const nodeOf = new Map(
+    jobs.map(({ id, attempt, node_id }) => [`${id} ${attempt}`, names.get(node_id ?? '')]),
+  );
+  return new Map(
+    ofJobs.flatMap(({ id, job_id, attempt }) => {
+      const name = nodeOf.get(`${job_id} ${attempt}`);
+      return name === undefined ? [] : [[id, name] as const];
+    }),
+  );
+}
+
+/** The names of the projects of these runs, by id. */
+export async function readProjectNames(
+  client: Client,
+  runs: readonly Run[],
+): Promise<ReadonlyMap<string, string>> {
+  if (runs.every(({ project_id }) => project_id === null)) return new Map();
+  const { items } = await client.call(routes.listProjects, { query: { limit: 1000 } });
   return new Map(items.map(({ id, name }) => [id, name]));
 }

@@ -28,7 +28,12 @@ export function addNodesCommand(program: Command): void {
         print(node, options.json, ({ id, name, status }) => [`${id} (${name}) ${status}`]);
       });
 
-  const node = program.command('node').description('change a node');
+  const node = program
+    .command('node')
+    .description(
+      'remove a node; svc drain NODE and svc undrain NODE let it start no new jobs, and start them again',
+    )
+    .addHelpText('after', '\nExample:\n  svc node rm gpu-7');
   withJson(node.command('rm'))
     .description('remove a node that will not come back, with its slots, metrics and secret')
     .argument('<node>', NODE_REFERENCE)
@@ -52,7 +57,7 @@ async function listNodes(options: JsonOptions): Promise<void> {
 
 const COLUMNS: readonly Column<NodeRecord>[] = [
   { title: 'ID', cell: (node) => toShownId(node.id) },
-  { title: 'NAME', cell: (node) => node.name },
+  { title: 'NAME', cell: (node) => node.name, shrinks: true },
   { title: 'STATUS', cell: (node) => node.status, style: (node) => styleOfStatus(node.status) },
   { title: 'GPUS BUSY', cell: toSlots },
   { title: 'CPU JOBS', cell: (node) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },

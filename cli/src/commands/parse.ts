@@ -6,6 +6,13 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
+/** As `parseInteger`, of something that is at least 1. */
+export function parseCount(text: string): number {
+  const count = parseInteger(text);
+  if (count < 1) throw new InvalidArgumentError('It must be at least 1.');
+  return count;
+}
+
 /** For an option that takes one of a few words, in whatever case. The completion reads `choices`. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   const parse = (text: string): T => {
@@ -13,6 +20,13 @@ export function parseOneOf<const T extends string>(choices: readonly T[]): (text
     if (found === undefined) throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
     return found;
   };
+  return Object.assign(parse, { choices });
+}
+
+/** As `parseOneOf`, for an option that takes several of them. */
+export function parseEachOf<const T extends string>(choices: readonly T[]) {
+  const parseOne = parseOneOf(choices);
+  const parse = (text: string, values: readonly T[] = []): readonly T[] => [...values, parseOne(text)];
   return Object.assign(parse, { choices });
 }
 

@@ -13,7 +13,7 @@ export function addProjectsCommand(program: Command): void {
   withJson(program.command('projects'))
     .description('list projects with their number of runs, newest first')
     .option('--limit <n>', 'number of projects to list, at most 1000', parseInteger)
-    .option('--before <id>', 'list only projects older than this one, as the previous page names it')
+    .option('--before <id>', 'only projects older than this one, as the previous page names it')
     .addHelpText('after', '\nExample:\n  svc projects')
     .action(listProjects);
 }

@@ -14,10 +14,12 @@ import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint, type Style } from '../output/style.js';
-import { toFields, toPlainText, toTable, type Column } from '../output/table.js';
+import { toFields, toPlainText, toTable, type Column, type Field } from '../output/table.js';
+import { toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
+import { readNodesOfRuns, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
 import { addRunChangeCommands } from './run-changes.js';
 
@@ -30,16 +32,17 @@ export function addRunCommands(program: Command): void {
     .description('list runs, newest first')
     .option(
       '--status <status>',
-      `list only runs with this status: ${RUN_STATUSES.join(', ')}`,
+      `only runs with this status: ${RUN_STATUSES.join(', ')}`,
       parseOneOf(RUN_STATUSES),
     )
-    .option('--job <job>', 'list only runs of this job')
-    .option('--project <name>', 'list only runs of this project, by name or id')
-    .option('--experiment <name>', 'list only runs of this experiment, by name or id')
-    .option('--search <words>', 'list only runs whose name contains every word')
-    .option('--tag <tag>', 'list only runs with this tag; may be repeated', parseRepeated)
+    .option('--job <job>', 'only runs of this job, by id, the beginning or end of one, or name')
+    .option('--name <name>', 'only runs with exactly this name')
+    .option('--project <name>', 'only runs of this project, by name or id')
+    .option('--experiment <name>', 'only runs of this experiment, by name or id')
+    .option('--search <words>', 'only runs whose name contains every word')
+    .option('--tag <tag>', 'only runs with this tag; may be repeated', parseRepeated)
     .option('--limit <n>', 'number of runs to list, at most 1000', parseInteger)
-    .option('--before <run>', 'list only runs older than this one, as the previous page names it')
+    .option('--before <run>', 'only runs older than this one, as the previous page names it')
     .addHelpText(
       'after',
       '\nExamples:\n  svc runs --status running\n  svc runs --project vision --search "resnet lr" --tag best',
@@ -57,17 +60,28 @@ export function addRunCommands(program: Command): void {
 interface ListOptions extends JsonOptions, PlacementOptions {
   readonly status?: Run['status'];
   readonly job?: string;
+  readonly name?: string;
   readonly limit?: number;
   readonly before?: string;
   readonly search?: string;
   readonly tag?: readonly string[];
 }
 
-async function listRuns({ status, job, limit, before, search, tag, ...options }: ListOptions): Promise<void> {
+async function listRuns({
+  status,
+  name,
+  job,
+  limit,
+  before,
+  search,
+  tag,
+  ...options
+}: ListOptions): Promise<void> {
   const client = connect(options);
   const query = {
     ...(await findPlacement(client, options)),
     status,
+    name,
     job_id: job && (await findJob(client, job)),
     q: search,
     tags: tag?.join(','),
@@ -75,22 +89,40 @@ async function listRuns({ status, job, limit, before, search, tag, ...options }:
     before: before && (await findRun(client, before)),
   };
   const page = await client.call(routes.listRuns, { query });
-  print(page, options.json, ({ items }, paint) => toRunTable(items, paint));
+  const names = options.json
+    ? []
+    : await Promise.all([readNodesOfRuns(client, page.items), readProjectNames(client, page.items)]);
+  const nameOf = new Map(names.flatMap((some) => [...some]));
+  print(page, options.json, ({ items }, paint) => toRunTable(items, nameOf, paint));
   const last = page.items.at(-1);
   if (!options.json && last && (page.truncated || page.items.length === query.limit)) noteOlder(last.id);
 }
 
-export function toRunTable(runs: readonly Run[], paint: Paint): string[] {
-  return runs.length > 0 ? toTable(RUN_COLUMNS, runs, paint) : ['no runs'];
+/** `names`: of the nodes by the ids of the runs, and of the projects by their own. */
+export function toRunTable(
+  runs: readonly Run[],
+  names: ReadonlyMap<string, string>,
+  paint: Paint,
+  width?: number,
+): string[] {
+  return runs.length > 0 ? toTable(toRunColumns(names), runs, paint, width) : ['no runs'];
 }
 
-const RUN_COLUMNS: readonly Column<Run>[] = [
+const toRunColumns = (names: ReadonlyMap<string, string>): readonly Column<Run>[] => [
   { title: 'ID', cell: (run) => toShownId(run.id) },
   { title: 'NAME', cell: (run) => run.name, shrinks: true },
+  {
+    title: 'PROJECT',
+    cell: ({ project_id }) => names.get(project_id ?? '') ?? '-',
+    shrinks: true,
+    optional: true,
+  },
   { title: 'STATUS', cell: toState, style: styleOfState },
   { title: 'STEP', cell: toStep, align: 'right' },
-  { title: 'SOURCE', cell: (run) => run.source },
-  { title: 'STARTED', cell: (run) => toAge(run.started_at) },
+  { title: 'STARTED', cell: (run) => toAge(run.started_at), optional: true },
+  { title: 'RAN FOR', cell: toRunTime, align: 'right', optional: true },
+  { title: 'NODE', cell: (run) => names.get(run.id) ?? '-', shrinks: true, optional: true },
+  { title: 'SOURCE', cell: (run) => run.source, optional: true },
   { title: 'TAGS', cell: (run) => run.tags.join(', '), shrinks: true },
 ];
 
@@ -167,13 +199,13 @@ function toUnknownLines(rows: readonly MetricRow[], paint: Paint): string[] {
 }
 
 /** What people wrote about the run, and the commit that its script was at. */
-function toOrigin({ tags, notes, environment }: Run): [name: string, value: string][] {
+function toOrigin({ tags, notes, environment }: Run): Field[] {
   const { git } = environment as { git?: { commit?: string; branch?: string | null; dirty?: boolean } };
   const state = [git?.branch, git?.dirty ? 'with changes' : null].filter(Boolean).join(', ');
   return [
-    ...(tags.length > 0 ? [['tags', tags.join(', ')] as [string, string]] : []),
-    ...(notes !== '' ? [['notes', notes] as [string, string]] : []),
-    ...(git?.commit ? [['commit', `${git.commit}${state && ` (${state})`}`] as [string, string]] : []),
+    ...(tags.length > 0 ? [['tags', tags.join(', '), 'cut'] as const] : []),
+    ...(notes !== '' ? [['notes', notes] as const] : []),
+    ...(git?.commit ? [['commit', `${git.commit}${state && ` (${state})`}`] as const] : []),
   ];
 }
 
@@ -212,5 +244,5 @@ const CHECKPOINT_COLUMNS: readonly Column<Checkpoint>[] = [
   { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
   { title: 'SIZE', cell: ({ size }) => toSize(size), align: 'right' },
   { title: 'CREATED', cell: ({ created_at }) => toAge(created_at) },
-  { title: 'PATH', cell: ({ path }) => path },
+  { title: 'PATH', cell: ({ path }) => path, shrinks: true },
 ];

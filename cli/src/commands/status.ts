@@ -3,8 +3,11 @@ import { toAge, toDuration, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
 import { toFields } from '../output/table.js';
+import { cutToWidth } from '../output/text-width.js';
 import { readOverview, type Overview, type Usage } from '../overview.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+
+const NAME_WIDTH = 40;
 
 export function addStatusCommand(program: Command): void {
   withJson(program.command('status'))
@@ -36,7 +39,8 @@ export function toStatusLines(overview: Overview, paint: Paint): string[] {
           : ([
               [
                 'waiting',
-                `${toShownId(oldest.id)} (${oldest.name}) longest, queued ${toAge(oldest.queued_at)}: ${oldest.pending_reason ?? 'the next pass of the scheduler decides'}`,
+                `${toShownId(oldest.id)} (${cutToWidth(oldest.name, NAME_WIDTH)}) longest, queued ${toAge(oldest.queued_at)}: ${oldest.pending_reason ?? 'the next pass of the scheduler decides'}`,
+                'cut',
               ],
             ] as const)),
         ['runs', `${runs.running} RUNNING${stale}, ${runs.lost} LOST${newest}`],

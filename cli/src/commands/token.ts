@@ -1,20 +1,23 @@
-import { SCOPES, type Scope, type TokenRecord } from '@svc/contract';
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration, toTime } from '../output/format.js';
+import { SCOPES, toId, type Scope, type TokenRecord } from '@svc/contract';
+import { InvalidArgumentError, type Command } from 'commander';
+import { parseDuration, toShownId, toTime } from '../output/format.js';
 import { note, print } from '../output/print.js';
 import { toTable, type Column } from '../output/table.js';
 import { withTokens } from '../tokens/token-store.js';
 import { withJson, type JsonOptions } from './connected.js';
+import { findIdByPart } from './find-record.js';
+import { parseOneOf } from './parse.js';
 
 export function addTokenCommand(program: Command): void {
   const token = program
     .command('token')
-    .description('manage tokens, through the server or, while none runs, in its data directory');
+    .description('manage tokens, through the server or, while none runs, in its data directory')
+    .addHelpText('after', '\nExample:\n  svc token create --name agents --scope agent');
 
   withJson(token.command('create'))
     .description('create a token and print it; it is not shown again')
     .requiredOption('--name <name>', 'name that says what the token is for')
-    .addOption(new Option('--scope <scope>', 'what the token may do').choices(SCOPES).makeOptionMandatory())
+    .requiredOption('--scope <scope>', `what the token may do: ${SCOPES.join(', ')}`, parseOneOf(SCOPES))
     .option(
       '--expires <time>',
       'time after which the token expires, such as 12h or 30d (default: never)',
@@ -30,8 +33,8 @@ export function addTokenCommand(program: Command): void {
 
   withJson(token.command('revoke'))
     .description('revoke a token, which is then refused at once')
-    .argument('<id>', 'token id, as listed by svc token list')
-    .addHelpText('after', '\nExample:\n  svc token revoke tok_01JD3Y6V6T3V5YJ6M0W3X8R2QF')
+    .argument('<id>', 'id of a token, or the beginning or end of one')
+    .addHelpText('after', '\nExample:\n  svc token revoke X8R2QF')
     .action(revokeToken);
 }
 
@@ -56,11 +59,11 @@ async function listTokens(options: JsonOptions): Promise<void> {
 }
 
 const COLUMNS: readonly Column<TokenRecord>[] = [
-  { title: 'ID', cell: (token) => token.id },
-  { title: 'NAME', cell: (token) => token.name },
+  { title: 'ID', cell: (token) => toShownId(token.id) },
+  { title: 'NAME', cell: (token) => token.name, shrinks: true },
   { title: 'SCOPE', cell: (token) => token.scope },
-  { title: 'CREATED', cell: (token) => toTime(token.created_at) },
-  { title: 'LAST USED', cell: (token) => toTime(token.last_used_at) },
+  { title: 'CREATED', cell: (token) => toTime(token.created_at), optional: true },
+  { title: 'LAST USED', cell: (token) => toTime(token.last_used_at), optional: true },
   { title: 'ENDS', cell: toEnd, style: (token) => (token.revoked_at === null ? null : 'red') },
 ];
 
@@ -69,8 +72,10 @@ function toEnd({ expires_at, revoked_at }: TokenRecord): string {
   return expires_at === null ? 'never' : toTime(expires_at);
 }
 
-async function revokeToken(id: string, options: JsonOptions): Promise<void> {
-  const revoked = await withTokens(options, (tokens) => tokens.revoke(id));
+async function revokeToken(reference: string, options: JsonOptions): Promise<void> {
+  const revoked = await withTokens(options, async (tokens) =>
+    tokens.revoke(toId('token', reference) ?? findIdByPart('token', reference, await tokens.list())),
+  );
   print(revoked, options.json, ({ name }) => [`${revoked.id} (${name}) revoked`]);
 }
 

@@ -8,25 +8,27 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** May be shown in part where the terminal is narrow. */
   readonly shrinks?: true;
+  /** Left out where the terminal is too narrow for all; the last such column goes first. */
+  readonly optional?: true;
 }
 
 const GAP = 2;
 const NARROWEST = 6;
 
 /** Of the terminal; where the output goes elsewhere there is no limit. */
-const terminalWidth = (): number => (process.stdout.isTTY ? (process.stdout.columns ?? Infinity) : Infinity);
+export const terminalWidth = (): number =>
+  process.stdout.isTTY ? (process.stdout.columns ?? Infinity) : Infinity;
 
 /** Lines of a table: columns as wide as their widest cell, as far as `width` allows, two spaces between, nothing after the last. */
 export function toTable<Row>(
-  columns: readonly Column<Row>[],
+  all: readonly Column<Row>[],
   rows: readonly Row[],
   paint: Paint,
   width = terminalWidth(),
 ): string[] {
+  const columns = withRoom(all, rows, width);
   const whole = rows.map((row) => columns.map((column) => toPlainText(column.cell(row))));
-  const wanted = columns.map(({ title }, index) =>
-    Math.max(title.length, ...whole.map((line) => widthOf(line[index] ?? ''))),
-  );
+  const wanted = columns.map((column) => widthOfColumn(column, rows));
   const widths = fitWidths(columns, wanted, width);
   const cells = whole.map((line) => line.map((text, index) => cutToWidth(text, widths[index] ?? 0)));
   const pad = (text: string, index: number): string => {
@@ -54,6 +56,29 @@ export function toTable<Row>(
   return [head, ...body];
 }
 
+function widthOfColumn<Row>({ title, cell }: Column<Row>, rows: readonly Row[]): number {
+  return rows.reduce((widest, row) => Math.max(widest, widthOf(toPlainText(cell(row)))), title.length);
+}
+
+/** The columns that fit side by side, each as narrow as it can be. */
+function withRoom<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): readonly Column<Row>[] {
+  if (width === Infinity) return columns;
+  const kept = columns.map((column) => {
+    const wanted = widthOfColumn(column, rows);
+    return { column, narrowest: GAP + (column.shrinks ? Math.min(wanted, NARROWEST) : wanted) };
+  });
+  while (kept.reduce((sum, { narrowest }) => sum + narrowest, -GAP) > width) {
+    const at = kept.findLastIndex(({ column }) => column.optional);
+    if (at === -1) break;
+    kept.splice(at, 1);
+  }
+  return kept.map(({ column }) => column);
+}
+
 /** Takes from the widest column that shrinks until all fit, or none can shrink further. */
 function fitWidths(columns: readonly Column<never>[], wanted: readonly number[], width: number): number[] {
   const widths = [...wanted];
@@ -67,15 +92,17 @@ function fitWidths(columns: readonly Column<never>[], wanted: readonly number[],
   return widths;
 }
 
+/** A third `cut`: the value is shown in part where the terminal is narrow. */
+export type Field = readonly [name: string, value: string, cut?: 'cut'];
+
 /** `name  value` lines. */
-export function toFields(
-  fields: readonly (readonly [name: string, value: string])[],
-  paint: Paint,
-): string[] {
+export function toFields(fields: readonly Field[], paint: Paint, terminal = terminalWidth()): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) =>
-    `${paint('dim', name.padEnd(width))}  ${toPlainText(value)}`.trimEnd(),
-  );
+  return fields.map(([name, value, cut]) => {
+    const plain = toPlainText(value);
+    const shown = cut ? cutToWidth(plain, Math.max(NARROWEST, terminal - width - GAP)) : plain;
+    return `${paint('dim', name.padEnd(width))}  ${shown}`.trimEnd();
+  });
 }
 
 /** Removes control characters, those of the writing direction too: text of other users must not control the terminal. */

@@ -58,6 +58,7 @@ export const TREND_NAMES = ['increasing', 'decreasing', 'stable', 'unknown'] as 
 export const DIRECTIONS = ['minimize', 'maximize'] as const;
 export const METRIC_LEVELS = ['global', 'project', 'experiment', 'run'] as const;
 
+export const LOG_FORMATS = ['text', 'jsonl'] as const;
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 

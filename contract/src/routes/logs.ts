@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Timestamp, route, strict } from '../route.js';
+import { LOG_FORMATS } from '../protocol/enums.js';
 import { LogLine, LogStream, PartialLine } from '../records/log.js';
 
 /** As both databases hold it. */
@@ -52,10 +53,16 @@ export const streamLogs = route({
   path: '/jobs/{job_id}/logs/stream',
   scope: 'read',
   summary:
-    'Live lines after a recent tail; the id is the seq, `event: end` when the attempt is over. `event: partial` shows a line that has no end yet, such as a progress bar, at most once a second for each stream and without an id; its text is empty when there is none any more, and the finished line follows under its seq.',
+    'Live lines after a recent tail, or all lines from one on; the id is the seq, `event: end` when the attempt is over. `event: partial` shows a line that has no end yet, such as a progress bar, at most once a second for each stream and without an id; its text is empty when there is none any more, and the finished line follows under its seq.',
   query: strict({
     stream: Type.Optional(LogStream),
     tail: Type.Optional(Type.Integer({ minimum: 0, maximum: 2000, default: 200 })),
+    from: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The seq of the first line, in place of a tail: 0 sends the whole log.',
+      }),
+    ),
     attempt,
   }),
   stream: 'sse',
@@ -68,15 +75,18 @@ export const downloadLogs = route({
   method: 'GET',
   path: '/jobs/{job_id}/logs/download',
   scope: 'read',
-  summary: 'The whole log of one attempt as text.',
+  summary: 'The whole log of one attempt.',
   query: strict({
     attempt,
     stream: Type.Optional(LogStream),
     since: Type.Optional(Timestamp),
+    format: Type.Optional(
+      Type.Enum([...LOG_FORMATS], { default: 'text', description: 'jsonl: each line as a JSON object.' }),
+    ),
     timestamps: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Each line after its time in UTC, as in 2026-01-31T12:00:05.123Z.',
+        description: 'Each line of text after its time in UTC, as in 2026-01-31T12:00:05.123Z.',
       }),
     ),
   }),

@@ -108,6 +108,9 @@ export const listRuns = route({
     project_id: Type.Optional(Type.String()),
     job_id: Type.Optional(Type.String()),
     status: Type.Optional(RunStatusName),
+    name: Type.Optional(
+      Type.String({ maxLength: 200, pattern: PLAIN, description: 'Only runs of exactly this name.' }),
+    ),
     q: Type.Optional(search(200, 'Words that all occur in the name, whatever their case.')),
     tags: Type.Optional(search(2_000, 'Tags, separated by commas: the run has every one of them.')),
     ...page(),

@@ -17,6 +17,8 @@ export interface FollowQuery {
   readonly stream?: LogStream | undefined;
   /** How many past lines are sent first, unless the client resumes. */
   readonly tail: number;
+  /** The seq of the line to begin with, in place of a tail. */
+  readonly from?: number | undefined;
 }
 
 /** A log, and where its lines without an end are. */
@@ -68,6 +70,7 @@ async function start(log: AttemptLog, query: FollowQuery, stream: SseStream): Pr
   const resumed = toSeq(stream.lastEventId);
   const behind = log.state.next_seq;
   if (resumed !== null) return cursorBefore(resumed < behind ? resumed + 1 : 0);
+  if (query.from !== undefined) return cursorBefore(query.from);
   const lines = query.tail === 0 ? [] : (await log.tail({ stream: query.stream, tail: query.tail })).lines;
   await send({ lines: lines.filter(({ seq }) => seq < behind) }, query, stream);
   return cursorBefore(behind);

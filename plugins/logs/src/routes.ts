@@ -4,7 +4,7 @@ import type { Jobs } from '@svc/plugin-jobs';
 import { Readable } from 'node:stream';
 import type { AttemptLog } from './attempt-log.js';
 import { followLog } from './follow.js';
-import type { LogRecord } from './log-record.js';
+import { linesOf, type LogRecord } from './log-record.js';
 import type { LogStore } from './log-store.js';
 import type { PartialLines } from './partial-lines.js';
 
@@ -40,24 +40,22 @@ export function addRoutes(routes: RouteCollector, { ctx, store, partials, jobs }
     }));
     return ok({ job_id, attempt, ...found });
   });
-  routes.add(
-    contract.streamLogs,
-    async ({ params, query: { attempt: wanted, tail = 200, stream: only } }) => {
-      const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
-      return sse((stream) =>
-        store.with(job_id, attempt, (log) =>
-          followLog(ctx, jobs, { log, partials }, { stream: only, tail }, stream),
-        ),
-      );
-    },
-  );
-  routes.add(contract.downloadLogs, async ({ params, query: { attempt: wanted, ...selection } }) => {
+  routes.add(contract.streamLogs, async ({ params, query: { attempt: wanted, tail = 200, ...query } }) => {
+    const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
+    return sse((stream) =>
+      store.with(job_id, attempt, (log) =>
+        followLog(ctx, jobs, { log, partials }, { ...query, tail }, stream),
+      ),
+    );
+  });
+  routes.add(contract.downloadLogs, async ({ params, query: { attempt: wanted, ...query } }) => {
+    const format = FORMATS[query.format ?? 'text'];
     const { job_id, attempt } = await requireAttempt(params.job_id, wanted);
     const batches = await store.with(job_id, attempt, (log) => Promise.resolve(log.batches()));
     return download({
-      filename: `${job_id}-attempt-${attempt}.log`,
-      contentType: 'text/plain; charset=utf-8',
-      body: Readable.from(toText(batches, selection), { objectMode: false }),
+      filename: `${job_id}-attempt-${attempt}.${format.extension}`,
+      contentType: format.contentType,
+      body: Readable.from(format.write(batches, query), { objectMode: false }),
     });
   });
 }
@@ -69,13 +67,29 @@ interface Selection {
   readonly timestamps?: boolean;
 }
 
-async function* toText(
+async function* select(
   batches: AsyncIterable<LogRecord>,
-  { stream: only, since = 0, timestamps = false }: Selection,
-): AsyncGenerator<string> {
-  for await (const { stream, lines, ts } of batches) {
-    if (lines.length === 0 || ts < since || (only && stream !== only)) continue;
-    const time = timestamps ? `${new Date(ts).toISOString()} ` : '';
+  { stream: only, since = 0 }: Selection,
+): AsyncGenerator<LogRecord> {
+  for await (const batch of batches)
+    if (batch.lines.length > 0 && batch.ts >= since && (!only || batch.stream === only)) yield batch;
+}
+
+async function* toText(batches: AsyncIterable<LogRecord>, selection: Selection): AsyncGenerator<string> {
+  for await (const { lines, ts } of select(batches, selection)) {
+    const time = selection.timestamps ? `${new Date(ts).toISOString()} ` : '';
     yield `${time}${lines.join(`\n${time}`)}\n`;
   }
 }
+
+async function* toJsonLines(batches: AsyncIterable<LogRecord>, selection: Selection): AsyncGenerator<string> {
+  for await (const batch of select(batches, selection))
+    yield linesOf(batch)
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('');
+}
+
+const FORMATS = {
+  text: { extension: 'log', contentType: 'text/plain; charset=utf-8', write: toText },
+  jsonl: { extension: 'jsonl', contentType: 'application/x-ndjson; charset=utf-8', write: toJsonLines },
+};

@@ -17,6 +17,7 @@ export interface RunFilter {
   readonly project_id?: string | undefined;
   readonly job_id?: string | undefined;
   readonly status?: RunStatus | undefined;
+  readonly name?: string | undefined;
   /** Words of the name. */
   readonly q?: string | undefined;
   /** Separated by commas. */

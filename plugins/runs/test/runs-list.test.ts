@@ -44,6 +44,13 @@ eachDatabase((database) => {
       expect((await rig.get(`/runs?project_id=${project_id}&job_id=job_${UNKNOWN}`)).status).to.equal(404);
     });
 
+    it('has the runs of exactly a name', async () => {
+      const { id } = await rig.createRun({ name: 'Exact name' });
+      await rig.createRun({ name: 'Exact name, longer' });
+      expect(await ids('/runs?name=Exact%20name')).to.deep.equal([id]);
+      expect(await ids('/runs?name=exact%20name')).to.deep.equal([]);
+    });
+
     it('goes on behind the run that `before` names, in every list of runs', async () => {
       const job = await rig.submit({ project: 'pages', experiment: 'a', node_selector: { node: 'nowhere' } });
       const made: string[] = [];
