@@ -12,6 +12,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'svc import': 'the page says that it is not there yet',
   'svc server': 'it runs until it is stopped; it is the server of this test',
   'svc agent': 'it runs until it is stopped; it is the agent of this test',
+  'svc top': 'it needs a terminal; cli/test/top.test.ts runs it on one',
   'svc up': 'test/e2e/first-day.test.ts types it',
 };
 const TRAIN = `
