@@ -20,7 +20,6 @@ import {
   type Profile,
   type Profiles,
 } from '@svc/client/profiles';
-import { lockFile } from '@svc/kernel';
 import { Failure } from './failure.js';
 
 /** A change takes milliseconds. */
@@ -32,15 +31,19 @@ export function loadProfiles(file: string = toProfilesFile()): Profiles {
 }
 
 /** Saves a profile in place of one of that name, and makes it the current one. */
-export function saveProfile(name: string, profile: Profile, file: string = toProfilesFile()): void {
-  locked(file, () => {
+export async function saveProfile(
+  name: string,
+  profile: Profile,
+  file: string = toProfilesFile(),
+): Promise<void> {
+  await locked(file, () => {
     const { byName } = loadProfiles(file);
     write(file, { current: name, byName: new Map([...byName, [name, profile]]) });
   });
 }
 
 /** Removes a profile, and answers what it was. */
-export function removeProfile(name: string, file: string = toProfilesFile()): Profile {
+export async function removeProfile(name: string, file: string = toProfilesFile()): Promise<Profile> {
   return locked(file, () => {
     const { current, byName } = loadProfiles(file);
     const profile = requireProfile(byName, name, file);
@@ -51,7 +54,7 @@ export function removeProfile(name: string, file: string = toProfilesFile()): Pr
 }
 
 /** Makes a profile the current one. */
-export function selectProfile(name: string, file: string = toProfilesFile()): Profile {
+export async function selectProfile(name: string, file: string = toProfilesFile()): Promise<Profile> {
   return locked(file, () => {
     const { byName } = loadProfiles(file);
     const profile = requireProfile(byName, name, file);
@@ -61,7 +64,9 @@ export function selectProfile(name: string, file: string = toProfilesFile()): Pr
 }
 
 /** Must hold around reading and writing: what two processes change at the same time is all kept. */
-function locked<T>(file: string, work: () => T): T {
+async function locked<T>(file: string, work: () => T): Promise<T> {
+  // It loads the whole server, which only commands that change a profile should wait for.
+  const { lockFile } = await import('@svc/kernel');
   const lock = orFail(() => {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     return lockFile(`${file}.lock`, LOCK_WAIT_MS);

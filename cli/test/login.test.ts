@@ -138,7 +138,7 @@ describe('svc login', () => {
     const names = ['q0', 'q1', 'q2', 'q3'];
     const code = `const { saveProfile } = await import(${JSON.stringify(source)});
       for (let at = 0; at < 20; at += 1)
-        saveProfile(process.argv[1] + '-' + at, { url: 'http://127.0.0.1:9', token: 't' }, ${JSON.stringify(file)});`;
+        await saveProfile(process.argv[1] + '-' + at, { url: 'http://127.0.0.1:9', token: 't' }, ${JSON.stringify(file)});`;
     const programs = names.map((name) =>
       spawn(process.execPath, [...NODE_ARGS.slice(0, -1), '--input-type=module', '-e', code, name], {
         cwd: ROOT,

@@ -68,7 +68,7 @@ async function logIn(given: string, { profile, tokenStdin }: LoginOptions): Prom
   const token = await readToken(url, tokenStdin === true);
   const caller = await checkToken(url, token);
   refuseMachineScope(caller);
-  saveProfile(name, { url, token });
+  await saveProfile(name, { url, token });
   const access = `scope ${caller.scope}, ${caller.can_write ? 'can write' : 'cannot write'}`;
   printLines([
     `logged in to ${url} as ${caller.name} (${access}); saved as profile ${name} in ${toProfilesFile()}`,
@@ -118,11 +118,11 @@ function noteWhatDecides(name: string): void {
     );
 }
 
-function logOut({ profile }: { readonly profile?: string }): void {
+async function logOut({ profile }: { readonly profile?: string }): Promise<void> {
   const name = profile ?? (process.env['SVC_PROFILE']?.trim() || loadProfiles().current);
   if (name === null)
     throw new Failure('there is no current profile; svc profile list shows those that are saved');
-  const { url } = removeProfile(name);
+  const { url } = await removeProfile(name);
   printLines([`removed profile ${name} (${url})`]);
   note('its token stays valid until it expires or is revoked with svc token revoke');
 }
@@ -147,8 +147,8 @@ const COLUMNS = [
   { title: 'CURRENT', cell: ({ is_current }: Shown) => (is_current ? 'yes' : '') },
 ];
 
-function useProfile(name: string): void {
-  const { url } = selectProfile(name);
+async function useProfile(name: string): Promise<void> {
+  const { url } = await selectProfile(name);
   printLines([`${name} (${url}) is used from now on`]);
   noteWhatDecides(name);
 }

@@ -35,7 +35,7 @@ export interface SourceTree {
 export function readSourceTree(root: string, dataDir: string): SourceTree {
   const without = toRealPath(dataDir);
   refuseNoProject(root, without);
-  const realRoot = realpathSync(root);
+  const dataName = path.relative(realpathSync(root), without);
   const files: SourceFile[] = [];
   const leftOut: string[] = [];
   const visit = (directory: string, above: IgnoreRules): void => {
@@ -43,8 +43,7 @@ export function readSourceTree(root: string, dataDir: string): SourceTree {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
       const shown = entry.isDirectory() ? `${name}/` : name;
       const verdict = above.judge(shown);
-      const isData = path.join(realRoot, name) === without;
-      if (isData || verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
+      if (name === dataName || verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
       else if (entry.isDirectory()) visit(name, above.below(root, name));
       else files.push(toFile(root, name, verdict === 'wanted'));
       if (files.length > MAX_FILES)
