@@ -69,7 +69,7 @@ async function refuseTooMany(trx: Db, { id, attempt }: Job): Promise<void> {
 }
 
 async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBody): Promise<Job | null> {
-  if (caller.ingest === null) return job_id === undefined ? null : lockJob(parts, trx, job_id);
+  if (caller.ingest === null) return job_id === undefined ? null : lockOpenJob(parts, trx, job_id);
   if ('run_id' in caller.ingest)
     fail('forbidden', 'the token of a run cannot create runs; use the token of its job, or one of sdk scope');
   const { job_id: own, attempt } = caller.ingest;
@@ -78,6 +78,14 @@ async function jobOf(parts: RunParts, trx: Db, caller: Caller, { job_id }: RunBo
   const job = await lockJob(parts, trx, own);
   if (job.attempt !== attempt || isTerminal(job.status))
     fail('conflict', `attempt ${attempt} of ${own} has ended`);
+  return job;
+}
+
+/** A run that began after the end of its job would never end. */
+async function lockOpenJob(parts: RunParts, trx: Db, jobId: string): Promise<Job> {
+  const job = await lockJob(parts, trx, jobId);
+  if (isTerminal(job.status))
+    fail('conflict', `${job.id} has ended as ${job.status}: leave job_id out for a run without a job`);
   return job;
 }
 

@@ -87,6 +87,16 @@ describe('POST /runs', () => {
       expect((await rig.post('/runs', { job_id: 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ' })).status).to.equal(404);
     });
 
+    it('is refused for a job that has ended, since nothing would end it', async () => {
+      const job = await rig.submit({ node_selector: { node: 'nowhere' } });
+      await rig.post(`/jobs/${job.id}/cancel`);
+      const { status, body } = await rig.post('/runs', { job_id: job.id });
+      expect([status, body.error.message]).to.deep.equal([
+        409,
+        `${job.id} has ended as CANCELLED: leave job_id out for a run without a job`,
+      ]);
+    });
+
     it('refuses what is wrong, naming the field', async () => {
       const cases: [unknown, string][] = [
         [{ nmae: 'x' }, 'nmae'],
