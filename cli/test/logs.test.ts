@@ -1,18 +1,14 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { LogLine, LogStream } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { logs } from '@svc/plugin-logs';
 import { expect } from 'chai';
 import { shipper } from '../../plugins/logs/test/support/shipper.js';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
-
-const SOURCE = fileURLToPath(new URL('./fixtures/svc.ts', import.meta.url));
-const NODE_ARGS = ['--import=tsx', '--conditions=svc-source', SOURCE];
-/** Ends the program of a test that failed. */
-const LONGEST_MS = 25_000;
+import { NODE_ARGS } from './support/svc.js';
+import { LONGEST_MS, startOnTerminal, watchProgram } from './support/terminal.js';
 
 describe('svc logs -f', () => {
   let rig: Rig;
@@ -211,32 +207,107 @@ describe('svc logs of a long log', () => {
   });
 });
 
-/** A terminal of 24 columns: `script` writes what it shows to stdout. */
-function startInTerminal(...args: string[]) {
-  const command = [process.execPath, ...NODE_ARGS, ...args].map((word) => `'${word}'`).join(' ');
-  const program = spawn('script', ['-qfec', `stty cols 24; exec ${command}`, '/dev/null'], {
-    timeout: LONGEST_MS,
-    env: { ...process.env, TERM: 'xterm' },
+describe('svc logs of a job that has no lines', () => {
+  const MESSAGE = 'train was not found on the node';
+  let rig: Rig;
+  before(async () => (rig = await Rig.start({ plugins: [logs()] })));
+  after(() => rig.close());
+
+  const svcLogs = (id: string, ...options: string[]) => [
+    ...['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read],
+    ...options,
+  ];
+
+  async function failToStart(): Promise<string> {
+    const agent = await rig.agent();
+    const { id } = await rig.submit({ node_selector: { node: agent.nodeId } });
+    const dispatch = await agent.dispatchOf(id);
+    agent.accept(dispatch);
+    agent.ended(dispatch, { kind: 'dispatch_failed', message: MESSAGE }, { finished_at: Date.now() });
+    await rig.reach(id, 'FAILED');
+    return id;
+  }
+
+  it('says on stderr why, and nothing on stdout, with every way to read it', async () => {
+    const id = await failToStart();
+    for (const options of [[], ['-f'], ['--tail', '5'], ['--json'], ['--head', '3']]) {
+      const svc = startSvc(...svcLogs(id, ...options));
+      expect(await svc.ended, svc.stderr()).to.equal(0);
+      expect(svc.stdout()).to.equal('');
+      expect(svc.stderr(), options.join()).to.match(/^no lines: the job is FAILED \(.+\)\n$/);
+      expect(svc.stderr()).to.contain(MESSAGE);
+    }
+    const shown = startInTerminal(...svcLogs(id));
+    expect(await shown.ended).to.equal(0);
+    expect(shown.stdout()).to.contain(MESSAGE);
   });
-  return watchProgram(program);
-}
 
-function startSvc(...args: string[]) {
-  return watchProgram(spawn(process.execPath, [...NODE_ARGS, ...args], { timeout: LONGEST_MS }));
-}
+  it('says that it was cancelled before it started, or what it waits for', async () => {
+    const { id } = await rig.submit({ node_selector: { node: 'none' } });
+    await until(async () => (await rig.job(id)).pending_reason?.includes('none'));
+    const waiting = startSvc(...svcLogs(id));
+    expect(await waiting.ended).to.equal(0);
+    expect(waiting.stderr()).to.match(/^no lines yet: the job is QUEUED \(.+none.*\)\n$/);
+    await rig.post(`/jobs/${id}/cancel`);
+    for (const options of [[], ['-f']]) {
+      const svc = startSvc(...svcLogs(id, ...options));
+      expect(await svc.ended).to.equal(0);
+      expect(svc.stderr()).to.equal('no lines: the job is CANCELLED (before it started)\n');
+    }
+  });
 
-function watchProgram(program: ChildProcessWithoutNullStreams) {
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    program[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
-  const ended = once(program, 'close').then(([status]) => status as unknown);
-  const stop = async (): Promise<void> => {
-    program.kill();
-    await ended;
-  };
-  const type = (keys: string) => program.stdin.write(keys);
-  return { ended, stop, type, stdout: () => written.stdout, stderr: () => written.stderr };
-}
+  it('says how the attempt ended that was asked for, and nothing of what the filters leave out', async () => {
+    const id = await failToStart();
+    expect((await rig.post(`/jobs/${id}/retry`)).status).to.equal(200);
+    const first = startSvc(...svcLogs(id, '--attempt', '1'));
+    expect(await first.ended).to.equal(0);
+    expect(first.stderr()).to.match(/^no lines: attempt 1 is FAILED \(.+\)\n$/);
+    const filtered = startSvc(...svcLogs(id, '--attempt', '1', '--stream', 'stderr'));
+    expect(await filtered.ended).to.equal(0);
+    expect(filtered.stderr()).to.equal('');
+  });
+});
+
+describe('svc logs of lines with direction marks', () => {
+  const MARKS = '\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
+  const TEXT = `loss ${MARKS}0.31 \u05d0\u05d1`;
+  let rig: Rig;
+  let id: string;
+  before(async () => {
+    rig = await Rig.start({ plugins: [logs()] });
+    const agent = await rig.agent();
+    ({ id } = await rig.submit());
+    await agent.startJob(id);
+    await rig.reach(id, 'RUNNING');
+    const ship = shipper(agent, id);
+    for (const stream of ['stdout', 'stderr'] as const) await ship.lines(stream, [TEXT]);
+    await ship.end();
+    agent.end(id, { kind: 'exited', code: 0 });
+    await rig.reach(id, 'SUCCEEDED');
+  });
+  after(() => rig.close());
+
+  for (const options of [[], ['-f'], ['--all'], ['--json']]) {
+    const args = () => ['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read, ...options];
+
+    it(`leaves them out on a terminal${options.map((word) => ` ${word}`).join('')}`, async () => {
+      const svc = startInTerminal(...args());
+      expect(await svc.ended).to.equal(0);
+      expect(svc.stdout()).not.to.match(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+      expect(svc.stdout().split('loss 0.31 \u05d0\u05d1')).to.have.length(3);
+    });
+
+    it(`keeps every byte in a pipe${options.map((word) => ` ${word}`).join('')}`, async () => {
+      const svc = startSvc(...args());
+      expect(await svc.ended).to.equal(0);
+      expect((svc.stdout() + svc.stderr()).split(TEXT)).to.have.length(3);
+    });
+  }
+});
+
+const startInTerminal = (...args: string[]) => startOnTerminal(24, args);
+const startSvc = (...args: string[]) =>
+  watchProgram(spawn(process.execPath, [...NODE_ARGS, ...args], { timeout: LONGEST_MS }));
 
 /** What lies between a client and the server, and can be cut. */
 class Line {

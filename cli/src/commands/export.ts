@@ -49,7 +49,7 @@ async function exportRun(
   const params = { run_id: await findRun(client, reference) };
   const answer = await client.open(routes.exportMetrics, { params, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
-  if (output === undefined) return writeOut(body);
+  if (output === undefined) return void (await writeOut(body));
   const sizeBytes = await writeFile(body, output);
   note(`${output}: ${toSize(sizeBytes)}`);
 }

@@ -13,9 +13,10 @@ import {
   setPartial,
   toPartialText,
 } from '../output/partial-row.js';
-import { note, printLines, writeOut } from '../output/print.js';
+import { note, printLines, toRow, toRows, writeOut } from '../output/print.js';
 import { parseDuration } from '../output/format.js';
 import { connect, withServer, type JsonOptions } from './connected.js';
+import { noteEmptyLog } from './empty-log.js';
 import { findJob, JOB_REFERENCE } from './find-record.js';
 import { parseCount, parseInteger, parseOneOf } from './parse.js';
 
@@ -70,20 +71,30 @@ interface LogsOptions extends JsonOptions {
 async function showLogs(reference: string | undefined, options: LogsOptions): Promise<void> {
   refuseConflicts(options);
   const client = connect(options);
-  const id = await findJob(client, reference);
-  const job = await readAttempt(client, id, options.attempt);
-  if (options.follow) return followWith(client, id, { ...options, attempt: job.attempt });
-  if (isWhole(options)) return printWhole(client, id, { ...options, attempt: job.attempt });
-  const { stream, tail, search } = options;
-  const query = { stream, tail, search, attempt: job.attempt };
-  const page = await client.call(routes.tailLogs, { params: { job_id: id }, query });
+  const job_id = await findJob(client, reference);
+  const attempt = options.attempt ?? (await client.call(routes.getJob, { params: { job_id } })).attempt;
+  const show = options.follow ? followWith : isWhole(options) ? printWhole : printTail;
+  const isEmpty = await show(client, job_id, { ...options, attempt });
+  if (isEmpty && !isFiltered(options)) await noteEmptyLog(client, { job_id, attempt });
+}
+
+function isFiltered({ stream, since, search, tail }: LogsOptions): boolean {
+  return tail === 0 || [stream, since, search].some((filter) => filter !== undefined);
+}
+
+type OfAttempt = LogsOptions & { readonly attempt: number };
+
+/** Shows the log or a part of it. True: there was nothing to show. */
+type Show = (client: Client, jobId: string, options: OfAttempt) => Promise<boolean>;
+
+const printTail: Show = async (client, job_id, options) => {
+  const { stream, tail, search, attempt } = options;
+  const query = { stream, tail, search, attempt };
+  const page = await client.call(routes.tailLogs, { params: { job_id }, query });
   printLines(toTailLines(page, options));
   if (page.dropped > 0) note(`${page.dropped} lines are missing because the queue or the spool was full`);
-  if (page.lines.length === 0 && page.partial === undefined && search === undefined && !options.json)
-    note(
-      `no lines yet: the job is ${job.status}${job.pending_reason === null ? '' : ` (${job.pending_reason})`}`,
-    );
-}
+  return page.lines.length === 0 && page.dropped === 0 && page.partial === undefined;
+};
 
 /** Lines that have no end yet are for who looks at it now: they are left out where the output is kept. */
 function toTailLines(
@@ -92,7 +103,7 @@ function toTailLines(
 ): string[] {
   const unfinished = process.stdout.isTTY && !options.json ? partial : [];
   return [
-    ...lines.map((line) => toShownLine(line, options)),
+    ...lines.map((line) => toRow(toShownLine(line, options), 'stdout')),
     ...unfinished.map(({ text }) => toPartialText(text)),
   ];
 }
@@ -123,29 +134,31 @@ function isWhole({ all, head, since, tail, search, json }: LogsOptions): boolean
   return all || json || head !== undefined || since !== undefined || !process.stdout.isTTY;
 }
 
-type OfAttempt = LogsOptions & { readonly attempt: number };
-
-async function followWith(client: Client, jobId: string, options: OfAttempt): Promise<void> {
+const followWith: Show = async (client, jobId, options) => {
   const { stream, tail, attempt, json } = options;
   const query = { stream, attempt, ...(isWhole(options) ? { from: 0 } : { tail }) };
-  const write = (line: LogLine): void => writeLine({ ...line, text: toShownLine(line, options) });
-  const asJson = {
-    write: (line: LogLine) => printLines([toShownLine(line, options)]),
-    showPartial: () => {},
+  let isEmpty = true;
+  const write = (line: LogLine): void => {
+    isEmpty = false;
+    const text = toShownLine(line, options);
+    if (json) printLines([toRow(text, 'stdout')]);
+    else writeLine({ ...line, text });
   };
   finishRowAtInterrupt();
-  await followLogs(client, jobId, json ? { query, ...asJson } : { query, write });
-}
+  await followLogs(client, jobId, { query, write, ...(json && { showPartial: () => {} }) });
+  return isEmpty;
+};
 
-async function printWhole(client: Client, jobId: string, options: OfAttempt): Promise<void> {
+const printWhole: Show = async (client, jobId, options) => {
   const { attempt, stream, since, timestamps, head, json } = options;
   const from = since === undefined ? undefined : Math.max(0, Date.now() - since);
   const format = json ? 'jsonl' : 'text';
   const query = { attempt, stream, since: from, timestamps, format } as const;
   const answer = await client.open(routes.downloadLogs, { params: { job_id: jobId }, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
-  await writeOut(head === undefined ? body : firstLines(body, head));
-}
+  const pieces = head === undefined ? body : firstLines(body, head);
+  return (await writeOut(toRows(pieces, 'stdout'))) === 0;
+};
 
 async function* firstLines(body: Readable, count: number): AsyncGenerator<Buffer> {
   let left = count;
@@ -159,12 +172,6 @@ async function* firstLines(body: Readable, count: number): AsyncGenerator<Buffer
     yield piece.subarray(0, end);
     if (left === 0) return;
   }
-}
-
-/** The attempt asked for, or the newest; and how the job does. */
-async function readAttempt(client: Client, jobId: string, wanted: number | undefined) {
-  const job = await client.call(routes.getJob, { params: { job_id: jobId } });
-  return { ...job, attempt: wanted ?? job.attempt };
 }
 
 export interface FollowOptions {
@@ -210,5 +217,5 @@ function finishRowAtInterrupt(): void {
 export function writeLine({ stream, text }: LogLine): void {
   erasePartial();
   setPartial({ stream, text: '' });
-  process[stream].write(`${text}\n`);
+  process[stream].write(`${toRow(text, stream)}\n`);
 }

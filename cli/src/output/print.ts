@@ -26,9 +26,29 @@ export function note(text: string): void {
   process.stderr.write(`${withoutDirection(text)}\n`);
 }
 
-/** Writes bytes to stdout as fast as its reader takes them. A pipeline is not used, as it would close stdout. */
-export async function writeOut(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+type StreamName = 'stdout' | 'stderr';
+
+/** A line of a log as that stream gets it: on a terminal without what would show it in another order, elsewhere as it is. */
+export function toRow(line: string, stream: StreamName): string {
+  return process[stream].isTTY ? withoutDirection(line) : line;
+}
+
+/** As `toRow`, for the bytes of many lines. */
+export async function* toRows(
+  pieces: AsyncIterable<Uint8Array>,
+  stream: StreamName,
+): AsyncGenerator<Uint8Array | string> {
+  if (!process[stream].isTTY) return yield* pieces;
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield withoutDirection(decoder.decode(piece, { stream: true }));
+}
+
+/** Writes to stdout as fast as its reader takes it; resolves with how much was written. A pipeline is not used, as it would close stdout. */
+export async function writeOut(pieces: AsyncIterable<Uint8Array | string>): Promise<number> {
+  let written = 0;
   for await (const piece of pieces) {
+    written += piece.length;
     if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
+  return written;
 }
