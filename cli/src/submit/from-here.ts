@@ -34,14 +34,20 @@ export async function completeFromHere(
   const isTaken = isOpen && isHere && (options.runner ?? 'process') === 'process';
   if (isOpen && !isHere)
     note('the server is on another host: the job runs in an empty directory; --upload sends this one');
-  const mayBeCpuOnly = options.gpu === undefined && !options.cpuOnly;
+  const wanted = options.cpuOnly ? 0 : (options.gpu ?? 1);
   const [snapshot, nodes] = await Promise.all([
     upload(client, options),
-    mayBeCpuOnly || isTaken ? listNodes(client) : [],
+    wanted > 0 || isTaken ? listNodes(client) : [],
   ]);
-  const isCpuOnly = mayBeCpuOnly && hasNoGpu(nodes);
+  // While there is no node at all, one may still come with GPUs.
+  const isTooMany = nodes.length > 0 && nodes.every(({ slots }) => slots.length < wanted);
+  const isCpuOnly = isTooMany && options.gpu === undefined;
   if (isCpuOnly) note('no node has a GPU: the job is submitted with --cpu-only');
-  const gpu = options.cpuOnly || isCpuOnly ? 0 : (options.gpu ?? 1);
+  else if (isTooMany)
+    note(
+      `no node has ${wanted === 1 ? 'a GPU' : `${wanted} GPUs`}: the job waits until such a node connects`,
+    );
+  const gpu = isCpuOnly ? 0 : wanted;
   return {
     ...snapshot,
     ...(options.workingDir && { working_dir: path.resolve(options.workingDir) }),
@@ -80,9 +86,4 @@ function takeEnvironment({ venv, upload, env }: FromHereOptions): Pick<JobSubmit
 
 async function listNodes(client: Client): Promise<readonly NodeRecord[]> {
   return (await client.call(routes.listNodes)).items;
-}
-
-/** False while there is no node at all: one may still come with GPUs. */
-function hasNoGpu(nodes: readonly NodeRecord[]): boolean {
-  return nodes.length > 0 && nodes.every(({ slots }) => slots.length === 0);
 }

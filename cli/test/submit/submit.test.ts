@@ -94,6 +94,19 @@ describe('svc submit', () => {
       expect(stderr).not.to.contain('GPU');
       await agent.close();
     });
+
+    it('says that the job waits when no node has as many as were asked for', async () => {
+      expect((await submit(['--gpu', '1', 'sh', 'train.sh'])).stderr).not.to.contain('GPU');
+      const agents = [await connect(os.hostname())];
+      const one = await submit(['--gpu', '1', 'sh', 'train.sh']);
+      expect(one.job.resources).to.include({ gpu: 1, cpu_only: false });
+      expect(one.stderr).to.contain('no node has a GPU: the job waits until such a node connects\n');
+      agents.push(await connect('elsewhere', 1));
+      expect((await submit(['--gpu', '1', 'sh', 'train.sh'])).stderr).not.to.contain('no node');
+      expect((await submit(['--gpu', '2', 'sh', 'train.sh'])).stderr).to.contain('no node has 2 GPUs: ');
+      expect((await submit(['--gpu', '0', 'sh', 'train.sh'])).stderr).not.to.contain('no node');
+      await Promise.all(agents.map((agent) => agent.close()));
+    });
   });
 
   describe('the working directory', () => {
@@ -126,14 +139,20 @@ describe('svc submit', () => {
     it('is not sent to a server on another host, and that is said', async () => {
       const client = createClient({ url: 'http://192.0.2.1:8600', token: null });
       const { stderr, found } = await withStderr(() =>
-        completeFromHere(client, { maxUploadMb: 1, venv: true, gpu: 1, dataDir: dir }),
+        completeFromHere(client, { maxUploadMb: 1, venv: true, cpuOnly: true, dataDir: dir }),
       );
       expect(found).to.deep.equal({});
       expect(stderr).to.equal(
         'the server is on another host: the job runs in an empty directory; --upload sends this one\n',
       );
       const chosen = await withStderr(() =>
-        completeFromHere(client, { maxUploadMb: 1, venv: true, gpu: 1, dataDir: dir, workingDir: false }),
+        completeFromHere(client, {
+          maxUploadMb: 1,
+          venv: true,
+          cpuOnly: true,
+          dataDir: dir,
+          workingDir: false,
+        }),
       );
       expect(chosen).to.deep.equal({ stderr: '', found: {} });
     });
