@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { JOB_STATUSES, type Job } from '@svc/contract';
+import { EVENT_TYPES, JOB_STATUSES, JOB_TYPES, type Job } from '@svc/contract';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { SCRIPTS, SHELLS } from '../src/completion/scripts.js';
@@ -54,6 +54,12 @@ describe('completion in a shell', () => {
     expect(await complete('jobs', '--status', '')).to.deep.equal([...JOB_STATUSES]);
     expect(await complete('jobs', '--json', '--status', 'run')).to.deep.equal(['running']);
     expect(await complete('token', 'create', '--scope', 'w')).to.deep.equal(['write']);
+    expect(await complete('submit', '--type', '')).to.deep.equal([...JOB_TYPES]);
+    expect(await complete('events', '--type', '')).to.deep.equal([...EVENT_TYPES]);
+    expect(await complete('events', 'watch', '--type', 'gpu')).to.deep.equal([
+      'gpu_underutilized',
+      'gpu_unhealthy',
+    ]);
     expect(await complete('completion', '')).to.deep.equal(SHELLS);
     expect(await complete('completion', 'bash', '')).to.deep.equal([]);
     expect(await complete('restore', '')).to.deep.equal([':files']);
@@ -91,18 +97,19 @@ describe('completion in a shell', () => {
       shell: 'bash',
       args: ['--norc', '-c'],
       script: `${SCRIPTS.bash}\nCOMP_WORDS=(svc job res); COMP_CWORD=2; _svc svc; echo "\${COMPREPLY[@]}"
-        COMP_WORDS=(svc jobs --status QU); COMP_CWORD=3; _svc svc; echo "\${COMPREPLY[@]}"`,
+        COMP_WORDS=(svc jobs --status QU); COMP_CWORD=3; _svc svc; echo "\${COMPREPLY[@]}"
+        COMP_WORDS=(svc events --type LOSS_S); _svc svc; echo "\${COMPREPLY[@]}"`,
     },
     {
       shell: 'fish',
       args: ['--no-config', '-c'],
-      script: `${SCRIPTS.fish}\ncomplete -C 'svc job res'\ncomplete -C 'svc jobs --status QU'`,
+      script: `${SCRIPTS.fish}\ncomplete -C 'svc job res'\ncomplete -C 'svc jobs --status QU'\ncomplete -C 'svc events --type LOSS_S'`,
     },
     {
       shell: 'zsh',
       args: ['-f', '-c'],
       script: `compdef() { :; }; _describe() { local -a found; found=("\${(@P)2}"); print -r -- "\${found[@]%%:*}"; }
-        ${SCRIPTS.zsh}\nwords=(svc job res); CURRENT=3; _svc; words=(svc jobs --status QU); CURRENT=4; _svc`,
+        ${SCRIPTS.zsh}\nwords=(svc job res); CURRENT=3; _svc; words=(svc jobs --status QU); CURRENT=4; _svc; words=(svc events --type LOSS_S); _svc`,
     },
   ]) {
     it(`the script for ${shell} works in it`, async function () {
@@ -115,7 +122,7 @@ describe('completion in a shell', () => {
       };
       const { stdout, stderr } = await promisify(execFile)(shell, [...args, script], { cwd: ROOT, env: all });
       expect(stderr).to.equal('');
-      expect(stdout.trim().split('\n')).to.deep.equal(['resnet', 'QUEUED']);
+      expect(stdout.trim().split('\n')).to.deep.equal(['resnet', 'QUEUED', 'LOSS_SPIKE']);
     });
   }
 });

@@ -160,6 +160,15 @@ describe('commands against a server', () => {
       );
     });
 
+    it('names the types that there are where no event is of the one asked for', async () => {
+      for (const command of [['events'], ['events', '--json']]) {
+        const { status, stderr } = await runHere([...command, '--type', 'nope'], env);
+        expect(status).to.equal(0);
+        expect(stderr).to.match(/^there is no event of type NOPE; .*JOB_QUEUED, .*GPU_UNHEALTHY\n$/);
+      }
+      expect((await runHere(['events', '--type', 'loss_nan'], env)).stderr).to.equal('');
+    });
+
     it('watch prints each event that happens, as JSON lines too', async () => {
       const { program, written, ended } = startSvc(
         ['events', 'watch', '--json', '--severity', 'warning'],

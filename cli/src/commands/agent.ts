@@ -18,7 +18,10 @@ export function addAgentCommand(program: Command): void {
     )
     .option('--token-stdin', 'read the token from standard input')
     .option('--name <name>', 'name of the node (default: the host name)')
-    .option('--state-dir <dir>', 'directory for the node id, attempts and logs (default: ~/.svc)')
+    .option(
+      '--state-dir <dir>',
+      'directory for the node id, attempts and logs (default: ~/.svc, whatever SVC_DATA_DIR is)',
+    )
     .option(
       '--run-as <user>',
       'user that jobs run as; the agent must be root (default: the user of the agent)',

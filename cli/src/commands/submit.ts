@@ -1,5 +1,5 @@
 import { ApiError, type Client } from '@svc/client';
-import { routes, type Job, type JobSubmit } from '@svc/contract';
+import { JOB_TYPES, routes, type Job, type JobSubmit } from '@svc/contract';
 import { Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { completeFromHere, type FromHereOptions } from '../submit/from-here.js';
 import { toJobName } from '../submit/job-name.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { followJob } from './follow-job.js';
-import { parseEnvPair, parseInteger, parsePair } from './parse.js';
+import { parseEnvPair, parseInteger, parseOneOf, parsePair } from './parse.js';
 
 const DEFAULT_UPLOAD_MB = 200;
 
@@ -21,7 +21,7 @@ export function addSubmitCommand(program: Command): void {
     .argument('[command...]', 'program and its arguments; options of svc come before them')
     .passThroughOptions()
     .option('--name <name>', 'name of the job (default: the name of the script or program)')
-    .addOption(new Option('--type <type>', 'type of the job').choices(['TRAIN', 'EVALUATE']))
+    .option('--type <type>', `type of the job: ${JOB_TYPES.join(', ')}`, parseOneOf(JOB_TYPES))
     .option('--runner <runner>', 'runner that starts the job (default: process)')
     .option('--image <image>', 'container image, for a runner that uses one')
     .option('--gpu <n>', 'number of GPUs (default: 1, or 0 when no node has a GPU)', parseInteger)
