@@ -111,7 +111,7 @@ describe('input', () => {
       [
         'an alternative that nearly fits',
         { command: ['x'], note: 'too long' },
-        'note: must have at most 5 characters',
+        'note: must have at most 5 characters, not 8',
       ],
       [
         'several at once',

@@ -52,8 +52,12 @@ class Explainer {
 
   #visitSingle(schema: AnySchemaObject, value: unknown, path: string): void {
     const validate = this.validators.thorough(schema);
-    if (this.#isFull) this.more += 1;
-    else if (!validate(value)) for (const error of validate.errors ?? []) this.#addError(error, path);
+    if (this.#isFull) return void (this.more += 1);
+    if (validate(value)) return;
+    const errors = validate.errors ?? [];
+    // A text that is too short is seldom of the right form, which says nothing more.
+    const tooShort = errors.find(({ keyword }) => keyword === 'minLength');
+    for (const error of tooShort ? [tooShort] : errors) this.#addError(error, path);
   }
 
   #visitItems(schema: AnySchemaObject, value: readonly unknown[], path: string): void {

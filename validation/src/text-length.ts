@@ -27,7 +27,7 @@ export function boundTextLength(ajv: Ajv): void {
   }
 }
 
-function countCharacters(text: string): number {
+export function countCharacters(text: string): number {
   let count = 0;
   for (const _character of text) count += 1;
   return count;

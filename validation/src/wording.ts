@@ -1,5 +1,6 @@
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { didYouMean } from './did-you-mean.js';
+import { countCharacters } from './text-length.js';
 
 const MAX_NAME_CHARS = 100;
 
@@ -40,7 +41,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   exclusiveMinimum: ({ limit }) => `must be more than ${limit}`,
   exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
-  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  maxLength: ({ limit }, _, value) =>
+    `must have at most ${limit} characters, not ${countCharacters(value as string)}`,
   minItems: ({ limit }) => `must have at least ${limit} item${limit === 1 ? '' : 's'}`,
   maxItems: ({ limit }) => `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
   maxProperties: ({ limit }) => `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`,

@@ -1,4 +1,4 @@
-import { routes } from '@svc/contract';
+import { Name, routes } from '@svc/contract';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { refuse, type HttpError } from '../src/errors.js';
@@ -77,6 +77,15 @@ describe('what is wrong with a value', () => {
     for (const text of ['abc', '💥💥💥', 'a💥c']) expect(three(text), text).to.have.length(0);
     for (const text of ['ab', 'a💥', '💥💥', 'abcd', '💥💥💥💥', 'abc💥'])
       expect(three(text), text).to.have.length(1);
+  });
+
+  it('is told of a text by its length, and once when it is too short for its form too', () => {
+    const name = compileCheck(Name);
+    const tell = (text: string) => name(text).map(({ message }) => message);
+    expect(tell('')).to.deep.equal(['must not be empty']);
+    expect(tell('💥'.repeat(250))).to.deep.equal(['must have at most 200 characters, not 250']);
+    expect(tell('\n'.repeat(250))).to.have.length(2);
+    expect(tell('a\nb')[0]).to.match(/^is malformed: /);
   });
 
   it('is told once where several alternatives say the same, and where keywords are not looked into', () => {
