@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { toAge, toDuration, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
-import { toFields } from '../output/table.js';
+import { terminalWidth, toFields, type Field } from '../output/table.js';
 import { cutToWidth } from '../output/text-width.js';
 import { readOverview, type Overview, type Usage } from '../overview.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 
 const NAME_WIDTH = 40;
+const VALUES_AT = 'GPU slots  '.length;
 
 export function addStatusCommand(program: Command): void {
   withJson(program.command('status'))
@@ -25,15 +26,15 @@ async function showStatus(options: JsonOptions): Promise<void> {
 export function toStatusLines(overview: Overview, paint: Paint): string[] {
   const { url, version, uptime_s, nodes, jobs, runs, oldest_queued: oldest } = overview;
   const stale = runs.stale === 0 ? '' : ` (${runs.stale} stale)`;
-  const newest = runs.is_partial ? ', among the newest 1000 of each' : '';
+  const newest = runs.is_partial ? ['among the newest 1000 of each'] : [];
   return [
     `${paint('bold', `svc ${version}`)} at ${url}, up for ${toDuration(uptime_s * 1000)}`,
     ...toFields(
       [
-        ['nodes', toCounts(nodes) || 'none; to add this host, run: svc agent'],
+        ...inRows('nodes', toCounts(nodes), 'none; to add this host, run: svc agent'),
         ['GPU slots', toUse(overview.gpu_slots)],
         ['CPU jobs', toUse(overview.cpu_jobs)],
-        ['jobs', toCounts(jobs) || 'none'],
+        ...inRows('jobs', toCounts(jobs), 'none'),
         ...(oldest === null
           ? []
           : ([
@@ -43,19 +44,31 @@ export function toStatusLines(overview: Overview, paint: Paint): string[] {
                 'cut',
               ],
             ] as const)),
-        ['runs', `${runs.running} RUNNING${stale}, ${runs.lost} LOST${newest}`],
+        ...inRows('runs', [`${runs.running} RUNNING${stale}`, `${runs.lost} LOST`, ...newest]),
       ],
       paint,
     ),
   ];
 }
 
-/** `2 ONLINE, 1 OFFLINE`: what there is none of is left out. */
-function toCounts(counts: Readonly<Record<string, number>>): string {
+/** `2 ONLINE`, `1 OFFLINE`: what there is none of is left out. */
+function toCounts(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(', ');
+    .map(([name, count]) => `${count} ${name}`);
+}
+
+/** The words with commas, in as many rows as the terminal needs. */
+function inRows(name: string, words: readonly string[], none = ''): Field[] {
+  const room = terminalWidth() - VALUES_AT;
+  const rows: string[] = [];
+  for (const [at, word] of words.entries()) {
+    const text = at < words.length - 1 ? `${word},` : word;
+    const longer = [...rows.slice(-1), text].join(' ');
+    if (rows.length > 0 && longer.length <= room) rows[rows.length - 1] = longer;
+    else rows.push(text);
+  }
+  return rows.length === 0 ? [[name, none]] : rows.map((row, at) => [at === 0 ? name : '', row]);
 }
 
 function toUse({ used, free }: Usage): string {
