@@ -75,6 +75,23 @@ describe('GET /jobs/{job_id}/attempts', () => {
       });
     });
 
+    it('has the node that each was dispatched to', async () => {
+      const nodesOf = async (jobId: string) =>
+        [...(await lab.jobs.nodesOfAttempts(lab.kernel.db, jobId))].sort();
+      const job = await lab.submit();
+      const agent = await lab.agent();
+      agent.ended(await agent.start(), { kind: 'exited', code: 3 });
+      const { node_id } = await lab.reach(job.id, 'FAILED');
+      await agent.close();
+      await lab.request('POST', `/jobs/${job.id}/retry`);
+      await lab.when(job.id, ({ attempt }) => attempt === 2);
+      expect(await nodesOf(job.id)).to.deep.equal([
+        [1, node_id],
+        [2, null],
+      ]);
+      expect(await nodesOf(newId('job'))).to.deep.equal([]);
+    });
+
     it('gives an attempt that was LOST its end when it is given up, and what its agent says of it later', async () => {
       const agent = await lab.agent();
       const job = await lab.submit();

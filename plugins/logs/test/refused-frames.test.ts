@@ -1,5 +1,6 @@
 import { newId, type PartialFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
+import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { JobAgent } from '../../runs/test/support/job-agent.js';
 import { Rig } from '../../runs/test/support/rig.js';
@@ -12,38 +13,44 @@ const toFrame = (job_id: string, attempt = 1): PartialFrame => ({
   ...{ type: 'partial', job_id, attempt, stream: 'stdout', ts: 5000, text: 'half' },
 });
 
-describe('log frames of attempts that are not of their node', () => {
-  let rig: Rig;
-  let stranger: JobAgent;
-  let id: string;
-  before(async () => (rig = await Rig.start({ plugins: [logs()] })));
-  after(() => rig.close());
-  beforeEach(async () => {
-    const owner = await rig.agent();
-    ({ id } = await rig.submit({ node_selector: { node: owner.nodeId } }));
-    await owner.startJob(id);
-    await rig.reach(id, 'RUNNING');
-    stranger = await rig.agent();
-  });
+eachDatabase((database) => {
+  describe('log frames of attempts that are not of their node', () => {
+    let rig: Rig;
+    let stranger: JobAgent;
+    let id: string;
+    before(async () => (rig = await Rig.start({ database, plugins: [logs()] })));
+    after(() => rig.close());
+    beforeEach(async () => {
+      const owner = await rig.agent();
+      ({ id } = await rig.submit({ node_selector: { node: owner.nodeId } }));
+      await owner.startJob(id);
+      await rig.reach(id, 'RUNNING');
+      stranger = await rig.agent();
+    });
 
-  it('cost one query, whatever attempts they name', async () => {
-    let queries = 0;
-    const count = ({ sql }: { readonly sql: string }): void => {
-      if (sql.includes('from `attempts`') || sql.includes('from "attempts"')) queries += 1;
-    };
-    rig.kernel.db.on('query', count);
-    for (let attempt = 1; attempt <= 500; attempt += 1) stranger.send(toFrame(id, attempt));
-    for (let attempt = 1; attempt <= 20; attempt += 1)
-      expect(await shipper(stranger, id, attempt).lines('stdout', ['forged'])).to.equal(5);
-    rig.kernel.db.removeListener('query', count);
-    expect(queries).to.be.at.most(1);
-  });
+    it('cost one query, whatever attempts they name', async () => {
+      let queries = 0;
+      const count = ({ sql }: { readonly sql: string }): void => {
+        if (sql.includes('from `attempts`') || sql.includes('from "attempts"')) queries += 1;
+      };
+      rig.kernel.db.on('query', count);
+      for (let attempt = 1; attempt <= 500; attempt += 1) stranger.send(toFrame(id, attempt));
+      for (let attempt = 1; attempt <= 20; attempt += 1)
+        expect(await shipper(stranger, id, attempt).lines('stdout', ['forged'])).to.equal(5);
+      rig.kernel.db.removeListener('query', count);
+      expect(queries).to.be.at.most(1);
+    });
 
-  it('of thousands of jobs close the connection', async () => {
-    for (let at = 0; at < 2_500; at += 1) stranger.send(toFrame(newId('job')));
-    expect((await stranger.gone()).reason).to.equal('too many log frames of jobs that are not of this node');
+    it('of thousands of jobs close the connection', async () => {
+      for (let at = 0; at < 2_500; at += 1) stranger.send(toFrame(newId('job')));
+      expect((await stranger.gone()).reason).to.equal(
+        'too many log frames of jobs that are not of this node',
+      );
+    });
   });
+});
 
+describe('refused log frames', () => {
   it('are reported once a minute for each node, with their number', async () => {
     const warnings: object[] = [];
     const log = { warn: (about: object) => warnings.push(about) } as unknown as PluginContext['log'];

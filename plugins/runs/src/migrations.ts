@@ -69,6 +69,13 @@ export const runsMigrations: readonly Migration[] = [
         .update({ seen_at: db.ref('started_at') });
     },
   },
+  {
+    // Without it, to look for a name that few runs have reads all of them: 0.1 s of 100 000.
+    name: '0004-by-name',
+    async up(db) {
+      await db.schema.alterTable('runs', (table) => table.index(['name', 'created_at']));
+    },
+  },
 ];
 
 async function indexPresentRuns(db: Db): Promise<void> {

@@ -51,6 +51,20 @@ eachDatabase((database) => {
       expect(await ids('/runs?name=exact%20name')).to.deep.equal([]);
     });
 
+    it('finds a name by an index', async () => {
+      const { db } = rig.kernel;
+      const query = db('runs').where({ name: 'none' }).orderBy('created_at', 'desc').limit(1);
+      const plan = await db.transaction(async (tx) => {
+        const isSqlite = database.client === 'sqlite';
+        // Of a few rows PostgreSQL reads all.
+        if (!isSqlite) await tx.raw('set local enable_seqscan = off');
+        return tx.raw(
+          `${isSqlite ? 'explain query plan' : 'explain'} ${query.toString()}`,
+        ) as Promise<object>;
+      });
+      expect(JSON.stringify(plan)).to.contain('runs_name_created_at_index');
+    });
+
     it('goes on behind the run that `before` names, in every list of runs', async () => {
       const job = await rig.submit({ project: 'pages', experiment: 'a', node_selector: { node: 'nowhere' } });
       const made: string[] = [];
