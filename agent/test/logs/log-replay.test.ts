@@ -82,10 +82,10 @@ describe('agent: replay of logs', () => {
   it('lets every attempt have its turn', async () => {
     node = new Node(4 * KIB * KIB);
     const keys = [1, 2, 3, 4].map(toKey);
-    for (const key of keys) {
-      node.start(key);
-      node.print(key, LINE.repeat(LINES_PER_MIB));
-    }
+    const logs = keys.map((key) => node.start(key));
+    for (const key of keys) node.print(key, LINE.repeat(LINES_PER_MIB));
+    // One that begins later has its first turn later.
+    await until(() => logs.every(({ hasBegun }) => hasBegun), 'the begin of every log');
     node.shipper.resume([]);
     await until(() => keys.every((key) => node.book.lines(key).length === LINES_PER_MIB), 'all backlogs');
     const order = node.frames.map(({ job_id }) => job_id);
