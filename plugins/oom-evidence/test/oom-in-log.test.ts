@@ -6,6 +6,8 @@ import { findOomInLog, isOutOfMemory, lastError } from '../src/agent/oom-in-log.
 
 const TORCH =
   'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.19 GiB is free.';
+const CPU =
+  "RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 4000000000000 bytes. Error code 12 (Cannot allocate memory)";
 const TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n';
 
 describe('agent: the out-of-memory error that a log ends in', () => {
@@ -24,9 +26,14 @@ describe('agent: the out-of-memory error that a log ends in', () => {
     'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 34359738368 bytes.',
     'jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 bytes.',
     'XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB (2147483648B) on device ordinal 0',
+    CPU,
+    "[enforce fail at CPUAllocator.cpp:64] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 4194304000000 bytes.",
+    'RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate 25600000000 bytes.',
     'MemoryError',
+    'MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64',
     'MemoryError: bad allocation',
     'numpy.core._exceptions.MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)',
+    'numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array',
     'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array',
   ];
   for (const error of errors)
@@ -38,6 +45,8 @@ describe('agent: the out-of-memory error that a log ends in', () => {
     'the last batch ran into torch.OutOfMemoryError: CUDA out of memory',
     'INFO CUDA out of memory is caught by this loop',
     'MemoryErrors: 3',
+    'RuntimeError: [enforce fail at inline_container.cc:424] . PytorchStreamWriter failed writing file data/1: file write failed',
+    "the worker said DefaultCPUAllocator: can't allocate memory",
     'XlaRuntimeError: RESOURCE_EXHAUSTED: quota of requests',
     'ValueError: MemoryError',
     'MyOutOfMemoryErrorHandler: none',
@@ -74,6 +83,7 @@ describe('agent: the out-of-memory error that a log ends in', () => {
       `terminate called after throwing an instance of 'c10::Error'\n  what():  CUDA error: out of memory\n`,
       'CUDA error: out of memory',
     ],
+    ['PyTorch without a GPU', `${TRACEBACK}${CPU}\n`, CPU],
     [
       'another error after one that was caught',
       `${TRACEBACK}${TORCH}\nskipped\n${TRACEBACK}ValueError: no data\n`,

@@ -26,6 +26,8 @@ const OUT_OF_MEMORY: readonly RegExp[] = [
   /^(?:(?:\w+\.)*(?:RuntimeError|AcceleratorError): )?HIP error: hipErrorOutOfMemory\b/,
   // XLA, under JAX and others.
   /^(?:(?:\w+\.)*(?:XlaRuntimeError|JaxRuntimeError|RuntimeError): )?RESOURCE_EXHAUSTED: .*(?:out of memory|\ballocat)/i,
+  // PyTorch without a GPU: its allocator says where in its source, and which check failed.
+  /^(?:RuntimeError: )?\[enforce fail at [^\]]+\] .*\bDefaultCPUAllocator: (?:can't allocate|not enough) memory\b/,
   // Python and NumPy.
   /^(?:\w+\.)*_?(?:Array)?MemoryError(?::|$)/,
 ];
