@@ -98,7 +98,7 @@ describe('svc against the real server and agent', function () {
     it('130 for one that is cancelled in the queue', async () => {
       const follower = workplace.start(['submit', '--gpu', '64', '-f', '--', 'true']);
       await until(() => /^job_\w+ QUEUED: needs 64 GPUs/m.test(follower.stderr), { timeoutMs: 60_000 });
-      await svc('cancel', /^(job_\w+)/.exec(follower.stderr)?.[1] ?? '');
+      await svc('cancel', /^(job_\w+)/m.exec(follower.stderr)?.[1] ?? '');
       expect((await follower.ended).status).to.equal(130);
     });
 
