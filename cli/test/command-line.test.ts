@@ -62,6 +62,8 @@ describe('the command line', () => {
     ['run', 'tag', 'X8R2QF'],
     ['run', 'rename', 'X8R2QF'],
     ['run', 'finish', 'X8R2QF', '--status', 'LOST'],
+    ['run', 'delete'],
+    ['run', 'delete', 'X8R2QF'],
     ['metrics', 'set', 'loss'],
     ['metrics', 'set', 'loss', '--direction', 'up'],
     ['gc', '--state', 'failed', 'unknown', '--dry-run'],

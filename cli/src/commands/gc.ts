@@ -1,7 +1,7 @@
 import { REMOVABLE_STATES, type GarbageReport, type Removal, type RemovableState } from '@svc/contract';
 import type { GarbageOrder } from '@svc/plugin-retention';
 import { InvalidArgumentError, type Command } from 'commander';
-import { createInterface } from 'node:readline/promises';
+import { askYes } from '../ask-yes.js';
 import type { DataDirOptions } from '../data-dir.js';
 import { UsageError } from '../failure.js';
 import { createGarbageCollector, type CollectGarbage } from '../garbage-collector.js';
@@ -11,6 +11,8 @@ import type { Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { withJson, type JsonOptions } from './connected.js';
 import { parseEachOf } from './parse.js';
+
+const CONFIRM = 'Remove all of this? This cannot be undone.';
 
 export function addGcCommand(program: Command): void {
   withJson(program.command('gc'))
@@ -56,7 +58,7 @@ async function collectGarbage(options: GcOptions): Promise<void> {
   if (dryRun || !yes) {
     const plan = await collect({ ...order, dry_run: true });
     print(plan, json, toLines);
-    if (dryRun || isNothing(plan) || !(await isConfirmed())) return;
+    if (dryRun || isNothing(plan) || !(await askYes(CONFIRM))) return;
   }
   print(await removeAll(collect, order), json, toLines);
 }
@@ -89,13 +91,6 @@ function join(first: GarbageReport, next: GarbageReport): GarbageReport {
     totals: totals as GarbageReport['totals'],
     freed_bytes: first.freed_bytes + next.freed_bytes,
   };
-}
-
-async function isConfirmed(): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Remove all of this? This cannot be undone. Type yes: ');
-  terminal.close();
-  return answer.trim() === 'yes';
 }
 
 function isNothing({ totals, orphans }: GarbageReport): boolean {

@@ -22,6 +22,7 @@ import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
 import { readNodesOfRuns, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
 import { addRunChangeCommands } from './run-changes.js';
+import { addRunDeleteCommand } from './run-delete.js';
 
 const RUNS_SHOWN = 100;
 const CURVE_WIDTH = 32;
@@ -55,6 +56,7 @@ export function addRunCommands(program: Command): void {
     .addHelpText('after', '\nExamples:\n  svc run\n  svc run X8R2QF')
     .action(showRun);
   addRunChangeCommands(run);
+  addRunDeleteCommand(run);
 }
 
 interface ListOptions extends JsonOptions, PlacementOptions {

@@ -37,6 +37,7 @@ const ON_SERVER: Readonly<Record<string, Find>> = {
   job: jobs,
   jobs,
   run: runs,
+  runs,
   node: nodes,
   project: projects,
   experiment: experiments,

@@ -45,6 +45,7 @@ export const EVENT_TYPES = [
   'JOB_FOUND',
   'RUN_LOST',
   'RUN_FOUND',
+  'RUN_DELETED',
   'RUN_STALLED',
   'GPU_UNHEALTHY',
 ] as const;

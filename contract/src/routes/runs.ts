@@ -127,6 +127,16 @@ export const getRun = route({
   answers: { 200: Run },
 });
 
+export const deleteRun = route({
+  id: 'runs.delete',
+  method: 'DELETE',
+  path: '/runs/{run_id}',
+  scope: 'write',
+  summary:
+    'Delete a run with its points, config, events and checkpoint records; the checkpoint files on the hosts stay, and so does its job. 409 while it is RUNNING, its job has not ended, or a checkpoint of it is being evaluated.',
+  answers: { 200: Run },
+});
+
 export const listExperimentRuns = route({
   id: 'experiments.runs',
   method: 'GET',

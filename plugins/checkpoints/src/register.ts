@@ -6,7 +6,7 @@ import {
   type EventDraft,
   type Run,
 } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import { fail, isMissingReference, type PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { checkMetadata } from './metadata.js';
 import type { CheckpointDraft, Registered } from './service.js';
@@ -28,6 +28,10 @@ export async function registerCheckpoint(
     if (!stored) return { checkpoint: (await findSame(tx, wanted))!, isNew: false };
     await events.append(tx, createdEvent(run, stored), stored.created_at);
     return { checkpoint: stored, isNew: true };
+  }).catch((error: unknown) => {
+    // The run was there when the request was let in, and has been removed since.
+    if (isMissingReference(error)) fail('not_found', `no run "${run.id}"`);
+    throw error;
   });
 }
 

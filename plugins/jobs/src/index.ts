@@ -11,6 +11,7 @@ import { deleteOldKeys } from './idempotency.js';
 import {
   countByPlacement,
   countByStatus,
+  dropRun,
   getAttemptRow,
   nodesOfAttempts,
   getJob,
@@ -94,6 +95,7 @@ export const jobs = definePlugin({
       get: getJob,
       lock: lockJob,
       place: placeJob,
+      dropRun,
       require: requireJob,
       list: listJobs,
       query: (db) => db('jobs').select('id', 'name', 'status', 'finished_at'),

@@ -135,6 +135,11 @@ export async function placeJob(db: Db, id: string, placement: ResolvedPlacement)
   await db<JobRow>('jobs').where({ id }).update(placement);
 }
 
+export async function dropRun(db: Db, id: string, run_id: string): Promise<void> {
+  await db<JobRow>('jobs').where({ id, run_id }).update({ run_id: null });
+  await db<AttemptRow>('attempts').where({ job_id: id, run_id }).update({ run_id: null });
+}
+
 /** Any form of id; throws not_found. */
 export async function requireJob(db: Db, id: string): Promise<Job> {
   return (await getJob(db, requireId('job', id))) ?? fail('not_found', `no job "${id}"`);

@@ -38,6 +38,8 @@ export interface Jobs {
   lock(db: Db, id: string): Promise<Job | null>;
   /** Sets the project and the experiment of a job. The job must be locked; `id` in canonical form. */
   place(tx: Tx, id: string, placement: ResolvedPlacement): Promise<void>;
+  /** Takes a run that is being deleted out of the records of the job and its attempts. Ids in canonical form. */
+  dropRun(tx: Tx, id: string, runId: string): Promise<void>;
   /** Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Job>;
   /** Newest first. */

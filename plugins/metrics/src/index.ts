@@ -3,7 +3,7 @@ import type { Run } from '@svc/contract';
 import { eventsRef } from '@svc/plugin-events';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
-import { runChanged, runsRef } from '@svc/plugin-runs';
+import { runChanged, runDeleted, runsRef } from '@svc/plugin-runs';
 import { pointsAppended } from './hooks.js';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
@@ -67,6 +67,7 @@ export const metrics = definePlugin({
     ctx.tap(runChanged, ({ after }) => {
       if (after.status !== 'RUNNING' && after.status !== 'LOST') void live.end(after.id);
     });
+    ctx.tap(runDeleted, ({ id }) => void live.end(id));
     ctx.tap(jobChanged, ({ before, after }) => {
       if (before && before.attempt !== after.attempt) void live.endAttempt(before.id, before.attempt);
     });

@@ -72,11 +72,17 @@ export class Candidates {
     const runs = kind === 'run' ? [row] : await this.runs.ofJob(db, row.id);
     if (runs.some(({ status }) => status === 'RUNNING')) return null;
     const subject = toSubject(row.id, runs);
+    if (await this.isInUse(db, subject)) return null;
+    return { ...row, subject, isKept: await this.runs.haveTag(db, subject.run, keepTag) };
+  }
+
+  /** Whether another record keeps it. */
+  async isInUse(db: Db, subject: Subject): Promise<boolean> {
     for (const { table, where, bindings } of keepersOf(this.ctx.registered.tables, subject)) {
       const keeper = db(table).whereRaw(where, [...bindings]);
-      if (await keeper.first()) return null;
+      if (await keeper.first()) return true;
     }
-    return { ...row, subject, isKept: await this.runs.haveTag(db, subject.run, keepTag) };
+    return false;
   }
 
   /** Of what was a candidate once. */

@@ -1,4 +1,6 @@
-import type { PluginContext } from '@svc/kernel';
+import type { Run } from '@svc/contract';
+import { fail, type Db, type PluginContext } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
 import { belongingsOf } from './belongings.js';
 import type { Candidate, Candidates, Subject } from './candidates.js';
 import type { Criteria } from './criteria.js';
@@ -14,7 +16,8 @@ export class Remover {
   readonly #going = new Set<string>();
 
   constructor(
-    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log' | 'registered'>,
+    private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log' | 'registered' | 'transaction'>,
+    private readonly runs: Pick<Runs, 'giveUp'>,
     private readonly candidates: Candidates,
     private readonly logs: LogFolders,
   ) {}
@@ -40,10 +43,26 @@ export class Remover {
     const { id } = candidate;
     return this.ctx.db.transaction(async (trx) => {
       const locked = await this.candidates.lock(trx, candidate, criteria);
-      if (locked)
-        await trx('removals').insert({ id, decided_at: this.ctx.clock.now() }).onConflict().ignore();
+      if (locked) await this.#note(trx, id);
       return locked;
     });
+  }
+
+  /** Removes one run, also of a job, which stays. Any form of id; throws not_found and conflict. */
+  async deleteRun(given: string): Promise<Run> {
+    const run = await this.ctx.transaction(async (tx) => {
+      const found = await this.runs.giveUp(tx, given);
+      if (await this.candidates.isInUse(tx, onlyRun(found)))
+        fail('conflict', `a checkpoint of run ${found.id} is being evaluated: wait for the end of that job`);
+      await this.#note(tx, found.id);
+      return found;
+    });
+    await this.#finish(run.id, onlyRun(run));
+    return run;
+  }
+
+  async #note(trx: Db, id: string): Promise<void> {
+    await trx('removals').insert({ id, decided_at: this.ctx.clock.now() }).onConflict().ignore();
   }
 
   /** What has been decided before and did not come to its end; known to `isGoing` when the promise resolves. */
@@ -68,7 +87,11 @@ export class Remover {
     for (const jobId of subject.job) await this.logs.remove(jobId);
     await db.transaction(async (trx) => {
       for (const rows of all.filter(({ batched }) => !batched)) await deleteAtOnce(trx, rows);
+      // What came since the slices; with the record gone, no more comes.
+      for (const rows of all.filter(({ batched }) => batched)) await deleteAtOnce(trx, rows);
       await trx('removals').where({ id }).delete();
     });
   }
 }
+
+const onlyRun = ({ id }: Run): Subject => ({ run: [id], job: [] });

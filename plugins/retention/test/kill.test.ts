@@ -1,4 +1,4 @@
-import type { Run } from '@svc/contract';
+import type { Job, Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { logs } from '@svc/plugin-logs';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Rig } from '../../runs/test/support/rig.js';
 import { retention } from '../src/index.js';
+import { expectNoTrace } from './support/traces.js';
 
 const COLLECT = fileURLToPath(new URL('support/collect.ts', import.meta.url));
 const POINTS = 3000;
@@ -24,6 +25,7 @@ describe('a removal that is killed', function () {
   const template = join(dir, 'template');
   let jobId: string;
   let runs: readonly Run[];
+  let token: string;
 
   const start = (dataDir: string): Promise<Rig> =>
     Rig.start({ dataDir, plugins: [metrics(), checkpoints(), logs(), retention()] });
@@ -47,6 +49,7 @@ describe('a removal that is killed', function () {
     await rig.reach(jobId, 'SUCCEEDED');
     mkdirSync(logsOf(template), { recursive: true });
     writeFileSync(join(logsOf(template), 'attempt-1.ndjson'), '');
+    token = rig.tokens.write;
     await rig.close();
   });
   after(() => rmSync(dir, { recursive: true }));
@@ -68,25 +71,50 @@ describe('a removal that is killed', function () {
     return true;
   }
 
-  it('leaves each job and run whole, or gone once a server has started again', async () => {
+  /** Kills a removal before one query after another, and looks at what the next server makes of it, until one comes to its end. */
+  async function killEach(
+    name: string,
+    given: readonly string[],
+    check: (rig: Rig, dataDir: string) => Promise<string>,
+  ) {
     const seen = new Set<string>();
     for (let round = 0; ; round += 1) {
       expect(round).to.be.lessThan(MAX_ROUNDS);
-      const dataDir = join(dir, `round-${round}`);
+      const dataDir = join(dir, `${name}-${round}`);
       cpSync(template, dataDir, { recursive: true });
       const args = ['--import=tsx', '--conditions=svc-source', COLLECT, dataDir, String(round * STRIDE + 1)];
-      const { signal, stdout, stderr } = spawnSync(process.execPath, args);
+      const { signal, stdout, stderr } = spawnSync(process.execPath, [...args, ...given]);
       if (signal === null) expect(stdout.toString(), stderr.toString()).to.equal('collected\n');
       const rig = await start(dataDir);
       await until(async () => (await rig.kernel.db('removals')).length === 0);
+      seen.add(await check(rig, dataDir));
+      await rig.close();
+      if (signal === null) return [...seen];
+    }
+  }
+
+  it('leaves each job and run whole, or gone once a server has started again', async () => {
+    const seen = await killEach('gc', [], async (rig, dataDir) => {
       const [ofJob, own, kept] = await Promise.all(runs.map((run) => isWhole(rig, run)));
       expect(kept).to.equal(true);
       expect((await rig.get(`/jobs/${jobId}`)).status).to.equal(ofJob ? 200 : 404);
       expect(existsSync(logsOf(dataDir))).to.equal(ofJob);
-      await rig.close();
-      seen.add(`${ofJob} ${own}`);
-      if (signal === null) break;
-    }
-    expect([...seen]).to.have.members(['true true', 'false true', 'false false']);
+      return `${ofJob} ${own}`;
+    });
+    expect(seen).to.have.members(['true true', 'false true', 'false false']);
+  });
+
+  it('leaves a run of a job whole, or gone, and its job as it is', async () => {
+    const [deleted, ...others] = runs;
+    const seen = await killEach('run', [deleted?.id ?? '', token], async (rig, dataDir) => {
+      const isThere = await isWhole(rig, deleted as Run);
+      for (const other of others) expect(await isWhole(rig, other)).to.equal(true);
+      const job = (await rig.get(`/jobs/${jobId}`)).body as Job;
+      expect(job).to.include({ status: 'SUCCEEDED', run_id: isThere ? deleted?.id : null });
+      expect(existsSync(logsOf(dataDir))).to.equal(true);
+      if (!isThere) await expectNoTrace(rig, deleted?.id ?? '');
+      return String(isThere);
+    });
+    expect(seen).to.have.members(['true', 'false']);
   });
 });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Rig } from '../../runs/test/support/rig.js';
 import { retention } from '../src/index.js';
 import { belongingsOf, keepersOf } from '../src/belongings.js';
+import { expectNoTrace, tablesWith } from './support/traces.js';
 
 const DAY_MS = 86_400_000;
 
@@ -117,16 +118,9 @@ describe('POST /admin/gc', function () {
       expect(await exists(`/jobs/${job.id}`)).to.equal(false);
       expect(await exists(`/runs/${job.run_id}`)).to.equal(false);
       expect(existsSync(join(dataDir, 'logs', job.id))).to.equal(false);
-      await expectNoTrace(job.id);
-      await expectNoTrace(job.run_id ?? '');
+      await expectNoTrace(rig, job.id);
+      await expectNoTrace(rig, job.run_id ?? '');
     });
-
-    /** In no table, whatever it is. */
-    async function expectNoTrace(id: string): Promise<void> {
-      for (const [table, columns] of await tablesWith(rig, ['job_id', 'run_id']))
-        for (const column of columns)
-          expect(await rig.kernel.db(table).where({ [column]: id }), `${table}.${column}`).to.deep.equal([]);
-    }
 
     it('leaves nothing of the points of a run', async () => {
       await oldRun({}, 25_000);
@@ -304,6 +298,7 @@ describe('POST /admin/gc', function () {
       expect(inOrder(false)).to.deep.equal([
         ...[
           'tokens',
+          'assigned_runs',
           'run_documents',
           'run_tags',
           'metric_definitions',
@@ -354,21 +349,3 @@ describe('POST /admin/gc', function () {
     });
   });
 });
-
-/** The tables that have one of these columns, with those that they have. */
-async function tablesWith({ kernel }: Rig, wanted: readonly string[]): Promise<Map<string, string[]>> {
-  const isSqlite = (kernel.db.client as { dialect: string }).dialect !== 'postgresql';
-  const rows: { table: string; column: string }[] = isSqlite
-    ? await kernel.db.raw(
-        `select m.name as "table", c.name as "column" from sqlite_schema m, pragma_table_info(m.name) c where m.type = 'table'`,
-      )
-    : (
-        await kernel.db.raw(
-          `select table_name as "table", column_name as "column" from information_schema.columns where table_schema = 'public'`,
-        )
-      ).rows;
-  const found = new Map<string, string[]>();
-  for (const { table, column } of rows)
-    if (wanted.includes(column)) found.set(table, [...(found.get(table) ?? []), column]);
-  return found;
-}

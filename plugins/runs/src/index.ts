@@ -5,7 +5,8 @@ import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { findAssigned } from './assigned-runs.js';
 import { syncRunsWithJob } from './attempt-runs.js';
-import { runChanged } from './hooks.js';
+import { runChanged, runDeleted } from './hooks.js';
+import { giveUpRun } from './give-up-run.js';
 import { IngestTargetCache } from './ingest-target-cache.js';
 import { Liveness } from './liveness.js';
 import { runsMigrations } from './migrations.js';
@@ -38,11 +39,12 @@ export const runs = definePlugin({
     ctx.migrations(runsMigrations);
     ctx.owns(
       { table: 'runs', kind: 'run', of: { job_id: 'job' } },
-      { table: 'assigned_runs', key: ['run_id'], of: { job_id: 'job' } },
+      { table: 'assigned_runs', key: ['run_id'], of: { job_id: 'job', run_id: 'run' } },
       { table: 'run_documents', key: ['run_id'], of: { run_id: 'run' } },
       { table: 'run_tags', key: ['run_id', 'tag'], of: { run_id: 'run' } },
     );
     ctx.declare(runChanged);
+    ctx.declare(runDeleted);
     ctx.tap(countUsage, async ({ db, level, ids, noun = 'runs' }) =>
       noun === 'runs' ? { noun, counts: await countRuns(db, level, ids) } : undefined,
     );
@@ -72,6 +74,11 @@ export const runs = definePlugin({
       haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),
       finish: (caller, id, status) => operations.finish(caller, id, status),
+      async giveUp(tx, id) {
+        const run = await giveUpRun(parts, tx, requireId('run', id), ctx.clock.now());
+        tx.afterCommit(() => ctx.fire(runDeleted, run));
+        return run;
+      },
       touchProgress: raiseProgress,
     });
   },

@@ -43,6 +43,17 @@ export function foundEvent(run: Run): EventDraft {
   };
 }
 
+/** It does not go with the run, so it names it in `data`. */
+export function deletedEvent(run: Run): EventDraft {
+  return {
+    type: 'RUN_DELETED',
+    title: `Run ${run.name} was deleted`,
+    message: 'with its points, config, events and checkpoint records; checkpoint files stay where they are',
+    job_id: run.job_id,
+    data: { run_id: run.id, status: run.status, source: run.source },
+  };
+}
+
 export function abandonedEvent(run: Run): EventDraft {
   return { ...finishedEvent(run), message: `attempt ${run.attempt} of its job was given up` };
 }

@@ -1,5 +1,5 @@
 import type { BodyOf, Run, RunStatus, routes } from '@svc/contract';
-import { serviceRef, type Caller, type Db } from '@svc/kernel';
+import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import type { Destination } from './assigned-runs.js';
 
@@ -31,6 +31,11 @@ export interface Runs {
   update(caller: Caller, id: string, fields: BodyOf<typeof routes.updateRun>): Promise<Run>;
   /** Ends the run; may be repeated with the same status. Throws conflict when it has ended with another one, not_found, forbidden. */
   finish(caller: Caller, id: string, status: RunStatus): Promise<Run>;
+  /**
+   * Gives up a run that is to be deleted, in the transaction that decides it: its job and the events say so, and its rows are the caller's to
+   * remove. Returns the whole run. Any form of id; throws not_found, and conflict while something may still report to it.
+   */
+  giveUp(tx: Tx, id: string): Promise<Run>;
   /** Raises `step` and `epoch` of the run within the given transaction; they never decrease. `id` in canonical form. */
   touchProgress(db: Db, id: string, progress: RunProgress): Promise<void>;
 }
