@@ -13,6 +13,7 @@ export const ERRORS = {
     status: 405,
     meaning: 'The path exists, but not for this method; see the Allow header.',
   },
+  request_timeout: { status: 408, meaning: 'The body came too slowly, and was given up.' },
   conflict: { status: 409, meaning: 'The state of the record does not allow this.' },
   payload_too_large: { status: 413, meaning: 'The body is over the limit of the endpoint.' },
   rate_limited: { status: 429, meaning: 'Too many requests; wait for the seconds in Retry-After.' },

@@ -1,9 +1,26 @@
 import { routes, type Job } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { request, type ClientRequest } from 'node:http';
 import path from 'node:path';
-import { createWorkplace, untilJob, type Server, type Workplace } from '../support/workplace.js';
+import {
+  createWorkplace,
+  untilJob,
+  untilPrinted,
+  type Server,
+  type Workplace,
+} from '../support/workplace.js';
 
 describe('svc submit --upload', function () {
   this.timeout(120_000);
@@ -81,19 +98,77 @@ describe('svc submit --upload', function () {
     expect(stdout).to.equal('as submitted\n');
   });
 
-  it('fails a job whose snapshot is gone, and says so', async () => {
-    writeFileSync(path.join(source, 'pkg', 'data.txt'), 'gone soon\n');
-    const id = (
-      await svc('submit', '--upload', source, '--node-selector', 'rack=none', 'true')
-    ).stdout.trim();
-    const { snapshot } = await read(id);
-    rmSync(path.join(workplace.dataDir, 'snapshots', `${snapshot}.tar.gz`));
-    const body = { command: ['true'], snapshot: snapshot as string, resources: { cpu_only: true } };
-    const job = await server.client.call(routes.submitJob, { body });
-    const failed = await untilJob(server.client, job.id, ({ status }) => status === 'FAILED');
-    expect(failed.failure_reason).to.equal('DISPATCH_FAILED');
-    expect(failed.failure_message).to.contain('is gone');
+  it('gives links back that lead out of the tree', async () => {
+    symlinkSync('/mnt/datasets', path.join(source, 'data'));
+    const { stdout } = await svc('submit', '--upload', source, 'true');
+    rmSync(path.join(source, 'data'));
+    const output = path.join(workplace.dir, 'with-link');
+    await svc('code', stdout.trim(), '-o', output);
+    expect(readlinkSync(path.join(output, 'data'))).to.equal('/mnt/datasets');
+    expect(readdirSync(output).filter((name) => name.endsWith('.gz'))).to.deep.equal([]);
   });
+
+  it('says that the files come back damaged, and of what to do', async () => {
+    const { id, file } = await submitWaiting('comes back damaged\n');
+    writeFileSync(file, Buffer.alloc(statSync(file).size));
+    const { status, stderr } = await workplace.svc(['code', id, '-o', path.join(workplace.dir, 'damaged')]);
+    expect(status).to.equal(1);
+    expect(stderr)
+      .to.contain('came damaged')
+      .and.contain('svc submit --upload of the same files replaces it');
+    await svc('cancel', id);
+    await drain(false);
+  });
+
+  for (const [what, damage] of [
+    ['is gone', (file: string) => rmSync(file)],
+    ['is damaged', (file: string) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
+  ] as const)
+    it(`fails a job when the file of its snapshot ${what}, says so, and takes the files again`, async () => {
+      const { id, file } = await submitWaiting(`${what} soon\n`);
+      damage(file);
+      await drain(false);
+      const failed = await untilJob(server.client, id, ({ status }) => status === 'FAILED');
+      expect(failed.failure_reason).to.equal('DISPATCH_FAILED');
+      expect(failed.failure_message).to.contain('gone or damaged on the server').and.contain('--upload');
+      const { stdout } = await svc('submit', '--upload', source, '--follow', 'cat', 'pkg/data.txt');
+      expect(stdout).to.equal(`${what} soon\n`);
+    });
+
+  it('waits for a server that takes too many uploads now, and says so', async () => {
+    writeFileSync(path.join(source, 'pkg', 'data.txt'), 'while others send\n');
+    const others = Array.from({ length: 8 }, beginUpload);
+    const folder = path.join(workplace.dataDir, 'snapshots');
+    await until(() => readdirSync(folder).filter((name) => name.endsWith('.partial')).length === 8);
+    const program = workplace.start(['submit', '--upload', source, 'true']);
+    await untilPrinted(program, /(cannot take the snapshot now: this token sends 8 .* up to 2m)/, 'stderr');
+    for (const other of others) other.destroy();
+    expect((await program.ended).status).to.equal(0);
+  });
+
+  /** One that does not go on. */
+  function beginUpload(): ClientRequest {
+    const { url, token } = server.client.connection;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' };
+    const upload = request(`${url}/api/v1/snapshots`, { method: 'POST', headers });
+    upload.on('error', () => undefined).write('some');
+    return upload;
+  }
+
+  /** A job that waits for the node, and the file of its snapshot. */
+  async function submitWaiting(content: string): Promise<{ id: string; file: string }> {
+    await drain(true);
+    writeFileSync(path.join(source, 'pkg', 'data.txt'), content);
+    const id = (await svc('submit', '--upload', source, 'true')).stdout.trim();
+    const { snapshot } = await read(id);
+    return { id, file: path.join(workplace.dataDir, 'snapshots', `${snapshot}.tar.gz`) };
+  }
+
+  async function drain(isDrained: boolean): Promise<void> {
+    const [node] = (await server.client.call(routes.listNodes)).items;
+    const params = { node_id: node?.id as string };
+    await server.client.call(isDrained ? routes.drainNode : routes.undrainNode, { params });
+  }
 
   async function untilCached(sha256: string): Promise<void> {
     const file = path.join(cacheDir(), `${sha256}.tar.gz`);

@@ -4,6 +4,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { toReadFailure } from './read-failure.js';
 import type { SourceTree } from './source-tree.js';
 
 const LEVEL = 1;
@@ -14,7 +15,10 @@ const MEMBERS_AT_ONCE = 4;
 const JOBS = 16;
 const compressMember = promisify(gzip);
 
-/** Writes the tree as a gzipped tar and returns its SHA-256. Times are left out: the same files make the same archive. */
+/**
+ * Writes the tree as a gzipped tar and returns its SHA-256. Times are left out: the same files make the same archive. Throws Failure for a
+ * file that cannot be read, or that changes meanwhile.
+ */
 export async function writeArchive({ root, files }: SourceTree, target: string): Promise<string> {
   const { create } = await import('tar');
   const options = { cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS };
@@ -29,7 +33,9 @@ export async function writeArchive({ root, files }: SourceTree, target: string):
       done(null, chunk);
     },
   });
-  await pipeline(compress(archive), hashing, createWriteStream(target, { mode: 0o600 }));
+  await pipeline(compress(archive), hashing, createWriteStream(target, { mode: 0o600 })).catch((error) => {
+    throw toReadFailure(error, root);
+  });
   return hash.digest('hex');
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { readLines } from './rule-file.js';
 
 /** In the order in which they count: the last wins. */
 const FILES = ['.gitignore', '.svcignore'];
@@ -102,13 +103,4 @@ function toGitDirectory(top: string): string {
 
 function readRules(directory: string): string[] {
   return FILES.flatMap((name) => readLines(path.join(directory, name)));
-}
-
-/** Empty for what is no file that can be read. */
-function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/);
-  } catch {
-    return [];
-  }
 }

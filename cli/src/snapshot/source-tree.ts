@@ -1,7 +1,9 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, type Dirent, type Stats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { lstatSync, readdirSync, realpathSync, type Dirent, type Stats } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Failure } from '../failure.js';
+import { readTarget, toEscaped, toNameFailure } from './file-names.js';
 import { IgnoreRules } from './ignore-rules.js';
 
 /** As many as a server takes. */
@@ -38,13 +40,18 @@ export function readSourceTree(root: string, dataDir: string): SourceTree {
   const dataName = path.relative(realpathSync(root), without);
   const files: SourceFile[] = [];
   const leftOut: string[] = [];
-  const visit = (directory: string, above: IgnoreRules): void => {
-    for (const entry of list(`${root}/${directory}`)) {
-      const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
-      const shown = entry.isDirectory() ? `${name}/` : name;
-      const verdict = above.judge(shown);
-      if (name === dataName || verdict === 'ignored' || !isOfSource(entry)) leftOut.push(shown);
-      else if (entry.isDirectory()) visit(name, above.below(root, name));
+  const visit = (directory: string, above: IgnoreRules | null): void => {
+    const entries = list(`${root}/${directory}`);
+    const rules = above?.below(root, directory) ?? IgnoreRules.ofRoot(root);
+    for (const { entry, ownName } of entries) {
+      const within = directory === '' ? '' : `${directory}/`;
+      const name = within + ownName;
+      const end = entry.isDirectory() ? '/' : '';
+      const verdict = rules.judge(name + end);
+      if (name === dataName || verdict === 'ignored' || !isOfSource(entry))
+        leftOut.push(within + toEscaped(entry.name) + end);
+      else if (!isUtf8(entry.name)) throw toNameFailure(root, within, entry.name);
+      else if (entry.isDirectory()) visit(name, rules);
       else files.push(toFile(root, name, verdict === 'wanted'));
       if (files.length > MAX_FILES)
         throw new Failure(
@@ -52,7 +59,7 @@ export function readSourceTree(root: string, dataDir: string): SourceTree {
         );
     }
   };
-  visit('', IgnoreRules.ofRoot(root));
+  visit('', null);
   return { root, files, leftOut };
 }
 
@@ -79,19 +86,26 @@ function toRealPath(directory: string): string {
   }
 }
 
-function list(directory: string): Dirent[] {
-  return readdirSync(directory, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+interface Listed {
+  readonly entry: Dirent<Buffer>;
+  readonly ownName: string;
+}
+
+function list(directory: string): Listed[] {
+  const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
+  const listed = entries.map((entry) => ({ entry, ownName: entry.name.toString() }));
+  return listed.sort((a, b) => (a.ownName < b.ownName ? -1 : 1));
 }
 
 /** Sockets, pipes and devices are none. */
-function isOfSource(entry: Dirent): boolean {
+function isOfSource(entry: Dirent<Buffer>): boolean {
   return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
 }
 
 function toFile(root: string, name: string, isWanted: boolean): SourceFile {
   const file = `${root}/${name}`;
   const stats = lstatSync(file);
-  const target = stats.isSymbolicLink() ? readlinkSync(file) : '';
+  const target = stats.isSymbolicLink() ? readTarget(root, name) : '';
   const changedAt = Math.max(stats.ctimeMs, stats.mtimeMs);
   return { name, size: stats.size, state: toState(stats, target), changedAt, isWanted };
 }

@@ -1,14 +1,14 @@
-import { routes } from '@svc/contract';
-import { ApiError, type Client } from '@svc/client';
+import type { Client } from '@svc/client';
 import { toDataDir } from '@svc/client/local-server';
-import { createReadStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { Failure } from '../failure.js';
 import { toSize } from '../output/format.js';
 import { writeArchive } from './archive.js';
 import { KnownTrees } from './known-trees.js';
+import { toReadFailure } from './read-failure.js';
+import { isThere, sendArchive } from './send-archive.js';
 import { refuseData } from './size-check.js';
 import { readSourceTree, type SourceTree } from './source-tree.js';
 
@@ -38,39 +38,17 @@ export async function uploadSnapshot(
   const known = trees.find(tree);
   if (known !== null && (await isThere(client, known))) return known;
   return withArchive(tree, async (archive, sha256) => {
-    if (!(await isThere(client, sha256))) await send(client, archive);
+    await sendArchive(client, { archive, sha256, tell });
     trees.keep(tree, sha256, readAt);
     return sha256;
   });
-}
-
-function isThere(client: Client, sha256: string): Promise<boolean> {
-  return client.has(routes.getSnapshot, { params: { sha256 } });
-}
-
-async function send(client: Client, archive: string): Promise<void> {
-  const body = Readable.toWeb(createReadStream(archive)) as ReadableStream<Uint8Array>;
-  await client.call(routes.uploadSnapshot, { body }).catch((error: unknown) => {
-    throw isTooLarge(error) ? new Failure(toLimit(error, statSync(archive).size), { cause: error }) : error;
-  });
-}
-
-function isTooLarge(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.code === 'payload_too_large';
-}
-
-function toLimit({ details }: ApiError, bytes: number): string {
-  const limit = details['limit_bytes'];
-  const most = typeof limit === 'number' ? `of at most ${toSize(limit)}` : 'of a smaller size';
-  return `the snapshot takes ${toSize(bytes)} packed, and the server takes snapshots ${most}. Put what is not source into .svcignore, or raise max_mb of the plugin snapshots in svc.config.ts of the server`;
 }
 
 function readTree(directory: string, dataDir: string): SourceTree {
   try {
     return readSourceTree(directory, dataDir);
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure(`${directory} cannot be uploaded: ${(error as Error).message}`);
+    throw toReadFailure(error, directory);
   }
 }
 

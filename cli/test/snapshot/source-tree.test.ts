@@ -1,12 +1,28 @@
+import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../src/failure.js';
 import { writeArchive } from '../../src/snapshot/archive.js';
 import { KnownTrees } from '../../src/snapshot/known-trees.js';
+import { toReadFailure } from '../../src/snapshot/read-failure.js';
 import { refuseData } from '../../src/snapshot/size-check.js';
 import { readSourceTree as readWithout } from '../../src/snapshot/source-tree.js';
 
@@ -177,6 +193,44 @@ describe('a source tree', () => {
     expect(readSourceTree(root).leftOut).to.deep.equal(['pipe']);
   });
 
+  it('has rules in files alone, and of a bounded size', () => {
+    write({ 'a.py': '', 'b.log': '', 'sub/c.log': '', 'dir/.gitignore/x': '' });
+    for (const name of ['.gitignore', '.svcignore', 'sub/.svcignore'])
+      execFileSync('mkfifo', [path.join(root, name)]);
+    expect(names()).to.deep.equal(['a.py', 'b.log', 'dir/.gitignore/x', 'sub/c.log']);
+    rmSync(path.join(root, '.gitignore'));
+    symlinkSync('/dev/zero', path.join(root, '.gitignore'));
+    expect(names()).to.include('b.log');
+    rmSync(path.join(root, '.gitignore'));
+    writeFileSync(path.join(root, '.gitignore'), `*.log\n${'#'.repeat(MIB)}`);
+    expect(names).to.throw(Failure, /\.gitignore takes 1 MiB.*make it shorter/);
+  });
+
+  describe('with a name that is not UTF-8', () => {
+    const inRoot = (name: string) => Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
+
+    it('is refused, unless a rule leaves the file out', () => {
+      write({ 'a.py': '', 'sub/b.py': '' });
+      writeFileSync(inRoot('sub/caf\xe9 [1].txt'), '');
+      const remedy = String.raw`put the line /sub/caf?\ \[1\].txt into ${root}/.svcignore`;
+      expect(names).to.throw(Failure, String.raw`sub/caf\xe9 [1].txt in ${root} is not valid UTF-8`);
+      expect(names).to.throw(Failure, remedy);
+      write({ '.svcignore': String.raw`/sub/caf?\ \[1\].txt` });
+      expect(names()).to.deep.equal(['.svcignore', 'a.py', 'sub/b.py']);
+      expect(readSourceTree(root).leftOut).to.deep.equal([String.raw`sub/caf\xe9 [1].txt`]);
+    });
+
+    it('in a link is refused too', () => {
+      symlinkSync(Buffer.from('caf\xe9', 'latin1'), path.join(root, 'link'));
+      expect(names).to.throw(Failure, /^link in .* is a link to caf\\xe9/);
+    });
+
+    it('is taken where it only looks so', () => {
+      write({ 'replaced \ufffd.py': '' });
+      expect(names()).to.deep.equal(['replaced \ufffd.py']);
+    });
+  });
+
   it('is refused when it holds data, with the remedy, unless its owner wants it', () => {
     write({ 'train.py': '', 'weights.pt': '' });
     writeFileSync(path.join(root, 'weights.pt'), Buffer.alloc(21 * MIB));
@@ -211,6 +265,83 @@ describe('a source tree', () => {
       expect(await pack()).to.not.equal(first);
     } finally {
       rmSync(target, { force: true });
+    }
+  });
+
+  describe('that cannot be read as it was', () => {
+    const LARGE_BYTES = 64 * MIB + 1;
+    let target: string;
+    beforeEach(() => {
+      target = `${root}.tar.gz`;
+      write({ 'a.py': '' });
+    });
+    afterEach(() => rmSync(target, { force: true }));
+
+    /** `change` comes when the file is half read. */
+    const failureAfter = async (change: (file: string) => void) => {
+      const file = path.join(root, 'run.txt');
+      writeFileSync(file, randomBytes(LARGE_BYTES));
+      rmSync(target, { force: true });
+      const packed = writeArchive(readSourceTree(root), target).then(
+        () => expect.fail('it was packed'),
+        (error: Error) => error,
+      );
+      await until(() => existsSync(target) && statSync(target).size > 0);
+      change(file);
+      return packed;
+    };
+
+    it('says which file grows or shrinks, and what to do', async () => {
+      const remedy = `run.txt changes while it is read: put a file that is being written to, such as a log, into ${root}/.svcignore`;
+      for (const change of [
+        (file: string) => appendFileSync(file, 'more'),
+        (file: string) => truncateSync(file),
+      ]) {
+        const { name, message } = await failureAfter(change);
+        expect({ name, message }).to.deep.include({ name: 'Failure' });
+        expect(message).to.contain(remedy);
+      }
+    });
+
+    it('says which file is gone', async () => {
+      const tree = readSourceTree(root);
+      rmSync(path.join(root, 'a.py'));
+      const error = await writeArchive(tree, target).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(Failure);
+      expect((error as Error).message).to.contain('a.py was removed while the files were read');
+    });
+
+    it('says what may not be read', () => {
+      chmodSync(root, 0o755);
+      write({ 'closed/b.py': '', 'secret.py': '' });
+      const secret = path.join(root, 'secret.py');
+      chmodSync(secret, 0);
+      chmodSync(path.join(root, 'closed'), 0);
+      const closed = failureOf(() => readSourceTree(root));
+      expect(closed).to.match(/^closed cannot be read .*chmod u\+rX closed.*\.svcignore$/);
+      chmodSync(path.join(root, 'closed'), 0o755);
+      expect(failureOf(() => readFileSync(secret))).to.match(
+        /^secret\.py cannot be read \(permission denied\)/,
+      );
+      write({ '.gitignore': '' });
+      chmodSync(path.join(root, '.gitignore'), 0);
+      expect(failureOf(names)).to.contain('.gitignore cannot be read, so what it leaves out is unknown');
+    });
+
+    /** As another user: root may read everything. */
+    function failureOf(read: () => void): string {
+      const isRoot = process.getuid?.() === 0;
+      if (isRoot) process.seteuid?.(65_534);
+      try {
+        read();
+      } catch (error) {
+        const failure = toReadFailure(error, root) as Error;
+        expect(failure).to.be.instanceOf(Failure);
+        return failure.message;
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+      }
+      return expect.fail('it was read');
     }
   });
 

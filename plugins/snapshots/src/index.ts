@@ -1,18 +1,20 @@
 import { MIB } from '@svc/contract';
-import { definePlugin } from '@svc/kernel';
-import { jobAdmit, jobsRef } from '@svc/plugin-jobs';
+import { definePlugin, failValidation } from '@svc/kernel';
+import { jobAdmit, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { removeOrphans } from '@svc/plugin-retention';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Inspections } from './inspections.js';
 import { snapshotsMigrations } from './migrations.js';
 import { snapshotsOptions } from './options.js';
 import { PARTIAL } from './receive.js';
-import { addRoutes } from './routes.js';
 import { removeUnused } from './remove-unused.js';
+import { addRoutes, toDamaged } from './routes.js';
 import { SnapshotStore } from './store.js';
+import { UploadLimits } from './upload-limits.js';
 
-/** Each holds a thread and the memory of what it inspects. */
-const UPLOADS = 4;
+const INSPECTIONS_AT_ONCE = 2;
+const MOST_UPLOADS = { perToken: 8, inAll: 32 };
 
 /** Source trees that are uploaded once, by their content, and brought to the hosts where their jobs run. */
 export const snapshots = definePlugin({
@@ -23,23 +25,33 @@ export const snapshots = definePlugin({
   setup(ctx, { max_mb, max_unpacked_mb, max_files: maxFiles }) {
     const jobs = ctx.use(jobsRef);
     const store = new SnapshotStore(join(ctx.config.dataDir, 'snapshots'));
-    const limits = {
+    const uploads = {
       bodyLimitBytes: max_mb * MIB,
-      maxBytes: max_unpacked_mb * MIB,
-      maxFiles,
-      uploads: UPLOADS,
+      limits: new UploadLimits(MOST_UPLOADS),
+      inspections: new Inspections({ maxBytes: max_unpacked_mb * MIB, maxFiles }, INSPECTIONS_AT_ONCE),
     };
     ctx.migrations(snapshotsMigrations);
     ctx.owns({ table: 'snapshots', key: ['sha256'] });
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, limits));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, store, uploads));
     ctx.tap(jobAdmit, async ({ snapshot }, _caller, issues) => {
-      if (snapshot !== null && (await store.find(ctx.db, snapshot)) === null)
-        issues.add('snapshot', `there is no snapshot ${snapshot}: upload it first (POST /api/v1/snapshots)`);
+      if (snapshot === null) return;
+      const found = await store.find(ctx.db, snapshot);
+      if (found === null) issues.add('snapshot', toMissing(snapshot));
+      else if (!(await store.isWhole(found))) issues.add('snapshot', toDamaged(snapshot));
     });
-    ctx.tap(removeOrphans, (order) => removeUnused(ctx.db, store, jobs, order));
+    ctx.tap(jobTransition, async ({ before, after: { snapshot }, tx }) => {
+      // It may have been removed since the job was admitted; from now on the job keeps it.
+      if (before === null && snapshot !== null && !(await store.hold(tx, snapshot)))
+        failValidation({ path: 'snapshot', message: toMissing(snapshot) });
+    });
+    ctx.tap(removeOrphans, (order) => removeUnused(ctx, store, jobs, order));
     ctx.ready(() => removePartials(store.directory));
   },
 });
+
+function toMissing(sha256: string): string {
+  return `there is no snapshot ${sha256}: upload it first (POST /api/v1/snapshots)`;
+}
 
 /** What a server that died left of uploads. */
 async function removePartials(directory: string): Promise<void> {

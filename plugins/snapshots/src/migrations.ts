@@ -12,4 +12,14 @@ export const snapshotsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0002-used-at',
+    async up(db) {
+      await db.schema.alterTable('snapshots', (table) => {
+        table.bigInteger('used_at').notNullable().defaultTo(0).index();
+        table.dropIndex(['created_at']);
+      });
+      await db('snapshots').update({ used_at: db.ref('created_at') });
+    },
+  },
 ];

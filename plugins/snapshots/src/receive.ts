@@ -1,46 +1,52 @@
-import { syncDirectory } from '@svc/kernel';
+import type { Clock } from '@svc/kernel';
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { inspectArchive, type ArchiveLimits } from './inspect-archive.js';
-import type { SnapshotStore } from './store.js';
+import type { Inspections } from './inspections.js';
+import { leastRate } from './least-rate.js';
 
 export interface Received {
+  /** Where it lies now. */
+  readonly file: string;
   readonly sha256: string;
   /** In bytes. */
   readonly size: number;
   readonly files: number;
 }
 
-/** Writes the archive to the disk as it comes; durable under its name when this resolves. Rejects with what is wrong with it. */
-export async function receiveArchive(
+/** What a server that died left of an upload. */
+export const PARTIAL = '.partial';
+
+export interface Receiver {
+  readonly directory: string;
+  readonly inspections: Inspections;
+  readonly clock: Clock;
+}
+
+/** Writes the archive to the disk as it comes, and gives it to `keep` once it was inspected. Rejects with what is wrong with it. */
+export async function receiveArchive<T>(
   body: Readable,
-  store: SnapshotStore,
-  limits: ArchiveLimits,
+  { directory, inspections, clock }: Receiver,
   signal: AbortSignal,
-): Promise<Received> {
-  await mkdir(store.directory, { recursive: true, mode: 0o700 });
-  const partial = join(store.directory, `${randomUUID()}${PARTIAL}`);
+  keep: (received: Received) => Promise<T>,
+): Promise<T> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, `${randomUUID()}${PARTIAL}`);
   try {
-    const sha256 = await writeHashed(body, partial, signal);
-    const files = await inspectArchive(partial, limits, signal);
-    const { size } = await stat(partial);
-    await rename(partial, store.fileOf(sha256));
-    await syncDirectory(dirname(partial));
-    return { sha256, size, files };
+    const sha256 = await writeHashed(body, file, clock, signal);
+    const files = await inspections.inspect(file, signal);
+    const { size } = await stat(file);
+    return await keep({ file, sha256, size, files });
   } catch (error) {
-    await rm(partial, { force: true });
+    await rm(file, { force: true });
     throw error;
   }
 }
 
-/** What a server that died left of an upload. */
-export const PARTIAL = '.partial';
-
-async function writeHashed(body: Readable, file: string, signal: AbortSignal): Promise<string> {
+async function writeHashed(body: Readable, file: string, clock: Clock, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   const hashing = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -48,8 +54,7 @@ async function writeHashed(body: Readable, file: string, signal: AbortSignal): P
       done(null, chunk);
     },
   });
-  await pipeline(body, hashing, createWriteStream(file, { mode: 0o600, flags: 'wx', flush: true }), {
-    signal,
-  });
+  const target = createWriteStream(file, { mode: 0o600, flags: 'wx', flush: true });
+  await pipeline(body, leastRate(clock), hashing, target, { signal });
   return hash.digest('hex');
 }

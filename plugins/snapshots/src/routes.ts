@@ -1,55 +1,64 @@
 import { routes as contract, type Snapshot } from '@svc/contract';
 import { created, download, fail, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import type { ArchiveLimits } from './inspect-archive.js';
+import type { Readable } from 'node:stream';
+import type { Inspections } from './inspections.js';
 import { receiveArchive } from './receive.js';
 import type { SnapshotStore } from './store.js';
+import { readStored } from './stored-file.js';
+import type { UploadLimits } from './upload-limits.js';
 
-export interface UploadLimits extends ArchiveLimits {
+export interface Uploads {
   /** Of the gzipped tar. */
   readonly bodyLimitBytes: number;
-  /** Further uploads are told to come again. */
-  readonly uploads: number;
+  readonly limits: UploadLimits;
+  readonly inspections: Inspections;
 }
 
 export function addRoutes(
   routes: RouteCollector,
   ctx: PluginContext,
   store: SnapshotStore,
-  limits: UploadLimits,
+  { bodyLimitBytes, limits, inspections }: Uploads,
 ): void {
-  let uploads = 0;
-  const { bodyLimitBytes } = limits;
+  const receiver = { directory: store.directory, inspections, clock: ctx.clock };
 
-  routes.add({ ...contract.uploadSnapshot, bodyLimitBytes }, async ({ body, signal }) => {
-    if (uploads >= limits.uploads)
-      fail('unavailable', `${uploads} snapshots are being uploaded now; send this one again in a moment`);
-    uploads += 1;
-    try {
-      const received = await receiveArchive(body, store, limits, AbortSignal.any([signal, ctx.signal]));
-      const { snapshot, isNew } = await store.add(ctx.db, { ...received, created_at: ctx.clock.now() });
-      return isNew ? created(snapshot) : ok(snapshot);
-    } finally {
-      uploads -= 1;
-    }
-  });
-
-  routes.add(contract.getSnapshot, async ({ params }) => {
-    const { sha256 } = await requireSnapshot(params.sha256);
-    const file = store.fileOf(sha256);
-    const { size } = await stat(file).catch(() =>
-      fail('not_found', `the file of snapshot ${sha256} is gone`),
+  routes.add({ ...contract.uploadSnapshot, bodyLimitBytes }, async ({ body, caller, signal }) => {
+    const ended = AbortSignal.any([signal, ctx.signal]);
+    const { snapshot, isNew } = await limits.count(caller.token_id, () =>
+      receiveArchive(body, receiver, ended, (received) => store.keep(ctx.db, received, ctx.clock.now())),
     );
-    return download({
-      filename: `${sha256}.tar.gz`,
-      contentType: 'application/gzip',
-      body: createReadStream(file),
-      sizeBytes: size,
-    });
+    return isNew ? created(snapshot) : ok(snapshot);
   });
 
-  async function requireSnapshot(sha256: string): Promise<Snapshot> {
-    return (await store.find(ctx.db, sha256)) ?? fail('not_found', `no snapshot "${sha256}"`);
+  routes.add(contract.getSnapshot, async ({ params, caller, koa }) => {
+    const snapshot =
+      (await store.find(ctx.db, params.sha256)) ?? fail('not_found', `no snapshot "${params.sha256}"`);
+    const { sha256, size: sizeBytes } = snapshot;
+    const body = koa.method === 'HEAD' ? await requireWhole(snapshot) : await requireContent(snapshot);
+    if (caller.scope === 'write') await store.renew(ctx.db, sha256, ctx.clock.now());
+    return download({ filename: `${sha256}.tar.gz`, contentType: 'application/gzip', body, sizeBytes });
+  });
+
+  async function requireWhole(snapshot: Snapshot): Promise<''> {
+    return (await store.isWhole(snapshot)) ? '' : failDamaged(snapshot);
   }
+
+  async function requireContent(snapshot: Snapshot): Promise<Readable> {
+    const { sha256 } = snapshot;
+    const body = await readStored(store.fileOf(sha256), snapshot, async (inode) => {
+      const file = await store.setAside(sha256, inode);
+      if (file !== null)
+        ctx.log.error({ sha256, file }, 'the file of a snapshot is damaged and was set aside');
+    });
+    return body ?? failDamaged(snapshot);
+  }
+}
+
+function failDamaged({ sha256 }: Snapshot): never {
+  return fail('not_found', toDamaged(sha256));
+}
+
+/** What it means that a snapshot has no whole file, and what to do. */
+export function toDamaged(sha256: string): string {
+  return `the file of snapshot ${sha256} is gone or damaged on the server: submit again with svc submit --upload, which uploads the files again`;
 }

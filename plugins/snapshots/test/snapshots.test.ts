@@ -128,7 +128,10 @@ eachDatabase((database) => {
       ],
       [
         'too many directories',
-        toArchive(Array.from({ length: 51 }, (_, at) => ({ path: `d${at}`, type: 'Directory' as const }))),
+        toArchive([
+          { path: 'f' },
+          ...Array.from({ length: 50 }, (_, at) => ({ path: `d${at}`, type: 'Directory' as const })),
+        ]),
         'more than 50 files and directories',
       ],
       [
