@@ -14,6 +14,7 @@ import { addLogsCommand } from './commands/logs.js';
 import { addMetricsCommands } from './commands/metrics.js';
 import { addNodesCommand } from './commands/nodes.js';
 import { addProjectsCommand } from './commands/projects.js';
+import { addResubmitCommand } from './commands/resubmit.js';
 import { addRunCommands } from './commands/runs.js';
 import { addServerCommand } from './commands/server.js';
 import { addStatusCommand } from './commands/status.js';
@@ -31,6 +32,7 @@ export function createProgram(): Command {
   addAgentCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
+  addResubmitCommand(program);
   addAttemptCommands(program);
   addCodeCommand(program);
   addLogsCommand(program);

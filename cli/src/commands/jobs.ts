@@ -51,7 +51,10 @@ export function addJobCommands(program: Command): void {
   withJson(program.command('retry'))
     .description('queue a job that has ended or is LOST again')
     .argument('<job>', NEEDED_JOB)
-    .addHelpText('after', '\nExample:\n  svc retry X8R2QF')
+    .addHelpText(
+      'after',
+      '\nThe same job gets a further attempt. `svc resubmit` submits a new job like it instead.\n\nExample:\n  svc retry X8R2QF',
+    )
     .action(retryJob);
 }
 

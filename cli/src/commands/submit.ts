@@ -108,7 +108,7 @@ async function submit(words: string[], given: SubmitOptions): Promise<void> {
 }
 
 /** An answer that was lost on its way is asked for again: the key keeps it one job. */
-async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
+export async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
   const input = { body, headers: { 'Idempotency-Key': randomUUID() } };
   return client.call(routes.submitJob, input).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'network') throw error;
