@@ -142,6 +142,13 @@ describe('svc submit --upload', function () {
     await until(() => readdirSync(folder).filter((name) => name.endsWith('.partial')).length === 8);
     const program = workplace.start(['submit', '--upload', source, 'true']);
     await untilPrinted(program, /(cannot take the snapshot now: this token sends 8 .* up to 2m)/, 'stderr');
+    const interrupted = workplace.start(['submit', '--upload', source, 'true']);
+    await untilPrinted(interrupted, /(cannot take the snapshot now)/, 'stderr');
+    const archives = () => readdirSync(workplace.dir).filter((name) => name.startsWith('svc-snapshot-'));
+    expect(archives()).to.have.length(2);
+    process.kill(interrupted.pid, 'SIGINT');
+    await interrupted.ended;
+    expect(archives()).to.have.length(1);
     for (const other of others) other.destroy();
     expect((await program.ended).status).to.equal(0);
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type Stats } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -14,6 +14,11 @@ const MEMBERS_AT_ONCE = 4;
 /** Files that are read at the same time. */
 const JOBS = 16;
 const compressMember = promisify(gzip);
+/** Each name of a file becomes a file: tar waits for ever when more names of files with several wait than it has jobs. */
+const withoutHardLinks = (_name: string, stats: unknown): boolean => {
+  (stats as Stats).nlink = 1;
+  return true;
+};
 
 /**
  * Writes the tree as a gzipped tar and returns its SHA-256. Times are left out: the same files make the same archive. Throws Failure for a
@@ -21,7 +26,10 @@ const compressMember = promisify(gzip);
  */
 export async function writeArchive({ root, files }: SourceTree, target: string): Promise<string> {
   const { create } = await import('tar');
-  const options = { cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS };
+  const options = {
+    ...{ cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS },
+    filter: withoutHardLinks,
+  };
   const archive = create(
     options,
     files.map(({ name }) => `./${name}`),

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Failure } from '../failure.js';
 import { readTarget, toEscaped, toNameFailure } from './file-names.js';
 import { IgnoreRules } from './ignore-rules.js';
+import { isOfService } from './service-directory.js';
 
 /** As many as a server takes. */
 const MAX_FILES = 100_000;
@@ -31,13 +32,11 @@ export interface SourceTree {
 }
 
 /**
- * Reads the tree without its contents. `dataDir` of the server is never part of it: it holds tokens. Throws Failure for what is
- * no directory of a project, and the error of the system for a directory that cannot be read.
+ * Reads the tree without its contents. Directories of svc are never part of it: they hold tokens. Throws Failure for what is no directory
+ * of a project, and the error of the system for a directory that cannot be read.
  */
-export function readSourceTree(root: string, dataDir: string): SourceTree {
-  const without = toRealPath(dataDir);
-  refuseNoProject(root, without);
-  const dataName = path.relative(realpathSync(root), without);
+export function readSourceTree(root: string): SourceTree {
+  refuseNoProject(root);
   const files: SourceFile[] = [];
   const leftOut: string[] = [];
   const visit = (directory: string, above: IgnoreRules | null): void => {
@@ -48,7 +47,8 @@ export function readSourceTree(root: string, dataDir: string): SourceTree {
       const name = within + ownName;
       const end = entry.isDirectory() ? '/' : '';
       const verdict = rules.judge(name + end);
-      if (name === dataName || verdict === 'ignored' || !isOfSource(entry))
+      const isLeftOut = verdict === 'ignored' || !isOfSource(entry);
+      if (isLeftOut || (entry.isDirectory() && isOfService(`${root}/${name}`)))
         leftOut.push(within + toEscaped(entry.name) + end);
       else if (!isUtf8(entry.name)) throw toNameFailure(root, within, entry.name);
       else if (entry.isDirectory()) visit(name, rules);
@@ -63,14 +63,20 @@ export function readSourceTree(root: string, dataDir: string): SourceTree {
   return { root, files, leftOut };
 }
 
-function refuseNoProject(root: string, dataDir: string): void {
+function refuseNoProject(root: string): void {
   const real = toRealPath(root);
   const what = isIn(real, toRealPath(os.homedir()))
     ? 'is or contains the home directory'
     : real === path.parse(real).root
       ? 'is the whole file system'
-      : real === dataDir && 'is the data directory of svc';
+      : isWithinService(real) && 'is or lies in a directory of svc';
   if (what) throw new Failure(`${root} ${what}, which holds more than source: name the project's directory`);
+}
+
+/** Such as the backups of a server. */
+function isWithinService(directory: string): boolean {
+  const parent = path.dirname(directory);
+  return isOfService(directory) || (parent !== directory && isWithinService(parent));
 }
 
 function isIn(directory: string, other: string): boolean {

@@ -1,5 +1,4 @@
 import type { Client } from '@svc/client';
-import { toDataDir } from '@svc/client/local-server';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,12 +13,11 @@ import { readSourceTree, type SourceTree } from './source-tree.js';
 
 const SHOWN = 6;
 const MIB = 1024 * 1024;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface UploadOrder {
   readonly directory: string;
   readonly maxMb: number;
-  /** Of the server; left out: where it is by default. */
-  readonly dataDir: string | undefined;
   /** Told what comes along and what does not. */
   tell(sentence: string): void;
 }
@@ -27,10 +25,10 @@ export interface UploadOrder {
 /** Uploads the source tree unless the server has it, and answers its SHA-256. Throws Failure when it is no source tree. */
 export async function uploadSnapshot(
   client: Client,
-  { directory, maxMb, dataDir, tell }: UploadOrder,
+  { directory, maxMb, tell }: UploadOrder,
 ): Promise<string> {
   const readAt = Date.now();
-  const tree = readTree(path.resolve(directory), toDataDir(dataDir));
+  const tree = readTree(path.resolve(directory));
   refuseData(tree, maxMb * MIB);
   if (tree.files.length === 0) throw new Failure(`${tree.root} has no files to upload`);
   tell(toSummary(tree));
@@ -44,9 +42,9 @@ export async function uploadSnapshot(
   });
 }
 
-function readTree(directory: string, dataDir: string): SourceTree {
+function readTree(directory: string): SourceTree {
   try {
-    return readSourceTree(directory, dataDir);
+    return readSourceTree(directory);
   } catch (error) {
     throw toReadFailure(error, directory);
   }
@@ -57,12 +55,19 @@ async function withArchive<T>(
   work: (file: string, sha256: string) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'svc-snapshot-'));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  const endBy = (signal: NodeJS.Signals): void => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, endBy);
   try {
     const file = path.join(directory, 'snapshot.tar.gz');
     const sha256 = await writeArchive(tree, file);
     return await work(file, sha256);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    for (const signal of SIGNALS) process.off(signal, endBy);
+    remove();
   }
 }
 

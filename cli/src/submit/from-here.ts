@@ -59,11 +59,11 @@ export async function completeFromHere(
 
 async function upload(
   client: Client,
-  { upload, maxUploadMb, dataDir }: FromHereOptions,
+  { upload, maxUploadMb }: FromHereOptions,
 ): Promise<Pick<JobSubmit, 'snapshot'>> {
   if (upload === undefined) return {};
   const directory = upload === true ? process.cwd() : upload;
-  return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, dataDir, tell: note }) };
+  return { snapshot: await uploadSnapshot(client, { directory, maxMb: maxUploadMb, tell: note }) };
 }
 
 function takeThisDirectory(

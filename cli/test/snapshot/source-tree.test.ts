@@ -6,6 +6,7 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -24,10 +25,9 @@ import { writeArchive } from '../../src/snapshot/archive.js';
 import { KnownTrees } from '../../src/snapshot/known-trees.js';
 import { toReadFailure } from '../../src/snapshot/read-failure.js';
 import { refuseData } from '../../src/snapshot/size-check.js';
-import { readSourceTree as readWithout } from '../../src/snapshot/source-tree.js';
+import { readSourceTree } from '../../src/snapshot/source-tree.js';
 
 const MIB = 1024 * 1024;
-const readSourceTree = (root: string, dataDir = path.join(root, 'no-data-dir')) => readWithout(root, dataDir);
 
 describe('a source tree', () => {
   let root: string;
@@ -112,13 +112,16 @@ describe('a source tree', () => {
     expect(names()).to.deep.equal(['.svcignore', 'a.pem', 'sub/a.pem', 'sub/m.py', 'train.py']);
   });
 
-  it('leaves out the data directory of svc, whatever its name', () => {
-    write({ 'data/token': 'x', 'train.py': '', 'other/data/table.csv': '' });
-    const { files, leftOut } = readSourceTree(root, path.join(root, 'data'));
-    expect(files.map(({ name }) => name)).to.deep.equal(['other/data/table.csv', 'train.py']);
-    expect(leftOut).to.deep.equal(['data/']);
-    write({ '.svcignore': '!data/\n' });
-    expect(readSourceTree(root, path.join(root, 'data')).leftOut).to.deep.equal(['data/']);
+  it('leaves out the directories of servers and agents, whatever their names', () => {
+    const secret = '{"node_secret":"x"}';
+    write({ 'data/server.lock': '', 'data/token': 'x', 'deep/state/own/agent.json': secret });
+    write({ 'train.py': '', 'other/data/table.csv': '', 'other/agent.json': '{"model":"m"}' });
+    const { files, leftOut } = readSourceTree(root);
+    const expected = ['other/agent.json', 'other/data/table.csv', 'train.py'];
+    expect(files.map(({ name }) => name)).to.deep.equal(expected);
+    expect(leftOut).to.deep.equal(['data/', 'deep/state/own/']);
+    write({ '.svcignore': '!data/\n!data/token\n!own/\n' });
+    expect(readSourceTree(root).leftOut).to.deep.equal(['data/', 'deep/state/own/']);
   });
 
   it('is no home directory, no file system and no data directory', () => {
@@ -126,7 +129,9 @@ describe('a source tree', () => {
     symlinkSync(homedir(), link);
     for (const directory of [homedir(), path.dirname(homedir()), link, '/'])
       expect(() => readSourceTree(directory), directory).to.throw(Failure, "name the project's directory");
-    expect(() => readSourceTree(root, root)).to.throw(Failure, 'is the data directory of svc');
+    write({ 'data/server.lock': '', 'data/backups/1/svc.db': '' });
+    for (const name of ['data', 'data/backups', 'data/backups/1'])
+      expect(() => readSourceTree(path.join(root, name))).to.throw(Failure, 'in a directory of svc');
   });
 
   describe('below the root of its repository', () => {
@@ -263,6 +268,25 @@ describe('a source tree', () => {
         .and.contain('./@strange name');
       write({ 'train.py': 'print(2)\n' });
       expect(await pack()).to.not.equal(first);
+    } finally {
+      rmSync(target, { force: true });
+    }
+  });
+
+  it('becomes an archive when many of its files have several names', async () => {
+    const target = `${root}.tar.gz`;
+    for (let index = 0; index < 40; index += 1) {
+      write({ [`a/${index}.py`]: `X = ${index}\n` });
+      mkdirSync(path.join(root, 'b'), { recursive: true });
+      linkSync(path.join(root, `a/${index}.py`), path.join(root, `b/${index}.py`));
+    }
+    try {
+      await writeArchive(readSourceTree(root), target);
+      const text = execFileSync('tar', ['-xzOf', target, './b/39.py'], { encoding: 'utf8' });
+      expect(text).to.equal('X = 39\n');
+      expect(execFileSync('tar', ['-tzf', target], { encoding: 'utf8' }).trim().split('\n')).to.have.length(
+        80,
+      );
     } finally {
       rmSync(target, { force: true });
     }
