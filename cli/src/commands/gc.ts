@@ -34,7 +34,7 @@ export function addGcCommand(program: Command): void {
     .option('--config <file>', 'configuration file to use while no server runs')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state failed cancelled --yes\n\nThe command never removes checkpoint files on the agents.',
+      '\nThe command never removes checkpoint files on the agents.\n\nExamples:\n  svc gc --dry-run\n  svc gc --older-than 90d --project vision --state failed cancelled --yes',
     )
     .action(collectGarbage);
 }

@@ -17,7 +17,7 @@ export function addRunDeleteCommand(run: Command): void {
     .option('-y, --yes', 'delete without asking for confirmation')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc run delete X8R2QF\n  svc run delete X8R2QF M4K7TD --yes\n\nThe job of a run stays, with its logs. The command never removes checkpoint files.',
+      '\nThe job of a run stays, with its logs. The command never removes checkpoint files.\n\nExamples:\n  svc run delete X8R2QF\n  svc run delete X8R2QF M4K7TD --yes',
     )
     .action(deleteRuns);
 }

@@ -130,10 +130,7 @@ class ServerSink:
 
     def _explain(self, kind: str, refusal: Refused, place: Path) -> None:
         key = f"{self._run_id} refused {kind} {refusal.status}"
-        if kind == "checkpoint" and refusal.status in (404, 405):
-            warn_once(key, "this server does not take checkpoints yet; they are kept in %s", place)
-        else:
-            warn_once(key, "the server refused %s (%s); kept in %s", kind, refusal, place)
+        warn_once(key, "the server refused %s (%s); kept in %s", kind, refusal, place)
 
 
 def raise_for_status(answer: Answer) -> None:
