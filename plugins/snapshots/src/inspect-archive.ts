@@ -4,6 +4,9 @@ import { Worker } from 'node:worker_threads';
 
 const WORKER = fileURLToPath(new URL('../worker/inspect-archive.mjs', import.meta.url));
 
+/** Nearly all that an inspection makes is short-lived: it is collected early, before it has taken much memory. */
+const SMALL_HEAP = { maxYoungGenerationSizeMb: 6 };
+
 export interface ArchiveLimits {
   readonly maxFiles: number;
   /** Of all files together, unpacked. */
@@ -19,7 +22,8 @@ export async function inspectArchive(
   signal: AbortSignal,
 ): Promise<number> {
   signal.throwIfAborted();
-  const worker = new Worker(WORKER, { workerData: { file, ...limits }, execArgv: [] });
+  const workerData = { file, ...limits };
+  const worker = new Worker(WORKER, { workerData, execArgv: [], resourceLimits: SMALL_HEAP });
   const stop = (): void => void worker.terminate();
   signal.addEventListener('abort', stop);
   try {

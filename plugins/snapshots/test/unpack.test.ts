@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -76,6 +77,24 @@ describe('unpacking a snapshot', () => {
     await unpack(toArchive([{ path: 'zeros', content: Buffer.alloc(300 * 1024 * 1024) }]));
     expect(statSync(path.join(work, 'zeros')).size).to.equal(300 * 1024 * 1024);
     expect(process.memoryUsage().rss - beforeBytes).to.be.below(1024 ** 3);
+  });
+
+  it('takes little memory for many directories, and lets others have their turn', async () => {
+    const entries = Array.from({ length: 400 }, (_, at) => ({ path: `r${at}/${'a/'.repeat(100)}f` }));
+    const beforeBytes = process.memoryUsage().rss;
+    let peakBytes = 0;
+    let longestMs = 0;
+    let lastMs = performance.now();
+    const timer = setInterval(() => {
+      peakBytes = Math.max(peakBytes, process.memoryUsage().rss);
+      longestMs = Math.max(longestMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    }, 5);
+    await unpack(toArchive(entries));
+    clearInterval(timer);
+    expect(existsSync(path.join(work, `r399/${'a/'.repeat(100)}f`))).to.equal(true);
+    expect(peakBytes - beforeBytes).to.be.below(100 * 1024 ** 2);
+    expect(longestMs).to.be.below(1000);
   });
 
   it('ends at once when it is stopped', async function () {

@@ -3,9 +3,14 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { win32 } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 
 const CHUNK_BYTES = 64 * 1024;
+/** A reader takes so much without a pause: it may make 4 files of it, each with all its directories. */
+const SLICE_BYTES = 2 * 1024;
+/** Others have their turn after so long. */
+const TURN_MS = 10;
 /** Packers fill the last record with zeros. */
 const MOST_PADDING_BYTES = 256 * 1024;
 /** Of gzip and zstd: the reader would unpack what begins so once more, and nothing bounds that. */
@@ -25,8 +30,18 @@ export async function feedArchive(file, reader, { mostBytes = Infinity, signal }
       throw new Error('it is packed twice');
     bytes += chunk.length;
     if (bytes > mostBytes) throw new Error(`unpacked it takes more than ${mostBytes} bytes`);
-    if (end.hasCome) checkPadding(chunk, end);
-    else if (!reader.write(chunk)) await Promise.race([once(reader, 'drain', { signal }), done]);
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      signal?.throwIfAborted();
+      await takeSlice(chunk.subarray(at, at + SLICE_BYTES));
+    }
+  };
+  let turnMs = performance.now();
+  const takeSlice = async (slice) => {
+    if (end.hasCome) checkPadding(slice, end);
+    else if (!reader.write(slice)) await Promise.race([once(reader, 'drain', { signal }), done]);
+    if (performance.now() - turnMs < TURN_MS) return;
+    await nextTurn();
+    turnMs = performance.now();
   };
   const takeAll = async (chunks) => {
     for await (const chunk of withWholeMagic(chunks)) {

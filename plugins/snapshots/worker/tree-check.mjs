@@ -9,11 +9,14 @@ const MOST_NAME_BYTES = 255;
 /** Of file systems, less what the directory of an attempt takes. */
 const MOST_PATH_BYTES = 3072;
 const MOST_LINK_BYTES = 4095;
+/** Of symbolic links together, with their paths: who unpacks makes them last, and keeps them in memory until then. */
+const MOST_BYTES_OF_LINKS = 32 * 1024 * 1024;
 
 export class TreeCheck {
   #root = { type: 'Directory', below: new Map() };
   #limits;
   #bytes = 0;
+  #linkBytes = 0;
   /** Entries and directories that only paths name. */
   #count = 0;
   files = 0;
@@ -27,11 +30,14 @@ export class TreeCheck {
     const { maxFiles, maxBytes } = this.#limits;
     if (type !== 'Directory') this.files += 1;
     this.#bytes += size;
+    if (type === 'SymbolicLink') this.#linkBytes += Buffer.byteLength(path) + Buffer.byteLength(linkpath);
     const flaw = findFlaw({ path, type, linkpath }) ?? this.#findMissing(path, type, linkpath);
     const clash = flaw ?? this.#place(path, type);
     if (clash !== null) return clash;
     if (this.#count > maxFiles) return `it has more than ${maxFiles} files and directories`;
     if (this.#bytes > maxBytes) return `its files take more than ${maxBytes} bytes`;
+    if (this.#linkBytes > MOST_BYTES_OF_LINKS)
+      return `its symbolic links take more than ${MOST_BYTES_OF_LINKS} bytes`;
     return null;
   }
 
@@ -53,7 +59,7 @@ export class TreeCheck {
       if (known === undefined || isLast) this.#count += 1;
       const next =
         known ?? (isLast && type !== 'Directory' ? { type } : { type: 'Directory', below: new Map() });
-      node.below.set(name, next);
+      if (known === undefined) node.below.set(toOwnString(name), next);
       const isRepeated =
         isLast &&
         known !== undefined &&
@@ -64,6 +70,11 @@ export class TreeCheck {
     });
     return node === null ? `"${path}" stands below or in place of something that is no directory` : null;
   }
+}
+
+/** A part of a path keeps the whole path in memory. */
+function toOwnString(name) {
+  return Buffer.from(name).toString();
 }
 
 function toNames(path) {

@@ -27,9 +27,10 @@ export async function unpackTree(
   { owner, signal }: UnpackOptions,
 ): Promise<void> {
   // A process without such work does without the memory of it.
-  const { Unpack } = await import('tar');
+  const { UnpackSync } = await import('tar');
   const links: Link[] = [];
-  const reader = new Unpack({
+  // The one that does not wait for the disk would begin all files at once, which takes gigabytes where they are many.
+  const reader = new UnpackSync({
     ...{ cwd: directory, strict: true, preserveOwner: false, ...owner },
     filter(name, read) {
       // Stats only where an archive is packed.
