@@ -20,7 +20,9 @@ describe('svc resubmit', () => {
   let env: NodeJS.ProcessEnv;
   beforeEach(async () => {
     home = mkdtempSync(path.join(os.tmpdir(), 'svc-resubmit-'));
-    rig = await Rig.start({ dataDir: home, plugins: [logs(), snapshots()] });
+    const dataDir = path.join(home, 'data');
+    mkdirSync(dataDir);
+    rig = await Rig.start({ dataDir, plugins: [logs(), snapshots()] });
     env = { HOME: home, SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.write };
   });
   afterEach(async () => {
