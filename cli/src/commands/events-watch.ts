@@ -1,3 +1,4 @@
+import { findCommandRemedy } from '@svc/agent/command-remedy';
 import { follow } from '@svc/client';
 import { routes, type EventRecord } from '@svc/contract';
 import type { Command } from 'commander';
@@ -9,6 +10,7 @@ import { createOutageReporter } from '../output/outage.js';
 import { note, printLines } from '../output/print.js';
 import { createPaint, styleOfSeverity } from '../output/style.js';
 import { toPlainText } from '../output/table.js';
+import { isStartable } from '../program-on-path.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
 
@@ -41,6 +43,7 @@ async function watchEvents(command: readonly string[], options: WatchOptions): P
     throw new UsageError('--exec needs the program to run, as its last option');
   if (!options.exec && command.length > 0)
     throw new UsageError(`to run ${command[0]} for each event, write --exec before it`);
+  if (options.exec) requireProgram(command[0] ?? '');
   const client = connect(options);
   const query = await toEventQuery(client, options);
   // What happens until the stream is open is replayed.
@@ -48,11 +51,21 @@ async function watchEvents(command: readonly string[], options: WatchOptions): P
   const lastEventId = items[0]?.id ?? null;
   const onState = createOutageReporter('event stream');
   const stream = follow(client, routes.streamEvents, { query }, { lastEventId, onState });
+  if (process.stderr.isTTY) note('watching for events; Ctrl-C ends it');
   for await (const news of stream)
     for (const { data } of news) {
       if (options.exec) await runFor(data, command);
       else printLines([options.json ? data : toLine(JSON.parse(data) as EventRecord)]);
     }
+}
+
+/** Throws Failure for one that could not be started at the first event. */
+function requireProgram(program: string): void {
+  const directory = process.cwd();
+  if (isStartable(program, directory)) return;
+  const remedy = findCommandRemedy(program, directory);
+  const what = program.includes('/') ? 'is no file that can be executed' : 'is no program on the PATH';
+  throw new Failure(`--exec: ${program} ${what}${remedy === null ? '' : `: ${remedy}`}`);
 }
 
 function toLine({ created_at, severity, type, title, id }: EventRecord): string {

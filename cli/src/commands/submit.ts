@@ -88,7 +88,7 @@ interface SubmitOptions
 
 async function submit(words: string[], given: SubmitOptions): Promise<void> {
   const { command, upload } = splitCommand(words, given);
-  const options = { ...given, upload };
+  const options = { ...given, command, upload };
   if (options.follow && options.json)
     throw new UsageError('--follow cannot be used with --json: it prints the log');
   if (options.upload !== undefined && options.workingDir)

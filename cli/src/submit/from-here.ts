@@ -4,11 +4,13 @@ import { routes, type JobSubmit, type NodeRecord } from '@svc/contract';
 import path from 'node:path';
 import { note } from '../output/print.js';
 import { uploadSnapshot } from '../snapshot/upload.js';
+import { findDoubt } from './doubtful-command.js';
 import { bindToThisHost } from './on-this-host.js';
 import { findPythonEnvironment } from './python-environment.js';
 import { isOnThisHost } from './this-host.js';
 
 export interface FromHereOptions {
+  readonly command?: readonly string[];
   /** true: this directory. */
   readonly upload?: string | true | undefined;
   readonly maxUploadMb: number;
@@ -29,6 +31,7 @@ export async function completeFromHere(
   options: FromHereOptions,
 ): Promise<Partial<JobSubmit>> {
   const isHere = await isOnThisHost(client.connection.url, toDataDir(options.dataDir));
+  if (isHere) noteDoubt(options);
   const isOpen = options.upload === undefined && options.workingDir === undefined;
   // In a container this directory is not there.
   const isTaken = isOpen && isHere && (options.runner ?? 'process') === 'process';
@@ -52,9 +55,18 @@ export async function completeFromHere(
     ...snapshot,
     ...(options.workingDir && { working_dir: path.resolve(options.workingDir) }),
     ...(isTaken && takeThisDirectory(nodes, gpu, options)),
-    ...(isHere && takeEnvironment(options)),
+    ...takeEnvironment(options, isHere),
     ...(isCpuOnly && { resources: { cpu_only: true } }),
   };
+}
+
+/** In an empty directory, and in a container, it is unknown what is there. */
+function noteDoubt({ command, upload, workingDir, runner = 'process', env }: FromHereOptions): void {
+  const program = command?.[0];
+  if (program === undefined || runner !== 'process' || workingDir === false) return;
+  const directory = workingDir ?? (typeof upload === 'string' ? upload : process.cwd());
+  const doubt = findDoubt(program, path.resolve(directory), env?.['PATH']);
+  if (doubt !== null) note(doubt);
 }
 
 async function upload(
@@ -77,9 +89,14 @@ function takeThisDirectory(
 }
 
 /** Not with uploaded files: these may run on another host, where the paths of this shell lead nowhere. */
-function takeEnvironment({ venv, upload, env }: FromHereOptions): Pick<JobSubmit, 'env'> {
-  const python = venv && upload === undefined ? findPythonEnvironment() : null;
+function takeEnvironment({ venv, upload, env }: FromHereOptions, isHere: boolean): Pick<JobSubmit, 'env'> {
+  const python = venv ? findPythonEnvironment() : null;
   if (python === null) return {};
+  if (upload !== undefined) {
+    note(`without the Python environment ${python.directory}: with --upload, python3 is that of the node`);
+    return {};
+  }
+  if (!isHere) return {};
   note(`with the Python environment ${python.directory} (--no-venv leaves it out)`);
   return { env: { ...python.env, ...env } };
 }

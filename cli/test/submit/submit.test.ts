@@ -5,7 +5,7 @@ import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import { snapshots } from '@svc/plugin-snapshots';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Rig } from '../../../plugins/runs/test/support/rig.js';
@@ -73,7 +73,9 @@ describe('svc submit', () => {
     it('leaves it out with --upload, because the job may run on another host', async () => {
       const { job, stderr } = await submit(['--upload', '--cpu-only', 'sh', 'train.sh'], shell());
       expect((await read(job.id)).env).to.deep.equal({});
-      expect(stderr).not.to.contain('environment');
+      expect(stderr).to.contain(
+        'without the Python environment /p/.venv: with --upload, python3 is that of the node\n',
+      );
     });
   });
 
@@ -106,6 +108,29 @@ describe('svc submit', () => {
       expect((await submit(['--gpu', '2', 'sh', 'train.sh'])).stderr).to.contain('no node has 2 GPUs: ');
       expect((await submit(['--gpu', '0', 'sh', 'train.sh'])).stderr).not.to.contain('no node');
       await Promise.all(agents.map((agent) => agent.close()));
+    });
+  });
+
+  describe('a command that will hardly start', () => {
+    const warned = async (...words: string[]) => (await submit(['--cpu-only', ...words])).stderr;
+
+    it('is submitted with a word about what to write instead', async () => {
+      expect(await warned('train.sh')).to.contain(
+        'train.sh is no program on the PATH here, so the job may fail: write sh train.sh, or ./train.sh after chmod +x train.sh\n',
+      );
+      expect(await warned('./train.sh'))
+        .to.contain('./train.sh cannot be executed here')
+        .and.contain('chmod');
+      expect(await warned('sh train.sh')).to.contain('leave out the quotes around the command');
+      expect(await warned('--upload', '.', 'train.sh')).to.contain('write sh train.sh');
+    });
+
+    it('is not seen in one that starts, or that starts where nobody knows what is there', async () => {
+      chmodSync('train.sh', 0o700);
+      for (const words of [['sh', 'train.sh'], ['./train.sh']])
+        expect(await warned(...words)).not.to.contain('may fail');
+      expect(await warned('--no-working-dir', 'train.sh')).not.to.contain('may fail');
+      expect(await warned('--env', `PATH=${process.cwd()}`, 'train.sh')).not.to.contain('may fail');
     });
   });
 

@@ -57,6 +57,23 @@ describe('process runner: how a process ends', () => {
     expect(ended.exit).to.deep.equal({ kind: 'dispatch_failed', message });
   });
 
+  it('says what was meant by a program that is not on the PATH', async () => {
+    const directory = { working_dir: host.stateDir };
+    const messageOf = async (program: string) => {
+      const { exit } = await host.server.ended(host.run([program], directory));
+      return exit?.kind === 'dispatch_failed' ? exit.message : exit;
+    };
+    await writeFile(path.join(host.stateDir, 'train.py'), 'print(1)\n', { mode: 0o600 });
+    expect(await messageOf('train.py')).to.equal(
+      'program train.py was not found in PATH on node-1: write python3 train.py, or ./train.py after chmod +x train.py',
+    );
+    await writeFile(path.join(host.stateDir, 'train'), '#!/bin/sh\n', { mode: 0o700 });
+    expect(await messageOf('train')).to.equal('program train was not found in PATH on node-1: write ./train');
+    expect(await messageOf('python3 train.py --x 1')).to.match(
+      /^program python3 train\.py --x 1 was not found in PATH on node-1: leave out the quotes/,
+    );
+  });
+
   it('says that working_dir does not exist', async () => {
     const ended = await host.server.ended(host.run(['true'], { working_dir: '/no/such/place' }));
     expect(ended.exit).to.deep.equal({
@@ -79,7 +96,7 @@ describe('process runner: how a process ends', () => {
     const ended = await host.server.ended(host.run([file]));
     expect(ended.exit).to.deep.equal({
       kind: 'dispatch_failed',
-      message: `permission denied: ${file} cannot be executed on node-1`,
+      message: `permission denied: ${file} cannot be executed on node-1: write sh ${file}, or ${file} after chmod +x ${file}`,
     });
   });
 

@@ -58,8 +58,8 @@ describe('agent: what a shim says that cannot start a program', () => {
   it('names a program that it may not execute', async () => {
     const program = path.join(root, 'train.sh');
     await writeFile(program, '#!/bin/sh\n', { mode: 0o644 });
-    expect(await order([program], '/')).to.include(
-      failed(`permission denied: ${program} cannot be executed`),
+    expect((await order([program], '/')).message).to.equal(
+      `permission denied: ${program} cannot be executed on node-1: write sh ${program}, or ${program} after chmod +x ${program}`,
     );
   });
 

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isRunning, isStopped, type ProcessIdentity } from './process-table.js';
-import type { StartOrder } from './start-failure.js';
+import type { StartFailure, StartOrder } from './start-failure.js';
 
 const LOOK_MS = 200;
 const STOPPED_LOOK_MS = 1000;
@@ -32,12 +32,18 @@ export type LaunchReport =
   /** From now on there may be a process. */
   | { readonly starting: true }
   | { readonly started: ProcessIdentity }
-  | { readonly failed: string }
+  | { readonly failed: StartFailure }
   | { readonly exit: NonNullable<ProcessEnd> };
 
 /** The process could not be started; the message says why. */
 export class LaunchFailed extends Error {
   override readonly name = 'LaunchFailed';
+  readonly failure: StartFailure;
+
+  constructor(failure: StartFailure) {
+    super(failure.reason);
+    this.failure = failure;
+  }
 }
 
 /** The launcher was killed while it started the process, so it is unknown whether there is one. */
@@ -89,7 +95,9 @@ async function untilStarted(next: () => Promise<LaunchReport | null>): Promise<P
   const report = isStarting ? await next() : first;
   if (report !== null && 'started' in report) return report.started;
   if (report !== null && 'failed' in report) throw new LaunchFailed(report.failed);
-  throw isStarting ? new LauncherKilled() : new LaunchFailed('no process could be started');
+  throw isStarting
+    ? new LauncherKilled()
+    : new LaunchFailed({ reason: 'no process could be started', remedy: null });
 }
 
 /** The job may kill its launcher, as both have the same user: then this waits for the job's process, and its exit is unknown. */

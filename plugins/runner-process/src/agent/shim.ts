@@ -135,8 +135,10 @@ function toExit(end: ProcessEnd, isOom: boolean): Exit {
 
 function toFailure(error: unknown, order: ShimOrder): Ended {
   if (error instanceof LauncherKilled) return { ...LAUNCHER_KILLED, finished_at: Date.now() };
-  const reason = error instanceof LaunchFailed ? error.message : explainStartFailure(error as Error, order);
-  const message = `${reason}${order.user ? ` as ${order.user.name}` : ''} on ${order.host}`;
+  const { reason, remedy } =
+    error instanceof LaunchFailed ? error.failure : explainStartFailure(error as Error, order);
+  const where = `${order.user ? ` as ${order.user.name}` : ''} on ${order.host}`;
+  const message = `${reason}${where}${remedy === null ? '' : `: ${remedy}`}`;
   return { kind: 'dispatch_failed', message, finished_at: Date.now() };
 }
 

@@ -1,3 +1,4 @@
+import { findCommandRemedy } from '@svc/agent/command-remedy';
 import { isMissing } from '@svc/agent/durable-file';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,17 +9,29 @@ export interface StartOrder {
   readonly cwd: string;
 }
 
-/** Why it could not be started, in words. A program fails to start with one code for several causes: looks which it was, as who we are now. */
-export function explainStartFailure(error: NodeJS.ErrnoException, order: StartOrder): string {
+/** Why a process could not be started, in words. */
+export interface StartFailure {
+  readonly reason: string;
+  /** What to do about it; null: the reason says it. */
+  readonly remedy: string | null;
+}
+
+/** A program fails to start with one code for several causes: looks which it was, as who we are now. */
+export function explainStartFailure(error: NodeJS.ErrnoException, order: StartOrder): StartFailure {
   const program = order.command[0] ?? '';
-  if (error.syscall === 'open')
-    return `${error.path ?? 'a file'} cannot be written (${error.code ?? error.message})`;
+  const cause = error.code ?? error.message;
+  if (error.syscall === 'open') return because(`${error.path ?? 'a file'} cannot be written (${cause})`);
   const trouble = findWorkingDirTrouble(order.cwd);
-  if (trouble !== null) return trouble;
+  if (trouble !== null) return because(trouble);
   if (error.code === 'ENOENT') return explainMissing(program, order);
-  if (error.code === 'EACCES') return `permission denied: ${program} cannot be executed`;
-  if (error.code === 'E2BIG') return 'the command and its environment are too long for the system';
-  return `${program} could not be started (${error.code ?? error.message})`;
+  if (error.code === 'EACCES')
+    return because(`permission denied: ${program} cannot be executed`, findCommandRemedy(program, order.cwd));
+  if (error.code === 'E2BIG') return because('the command and its environment are too long for the system');
+  return because(`${program} could not be started (${cause})`);
+}
+
+function because(reason: string, remedy: string | null = null): StartFailure {
+  return { reason, remedy };
 }
 
 function findWorkingDirTrouble(cwd: string): string | null {
@@ -33,13 +46,14 @@ function findWorkingDirTrouble(cwd: string): string | null {
   }
 }
 
-function explainMissing(program: string, order: StartOrder): string {
-  if (!program.includes('/')) return `program ${program} was not found in PATH`;
-  const file = path.resolve(order.cwd, program);
+function explainMissing(program: string, { cwd }: StartOrder): StartFailure {
+  if (!program.includes('/'))
+    return because(`program ${program} was not found in PATH`, findCommandRemedy(program, cwd));
+  const file = path.resolve(cwd, program);
   try {
     statSync(file);
   } catch {
-    return `program ${file} does not exist`;
+    return because(`program ${file} does not exist`, findCommandRemedy(program, cwd));
   }
-  return `program ${file} names an interpreter that does not exist`;
+  return because(`program ${file} names an interpreter that does not exist`);
 }
