@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { createKernel, loadConfig, type Kernel, type ResolvedConfig, type ResolveOptions } from '@svc/kernel';
-import { serverFile, toLocalServer } from '@svc/client/local-server';
+import { loadLocalServer, serverFile, toLocalServer } from '@svc/client/local-server';
 import { authRef } from '@svc/plugin-auth';
+import { Failure } from './failure.js';
 import { stopSignal, notifyReady, untilAborted } from './lifetime.js';
 import { printLines } from './output/print.js';
 
@@ -10,6 +11,7 @@ import { printLines } from './output/print.js';
 export async function serve(configFile: string, flags: NonNullable<ResolveOptions['flags']>): Promise<void> {
   const stop = stopSignal();
   const config = await loadConfig(configFile, { flags });
+  refuseSecondServer(config);
   const kernel = createKernel(config);
   const stopped = untilAborted(stop).then(() => end(kernel, config));
   const address = await kernel.start().catch(async (error: unknown) => {
@@ -20,6 +22,15 @@ export async function serve(configFile: string, flags: NonNullable<ResolveOption
   showFirstToken(kernel, config);
   printLines([toListening(address)]);
   notifyReady({ url: address.url, dataDir: config.dataDir });
+}
+
+/** The lock of the kernel refuses it, too, but does not know where the first one is. */
+function refuseSecondServer({ dataDir }: ResolvedConfig): void {
+  const first = loadLocalServer(dataDir);
+  if (first === null) return;
+  throw new Failure(
+    `a server is running on the data directory ${dataDir}: it is at ${first.url} (process ${first.pid}); stop it first`,
+  );
 }
 
 /** On all addresses, the one for other hosts is as far as this host knows it: its name. */

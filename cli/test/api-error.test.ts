@@ -27,6 +27,10 @@ describe('what a request has failed of, in a line', () => {
     expect(sentenceOf({ code: 'unauthorized', message: 'no token', status: 401 })).to.equal(
       `no token (svc login ${url} saves a valid one; or set SVC_TOKEN)`,
     );
+    const none = { code: 'unauthorized', message: 'send the header', status: 401, hadToken: false } as const;
+    expect(sentenceOf(none)).to.equal(
+      `no token is saved for ${url}: svc login ${url} saves one; or set SVC_TOKEN`,
+    );
     expect(sentenceOf({ code: 'forbidden', message: 'needs write', status: 403 })).to.equal(
       'not allowed: needs write',
     );

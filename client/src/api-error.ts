@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorEnvelope, Issue } from '@svc/contract';
+import type { Connection } from './client.js';
 
 /**
  * A code of the contract, or one of the client. `network`: there was no answer. `unreadable`: the answer was incomplete, or not one of an
@@ -20,6 +21,8 @@ interface ErrorFacts {
   readonly details?: Readonly<Record<string, unknown>>;
   /** The address of the server. */
   readonly url?: string;
+  /** false: the request named no token. */
+  readonly hadToken?: boolean;
   /** How long the server asks to wait, in its header Retry-After. */
   readonly retryAfterMs?: number | null;
   readonly cause?: unknown;
@@ -32,14 +35,17 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly url: string;
+  readonly hadToken: boolean;
   readonly retryAfterMs: number | null;
 
-  constructor({ code, message, status = 0, details = {}, url = '', retryAfterMs = null, cause }: ErrorFacts) {
-    super(message, { cause });
+  constructor(facts: ErrorFacts) {
+    const { code, message, status = 0, details = {}, url = '', hadToken = true, retryAfterMs = null } = facts;
+    super(message, { cause: facts.cause });
     this.code = code;
     this.status = status;
     this.details = details;
     this.url = url;
+    this.hadToken = hadToken;
     this.retryAfterMs = retryAfterMs;
   }
 
@@ -60,10 +66,10 @@ export class ApiError extends Error {
 }
 
 /** The error of an answer that is not 2xx. */
-export async function readError(response: Response, url: string): Promise<ApiError> {
+export async function readError(response: Response, { url, token }: Connection): Promise<ApiError> {
   const { status } = response;
   const retryAfterMs = toRetryAfterMs(response.headers.get('retry-after'));
-  const facts = { status, url, retryAfterMs };
+  const facts = { status, url, hadToken: token !== null, retryAfterMs };
   const envelope = parseEnvelope(await response.text().catch(() => ''));
   return envelope === null
     ? new ApiError({ code: 'unreadable', message: `The server answered ${status}.`, ...facts })

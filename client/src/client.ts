@@ -53,7 +53,7 @@ export interface Client {
 
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   const refuse = async (response: Response): Promise<never> => {
-    const error = await readError(response, connection.url);
+    const error = await readError(response, connection);
     options.onRefused?.(error);
     throw error;
   };

@@ -114,7 +114,9 @@ describe('a broken svc.config.ts stops the boot and says the line to change', fu
     const { client } = await workplace.startServer({ args: ['--config', file] });
     const { status, stderr } = await workplace.svc(['server', '--config', file, '--port', '0']);
     expect(status).to.equal(1);
-    expect(stderr).to.contain('a server is running on the data directory');
+    expect(stderr)
+      .to.match(/^svc: a server is running on the data directory/)
+      .and.contain(`it is at ${client.connection.url} (process `);
     expect((await fetch(`${client.connection.url}/api/v1/health`)).status).to.equal(200);
   });
 });

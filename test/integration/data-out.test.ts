@@ -86,11 +86,18 @@ describe('data out of the server and back, with the real programs', function () 
       'export',
       'run_01HZZZZZZZZZZZZZZZZZZZZZZZ',
       '-o',
-      `${file}.none`,
+      `${file}.none.csv`,
     ]);
     expect(status).to.equal(1);
     expect(stderr).to.contain('no run');
-    expect(existsSync(`${file}.none`)).to.equal(false);
+    expect(existsSync(`${file}.none.csv`)).to.equal(false);
+    const sheet = await workplace.svc(['export', run.id, '-o', `${file}.xlsx`]);
+    expect(sheet.status).to.equal(2);
+    expect(sheet.stderr).to.contain('.xlsx is no format of an export').and.contain('.parquet');
+    const misspelt = await workplace.svc(['export', run.id, '--names', 'los']);
+    expect(misspelt.stderr).to.contain('the run has no metric los; it has loss');
+    const nowhere = await workplace.svc(['export', run.id, '-o', `${file}/x.csv`]);
+    expect(nowhere.stderr).to.equal(`svc: cannot write ${file}/x.csv: ENOTDIR: not a directory\n`);
   });
 
   it('everything of a backup is there after its restore, and what runs is taken up again', async () => {

@@ -1,3 +1,4 @@
+import type { Client } from '@svc/client';
 import { EXPORT_FORMATS, routes, type ExportFormat } from '@svc/contract';
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
@@ -9,10 +10,13 @@ import type { ReadableStream } from 'node:stream/web';
 import { Failure, UsageError } from '../failure.js';
 import { note, writeOut } from '../output/print.js';
 import { toSize } from '../output/format.js';
+import { toPlainText } from '../output/table.js';
 import { connect, withServer } from './connected.js';
 import { findRun, NEEDED_RUN } from './find-record.js';
 import { parseOneOf } from './parse.js';
 import type { ConnectionOptions } from '../settings.js';
+
+const SHOWN_NAMES = 20;
 
 export function addExportCommand(program: Command): void {
   withServer(program.command('export'))
@@ -47,6 +51,7 @@ async function exportRun(
     throw new UsageError('Parquet is a binary format: name a file with -o, or redirect standard output');
   const client = connect(options);
   const params = { run_id: await findRun(client, reference) };
+  if (names !== undefined) await noteUnknownNames(client, params.run_id, names.split(','));
   const answer = await client.open(routes.exportMetrics, { params, query });
   const body = Readable.fromWeb(answer.body as ReadableStream);
   if (output === undefined) return void (await writeOut(body));
@@ -54,9 +59,25 @@ async function exportRun(
   note(`${output}: ${toSize(sizeBytes)}`);
 }
 
+/** The export has no points of them. */
+async function noteUnknownNames(client: Client, run_id: string, names: readonly string[]): Promise<void> {
+  const { metrics } = await client.call(routes.getRunSummary, { params: { run_id } });
+  const unknown = names.filter((name) => name !== '' && !Object.hasOwn(metrics, name));
+  if (unknown.length === 0) return;
+  const known = Object.keys(metrics);
+  const shown = known.slice(0, SHOWN_NAMES).join(', ') + (known.length > SHOWN_NAMES ? ', ...' : '');
+  note(toPlainText(`the run has no metric ${unknown.join(', ')}; it has ${shown || 'none yet'}`));
+}
+
+/** By the extension of the file. Throws UsageError for one that is of no format. */
 function toFormat(output: string | undefined): ExportFormat {
   const ending = path.extname(output ?? '').slice(1);
-  return EXPORT_FORMATS.find((format) => format === ending) ?? 'csv';
+  const known = EXPORT_FORMATS.find((format) => format === ending.toLowerCase());
+  if (known === undefined && ending !== '')
+    throw new UsageError(
+      `-o ${output}: .${ending} is no format of an export; name a file that ends in ${EXPORT_FORMATS.map((format) => `.${format}`).join(', ')}, or say --format`,
+    );
+  return known ?? 'csv';
 }
 
 /** Writes to a temporary file and renames it, so that a file with that name is never incomplete. */
@@ -68,7 +89,12 @@ async function writeFile(body: Readable, output: string): Promise<number> {
     await rename(draft, output);
     return file.bytesWritten;
   } catch (error) {
-    await rm(draft, { force: true });
-    throw new Failure(`cannot write ${output}: ${(error as Error).message}`, { cause: error });
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw new Failure(`cannot write ${output}: ${withoutFile(error as Error)}`, { cause: error });
   }
+}
+
+/** An error of the system names the temporary file. */
+function withoutFile({ message }: Error): string {
+  return message.replace(/, [a-z]+ '.*$/, '');
 }

@@ -19,6 +19,8 @@ interface Finder {
   newest(client: Client, name?: string): Promise<Named | undefined>;
   /** Newest first, one list after another. */
   lists(client: Client): AsyncIterable<readonly Named[]>;
+  /** What else has a name that none of this kind has, as the end of a sentence. */
+  elsewhere?(client: Client, name: string): Promise<string>;
 }
 
 const PAGE = 1000;
@@ -42,6 +44,11 @@ const JOBS: Finder = {
       before = list.next_before;
       if (before === null) return;
     }
+  },
+  async elsewhere(client, name) {
+    const { items } = await client.call(routes.listRuns, { query: { name, limit: 1 } });
+    const job = items[0]?.job_id ?? null;
+    return job === null ? '' : `; a run has this name, and its job is ${job}`;
   },
 };
 
@@ -96,12 +103,14 @@ async function find(finder: Finder, client: Client, reference: string | undefine
   return findByPart(finder, client, reference);
 }
 
-async function findByPart({ noun, lists }: Finder, client: Client, reference: string): Promise<string> {
+async function findByPart(finder: Finder, client: Client, reference: string): Promise<string> {
+  const { noun, lists } = finder;
   const part = toPart(reference);
+  const elsewhere = async () => (await finder.elsewhere?.(client, reference)) ?? '';
   if (part === null) {
     const tooShort = TOO_SHORT.test(reference.slice(reference.indexOf('_') + 1).toUpperCase());
     const needed = tooShort ? '; of an id, at least 4 characters of its beginning or end are needed' : '';
-    throw new Failure(`no ${noun} has the name "${reference}"${needed}`);
+    throw new Failure(`no ${noun} has the name "${reference}"${needed}${await elsewhere()}`);
   }
   const found: Named[] = [];
   let count = 0;
@@ -112,7 +121,7 @@ async function findByPart({ noun, lists }: Finder, client: Client, reference: st
   const searched = count >= MOST_PAGES * PAGE ? ` of the newest ${count}` : '';
   if (found.length === 0)
     throw new Failure(
-      `no ${noun} has the name "${reference}", and none${searched} has an id that begins or ends so`,
+      `no ${noun} has the name "${reference}", and none${searched} has an id that begins or ends so${await elsewhere()}`,
     );
   return requireOne(reference, found);
 }

@@ -1,11 +1,13 @@
 import { DIRECTIONS, isDirectionKnown, routes, type BodyOf, type MetricDefinition } from '@svc/contract';
 import type { Command } from 'commander';
 import { UsageError } from '../failure.js';
-import { print } from '../output/print.js';
+import { note, print } from '../output/print.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { parseInteger, parseOneOf } from './parse.js';
+
+const MOST = 1000;
 
 export function addMetricsCommands(program: Command): void {
   const metrics = program
@@ -69,8 +71,11 @@ async function setMetric(name: string, options: SetOptions): Promise<void> {
   const { project_id, experiment_id } = await findPlacement(client, options);
   const level = { ...(project_id && { project_id }), ...(experiment_id && { experiment_id }) };
   const body = { ...meaning, ...level };
+  const before = await client.call(routes.listMetricDefinitions, { query: { ...level, limit: MOST } });
   const definition = await client.call(routes.putMetricDefinition, { params: { name }, body });
   print(definition, options.json, (_definition, paint) => toTable(COLUMNS, [definition], paint));
+  if (!before.truncated && before.items.every((known) => known.name !== name))
+    note(`no run reports ${name} yet; svc metrics list shows the names that are known`);
 }
 
 function toMeaning({
