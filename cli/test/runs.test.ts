@@ -1,5 +1,6 @@
-import type { MetricSummary, Run, RunSummary } from '@svc/contract';
+import type { Checkpoint, MetricSummary, Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
+import { toCheckpointLines } from '../src/commands/checkpoint-lines.js';
 import { toRunLines, toRunTable } from '../src/commands/runs.js';
 
 const RUN = {
@@ -42,6 +43,14 @@ describe('svc runs on a terminal', () => {
 });
 
 describe('svc run', () => {
+  it('names the node of a checkpoint and its whole path, however narrow the terminal', () => {
+    const path = `/home/ada/.svc/jobs/job_1/attempt-1/work/${'a'.repeat(80)}/model.pt`;
+    const checkpoint = { id: 'ckpt_1', step: 3, size: 5, created_at: Date.now(), path } as Checkpoint;
+    const shown = toCheckpointLines([checkpoint], 'gpu-7', (_style, text) => text, 60);
+    expect(shown[1]).to.match(/^CHECKPOINT +STEP +SIZE +CREATED +NODE +PATH$/);
+    expect(shown[2]).to.contain(`  gpu-7  ${path}`);
+  });
+
   const metric = (changes: Partial<MetricSummary>): MetricSummary => ({
     latest: { value: 0.25, step: 9, ts: 0 },
     best: { value: 0.125, step: 4 },

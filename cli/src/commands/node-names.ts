@@ -32,6 +32,18 @@ export async function readNodesOfRuns(
   );
 }
 
+/** The name of the node on which the run is or was; where that is unknown, the name that its host gave, else "-". */
+export async function readNodeOfRun(client: Client, { job_id, attempt, environment }: Run): Promise<string> {
+  const { hostname } = environment as { hostname?: unknown };
+  const host = typeof hostname === 'string' ? hostname : '-';
+  if (job_id === null) return host;
+  const query = { limit: 1000 };
+  const { items } = await client.call(routes.listJobAttempts, { params: { job_id }, query });
+  const names = await readNodeNames(client, items);
+  const own = items.find((each) => each.attempt === attempt);
+  return names.get(own?.node_id ?? '') ?? host;
+}
+
 /** The names of the projects of these runs, by id. */
 export async function readProjectNames(
   client: Client,

@@ -2,24 +2,24 @@ import {
   RUN_STATUSES,
   isDirectionKnown,
   routes,
-  type Checkpoint,
   type MetricSummary,
   type Run,
   type RunSummary,
   type SeriesByName,
 } from '@svc/contract';
 import type { Command } from 'commander';
-import { toAge, toNumber, toShownId, toSize } from '../output/format.js';
+import { toAge, toNumber, toShownId } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint, type Style } from '../output/style.js';
 import { toFields, toPlainText, toTable, type Column, type Field } from '../output/table.js';
 import { toRunTime } from './attempts.js';
+import { toCheckpointLines } from './checkpoint-lines.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
-import { readNodesOfRuns, readProjectNames } from './node-names.js';
+import { readNodeOfRun, readNodesOfRuns, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
 import { addRunChangeCommands } from './run-changes.js';
 import { addRunDeleteCommand } from './run-delete.js';
@@ -151,12 +151,12 @@ async function showRun(reference: string | undefined, options: JsonOptions): Pro
     client.call(routes.readSeries, { params, query: { limit: CURVE_WIDTH * 8 } }),
     client.call(routes.listRunCheckpoints, { params, query: { limit: SHOWN_CHECKPOINTS } }),
   ]);
-  if (options.json) print({ ...run, summary }, true, () => []);
-  else
-    print(run, false, (_run, paint) => [
-      ...toRunLines(run, summary, series, paint),
-      ...toCheckpointLines(checkpoints.items, paint),
-    ]);
+  if (options.json) return print({ ...run, summary }, true, () => []);
+  const node = checkpoints.items.length > 0 ? await readNodeOfRun(client, run) : '-';
+  print(run, false, (_run, paint) => [
+    ...toRunLines(run, summary, series, paint),
+    ...toCheckpointLines(checkpoints.items, node, paint),
+  ]);
 }
 
 export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
@@ -236,15 +236,3 @@ function toWanted(metric: MetricSummary): string {
   if (!isDirectionKnown(metric)) return 'unknown';
   return metric.direction === 'minimize' ? 'low' : 'high';
 }
-
-function toCheckpointLines(checkpoints: readonly Checkpoint[], paint: Paint): string[] {
-  return checkpoints.length > 0 ? ['', ...toTable(CHECKPOINT_COLUMNS, checkpoints, paint)] : [];
-}
-
-const CHECKPOINT_COLUMNS: readonly Column<Checkpoint>[] = [
-  { title: 'CHECKPOINT', cell: ({ id }) => id },
-  { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
-  { title: 'SIZE', cell: ({ size }) => toSize(size), align: 'right' },
-  { title: 'CREATED', cell: ({ created_at }) => toAge(created_at) },
-  { title: 'PATH', cell: ({ path }) => path, shrinks: true },
-];

@@ -9,6 +9,7 @@ import { apiContext } from '../data/contexts.js';
 import { toEnvironment } from '../data/environment.js';
 import { listEvents } from '../data/events.js';
 import { getJob } from '../data/jobs.js';
+import { findNodeOfRun } from '../data/node-of-run.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import type { Run, RunSummary } from '../data/runs.js';
 import { formatDuration, shortId } from '../format.js';
@@ -43,7 +44,7 @@ export class SvcRunOverview extends LitElement {
     everyMs: POLL_MS,
   });
   readonly #checkpoints = new Loader(this, {
-    load: (signal) => listCheckpoints(this.api, this.run.id, SHOWN_CHECKPOINTS + 1, signal),
+    load: (signal) => this.#loadCheckpoints(signal),
     everyMs: POLL_MS,
   });
   readonly #job = new Loader(this, {
@@ -74,6 +75,12 @@ export class SvcRunOverview extends LitElement {
         ${this.#renderEvents()}
       </div>
     `;
+  }
+
+  async #loadCheckpoints(signal: AbortSignal) {
+    const checkpoints = await listCheckpoints(this.api, this.run.id, SHOWN_CHECKPOINTS + 1, signal);
+    const node = checkpoints.length > 0 ? await findNodeOfRun(this.api, this.run, signal) : null;
+    return { checkpoints, node };
   }
 
   get #isLive(): boolean {
@@ -142,13 +149,14 @@ export class SvcRunOverview extends LitElement {
   }
 
   #renderCheckpoints() {
-    const checkpoints = this.#checkpoints.value ?? [];
+    const { checkpoints = [], node = null } = this.#checkpoints.value ?? {};
     if (checkpoints.length === 0) return nothing;
+    const place = node === null ? '' : `, on ${node}`;
     const hasMore = checkpoints.length > SHOWN_CHECKPOINTS;
     return html`<section class="panel wide">
       <div class="panel-head">
         <h2>Checkpoints</h2>
-        <span class="quiet">${hasMore ? `the newest ${SHOWN_CHECKPOINTS}` : checkpoints.length}</span>
+        <span class="quiet">${hasMore ? `the newest ${SHOWN_CHECKPOINTS}` : checkpoints.length}${place}</span>
       </div>
       <svc-checkpoints-table .checkpoints=${checkpoints.slice(0, SHOWN_CHECKPOINTS)}></svc-checkpoints-table>
     </section>`;

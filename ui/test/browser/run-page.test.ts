@@ -6,11 +6,13 @@ import {
   LONG_NAME,
   MINUTE,
   NOW,
+  attempt,
   checkpoint,
   event,
   idOf,
   job,
   metric,
+  node,
   run,
   series,
   summary,
@@ -258,6 +260,21 @@ describe('the page of a run', () => {
       await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 kB/ }).waitFor();
       await page.getByRole('row', { name: /– .*last.*–/ }).waitFor();
       await stage.expectSound();
+    });
+
+    it('names the node where the files of a job are', async () => {
+      await mount({
+        run: { job_id: idOf('job', 7), attempt: 2 },
+        api: {
+          'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
+          'GET /jobs/{job_id}': job(7),
+          'GET /jobs/{job_id}/attempts': {
+            items: [attempt(2, { node_id: idOf('node', 4) }), attempt(1)],
+          },
+          'GET /nodes': { items: [node(3), node(4)] },
+        },
+      });
+      await stage.page.getByText('1, on node-4', { exact: true }).waitFor();
     });
 
     it('says that there are more checkpoints than it shows', async () => {
