@@ -6,6 +6,7 @@ import { Failure } from '../failure.js';
 import { readTarget, toEscaped, toNameFailure } from './file-names.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { isOfService } from './service-directory.js';
+import { holdsToken } from './token-file.js';
 
 /** As many as a server takes. */
 const MAX_FILES = 100_000;
@@ -52,7 +53,11 @@ export function readSourceTree(root: string): SourceTree {
         leftOut.push(within + toEscaped(entry.name) + end);
       else if (!isUtf8(entry.name)) throw toNameFailure(root, within, entry.name);
       else if (entry.isDirectory()) visit(name, rules);
-      else files.push(toFile(root, name, verdict === 'wanted'));
+      else {
+        const file = toFile(root, name, verdict === 'wanted');
+        if (entry.isFile() && !file.isWanted && holdsToken(`${root}/${name}`, file.size)) leftOut.push(name);
+        else files.push(file);
+      }
       if (files.length > MAX_FILES)
         throw new Failure(
           `${root} has more than ${MAX_FILES} files: name the directory of the project, or put what is not source into ${root}/.svcignore`,
