@@ -4,6 +4,7 @@ import { addBackupCommands } from './commands/backup.js';
 import { addCodeCommand } from './commands/code.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addConfigCommand } from './commands/config.js';
+import { addConsoleCommand } from './commands/console.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
 import { addAttemptCommands } from './commands/attempts.js';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
   addBackupCommands(program);
   addGcCommand(program);
   addLoginCommands(program);
+  addConsoleCommand(program);
   addWhoamiCommand(program);
   addConfigCommand(program);
   addCompletionCommand(program);

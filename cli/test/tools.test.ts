@@ -69,6 +69,18 @@ describe('commands against a server', () => {
     expect(stderr).to.equal('svc: no token has an id that is "ZZZZZZ" or begins or ends so\n');
   });
 
+  it('svc console prints a link that signs in once', async () => {
+    const link = (await svc('console')).trim();
+    const [page, code] = link.split('/#signin=');
+    expect(page).to.equal(rig.kernel.url);
+    const redeem = () => rig.kernel.request('POST', '/auth/sign-in-links:redeem', { body: { code } });
+    const { token } = (await redeem()).body as { token: string };
+    expect((await rig.get('/auth/whoami', token)).body).to.include({ scope: 'write' });
+    expect((await redeem()).status).not.to.equal(200);
+    const reader = await runHere(['console'], { ...env, SVC_TOKEN: rig.tokens.read });
+    expect(reader).to.include({ status: 1, stdout: '' });
+  });
+
   describe('svc run', () => {
     let run: Run;
     beforeEach(async () => (run = await rig.createRun({ name: 'mlp', tags: ['a'] })));
@@ -91,6 +103,20 @@ describe('commands against a server', () => {
       expect(await read()).to.include({ name: 'mlp, wide', notes: 'diverged', status: 'RUNNING' });
       expect(await svc('run', 'finish', run.id, '--status', 'failed')).to.equal(`${run.id} FAILED\n`);
       expect(await json<Run>('run', 'note', run.id, '')).to.include({ notes: '', status: 'FAILED' });
+    });
+
+    it('svc logs of the name of a run says which job it is of', async () => {
+      const { id } = await rig.submit({ name: 'train.py' });
+      const agent = await rig.agent();
+      await agent.startJob(id);
+      await until(async () => (await rig.get(`/jobs/${id}/runs`)).body.items.length > 0);
+      const [run] = (await rig.get(`/jobs/${id}/runs`)).body.items as Run[];
+      await svc('run', 'rename', run?.id ?? '', 'lr sweep');
+      const { stderr } = await runHere(['logs', 'lr sweep'], env);
+      expect(stderr).to.equal(
+        `svc: no job has the name "lr sweep"; a run has this name, and its job is ${id}\n`,
+      );
+      await agent.close();
     });
 
     it('says what it cannot do', async () => {
@@ -125,6 +151,18 @@ describe('commands against a server', () => {
       expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: false });
       const wrong = await runHere(['metrics', 'set', 'x', '--unit', 's', '--project', 'none'], env);
       expect(wrong).to.include({ status: 1, stderr: 'svc: there is no project "none"\n' });
+    });
+
+    it('svc metrics set says so when no run reports the metric', async () => {
+      const unreported = await runHere(['metrics', 'set', 'eval/scroe', '--unit', 'ms'], env);
+      expect(unreported.stderr).to.equal(
+        'no run reports eval/scroe yet; svc metrics list shows the names that are known\n',
+      );
+      const { id } = await rig.createRun();
+      const points = [{ name: 'eval/loss', value: 1, step: 0, seq: 0, ts: Date.now() }];
+      expect((await rig.post(`/runs/${id}/metrics:batch`, { points })).status).to.equal(200);
+      const reported = await runHere(['metrics', 'set', 'eval/loss', '--unit', 'ms'], env);
+      expect(reported.stderr).to.equal('');
     });
 
     it('svc projects: newest first, with their runs; an empty list says how to begin', async () => {
@@ -231,16 +269,16 @@ describe('commands against a server', () => {
       await ended;
     });
 
-    it('watch --exec of a program that is not there ends, and says so', async () => {
-      const { ended } = startSvc(['events', 'watch', '--exec', '/no/such/program'], env);
-      let result: Awaited<typeof ended> | undefined;
-      void ended.then((end) => (result = end));
-      await until(async () => {
-        await report('x');
-        return result !== undefined;
+    it('watch --exec of a program that is not there ends before the first event, with the remedy', async () => {
+      const missing = await runHere(['events', 'watch', '--exec', '/no/such/program'], env);
+      expect(missing).to.include({
+        status: 1,
+        stderr: 'svc: --exec: /no/such/program is no file that can be executed\n',
       });
-      expect(result).to.include({ status: 1 });
-      expect(result?.stderr).to.match(/^svc: \/no\/such\/program cannot be started: .*ENOENT/);
+      const script = path.join(dir, 'notify.sh');
+      writeFileSync(script, 'true\n', { mode: 0o600 });
+      const closed = await runHere(['events', 'watch', '--exec', script], env);
+      expect(closed.stderr).to.contain(`write sh ${script}, or ${script} after chmod +x`);
     });
   });
 });

@@ -5,6 +5,7 @@ import { loadToken } from '@svc/client/local-server';
 import { Failure } from '../failure.js';
 import { stopSignal, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
+import { createSignInLink } from '../sign-in-link.js';
 import { ensureAgentToken } from '../up/agent-token.js';
 import { startChild, type Child } from '../up/child.js';
 import { requirePython, submitExample } from '../up/example.js';
@@ -67,7 +68,7 @@ async function startAgent(start: Start, client: Client, dataDir: string): Promis
 
 async function announce(client: Client, dataDir: string, withExample: boolean): Promise<void> {
   const example = withExample ? await submitExample(client) : null;
-  const { code } = await client.call(routes.createSignInLink);
+  const link = await createSignInLink(client);
   const { url } = client.connection;
   printLines([
     '',
@@ -75,8 +76,8 @@ async function announce(client: Client, dataDir: string, withExample: boolean): 
     ...(example ? [`example  ${example.name}: svc logs -f ${example.id}`] : []),
     'Ctrl-C stops the server and the agent; running jobs continue, and the next svc up finds them',
     '',
-    'console (this sign-in link works once, within ten minutes):',
-    `${url}/#signin=${code}`,
+    'console (this sign-in link works once, within ten minutes; svc console prints a new one):',
+    link,
   ]);
 }
 

@@ -196,5 +196,5 @@ export class SvcApp extends LitElement {
 
 function describeRedeem(error: ApiError): string {
   if (error.code === 'network') return error.message;
-  return 'This sign-in link was already used or has expired. Ask for a new one, or sign in with a token.';
+  return 'This sign-in link was already used or has expired. svc console prints a new one; or sign in with a token.';
 }

@@ -134,9 +134,9 @@ export class SvcSignIn extends LitElement {
         </button>
       </form>
       <p class="hint">
-        The server printed a token at its first start and stores it in <code>~/.svc/token</code>. Create
-        another one with <code>svc token create --name me --scope read</code>. The console keeps the token in
-        this tab only.
+        <code>svc console</code> prints a link that signs you in. The server printed a token at its first
+        start and stores it in <code>~/.svc/token</code>. Create another one with
+        <code>svc token create --name me --scope read</code>. The console keeps the token in this tab only.
       </p>
     </main>`;
   }
