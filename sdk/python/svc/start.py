@@ -151,10 +151,16 @@ def _create(draft: Draft) -> Run:
     try:
         answer = _post_run(settings, _to_body(settings, draft.details))
     except (Unreachable, TryLater, Refused) as problem:
-        return _record_offline(draft, None, f"{settings.url}: {problem}")
+        return _record_offline(draft, None, f"{settings.url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
     named = replace(draft, details={**draft.details, "name": answer.get("name")})
     return _online_run(named, answer["id"], token)
+
+
+def _remedy(settings: Settings, problem: Exception) -> str:
+    """What to do about a token that the server does not accept; the token of a job is not the user's to change."""
+    is_refused = isinstance(problem, Refused) and problem.status == 401
+    return f"; svc login {settings.url} saves a valid one" if is_refused and settings.job_id is None else ""
 
 
 def _to_body(settings: Settings, details: dict[str, Any]) -> dict[str, Any]:

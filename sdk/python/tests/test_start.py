@@ -105,11 +105,12 @@ class StartTest(SdkTest):
     def test_a_hung_or_refusing_server_means_offline_too(self):
         self.set(SVC_INIT_TIMEOUT_S="0.3")
         for fault in ("hang", 401, 422, 503, "cut"):
-            with self.subTest(fault=fault), self.assertLogs("svc", "WARNING"):
+            with self.subTest(fault=fault), self.assertLogs("svc", "WARNING") as logs:
                 notices.forget()
                 self.server.fail("/runs", *[fault] * 3)
                 run = svc.init()
                 self.assertTrue(run.is_offline)
+                self.assertEqual(fault == 401, f"svc login {self.server.url} saves a valid one" in logs.output[0])
                 self.server._faults.clear()
 
     def test_a_server_that_answers_byte_by_byte_holds_init_no_longer_than_allowed(self):
