@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { routes, type Job, type NodeRecord } from '@svc/contract';
-import { createClient } from '@svc/client';
+import { ApiError, createClient } from '@svc/client';
 import { until } from '@svc/kernel/testing';
 import { metrics } from '@svc/plugin-metrics';
 import { service } from '@svc/plugin-service';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
+import { toTroubleLines } from '../src/commands/top.js';
 import { toFrame } from '../src/top/frame.js';
 import { readActivity, type Activity } from '../src/top/read-activity.js';
 import { NODE_ARGS, ROOT, runHere, TSX_ENV } from './support/svc.js';
@@ -96,6 +97,16 @@ describe('svc top', () => {
         .to.match(/^\u001b\[\?1049h/)
         .and.match(/\u001b\[\?25h\u001b\[\?1049l$/);
     });
+});
+
+describe('svc top without its server', () => {
+  it('says so in a line of its own', () => {
+    const error = new ApiError({ code: 'network', message: 'no answer', url: 'http://svc' });
+    expect(toTroubleLines(error)).to.deep.equal([
+      'cannot reach http://svc: is the server running? start it with: svc up',
+      'What follows is what the server said last.',
+    ]);
+  });
 });
 
 describe('a frame of svc top', () => {

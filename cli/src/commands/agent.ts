@@ -35,7 +35,7 @@ export function addAgentCommand(program: Command): void {
     .option('--virtual-gpus <n>', 'number of simulated GPU slots, for tests without GPUs', parseInteger)
     .option(
       '--keep-attempts-days <n>',
-      'days for which the files of an attempt are kept after its end (default: 7; 0 removes them at once)',
+      'days for which the records and logs of an attempt are kept after its end (default: 7; 0 removes them at once); a work directory that contains files is always kept',
       parseInteger,
     )
     .option('--spool-max-mb <n>', 'disk space for logs on this host, in MiB (default: 1024)', parseInteger)

@@ -13,7 +13,10 @@ export function addAttemptCommands(program: Command): void {
   withJson(program.command('attempts'))
     .description('list the attempts of a job and how each ended, newest first (at most 1000)')
     .argument('[job]', JOB_REFERENCE)
-    .addHelpText('after', '\nExample:\n  svc attempts X8R2QF')
+    .addHelpText(
+      'after',
+      '\nEXIT is the exit code of the process, or -N when signal N ended it (-15 is SIGTERM). `svc submit --follow` then exits with 128 + N, as a shell does.\n\nExample:\n  svc attempts X8R2QF',
+    )
     .action(listAttempts);
 }
 

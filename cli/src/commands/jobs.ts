@@ -45,7 +45,10 @@ export function addJobCommands(program: Command): void {
   withJson(program.command('cancel'))
     .description('cancel jobs: their processes get SIGTERM, and SIGKILL after the grace period')
     .argument('<jobs...>', 'ids of jobs, the beginnings or ends of ids, or names (the newest of each)')
-    .addHelpText('after', '\nExample:\n  svc cancel X8R2QF train.py')
+    .addHelpText(
+      'after',
+      '\nThe grace period is 10 s, unless the configuration of the server has another `kill_grace_s`.\n\nExample:\n  svc cancel X8R2QF train.py',
+    )
     .action(cancelJobs);
 
   withJson(program.command('retry'))

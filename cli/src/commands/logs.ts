@@ -39,7 +39,10 @@ export function addLogsCommand(program: Command): void {
       parseInteger,
     )
     .option('--since <age>', 'only lines written within this time, as in 90s, 15m, 12h or 2d', parseAge)
-    .option('--timestamps', 'print the time of each line, in UTC')
+    .option(
+      '--timestamps',
+      'print when the agent saw each line, in UTC; lines that were written while the agent was stopped have the time of the last of them',
+    )
     .option('--attempt <n>', 'number of the attempt (default: the newest)', parseCount)
     .option('--search <text>', 'only those of the last 2000 lines that contain this text')
     .addHelpText(

@@ -58,7 +58,10 @@ export function addSubmitCommand(program: Command): void {
       parseInteger,
     )
     .option('--node-selector <k=v>', 'label that the node must have; may be repeated', parsePair)
-    .option('-f, --follow', 'print the log, and exit with the exit code of the job')
+    .option(
+      '-f, --follow',
+      'print the log, and exit with the exit code of the job, or with 128 + N when signal N ended it',
+    )
     .addHelpText(
       'after',
       `

@@ -41,9 +41,9 @@ async function watch(client: Client): Promise<void> {
   const screen = new Screen(() => quit.abort());
   const paint = createPaint(process.stdout);
   let activity = first;
-  let trouble = '';
+  let trouble: readonly string[] = [];
   const redraw = (): void => {
-    const head = trouble === '' ? [] : [paint('red', trouble)];
+    const head = trouble.map((line) => paint('red', line));
     screen.show([...head, ...toFrame(activity, screen.rows - head.length, paint)]);
   };
   process.stdout.on('resize', redraw);
@@ -54,14 +54,19 @@ async function watch(client: Client): Promise<void> {
       if (stopped.aborted) break;
       try {
         activity = await readActivity(client);
-        trouble = '';
+        trouble = [];
       } catch (error) {
         if (!(error instanceof ApiError) || error.isFinal) throw error;
-        trouble = `${toSentence(error)} This is what it said last.`;
+        trouble = toTroubleLines(error);
       }
     }
   } finally {
     process.stdout.off('resize', redraw);
     screen.close();
   }
+}
+
+/** Two lines, because the reason may end with a command. */
+export function toTroubleLines(error: ApiError): string[] {
+  return [toSentence(error), 'What follows is what the server said last.'];
 }
