@@ -31,7 +31,7 @@ const ELSEWHERE: readonly (readonly [start: string, reason: string])[] = [
   ['[Unit]', 'test/integration/docs-systemd.test.ts'],
   ['sudo ', 'test/integration/docs-systemd.test.ts'],
   ['umask 022', 'test/integration/docs-systemd.test.ts'],
-  ['cd\n', 'test/integration/docs-systemd.test.ts'],
+  ['(\n  umask 077\n  sudo', 'test/integration/docs-systemd.test.ts'],
 ];
 
 describe('the first day: docs/start.md, typed by a new user account', function () {
@@ -102,6 +102,11 @@ describe('the first day: docs/start.md, typed by a new user account', function (
 
   const findRun = async (name: string): Promise<Run | undefined> =>
     (await client.call(routes.listRuns, { query: { q: name } })).items.find((run) => run.name === name);
+
+  async function findCheckpoints(run_id: string): Promise<string[]> {
+    const { items } = await client.call(routes.listRunCheckpoints, { params: { run_id } });
+    return items.map(({ path: file }) => file);
+  }
 
   /** Its points grow while its training goes on. */
   async function seeGrow(name: string, follower: Program): Promise<Run> {
@@ -179,8 +184,7 @@ describe('the first day: docs/start.md, typed by a new user account', function (
     const follower = me.start(take('svc submit --follow --name sine').text, PROJECT);
     await seeGrow('sine', follower);
     const run = await expectDone('sine', follower, 10_000);
-    const { items } = await client.call(routes.listRunCheckpoints, { params: { run_id: run.id } });
-    expect(items.map(({ path: file }) => file)).to.deep.equal([me.at(PROJECT, 'model.pt')]);
+    expect(await findCheckpoints(run.id)).to.deep.equal([me.at(PROJECT, 'model.pt')]);
   });
 
   describe('with a second host, in a network namespace of its own', () => {
@@ -198,10 +202,11 @@ describe('the first day: docs/start.md, typed by a new user account', function (
 
     it('connects its agent', async () => {
       await me.interrupt(server);
-      server = me.start(take('svc up --host').text, 'svc');
+      server = me.start(take('export PATH').text, 'svc');
       await untilUp(server);
-      await me.type(take('umask 077').text);
+      await me.type(take('(\n  umask 077\n  svc').text);
       for (const file of ['agent-token', 'my-token']) me.copy(file, second!);
+      await me.type(take('rm ').text);
       await second!.type(await clone(second!, take('git clone').text), 'svc');
       agent = second!.start(take('svc agent').text);
       await untilPrinted(agent, /(connected)/, 'stderr');
@@ -210,12 +215,14 @@ describe('the first day: docs/start.md, typed by a new user account', function (
     it('runs the PyTorch script there from an upload', async () => {
       const follower = me.start(take('svc nodes').text, PROJECT);
       await seeGrow('sine-uploaded', follower);
-      const { job_id } = await expectDone('sine-uploaded', follower, 10_000);
+      const { id, job_id } = await expectDone('sine-uploaded', follower, 10_000);
       const job = await client.call(routes.getJob, { params: { job_id: job_id ?? '' } });
       const { items } = await client.call(routes.listNodes);
       expect(items.find(({ id }) => id === job.node_id)?.labels).to.deep.include({ site: 'second' });
       expect(items).to.have.length(2);
       expect(follower.stdout).to.match(/^step 10000 of 10000/m);
+      const work = second!.at('.svc', 'jobs', job.id, `attempt-${job.attempt}`, 'work');
+      expect(await findCheckpoints(id)).to.deep.equal([path.join(work, 'model.pt')]);
     });
 
     it('submits from there too', async () => {

@@ -81,6 +81,8 @@ class Run:
         summary: the last value of each metric that this process has logged, by name.
         is_attached: whether it is the run of the job this process runs in.
         is_offline: whether it records to ``offline_path`` instead of the server.
+        offline_path: the directory for that; while ``is_offline`` is False, it is made only for what the server refuses
+            for good, and for what can be neither delivered at the end nor spooled.
     """
 
     id: str | None
