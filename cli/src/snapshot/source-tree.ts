@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Failure } from '../failure.js';
 import { readTarget, toEscaped, toNameFailure } from './file-names.js';
 import { IgnoreRules } from './ignore-rules.js';
-import { isOfService } from './service-directory.js';
+import { isOfService, isWithinService } from './service-directory.js';
 import { holdsToken } from './token-file.js';
 
 /** As many as a server takes. */
@@ -76,12 +76,6 @@ function refuseNoProject(root: string): void {
       ? 'is the whole file system'
       : isWithinService(real) && 'is or lies in a directory of svc';
   if (what) throw new Failure(`${root} ${what}, which holds more than source: name the project's directory`);
-}
-
-/** Such as the backups of a server. */
-function isWithinService(directory: string): boolean {
-  const parent = path.dirname(directory);
-  return isOfService(directory) || (parent !== directory && isWithinService(parent));
 }
 
 function isIn(directory: string, other: string): boolean {

@@ -114,14 +114,18 @@ describe('a source tree', () => {
 
   it('leaves out the directories of servers and agents, whatever their names', () => {
     const secret = '{"node_secret":"x"}';
-    write({ 'data/server.lock': '', 'data/token': 'x', 'deep/state/own/agent.json': secret });
-    write({ 'train.py': '', 'other/data/table.csv': '', 'other/agent.json': '{"model":"m"}' });
+    write({ 'data/server.lock': '', 'data/token': 'x', 'deep/state/agent/agent.json': secret });
+    write({ 'deep/state/jobs/job_1/attempt-1/stdout': 'x', 'former/agent.json': secret });
+    write({ 'train.py': '', 'other/server.lock': '', 'other/agent.json': '{"model":"m"}' });
     const { files, leftOut } = readSourceTree(root);
-    const expected = ['other/agent.json', 'other/data/table.csv', 'train.py'];
-    expect(files.map(({ name }) => name)).to.deep.equal(expected);
-    expect(leftOut).to.deep.equal(['data/', 'deep/state/own/']);
-    write({ '.svcignore': '!data/\n!data/token\n!own/\n' });
-    expect(readSourceTree(root).leftOut).to.deep.equal(['data/', 'deep/state/own/']);
+    expect(files.map(({ name }) => name)).to.deep.equal([
+      'other/agent.json',
+      'other/server.lock',
+      'train.py',
+    ]);
+    expect(leftOut).to.deep.equal(['data/', 'deep/state/', 'former/']);
+    write({ '.svcignore': '!data/\n!data/token\n!state/\n!agent/\n' });
+    expect(readSourceTree(root).leftOut).to.deep.equal(['data/', 'deep/state/', 'former/']);
   });
 
   it('is no home directory, no file system and no data directory', () => {
@@ -129,9 +133,13 @@ describe('a source tree', () => {
     symlinkSync(homedir(), link);
     for (const directory of [homedir(), path.dirname(homedir()), link, '/'])
       expect(() => readSourceTree(directory), directory).to.throw(Failure, "name the project's directory");
-    write({ 'data/server.lock': '', 'data/backups/1/svc.db': '' });
-    for (const name of ['data', 'data/backups', 'data/backups/1'])
-      expect(() => readSourceTree(path.join(root, name))).to.throw(Failure, 'in a directory of svc');
+    const attempt = 'data/jobs/job_1/attempt-2';
+    write({ 'data/server.lock': '', 'data/token': '', 'data/backups/1/svc.db': '' });
+    write({ [`${attempt}/stdout`]: '', [`${attempt}/work/deep/train.py`]: '' });
+    for (const name of ['data', 'data/backups', 'data/backups/1', attempt])
+      expect(() => readSourceTree(path.join(root, name)), name).to.throw(Failure, 'in a directory of svc');
+    for (const name of [`${attempt}/work`, `${attempt}/work/deep`])
+      expect(readSourceTree(path.join(root, name)).files).to.have.length(1);
   });
 
   describe('below the root of its repository', () => {
@@ -275,18 +283,15 @@ describe('a source tree', () => {
 
   it('becomes an archive when many of its files have several names', async () => {
     const target = `${root}.tar.gz`;
-    for (let index = 0; index < 40; index += 1) {
-      write({ [`a/${index}.py`]: `X = ${index}\n` });
-      mkdirSync(path.join(root, 'b'), { recursive: true });
+    write(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`a/${index}.py`, `X = ${index}\n`])));
+    mkdirSync(path.join(root, 'b'));
+    for (let index = 0; index < 40; index += 1)
       linkSync(path.join(root, `a/${index}.py`), path.join(root, `b/${index}.py`));
-    }
     try {
       await writeArchive(readSourceTree(root), target);
       const text = execFileSync('tar', ['-xzOf', target, './b/39.py'], { encoding: 'utf8' });
       expect(text).to.equal('X = 39\n');
-      expect(execFileSync('tar', ['-tzf', target], { encoding: 'utf8' }).trim().split('\n')).to.have.length(
-        80,
-      );
+      expect(execFileSync('tar', ['-tzf', target], { encoding: 'utf8' })).to.match(/^(\S+\n){80}$/);
     } finally {
       rmSync(target, { force: true });
     }

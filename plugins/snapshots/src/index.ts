@@ -45,7 +45,10 @@ export const snapshots = definePlugin({
         failValidation({ path: 'snapshot', message: toMissing(snapshot) });
     });
     ctx.tap(removeOrphans, (order) => removeUnused(ctx, store, jobs, order));
-    ctx.ready(() => removePartials(store.directory));
+    ctx.ready(async () => {
+      await removePartials(store.directory);
+      await store.removeOrphans(ctx.db);
+    });
   },
 });
 

@@ -1,5 +1,13 @@
 import { routes as contract, type Snapshot } from '@svc/contract';
-import { created, download, fail, ok, type PluginContext, type RouteCollector } from '@svc/kernel';
+import {
+  created,
+  download,
+  fail,
+  ok,
+  type Caller,
+  type PluginContext,
+  type RouteCollector,
+} from '@svc/kernel';
 import type { Readable } from 'node:stream';
 import type { Inspections } from './inspections.js';
 import { receiveArchive } from './receive.js';
@@ -34,13 +42,16 @@ export function addRoutes(
     const snapshot =
       (await store.find(ctx.db, params.sha256)) ?? fail('not_found', `no snapshot "${params.sha256}"`);
     const { sha256, size: sizeBytes } = snapshot;
-    const body = koa.method === 'HEAD' ? await requireWhole(snapshot) : await requireContent(snapshot);
-    if (caller.scope === 'write') await store.renew(ctx.db, sha256, ctx.clock.now());
+    const body =
+      koa.method === 'HEAD' ? await requireWhole(snapshot, caller) : await requireContent(snapshot);
     return download({ filename: `${sha256}.tar.gz`, contentType: 'application/gzip', body, sizeBytes });
   });
 
-  async function requireWhole(snapshot: Snapshot): Promise<''> {
-    return (await store.isWhole(snapshot)) ? '' : failDamaged(snapshot);
+  /** Who asks before a submit must find it there afterwards. */
+  async function requireWhole(snapshot: Snapshot, { scope }: Caller): Promise<''> {
+    if (!(await store.isWhole(snapshot))) failDamaged(snapshot);
+    if (scope === 'write') await store.renew(ctx.db, snapshot.sha256, ctx.clock.now());
+    return '';
   }
 
   async function requireContent(snapshot: Snapshot): Promise<Readable> {

@@ -1,6 +1,6 @@
 import type { Snapshot } from '@svc/contract';
 import { syncDirectory, type Db, type Transact } from '@svc/kernel';
-import { rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Received } from './receive.js';
 import { Turns } from './turns.js';
@@ -8,6 +8,7 @@ import { Turns } from './turns.js';
 /** `used_at`: when it was uploaded or asked for by somebody who may submit a job, last. In ms since the epoch. */
 type SnapshotRow = Snapshot & { readonly used_at: number };
 
+const FILE = /^([0-9a-f]{64})\.tar\.gz(\.damaged)?$/;
 const COLUMNS = ['sha256', 'size', 'files', 'created_at'] as const;
 
 /**
@@ -48,12 +49,35 @@ export class SnapshotStore {
       await rename(file, this.fileOf(sha256));
       await rm(this.#damagedOf(sha256), { force: true });
       await syncDirectory(this.directory);
-      const known = await this.find(db, sha256);
-      const snapshot = known ?? { ...received, created_at: now };
-      const row = { ...snapshot, used_at: now };
-      await db<SnapshotRow>('snapshots').insert(row).onConflict('sha256').merge(['used_at']);
-      return { snapshot, isNew: known === null };
+      try {
+        const known = await this.find(db, sha256);
+        const snapshot = known ?? { ...received, created_at: now };
+        const row = { ...snapshot, used_at: now };
+        await db<SnapshotRow>('snapshots').insert(row).onConflict('sha256').merge(['used_at']);
+        return { snapshot, isNew: known === null };
+      } catch (error) {
+        await this.#removeUnnamed(db, sha256);
+        throw error;
+      }
     });
+  }
+
+  /** Removes the files of snapshots without a row: a server that died, or a full disk, left them. */
+  async removeOrphans(db: Db): Promise<void> {
+    const names = await readdir(this.directory).catch(() => []);
+    for (const name of names) {
+      const sha256 = FILE.exec(name)?.[1];
+      if (sha256 !== undefined) await this.#turns.take(sha256, () => this.#removeUnnamed(db, sha256));
+    }
+  }
+
+  async #removeUnnamed(db: Db, sha256: string): Promise<void> {
+    if ((await this.find(db, sha256)) === null) await this.#removeFiles(sha256);
+  }
+
+  async #removeFiles(sha256: string): Promise<void> {
+    await rm(this.fileOf(sha256), { force: true });
+    await rm(this.#damagedOf(sha256), { force: true });
   }
 
   /** From now on it counts as young again: somebody is about to submit a job with it. */
@@ -88,10 +112,7 @@ export class SnapshotStore {
         if ((await old().forUpdate().first('sha256')) === undefined || (await isInUse(tx))) return false;
         return (await old().delete()) > 0;
       });
-      if (isRemoved) {
-        await rm(this.fileOf(sha256), { force: true });
-        await rm(this.#damagedOf(sha256), { force: true });
-      }
+      if (isRemoved) await this.#removeFiles(sha256);
       return isRemoved;
     });
   }

@@ -2,7 +2,7 @@ import { definePlugin, type Db } from '@svc/kernel';
 import { eachDatabase } from '@svc/kernel/testing';
 import { jobAdmit } from '@svc/plugin-jobs';
 import { expect } from 'chai';
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { SnapshotStore } from '../src/store.js';
 import { toArchive } from './support/archives.js';
 import { openRig, type Rig } from './support/rig.js';
@@ -51,6 +51,36 @@ eachDatabase((database) => {
       expect(await isThere()).to.equal(true);
       await rig.collect(5);
       expect(await isThere()).to.equal(false);
+    });
+
+    it('does not wait for who downloads it, which changes nothing', async () => {
+      expect((await rig.get(sha256)).status).to.equal(200);
+      await rig.collect(5);
+      expect(await isThere()).to.equal(false);
+    });
+
+    it('takes the files that have no row, and no others', async () => {
+      const store = new SnapshotStore(`${rig.kernel.dataDir}/snapshots`);
+      const orphan = 'a'.repeat(64);
+      for (const file of [store.fileOf(orphan), `${store.fileOf(orphan)}.damaged`])
+        copyFileSync(store.fileOf(sha256), file);
+      await store.removeOrphans(rig.kernel.db);
+      expect(readdirSync(store.directory)).to.include(`${sha256}.tar.gz`).and.not.include(`${orphan}.tar.gz`);
+      expect(existsSync(`${store.fileOf(orphan)}.damaged`)).to.equal(false);
+    });
+
+    it('leaves no file of an upload whose row cannot be written', async () => {
+      const store = new SnapshotStore(`${rig.kernel.dataDir}/snapshots`);
+      const file = `${store.directory}/received.partial`;
+      copyFileSync(store.fileOf(sha256), file);
+      const insert = (): never => {
+        throw new Error('the disk is full');
+      };
+      const full = ((table: string) => Object.assign(rig.kernel.db(table), { insert })) as unknown as Db;
+      const received = { file, sha256: 'b'.repeat(64), size: 1, files: 1 };
+      const error = await store.keep(full, received, 1).catch((caught: Error) => caught.message);
+      expect(error).to.equal('the disk is full');
+      expect(existsSync(store.fileOf(received.sha256))).to.equal(false);
     });
 
     it('before the record of a job that names it refuses the job', async () => {
