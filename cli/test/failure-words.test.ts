@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toFailureWords } from '../src/output/failure-words.js';
+import { toFailureNote, toFailureWords } from '../src/output/failure-words.js';
 
 describe('how an attempt ended, in words', () => {
   const cases = [
@@ -18,4 +18,24 @@ describe('how an attempt ended, in words', () => {
   ] as const;
   for (const [attempt, words] of cases)
     it(`is "${words}"`, () => expect(toFailureWords(attempt)).to.equal(words));
+});
+
+describe('how an attempt ended, beside its status and exit code', () => {
+  const cases = [
+    ['SUCCEEDED', { failure_message: null, failure_reason: null, exit_code: 0 }, ''],
+    ['FAILED', { failure_message: 'exited with code 3', failure_reason: 'EXIT_CODE', exit_code: 3 }, ''],
+    [
+      'FAILED',
+      { failure_message: 'was killed by SIGKILL', failure_reason: 'signal', exit_code: -9 },
+      'was killed by SIGKILL',
+    ],
+    [
+      'CANCELLED',
+      { failure_message: 'cancelled while queued', failure_reason: null, exit_code: null },
+      'cancelled while queued',
+    ],
+  ] as const;
+  for (const [status, attempt, words] of cases)
+    it(`of one that ${status}: "${words}"`, () =>
+      expect(toFailureNote({ status, ...attempt })).to.equal(words));
 });

@@ -132,7 +132,7 @@ const JOB_TABLE: readonly Row[] = [
       expect(answer.body).to.deep.equal({ job_id: job.id, result: 'cancel-requested' });
       const ended = await lab.reach(job.id, 'CANCELLED');
       expect(ended).to.include({ exit_code: -15, failure_reason: null });
-      expect(ended.failure_message).to.contain('SIGKILL (-9)');
+      expect(ended.failure_message).to.contain('was killed by SIGKILL');
       expect(await lines(job)).to.include.members(['leader got SIGTERM', 'child got SIGTERM']);
       expect(findMarked('SVC_JOB_ID', job.id)).to.deep.equal([]);
       expect(existsSync(`/proc/${pids[0]}/fd`) && existsSync(`/proc/${pids[1]}/fd`)).to.equal(false);

@@ -1,6 +1,6 @@
 import { routes, type JobAttempt } from '@svc/contract';
 import type { Command } from 'commander';
-import { toFailureWords } from '../output/failure-words.js';
+import { toFailureNote } from '../output/failure-words.js';
 import { toDuration, toShownId, toTime } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
@@ -46,7 +46,7 @@ const toColumns = (nodes: ReadonlyMap<string, string>): readonly Column<JobAttem
   { title: 'RAN FOR', cell: toRunTime, align: 'right' },
   { title: 'NODE', cell: ({ node_id }) => nodes.get(node_id ?? '') ?? node_id ?? '-', shrinks: true },
   { title: 'RUN', cell: ({ run_id }) => toShownId(run_id) },
-  { title: 'WHY', cell: toWhy, shrinks: true },
+  { title: 'WHY', cell: toFailureNote, shrinks: true },
 ];
 
 /** For jobs and attempts alike. */
@@ -55,8 +55,4 @@ export function toRunTime({
   finished_at,
 }: Pick<JobAttempt, 'started_at' | 'finished_at'>): string {
   return started_at === null ? '-' : toDuration((finished_at ?? Date.now()) - started_at);
-}
-
-function toWhy(attempt: JobAttempt): string {
-  return attempt.failure_reason === null ? '' : toFailureWords(attempt);
 }

@@ -3,7 +3,7 @@ import { JOB_STATUSES, routes, type AnswerOf, type Job } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { toSentence } from '../output/api-error.js';
-import { toFailureWords } from '../output/failure-words.js';
+import { toFailureNote, toFailureWords } from '../output/failure-words.js';
 import { toAge, toCommandLine, toShownId, toTime } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
@@ -116,16 +116,10 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
     { title: 'CREATED', cell: (job) => toAge(job.created_at), optional: true },
     {
       title: 'NOTE',
-      cell: toNote,
+      cell: (job) => job.pending_reason ?? toFailureNote(job),
       shrinks: true,
     },
   ];
-}
-
-/** What the other columns do not say. */
-function toNote(job: Job): string {
-  const isSaid = job.status === 'SUCCEEDED' || job.failure_reason === 'EXIT_CODE';
-  return job.pending_reason ?? (isSaid ? '' : toFailureWords(job));
 }
 
 async function showJob(reference: string | undefined, options: JsonOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JobAttempt } from '@svc/contract';
+import type { Job, JobAttempt } from '@svc/contract';
 import { toPlainText } from './table.js';
 
 const WORDS: Readonly<Record<NonNullable<JobAttempt['failure_reason']>, string>> = {
@@ -10,13 +10,17 @@ const WORDS: Readonly<Record<NonNullable<JobAttempt['failure_reason']>, string>>
   signal: 'was killed by a signal',
 };
 
-/** How an attempt ended. The server says it in a sentence, with the exit code; then nothing else repeats it. */
-export function toFailureWords({
-  failure_message,
-  failure_reason,
-  exit_code,
-}: Pick<JobAttempt, 'failure_message' | 'failure_reason' | 'exit_code'>): string {
+type Failure = Pick<JobAttempt, 'failure_message' | 'failure_reason' | 'exit_code'>;
+
+/** How an attempt ended. Where the server says it in a sentence, nothing else repeats it. */
+export function toFailureWords({ failure_message, failure_reason, exit_code }: Failure): string {
   if (failure_message) return toPlainText(failure_message);
   const code = exit_code === null ? '' : `exit code ${exit_code}`;
   return [failure_reason && WORDS[failure_reason], code].filter(Boolean).join(', ');
+}
+
+/** As `toFailureWords`, in a table that shows status and exit code in other columns: only what these do not say. */
+export function toFailureNote(ended: Failure & Pick<Job, 'status'>): string {
+  const isSaid = ended.status === 'SUCCEEDED' || ended.failure_reason === 'EXIT_CODE';
+  return isSaid ? '' : toFailureWords(ended);
 }

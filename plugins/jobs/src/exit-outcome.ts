@@ -57,7 +57,7 @@ export function describeExit(exit: KnownExit): string {
     case 'exited':
       return `exited with code ${exit.code}`;
     case 'signaled':
-      return `was killed by ${exit.signal} (${exit.code})`;
+      return `was killed by ${exit.signal}`;
     case 'oom':
       return describeOom(exit);
     case 'result_invalid':
@@ -68,10 +68,9 @@ export function describeExit(exit: KnownExit): string {
 }
 
 function describeOom({ code, evidence }: Extract<KnownExit, { kind: 'oom' }>): string {
-  const number = code === null ? '' : ` (${code})`;
-  if (evidence !== undefined) return `ran out of memory${number}: ${evidence}`;
+  if (evidence !== undefined) return `ran out of memory: ${evidence}`;
   // A positive code means that the kernel killed a child of the job's process, which then exited by itself.
-  return `${code !== null && code > 0 ? 'a process of it ' : ''}ran out of memory and was killed${number}`;
+  return `${code !== null && code > 0 ? 'a process of it ' : ''}ran out of memory and was killed`;
 }
 
 function failed(exit: KnownExit & { code: number | null }, reason: FailureReason): Outcome {

@@ -118,7 +118,7 @@ describe('GET /jobs/{job_id}/attempts', () => {
       const [present, told] = await attemptsOf(job.id);
       expect(told).to.deep.equal({
         ...{ ...givenUp, exit_code: -15, finished_at },
-        failure_message: `${lost.failure_message}; later gpu-1 said that the process was killed by SIGTERM (-15)`,
+        failure_message: `${lost.failure_message}; later gpu-1 said that the process was killed by SIGTERM`,
       });
       expect(present).to.include({ attempt: 2, exit_code: null });
       expect(await lab.job(job.id)).to.include({ attempt: 2, exit_code: null });

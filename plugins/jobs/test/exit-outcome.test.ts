@@ -6,34 +6,28 @@ describe('how an exit is told', () => {
   const cases: [KnownExit, string, number | null, string | null, string | null][] = [
     [{ kind: 'exited', code: 0 }, 'exited_ok', 0, null, null],
     [{ kind: 'exited', code: 3 }, 'exited_bad', 3, 'EXIT_CODE', 'exited with code 3'],
-    [
-      { kind: 'signaled', signal: 'SIGKILL', code: -9 },
-      'exited_bad',
-      -9,
-      'signal',
-      'was killed by SIGKILL (-9)',
-    ],
+    [{ kind: 'signaled', signal: 'SIGKILL', code: -9 }, 'exited_bad', -9, 'signal', 'was killed by SIGKILL'],
     [
       { kind: 'signaled', signal: 'SIGTERM', code: -15 },
       'exited_bad',
       -15,
       'signal',
-      'was killed by SIGTERM (-15)',
+      'was killed by SIGTERM',
     ],
-    [{ kind: 'oom', code: -9 }, 'exited_bad', -9, 'OOM', 'ran out of memory and was killed (-9)'],
+    [{ kind: 'oom', code: -9 }, 'exited_bad', -9, 'OOM', 'ran out of memory and was killed'],
     [
       { kind: 'oom', code: 137 },
       'exited_bad',
       137,
       'OOM',
-      'a process of it ran out of memory and was killed (137)',
+      'a process of it ran out of memory and was killed',
     ],
     [
       { kind: 'oom', code: 1, evidence: 'MemoryError' },
       'exited_bad',
       1,
       'OOM',
-      'ran out of memory (1): MemoryError',
+      'ran out of memory: MemoryError',
     ],
     [{ kind: 'oom', code: null }, 'exited_bad', null, 'OOM', 'ran out of memory and was killed'],
     [
@@ -71,7 +65,7 @@ describe('how an exit is told', () => {
     expect(toCancelled({ kind: 'signaled', signal: 'SIGTERM', code: -15 })).to.include(cancelled);
     expect(toCancelled({ kind: 'signaled', signal: 'SIGKILL', code: -9 })).to.deep.equal({
       ...cancelled,
-      failure_message: 'cancelled; the process was killed by SIGKILL (-9)',
+      failure_message: 'cancelled; the process was killed by SIGKILL',
     });
     expect(toCancelled({ kind: 'exited', code: 0 }).failure_message).to.equal(
       'cancelled; the process exited with code 0',

@@ -29,9 +29,9 @@ export function describeOutcome(job: Job): string | null {
   return null;
 }
 
-/** Why an attempt ended as it did: in words, and in those of the server; null where there is nothing to explain. */
-export function explainAttempt({ failure_reason, failure_message }: JobAttempt) {
-  return { words: failure_reason && (REASONS[failure_reason] ?? failure_reason), details: failure_message };
+/** Why an attempt ended as it did, for a place beside its exit code; null where there is nothing to explain. */
+export function explainAttempt({ failure_reason, failure_message }: JobAttempt): string | null {
+  return failure_message || (failure_reason && (REASONS[failure_reason] ?? failure_reason));
 }
 
 /** Why an attempt that is over never started, in a sentence; null when it did, and while that is not known. */
@@ -45,7 +45,7 @@ export function explainNoStart(
   return reason === null ? 'The job did not start.' : `The job did not start: ${reason}`;
 }
 
-/** The server's sentence has the exit code in it. */
+/** The server's sentence says how the process ended, and nothing repeats it. */
 function describeFailure({ failure_reason, failure_message, exit_code }: Failure): string | null {
   if (failure_message) return failure_message;
   const code = exit_code === null ? null : `exit code ${exit_code}`;

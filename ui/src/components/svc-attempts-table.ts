@@ -52,17 +52,6 @@ export class SvcAttemptsTable extends LitElement {
       .why {
         overflow-wrap: anywhere;
       }
-      .words,
-      .details {
-        display: block;
-      }
-      .words::first-letter {
-        text-transform: uppercase;
-      }
-      .details {
-        color: var(--color-text-2);
-        font-size: var(--text-xs);
-      }
       .links {
         display: flex;
         justify-content: flex-end;
@@ -205,11 +194,7 @@ export class SvcAttemptsTable extends LitElement {
 }
 
 function renderReason(attempt: JobAttempt) {
-  const { words, details } = explainAttempt(attempt);
-  if (words === null && details === null) return html`<span class="why none" role="cell">–</span>`;
-  return html`<span class="why" role="cell"
-    >${words === null ? nothing : html`<span class="words">${words}</span>`}${
-      details === null ? nothing : html`<span class="details">${details}</span>`
-    }</span
-  >`;
+  const reason = explainAttempt(attempt);
+  if (reason === null) return html`<span class="why none" role="cell">–</span>`;
+  return html`<span class="why" role="cell">${reason}</span>`;
 }

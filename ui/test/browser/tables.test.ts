@@ -185,11 +185,10 @@ describe('the tables and records', () => {
     const cases: [string, Partial<JobAttempt>, string[]][] = [
       ['a reason in words', { failure_reason: 'OOM' }, ['out of memory']],
       [
-        'a reason and the server’s words',
+        'the server’s sentence, if there is one',
         { failure_reason: 'DISPATCH_FAILED', failure_message: 'no such file' },
-        ['it could not be started on the node', 'no such file'],
+        ['no such file'],
       ],
-      ['the server’s words alone', { failure_message: 'stopped by me' }, ['stopped by me']],
       ['its node by name', {}, ['node-1']],
       ['how long it ran', {}, ['10m 00s']],
       ['its exit code', { exit_code: 0, status: 'SUCCEEDED' }, ['exit code 0']],
@@ -201,6 +200,16 @@ describe('the tables and records', () => {
         await stage.expectSound(what);
       });
     }
+
+    it('says once how it ended', async () => {
+      const failure = {
+        exit_code: 1,
+        failure_reason: 'EXIT_CODE',
+        failure_message: 'exited with code 1',
+      } as const;
+      const table = await mount([attempt(1, failure)]);
+      expect(await table.locator('.why').innerText()).to.equal('exited with code 1');
+    });
 
     it('asks for the log of another attempt', async () => {
       const table = await mount([attempt(2), attempt(1)]);
