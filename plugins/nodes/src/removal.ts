@@ -28,7 +28,7 @@ export class Removal {
     if (node.status === 'ONLINE')
       fail(
         'conflict',
-        `${node.name} may come back: wait until it is OFFLINE, or drain it first (on the console's Nodes page, or POST /nodes/${nodeId}/drain)`,
+        `${node.name} may come back: wait until it is OFFLINE, or drain it first (svc drain ${nodeId}, the console's Nodes page, or POST /nodes/${nodeId}/drain)`,
         {
           status: node.status,
         },

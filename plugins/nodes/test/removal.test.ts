@@ -75,7 +75,9 @@ eachDatabase((database) => {
 
     it('waits until the node is OFFLINE, unless it was drained', async () => {
       await disconnect();
-      expect((await call('DELETE')).body.error.message).to.contain('drain it first');
+      expect((await call('DELETE')).body.error.message).to.contain(
+        `drain it first (svc drain ${agent.nodeId},`,
+      );
       await call('POST', '/drain');
       expect((await call('DELETE')).status).to.equal(200);
     });
