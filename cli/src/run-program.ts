@@ -18,7 +18,9 @@ export function createBareProgram(): Command {
   return (
     new Command('svc')
       .description('submit training jobs to GPU hosts, follow them, and read their logs and metrics')
-      .version(VERSION)
+      .version(VERSION, '-V, --version', 'print the version')
+      .helpOption('-h, --help', 'show this help')
+      .helpCommand('help [command]', 'show the help of a command')
       .showHelpAfterError('(see svc --help or svc COMMAND --help)')
       // So that the options of a command that is submitted stay its own.
       .enablePositionalOptions()

@@ -24,6 +24,13 @@ describe('the command line', () => {
     });
   }
 
+  it('no help has words of the library that makes it', () => {
+    const inherited = /\(choices: |display help|output the version/;
+    const program = createProgram();
+    for (const command of [program, ...program.commands, ...doers(program)])
+      expect(command.helpInformation(), command.name()).to.not.match(inherited);
+  });
+
   it('every help shows the options of the command itself before those of the server', () => {
     for (const command of doers(createProgram())) {
       const help = command.helpInformation();

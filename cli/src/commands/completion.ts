@@ -1,14 +1,15 @@
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { findCandidates } from '../completion/candidates.js';
 import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.js';
 import { printLines } from '../output/print.js';
 import { toPlainText } from '../output/table.js';
+import { parseOneOf } from './parse.js';
 
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
     .description('print a script by which a shell completes commands, options, ids and names of svc at Tab')
-    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .argument('<shell>', `the shell: ${SHELLS.join(', ')}`, parseOneOf(SHELLS))
     .addHelpText(
       'after',
       '\nExamples:\n  svc completion bash >> ~/.bashrc\n  svc completion zsh > "${fpath[1]}/_svc"\n  svc completion fish > ~/.config/fish/completions/svc.fish',

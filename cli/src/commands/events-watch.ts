@@ -11,18 +11,19 @@ import { note, printLines } from '../output/print.js';
 import { createPaint, styleOfSeverity } from '../output/style.js';
 import { toPlainText } from '../output/table.js';
 import { isStartable } from '../program-on-path.js';
-import { connect, withJson, type JsonOptions } from './connected.js';
+import { connect, withServer, type JsonOptions } from './connected.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
 
 /** A program that takes longer is killed, so that one that hangs does not hold back every later event. */
 const PROGRAM_LIMIT_MS = 10 * 60_000;
 
 export function addEventsWatchCommand(events: Command): void {
-  withJson(withFilters(events.command('watch')))
+  withServer(withFilters(events.command('watch')))
     .description('print events as they happen, or run a program for each of them')
     .usage('[options] [--exec CMD [ARG...]]')
     .argument('[command...]', 'program of --exec and its arguments; options of svc come before them')
     .passThroughOptions()
+    .option('--json', 'print each event as a JSON object in a line of its own')
     .option(
       '--exec',
       'run CMD for each event, one after another, without a shell and with the event as JSON on its standard input',

@@ -31,7 +31,7 @@ export function addExportCommand(program: Command): void {
     .option('-o, --output <file>', 'file to write (default: standard output)')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF -o run.parquet\n  svc export run_01JD3Y6V6T3V5YJ6M0W3X8R2QF --names train/loss,eval/acc | head',
+      '\nExamples:\n  svc export X8R2QF -o run.parquet\n  svc export X8R2QF --names train/loss,eval/acc | head',
     )
     .action(exportRun);
 }

@@ -15,7 +15,9 @@ export function addMetricsCommands(program: Command): void {
     .description('list and change what metrics mean')
     .addHelpText('after', '\nExample:\n  svc metrics set eval/accuracy --direction maximize');
   withJson(metrics.command('list'))
-    .description('list metrics with their direction and unit, as they apply everywhere or in a project')
+    .description(
+      'list metrics with their direction and unit, as they apply everywhere, in a project or in an experiment',
+    )
     .option('--project <name>', 'as they apply in this project, by name or id')
     .option('--experiment <name>', 'as they apply in this experiment, by name or id')
     .option('--limit <n>', 'number of metrics to list, at most 1000', parseInteger)
@@ -33,7 +35,7 @@ export function addMetricsCommands(program: Command): void {
     .option('--unit <unit>', 'unit of its values, such as s or %')
     .option('--description <text>', 'what it measures')
     .option('--primary', 'make it the metric by which runs are compared')
-    .option('--no-primary', 'make it no longer that metric')
+    .option('--no-primary', 'make it an ordinary metric again')
     .option('--project <name>', 'only in this project, by name or id')
     .option('--experiment <name>', 'only in this experiment, by name or id')
     .addHelpText(

@@ -30,9 +30,7 @@ export function addNodesCommand(program: Command): void {
 
   const node = program
     .command('node')
-    .description(
-      'remove a node; svc drain NODE and svc undrain NODE let it start no new jobs, and start them again',
-    )
+    .description('remove a node (to keep jobs off one, see svc drain)')
     .addHelpText('after', '\nExample:\n  svc node rm gpu-7');
   withJson(node.command('rm'))
     .description('remove a node that will not come back, with its slots, metrics and secret')

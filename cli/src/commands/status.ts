@@ -13,7 +13,7 @@ const VALUES_AT = 'GPU slots  '.length;
 export function addStatusCommand(program: Command): void {
   withJson(program.command('status'))
     .description(
-      'show how the server does: nodes, slots, jobs per state, what waits and why, runs that are silent',
+      'show the state of the server: nodes, slots, jobs per state, what waits and why, runs that are silent',
     )
     .addHelpText('after', '\nExample:\n  svc status')
     .action(showStatus);
