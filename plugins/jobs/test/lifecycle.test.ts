@@ -74,7 +74,7 @@ describe('the life of a job', () => {
 
     const failures: [Exit, number | null, string, RegExp][] = [
       [{ kind: 'exited', code: 3 }, 3, 'EXIT_CODE', /^exited with code 3$/],
-      [{ kind: 'signaled', signal: 'SIGSEGV', code: -11 }, -11, 'signal', /SIGSEGV \(-11\)/],
+      [{ kind: 'signaled', signal: 'SIGSEGV', code: -11 }, -11, 'signal', /killed by SIGSEGV/],
       [{ kind: 'oom', code: -9 }, -9, 'OOM', /out of memory/],
     ];
     for (const [exit, exit_code, failure_reason, message] of failures) {
