@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { NodeRecord } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
@@ -119,6 +120,24 @@ describe('svc login', () => {
     expect(lost.stderr)
       .to.contain('there is no profile "second"')
       .and.contain('svc login URL --profile second');
+  });
+
+  it('names the server that svc agent connects to', async () => {
+    expect((await logIn('lab')).status).to.equal(0);
+    const tokenFile = path.join(home, 'agent-token');
+    writeFileSync(tokenFile, rig.tokens.agent, { mode: 0o600 });
+    const args = ['agent', '--name', 'of-lab', '--token-file', tokenFile, '--state-dir', home];
+    const { program, ended } = startSvc(args, { HOME: home });
+    try {
+      await until(async () =>
+        ((await rig.get('/nodes')).body as { items: NodeRecord[] }).items.some(
+          ({ name }) => name === 'of-lab',
+        ),
+      );
+    } finally {
+      program.kill('SIGTERM');
+      await ended;
+    }
   });
 
   it('says that others may read the file, and closes it at the next login', async () => {

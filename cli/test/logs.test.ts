@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { LogLine, LogStream } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
@@ -196,6 +197,14 @@ describe('svc logs of a long log', () => {
       expect(await svc.ended).to.equal(0);
       expect(svc.stdout().match(/line \d+/g)).to.have.length(200);
     }
+  });
+
+  it('has the lines written within --since, and no others', async () => {
+    expect(await linesOf('--since', '1h')).to.have.length(COUNT);
+    await delay(1100);
+    const svc = startSvc(...args('--since', '1s'));
+    expect(await svc.ended).to.equal(0);
+    expect(svc.stdout()).to.equal('');
   });
 
   it('refuses a number of lines that is none', async () => {

@@ -1,19 +1,34 @@
 import { expect } from 'chai';
-import { noteOlder } from '../src/output/paging.js';
+import { noteLimit, noteOlder } from '../src/output/paging.js';
 import { createPaint } from '../src/output/style.js';
 import { toTable, type Column } from '../src/output/table.js';
 
 describe('the end of a list', () => {
-  it('names the command that goes on, without the token that was given', () => {
+  function notesOf(work: () => void): string[] {
     const written: string[] = [];
     const write = process.stderr.write.bind(process.stderr);
     process.stderr.write = ((text: string) => written.push(text) > 0) as typeof process.stderr.write;
     try {
-      noteOlder(5, ['jobs', '--token', 'svc_write_x', '--name', 'a b', '--before=9', '--token=svc_write_x']);
+      work();
     } finally {
       process.stderr.write = write;
     }
-    expect(written).to.deep.equal(["older ones: svc jobs --name 'a b' --before 5\n"]);
+    return written;
+  }
+
+  it('names the command that goes on, without the token that was given', () => {
+    const argv = ['jobs', '--token', 'svc_write_x', '--name', 'a b', '--before=9', '--token=svc_write_x'];
+    expect(notesOf(() => noteOlder(5, argv))).to.deep.equal([
+      "older ones: svc jobs --name 'a b' --before 5\n",
+    ]);
+  });
+
+  it('names the largest limit of a list without pages', () => {
+    const argv = ['metrics', 'list', '--project', 'vision', '--limit', '5'];
+    expect(notesOf(() => noteLimit(5, 1000, argv))).to.deep.equal([
+      'at most 5 are listed; for more: svc metrics list --project vision --limit 1000\n',
+    ]);
+    expect(notesOf(() => noteLimit(1000, 1000, argv))).to.deep.equal(['at most 1000 are listed\n']);
   });
 });
 

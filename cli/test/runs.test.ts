@@ -74,4 +74,16 @@ describe('svc run', () => {
     );
     expect(linesOf({ loss: metric({}) }).join()).not.to.include('unknown');
   });
+
+  it('is at 99 % until it has ended', () => {
+    const shown = (status: Run['status']) =>
+      toRunLines(
+        { ...RUN, status, job_id: null, environment: {}, notes: '' },
+        { ...RUN, health: { status: 'ok', reasons: [] }, progress: 1, metrics: {} } as unknown as RunSummary,
+        {},
+        (_style, text) => text,
+      ).join('\n');
+    expect(shown('RUNNING')).to.contain('(99 %)').and.not.contain('100 %');
+    expect(shown('SUCCEEDED')).to.contain('(100 %)');
+  });
 });

@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import { newId } from '@svc/contract';
 import { logs } from '@svc/plugin-logs';
+import { metrics } from '@svc/plugin-metrics';
+import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { service } from '@svc/plugin-service';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
@@ -17,8 +20,10 @@ describe('a list on a terminal of 60 columns', () => {
   let env: NodeJS.ProcessEnv;
   let failed: string;
   let waiting: string;
+  let project: string;
+  let gpuNode: FakeAgent;
   before(async () => {
-    rig = await Rig.start({ plugins: [service(), logs()] });
+    rig = await Rig.start({ plugins: [service(), logs(), metrics(), nodeMetrics()] });
     env = { SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.write };
     const agent = await rig.agent();
     const job = await rig.submit({
@@ -42,8 +47,26 @@ describe('a list on a terminal of 60 columns', () => {
     ({ id: waiting } = await rig.submit({ name: WIDE, project: LONG, node_selector: { [LONG]: LONG } }));
     await rig.submit({ name: 'short' });
     for (const name of [LONG, WIDE]) await rig.post('/tokens', { name, scope: 'read' });
+    gpuNode = new FakeAgent({
+      ...{ url: rig.kernel.url, token: rig.tokens.agent },
+      hello: {
+        ...{ node_id: newId('node'), name: LONG, labels: { [LONG]: WIDE } },
+        slots: virtualSlots(8).map((slot) => ({ ...slot, virtual: false, model: `NVIDIA ${LONG}` })),
+      },
+    });
+    await gpuNode.connect();
+    const run = await rig.createRun({ name: LONG, project: LONG, experiment: LONG, tags: [LONG, WIDE] });
+    project = run.project_id;
+    await rig.post(`/runs/${run.id}/events`, { title: WIDE, severity: 'critical' }, rig.tokens.sdk);
+    await rig.kernel.request('PUT', `/metric-definitions/${LONG}`, {
+      token: rig.tokens.write,
+      body: { unit: 'samples/s', description: LONG, direction: 'maximize', is_primary: true },
+    });
   });
-  after(() => rig.close());
+  after(async () => {
+    await gpuNode.close();
+    await rig.close();
+  });
 
   async function show(...args: string[]): Promise<string[]> {
     const svc = startOnTerminal(COLUMNS, args, env);
@@ -81,6 +104,32 @@ describe('a list on a terminal of 60 columns', () => {
     }
     await show('token', 'list');
   });
+
+  it('of nodes fits: name, state and slots before when it was heard of and its labels', async () => {
+    const lines = await show('nodes');
+    expect(lines[0]).to.match(/^ID +NAME +STATUS +GPUS BUSY +CPU JOBS/);
+    expect(firstOf(lines)).to.include(gpuNode.nodeId.slice(-6));
+  });
+
+  it('of projects fits, and its ids name the projects', async () => {
+    const lines = await show('projects');
+    const id = lines[1]?.match(/ago +(\w{6})\b/)?.[1] ?? '';
+    expect(project.endsWith(id), lines.join('\n')).to.equal(true);
+    const { stdout } = await runHere(['runs', '--project', id, '--json'], env);
+    expect((JSON.parse(stdout) as { items: unknown[] }).items).not.to.have.length(0);
+  });
+
+  for (const [args, head] of [
+    [['runs'], /^ID +NAME .*STATUS +STEP/],
+    [['events'], /^WHEN +SEVERITY +TYPE +JOB .*TITLE$/],
+    [['metrics', 'list'], /^METRIC +DIRECTION +UNIT +APPLIES TO/],
+    [['top', '--once'], /^svc \S+ at http\S+/],
+  ] as const)
+    it(`of svc ${args.join(' ')} fits`, async () => {
+      const lines = await show(...args);
+      expect(lines[0]).to.match(head);
+      expect(lines.length).to.be.at.least(2);
+    });
 
   it('of what the server does fits, names the job that waits, and leaves no state out', async () => {
     const row = await rig.kernel.db('jobs').where({ id: failed }).first();

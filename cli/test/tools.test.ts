@@ -150,7 +150,7 @@ describe('commands against a server', () => {
       await svc('metrics', 'set', 'eval/score', '--no-primary', '--project', 'vision');
       expect(await listed('--project', 'vision')).to.include({ direction: 'maximize', is_primary: false });
       const wrong = await runHere(['metrics', 'set', 'x', '--unit', 's', '--project', 'none'], env);
-      expect(wrong).to.include({ status: 1, stderr: 'svc: there is no project "none"\n' });
+      expect(wrong).to.include({ status: 1, stderr: 'svc: no project has the name "none"\n' });
     });
 
     it('svc metrics set says so when no run reports the metric', async () => {

@@ -189,6 +189,29 @@ describe('a frame of svc top', () => {
       if (rows >= 24) expect(parts).to.have.length(3);
     });
 
+  it('has every part of its title and the job of each GPU on a terminal of 60 columns', () => {
+    const run = { job_id: 'job_1', step: 50_000, max_steps: 100_000, stale_since: null, started_at: 1 };
+    const changes = { name: 'j'.repeat(99), status: 'DISPATCHING', gpu_indices: [0, 1, 2, 3, 4, 5, 6, 7] };
+    const frame = toFrame(
+      activity({
+        url: `http://${'h'.repeat(80)}`,
+        nodes: [measured(node(1, 8, 8))],
+        running: [{ job: job(1, changes), run }],
+        waiting: [job(2, { name: 'w'.repeat(300) })],
+      }),
+      40,
+      plain,
+      60,
+    );
+    for (const line of frame) expect(line.length, line).to.be.at.most(60);
+    const text = frame.join('\n');
+    for (const part of ['GPU slots 1/8', 'CPU jobs 0/8', '1 running, 2 queued'])
+      expect(text).to.contain(part);
+    expect(text)
+      .to.match(/^NODE .*UTIL +MEMORY +JOB$/m)
+      .and.match(/50000\/100000 +\S+/);
+  });
+
   it('asks the server for each list once', async () => {
     const rig = await Rig.start({ plugins: [service(), metrics()] });
     const asked: string[] = [];

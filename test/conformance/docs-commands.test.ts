@@ -38,6 +38,11 @@ describe('the commands that the docs name', () => {
     for (const command of NOT_THERE_YET) expect(await parse(command), command).to.not.equal(null);
   });
 
+  it('are never run by npx, which would fetch the package of another project', () => {
+    for (const page of PAGES)
+      expect(readFileSync(path.join(ROOT, page), 'utf8'), page).not.to.match(/\bnpx svc\b/);
+  });
+
   for (const page of PAGES) {
     it(`${page}: the command line takes each of them`, async () => {
       const refused = [];

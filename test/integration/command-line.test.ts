@@ -240,8 +240,8 @@ describe('svc against the real server and agent', function () {
     expect(await svc('run', one)).to.match(/tags +best, base\n.*commit +c{40} \(main, with changes\)/);
     expect(await json<Run>('run', one)).to.deep.include({ environment: { git } });
     for (const [args, message] of [
-      [['--project', 'none'], 'there is no project "none"'],
-      [['--experiment', 'none'], 'there is no experiment "none"'],
+      [['--project', 'none'], 'no project has the name "none"'],
+      [['--experiment', 'none'], 'no experiment has the name "none"'],
       [['--experiment', 'e'], 'several projects have an experiment "e": name the project with --project'],
     ] as const) {
       const { status, stderr } = await workplace.svc(['runs', ...args]);

@@ -8,6 +8,7 @@ import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { addEventsWatchCommand } from './events-watch.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
+import { findEvent } from './find-record.js';
 import { parseInteger } from './parse.js';
 
 const EVENTS_SHOWN = 100;
@@ -32,7 +33,11 @@ interface ListOptions extends JsonOptions, EventFilters {
 
 async function listEvents({ limit = EVENTS_SHOWN, before, ...options }: ListOptions): Promise<void> {
   const client = connect(options);
-  const query = { ...(await toEventQuery(client, options)), limit, before };
+  const query = {
+    ...(await toEventQuery(client, options)),
+    limit,
+    before: before && (await findEvent(client, before)),
+  };
   const page = await client.call(routes.listEvents, { query });
   print(page, options.json, ({ items }, paint) =>
     items.length > 0 ? toTable(COLUMNS, items, paint) : ['no events'],
@@ -44,8 +49,8 @@ async function listEvents({ limit = EVENTS_SHOWN, before, ...options }: ListOpti
 const COLUMNS: readonly Column<EventRecord>[] = [
   { title: 'WHEN', cell: ({ created_at }) => toAge(created_at) },
   { title: 'SEVERITY', cell: ({ severity }) => severity, style: ({ severity }) => styleOfSeverity(severity) },
-  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'TYPE', cell: ({ type }) => type, shrinks: true },
   { title: 'JOB', cell: ({ job_id }) => toShownId(job_id) },
-  { title: 'RUN', cell: ({ run_id }) => toShownId(run_id) },
+  { title: 'RUN', cell: ({ run_id }) => toShownId(run_id), optional: true },
   { title: 'TITLE', cell: ({ title }) => title, shrinks: true },
 ];

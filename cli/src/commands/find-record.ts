@@ -57,15 +57,31 @@ const RUNS: Finder = {
   kind: 'run',
   newest: async (client, name) =>
     (await client.call(routes.listRuns, { query: { name, limit: 1 } })).items[0],
-  async *lists(client) {
-    let before: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const { items } = await client.call(routes.listRuns, { query: { before, limit: PAGE } });
-      yield items;
-      before = items.at(-1)?.id;
-      if (before === undefined) return;
-    }
-  },
+  lists: (client) => listsOf((before) => client.call(routes.listRuns, { query: { before, limit: PAGE } })),
+};
+
+const PROJECTS: Finder = {
+  noun: 'project',
+  kind: 'project',
+  newest: async (client, name) => (await allNamed(PROJECTS.lists(client), name))[0],
+  lists: (client) =>
+    listsOf((before) => client.call(routes.listProjects, { query: { before, limit: PAGE } })),
+};
+
+const toExperiments = (project_id: string | undefined): Finder => {
+  const lists = (client: Client) =>
+    listsOf((before) => client.call(routes.listExperiments, { query: { project_id, before, limit: PAGE } }));
+  return {
+    noun: 'experiment',
+    kind: 'experiment',
+    async newest(client, name) {
+      const [found, other] = await allNamed(lists(client), name);
+      if (other)
+        throw new Failure(`several projects have an experiment "${name}": name the project with --project`);
+      return found;
+    },
+    lists,
+  };
 };
 
 const NODES: Finder = {
@@ -76,6 +92,28 @@ const NODES: Finder = {
     yield await listNodes(client);
   },
 };
+
+/** Of a list that goes on before its last id. */
+async function* listsOf<T extends { readonly id: string }>(
+  read: (before: string | undefined) => Promise<{ readonly items: readonly T[] }>,
+): AsyncGenerator<readonly T[]> {
+  let before: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { items } = await read(before);
+    yield items;
+    before = items.at(-1)?.id;
+    if (before === undefined) return;
+  }
+}
+
+async function allNamed(
+  lists: AsyncIterable<readonly Named[]>,
+  name: string | undefined,
+): Promise<readonly Named[]> {
+  const found: Named[] = [];
+  for await (const items of lists) found.push(...items.filter((item) => item.name === name));
+  return found;
+}
 
 async function listNodes(client: Client): Promise<readonly Named[]> {
   return (await client.call(routes.listNodes, { query: { limit: PAGE } })).items;
@@ -93,6 +131,21 @@ export const NODE_REFERENCE = 'name or id of a node, or the beginning or end of 
 export const findJob = (client: Client, reference?: string) => find(JOBS, client, reference);
 export const findRun = (client: Client, reference?: string) => find(RUNS, client, reference);
 export const findNode = (client: Client, reference: string) => find(NODES, client, reference);
+export const findProject = (client: Client, reference: string) => find(PROJECTS, client, reference);
+export const findExperiment = (client: Client, reference: string, projectId: string | undefined) =>
+  find(toExperiments(projectId), client, reference);
+
+/** An event has no name: its id, or the beginning or end of it. */
+export async function findEvent(client: Client, reference: string): Promise<string> {
+  const id = toId('event', reference);
+  if (id !== null) return id;
+  const newest: Named[] = [];
+  for await (const items of listsOf((before) =>
+    client.call(routes.listEvents, { query: { before, limit: PAGE } }),
+  ))
+    newest.push(...items.map(({ id, title }) => ({ id, name: title })));
+  return findIdByPart('event', reference, newest);
+}
 
 async function find(finder: Finder, client: Client, reference: string | undefined): Promise<string> {
   const id = reference === undefined ? null : toId(finder.kind, reference);

@@ -1,12 +1,14 @@
 import { DIRECTIONS, isDirectionKnown, routes, type BodyOf, type MetricDefinition } from '@svc/contract';
 import type { Command } from 'commander';
 import { UsageError } from '../failure.js';
+import { noteLimit } from '../output/paging.js';
 import { note, print } from '../output/print.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { parseInteger, parseOneOf } from './parse.js';
 
+const SHOWN = 200;
 const MOST = 1000;
 
 export function addMetricsCommands(program: Command): void {
@@ -49,13 +51,14 @@ interface ListOptions extends JsonOptions, PlacementOptions {
   readonly limit?: number;
 }
 
-async function listMetrics({ limit, ...options }: ListOptions): Promise<void> {
+async function listMetrics({ limit = SHOWN, ...options }: ListOptions): Promise<void> {
   const client = connect(options);
   const query = { ...(await findPlacement(client, options)), limit };
   const page = await client.call(routes.listMetricDefinitions, { query });
   print(page, options.json, ({ items }, paint) =>
     items.length > 0 ? toTable(COLUMNS, items, paint) : ['no metrics yet'],
   );
+  if (!options.json && page.items.length === limit) noteLimit(limit, MOST);
 }
 
 interface SetOptions extends JsonOptions, PlacementOptions {
@@ -101,7 +104,7 @@ const COLUMNS: readonly Column<MetricDefinition>[] = [
     shrinks: true,
   },
   { title: 'DIRECTION', cell: (metric) => (isDirectionKnown(metric) ? metric.direction : 'unknown') },
-  { title: 'UNIT', cell: ({ unit }) => unit ?? '-' },
+  { title: 'UNIT', cell: ({ unit }) => unit ?? '-', shrinks: true },
   { title: 'APPLIES TO', cell: ({ level }) => (level === 'global' ? 'everything' : `the ${level}`) },
-  { title: 'DESCRIPTION', cell: ({ description }) => description, shrinks: true },
+  { title: 'DESCRIPTION', cell: ({ description }) => description, shrinks: true, optional: true },
 ];

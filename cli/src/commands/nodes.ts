@@ -57,15 +57,17 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
   { title: 'ID', cell: (node) => toShownId(node.id) },
   { title: 'NAME', cell: (node) => node.name, shrinks: true },
   { title: 'STATUS', cell: (node) => node.status, style: (node) => styleOfStatus(node.status) },
-  { title: 'GPUS BUSY', cell: toSlots },
+  { title: 'GPUS BUSY', cell: toSlots, shrinks: true },
   { title: 'CPU JOBS', cell: (node) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
-  { title: 'LAST HEARD', cell: (node) => toAge(node.last_heartbeat_at) },
+  { title: 'LAST HEARD', cell: (node) => toAge(node.last_heartbeat_at), optional: true },
   {
     title: 'LABELS',
     cell: (node) =>
       Object.entries(node.labels)
         .map((pair) => pair.join('='))
         .join(' '),
+    shrinks: true,
+    optional: true,
   },
 ];
 

@@ -1,10 +1,11 @@
 import { routes, type Project } from '@svc/contract';
 import type { Command } from 'commander';
-import { toAge } from '../output/format.js';
+import { toAge, toShownId } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+import { findProject } from './find-record.js';
 import { parseInteger } from './parse.js';
 
 const PROJECTS_SHOWN = 100;
@@ -24,7 +25,9 @@ interface ListOptions extends JsonOptions {
 }
 
 async function listProjects({ limit = PROJECTS_SHOWN, before, ...options }: ListOptions): Promise<void> {
-  const page = await connect(options).call(routes.listProjects, { query: { limit, before } });
+  const client = connect(options);
+  const query = { limit, before: before && (await findProject(client, before)) };
+  const page = await client.call(routes.listProjects, { query });
   print(page, options.json, ({ items }, paint) =>
     items.length > 0
       ? toTable(COLUMNS, items, paint)
@@ -38,6 +41,6 @@ const COLUMNS: readonly Column<Project>[] = [
   { title: 'NAME', cell: ({ name }) => name, shrinks: true },
   { title: 'RUNS', cell: ({ run_count }) => String(run_count), align: 'right' },
   { title: 'CREATED', cell: ({ created_at }) => toAge(created_at) },
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'DESCRIPTION', cell: ({ description }) => description, shrinks: true },
+  { title: 'ID', cell: ({ id }) => toShownId(id) },
+  { title: 'DESCRIPTION', cell: ({ description }) => description, shrinks: true, optional: true },
 ];

@@ -6,6 +6,8 @@ import { stopSignal } from '../lifetime.js';
 import { toSentence } from '../output/api-error.js';
 import { print } from '../output/print.js';
 import { createPaint } from '../output/style.js';
+import { terminalWidth } from '../output/table.js';
+import { toLines } from '../output/text-width.js';
 import { toFrame } from '../top/frame.js';
 import { readActivity } from '../top/read-activity.js';
 import { Screen } from '../top/screen.js';
@@ -43,7 +45,9 @@ async function watch(client: Client): Promise<void> {
   let activity = first;
   let trouble: readonly string[] = [];
   const redraw = (): void => {
-    const head = trouble.map((line) => paint('red', line));
+    const head = trouble
+      .flatMap((line) => toLines(line.split(' '), ' ', terminalWidth()))
+      .map((line) => paint('red', line));
     screen.show([...head, ...toFrame(activity, screen.rows - head.length, paint)]);
   };
   process.stdout.on('resize', redraw);

@@ -60,6 +60,8 @@ function widthOfColumn<Row>({ title, cell }: Column<Row>, rows: readonly Row[]):
   return rows.reduce((widest, row) => Math.max(widest, widthOf(toPlainText(cell(row)))), title.length);
 }
 
+const narrowestOf = ({ title }: Column<never>): number => Math.max(NARROWEST, title.length);
+
 /** The columns that fit side by side, each as narrow as it can be. */
 function withRoom<Row>(
   columns: readonly Column<Row>[],
@@ -69,7 +71,7 @@ function withRoom<Row>(
   if (width === Infinity) return columns;
   const kept = columns.map((column) => {
     const wanted = widthOfColumn(column, rows);
-    return { column, narrowest: GAP + (column.shrinks ? Math.min(wanted, NARROWEST) : wanted) };
+    return { column, narrowest: GAP + (column.shrinks ? Math.min(wanted, narrowestOf(column)) : wanted) };
   });
   while (kept.reduce((sum, { narrowest }) => sum + narrowest, -GAP) > width) {
     const at = kept.findLastIndex(({ column }) => column.optional);
@@ -84,7 +86,10 @@ function fitWidths(columns: readonly Column<never>[], wanted: readonly number[],
   const widths = [...wanted];
   const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1);
   while (total() > width) {
-    const shrinking = widths.map((each, at) => (columns[at]?.shrinks && each > NARROWEST ? each : 0));
+    const shrinking = widths.map((each, at) => {
+      const column = columns[at];
+      return column?.shrinks && each > narrowestOf(column) ? each : 0;
+    });
     const widest = shrinking.indexOf(Math.max(...shrinking));
     if (!shrinking[widest]) break;
     widths[widest]! -= 1;

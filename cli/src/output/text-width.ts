@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+
 /** Chinese, Japanese and Korean characters and emoji take two columns of a terminal. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
@@ -22,6 +24,18 @@ export function cutToWidth(text: string, width: number): string {
     shown += segment;
   }
   return `${shown}…`;
+}
+
+/** The parts side by side, in as many lines as they need. */
+export function toLines(parts: readonly string[], gap: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const longer = lines.length > 0 ? `${lines.at(-1)}${gap}${part}` : part;
+    const fits = lines.length > 0 && widthOf(stripVTControlCharacters(longer)) <= width;
+    if (fits) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
 }
 
 function widthOfCharacter(character: string): number {

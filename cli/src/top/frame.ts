@@ -1,7 +1,8 @@
 import type { Job, Run } from '@svc/contract';
 import { toAge, toDuration, toShownId } from '../output/format.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
-import { toTable, type Column } from '../output/table.js';
+import { terminalWidth, toTable, type Column } from '../output/table.js';
+import { cutToWidth, toLines, widthOf } from '../output/text-width.js';
 import type { Usage } from '../overview.js';
 import type { Activity, NodeActivity } from './read-activity.js';
 
@@ -11,38 +12,58 @@ const SHARE_OF_NODES = 0.5;
 const AROUND_TABLE = 3;
 
 /** The lines of one screen of so many rows: nodes with their slots, running jobs, and waiting jobs. */
-export function toFrame(activity: Activity, rows: number, paint: Paint): string[] {
-  const { version, url, jobs, gpu_slots: gpus, cpu_jobs: cpus, nodes, running, waiting } = activity;
-  const title = [
-    `${paint('bold', `svc ${version}`)} at ${url}`,
-    `GPU slots ${toUse(gpus)}`,
-    `CPU jobs ${toUse(cpus)}`,
-    `${jobs.RUNNING} running, ${jobs.QUEUED} queued`,
-  ].join('  ');
-  const left = rows - 1;
+export function toFrame(
+  activity: Activity,
+  rows: number,
+  paint: Paint,
+  width: number = terminalWidth(),
+): string[] {
+  const { nodes, running, waiting } = activity;
+  const title = toTitle(activity, width, paint);
+  const left = rows - title.length;
   const forNodes = Math.floor(left * SHARE_OF_NODES);
-  const nodeLines = toNodeLines(nodes, forNodes, paint);
+  const nodeLines = toNodeLines(nodes, { rows: forNodes, width }, paint);
   const forJobs = left - nodeLines.length;
   const needed = waiting.length + AROUND_TABLE;
   const forWaiting =
     waiting.length === 0 ? 2 : Math.min(needed, Math.max(AROUND_TABLE + 1, Math.floor(forJobs / 2)));
   return [
-    title,
+    ...title,
     ...nodeLines,
     ...toSection(
       toRunningColumns(nodes),
       running,
-      { rows: forJobs - forWaiting, noun: 'running jobs' },
+      { rows: forJobs - forWaiting, width, noun: 'running jobs' },
       paint,
     ),
-    ...toSection(WAITING, waiting, { rows: forWaiting, noun: 'waiting jobs' }, paint),
+    ...toSection(WAITING, waiting, { rows: forWaiting, width, noun: 'waiting jobs' }, paint),
   ].slice(0, rows);
+}
+
+function toTitle(
+  { version, url, jobs, gpu_slots: gpus, cpu_jobs: cpus }: Activity,
+  width: number,
+  paint: Paint,
+): string[] {
+  const name = `svc ${version}`;
+  const parts = [
+    `${paint('bold', name)} at ${cutToWidth(url, width - widthOf(`${name} at `))}`,
+    `GPU slots ${toUse(gpus)}`,
+    `CPU jobs ${toUse(cpus)}`,
+    `${jobs.RUNNING} running, ${jobs.QUEUED} queued`,
+  ];
+  return toLines(parts, '  ', width);
 }
 
 const toUse = ({ used, free }: Usage): string => `${used}/${used + free}`;
 
-interface Place {
+interface Room {
   readonly rows: number;
+  /** In columns of the terminal. */
+  readonly width: number;
+}
+
+interface Place extends Room {
   readonly noun: string;
 }
 
@@ -53,13 +74,13 @@ function toSection<Row>(
   place: Place,
   paint: Paint,
 ): string[] {
-  const { rows, noun } = place;
+  const { rows, width, noun } = place;
   if (all.length === 0) return ['', paint('dim', `no ${noun}`)].slice(0, Math.max(0, rows));
   const room = Math.max(1, rows - AROUND_TABLE + 1);
   const shown = all.length <= room ? all : all.slice(0, room - 1);
   const more = all.length - shown.length;
   const rest = more === 0 ? [] : [paint('dim', `and ${more} more ${noun}`)];
-  return ['', ...toTable(columns, shown, paint), ...rest];
+  return ['', ...toTable(columns, shown, paint, width), ...rest];
 }
 
 /** One GPU, or a node without any. */
@@ -69,19 +90,29 @@ interface GpuOrNode {
 }
 
 /** A row for each GPU, or for each node where these do not fit. */
-function toNodeLines(nodes: readonly NodeActivity[], rows: number, paint: Paint): string[] {
+function toNodeLines(nodes: readonly NodeActivity[], room: Room, paint: Paint): string[] {
   const each = nodes.flatMap((node): GpuOrNode[] =>
     node.node.slots.length === 0 ? [{ node, slot: null }] : node.node.slots.map((slot) => ({ node, slot })),
   );
-  const isWhole = each.length <= rows - AROUND_TABLE;
-  if (isWhole) return toSection(SLOTS, each, { rows, noun: 'nodes' }, paint);
-  return toSection(NODES, nodes, { rows, noun: 'nodes' }, paint);
+  const isWhole = each.length <= room.rows - AROUND_TABLE;
+  if (isWhole) return toSection(SLOTS, each, { ...room, noun: 'nodes' }, paint);
+  return toSection(NODES, nodes, { ...room, noun: 'nodes' }, paint);
 }
 
 const NODE_COLUMNS: readonly Column<NodeActivity>[] = [
   { title: 'NODE', cell: ({ node }) => node.name, shrinks: true },
-  { title: 'STATUS', cell: ({ node }) => node.status, style: ({ node }) => styleOfStatus(node.status) },
-  { title: 'CPU JOBS', cell: ({ node }) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
+  {
+    title: 'STATUS',
+    cell: ({ node }) => node.status,
+    style: ({ node }) => styleOfStatus(node.status),
+    optional: true,
+  },
+  {
+    title: 'CPU JOBS',
+    cell: ({ node }) => `${node.cpu_jobs}/${node.max_cpu_jobs}`,
+    align: 'right',
+    optional: true,
+  },
 ];
 
 const NODES: readonly Column<NodeActivity>[] = [
@@ -106,10 +137,11 @@ const SLOTS: readonly Column<GpuOrNode>[] = [
     title: 'MODEL',
     cell: ({ slot }) => (slot === null ? '' : slot.virtual ? 'virtual' : slot.model),
     shrinks: true,
+    optional: true,
   },
   { title: 'UTIL', cell: (row) => toFigure(row, 'util', '%'), align: 'right' },
   { title: 'MEMORY', cell: toMemory, align: 'right' },
-  { title: 'TEMP', cell: (row) => toFigure(row, 'temp_c', '°C'), align: 'right' },
+  { title: 'TEMP', cell: (row) => toFigure(row, 'temp_c', '°C'), align: 'right', optional: true },
   { title: 'JOB', cell: ({ slot }) => (slot?.busy ? toShownId(slot.job_id) : '') },
 ];
 
@@ -142,9 +174,24 @@ function toRunningColumns(nodes: readonly NodeActivity[]): readonly Column<Activ
   return [
     { title: 'ID', cell: ({ job }) => toShownId(job.id) },
     { title: 'RUNNING', cell: ({ job }) => job.name, shrinks: true },
-    { title: 'STATUS', cell: ({ job }) => job.status, style: ({ job }) => styleOfStatus(job.status) },
-    { title: 'NODE', cell: ({ job }) => names.get(job.node_id ?? '') ?? '-', shrinks: true },
-    { title: 'GPU', cell: ({ job }) => (job.gpu_indices ?? []).join(',') || '-' },
+    {
+      title: 'STATUS',
+      cell: ({ job }) => job.status,
+      style: ({ job }) => styleOfStatus(job.status),
+      optional: true,
+    },
+    {
+      title: 'NODE',
+      cell: ({ job }) => names.get(job.node_id ?? '') ?? '-',
+      shrinks: true,
+      optional: true,
+    },
+    {
+      title: 'GPU',
+      cell: ({ job }) => (job.gpu_indices ?? []).join(',') || '-',
+      shrinks: true,
+      optional: true,
+    },
     { title: 'RAN FOR', cell: ({ job }) => toRanFor(job), align: 'right' },
     { title: 'STEP', cell: ({ run }) => toStep(run), align: 'right' },
     { title: 'LEFT', cell: ({ run }) => toTimeLeft(run), align: 'right' },
@@ -175,7 +222,7 @@ const WAITING: readonly Column<Job>[] = [
     cell: ({ resources }) => (resources.cpu_only ? '-' : String(resources.gpu)),
     align: 'right',
   },
-  { title: 'QUEUED', cell: (job) => toAge(job.queued_at) },
+  { title: 'QUEUED', cell: (job) => toAge(job.queued_at), optional: true },
   {
     title: 'BECAUSE',
     cell: (job) => job.pending_reason ?? 'the next pass of the scheduler decides',

@@ -1,4 +1,5 @@
 import type { Job, NodeRecord } from '@svc/contract';
+import { FAILURE_REASONS, RETRIED_REASONS } from '@svc/contract/protocol';
 import { createClient } from '@svc/client';
 import { serverFile, toLocalServer } from '@svc/client/local-server';
 import { FakeAgent, virtualSlots } from '@svc/agent/testing';
@@ -9,6 +10,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import os from 'node:os';
 import path from 'node:path';
 import { Rig } from '../../../plugins/runs/test/support/rig.js';
+import { createProgram } from '../../src/main.js';
 import { completeFromHere } from '../../src/submit/from-here.js';
 import { bindToThisHost } from '../../src/submit/on-this-host.js';
 import { isOnThisHost } from '../../src/submit/this-host.js';
@@ -134,6 +136,30 @@ describe('svc submit', () => {
     });
   });
 
+  describe('the command', () => {
+    for (const words of [
+      ['python', 'train.py', '--epochs', '3'],
+      ['echo', 'a', '--name', 'x', '--gpu', '9'],
+    ])
+      it(`"${words.join(' ')}" arrives whole without --`, async () => {
+        const { job } = await submit(['--cpu-only', ...words]);
+        expect(job.command).to.deep.equal(words);
+        expect(job).to.deep.include({ resources: { gpu: 0, cpu_only: true } });
+        expect(job.name).not.to.equal('x');
+      });
+
+    it('is tried again for the reasons that the help of --max-attempts names', () => {
+      const submit = createProgram().commands.find((command) => command.name() === 'submit');
+      const help = submit?.options.find(({ long }) => long === '--max-attempts')?.description ?? '';
+      const [, retried = '', never = ''] = /retried are (.*), never (.*)/.exec(help) ?? [];
+      for (const reason of FAILURE_REASONS) {
+        const isRetried = RETRIED_REASONS.some((each) => each === reason);
+        expect(isRetried ? retried : never, reason).to.match(new RegExp(`\\b${reason}\\b`));
+        expect(isRetried ? never : retried, reason).not.to.match(new RegExp(`\\b${reason}\\b`));
+      }
+    });
+  });
+
   describe('the working directory', () => {
     it('is this one, or the one that is named, relative to this one', async () => {
       expect((await submit(['true'])).job.working_dir).to.equal(path.join(dir, 'project'));
@@ -184,6 +210,13 @@ describe('svc submit', () => {
   });
 
   describe('--upload', () => {
+    it('gives the job a snapshot, which svc job names', async () => {
+      const { job } = await submit(['--upload', '.', 'sh', 'train.sh']);
+      const { stdout } = await runHere(['job', job.id], env);
+      expect(job.snapshot).to.match(/^[0-9a-f]{64}$/);
+      expect(stdout).to.contain(`a copy of snapshot ${job.snapshot?.slice(0, 12)}`);
+    });
+
     it('refuses a directory that is not there, and a word that is no program, with the remedy', async () => {
       for (const word of ['./projct', 'projct', '']) {
         const { status, stderr } = await refuse('--upload', word, 'sh', 'train.sh');
