@@ -27,7 +27,7 @@ export const metrics = definePlugin({
     const jobs = ctx.use(jobsRef);
     const definitions = ctx.use(metricDefinitionsRef);
     const live = new LivePoints(ctx.clock);
-    const store = new PointStore(ctx, async (trx, written, createdNames) => {
+    const store = new PointStore(ctx, runs, async (trx, written, createdNames) => {
       await definitions.ensure(trx, createdNames, ctx.clock.now());
       for (const { run_id, progress } of written) await runs.touchProgress(trx, run_id, progress);
     });

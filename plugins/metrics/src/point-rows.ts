@@ -11,7 +11,7 @@ import type { SeqRange } from './seq-ranges.js';
  * each is found by its first point. What `chunk-codec` and `digest` write is opaque to the database.
  */
 export interface PointRows {
-  /** Creates the run's row if it has none, and locks it until the transaction ends. Rejects if the run does not exist. */
+  /** Creates the run's row if it has none, and locks it until the transaction ends. The run exists. */
   openRun(runId: string, receivedAt: number): Promise<RunRow>;
   findRun(runId: string): Promise<RunRow | null>;
   saveRun(run: RunRow): Promise<void>;

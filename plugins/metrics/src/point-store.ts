@@ -1,5 +1,5 @@
-import { dialectOf, HttpError, isMissingReference, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
-import type { RunProgress } from '@svc/plugin-runs';
+import { dialectOf, HttpError, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
+import type { RunProgress, Runs } from '@svc/plugin-runs';
 import type { PointRows } from './point-rows.js';
 import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } from './point-writer.js';
 import { PostgresRows } from './postgres-rows.js';
@@ -24,6 +24,7 @@ const DEADLOCK_TRIES = 5;
 export class PointStore {
   constructor(
     private readonly source: { readonly db: Db },
+    private readonly runs: Pick<Runs, 'hold'>,
     private readonly onWritten: OnWritten,
   ) {}
 
@@ -53,7 +54,9 @@ export class PointStore {
     return this.source.db.transaction(async (trx) => {
       const rows = await rowsIn(trx);
       const outcomes: WriteOutcome[] = [];
-      for (const batch of group) outcomes.push(await writeInSavepoint(rows, batch));
+      const held = await this.runs.hold(trx, [...new Set(group.map(({ run_id }) => run_id))]);
+      for (const batch of group)
+        outcomes.push(held.has(batch.run_id) ? await writeInSavepoint(rows, batch) : toMissing(batch));
       await this.onWritten(trx, progressByRun(group, outcomes), createdNames(outcomes));
       return outcomes;
     });
@@ -85,10 +88,13 @@ async function writeInSavepoint(rows: PointRows, batch: PointsWrite): Promise<Wr
     if (ENDS_TRANSACTION.includes((error as { code?: string }).code ?? '')) throw error;
     await rows.savepoint('undo');
     await rows.savepoint('keep');
-    // The run was there when the batch was let in, and has been removed since.
-    const isGone = isMissingReference(error);
-    return { error: isGone ? new HttpError('not_found', `no run "${batch.run_id}"`) : error };
+    return { error };
   }
+}
+
+/** The run existed when the batch was let in, and has been deleted since. */
+function toMissing({ run_id }: PointsWrite): WriteOutcome {
+  return { error: new HttpError('not_found', `no run "${run_id}"`) };
 }
 
 function createdNames(outcomes: readonly WriteOutcome[]): string[] {

@@ -21,7 +21,12 @@ export const storeMigrations: MigrationSets = {
 export async function openStore(database: TestDatabase): Promise<{ db: Db; store: PointStore }> {
   const db = await database.open(storeMigrations);
   await db('runs').insert([{ id: RUN }, { id: OTHER_RUN }]);
-  return { db, store: new PointStore({ db }, () => Promise.resolve()) };
+  return { db, store: new PointStore({ db }, { hold: holdRuns }, () => Promise.resolve()) };
+}
+
+/** As plugins/runs does, on the small table above. */
+async function holdRuns(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set(await db<{ id: string }>('runs').whereIn('id', ids).pluck('id'));
 }
 
 export async function clearStore(db: Db): Promise<void> {

@@ -16,8 +16,12 @@ export async function freeSpace(db: Db): Promise<number> {
   if ((await pragma('freelist_count')) >= WORTHWHILE_PAGES) {
     await inSlices(async (limit) => {
       const free = await pragma('freelist_count');
-      await withRawSqlite(db, (connection) => connection.pragma(`incremental_vacuum(${limit})`));
-      return free - (await pragma('freelist_count'));
+      const startedMs = await withRawSqlite(db, (connection) => {
+        const atMs = performance.now();
+        connection.pragma(`incremental_vacuum(${limit})`);
+        return atMs;
+      });
+      return { done: free - (await pragma('freelist_count')), startedMs };
     });
   }
   return (before - (await pragma('page_count'))) * (await pragma('page_size'));

@@ -11,6 +11,7 @@ import { toCriteria, type GarbageOrder } from './criteria.js';
 import { LogFolders } from './log-folders.js';
 import { removeOrphans } from './hooks.js';
 import { retentionMigrations } from './migrations.js';
+import { PendingRemovals } from './pending-removals.js';
 import { Remover } from './removal.js';
 import { retentionRef } from './service.js';
 import { Turns } from './turns.js';
@@ -29,8 +30,9 @@ export const retention = definePlugin({
     const logs = new LogFolders(join(ctx.config.dataDir, 'logs'));
     const runs = ctx.use(runsRef);
     const candidates = new Candidates(ctx, ctx.use(jobsRef), runs);
-    const remover = new Remover(ctx, runs, candidates, logs);
+    const remover = new Remover(ctx, runs, candidates, logs, () => pending.tryLater());
     const turns = new Turns();
+    const pending: PendingRemovals = new PendingRemovals(ctx, remover, turns);
     const projects = ctx.use(projectsRef);
     const parts = { ctx, candidates, logs, remover, metrics: ctx.use(metricsRef) };
     let isCollecting = false;
@@ -67,17 +69,10 @@ export const retention = definePlugin({
     ctx.tap(jobTransition, ({ before }) => {
       if (before && remover.isGoing(before.id)) fail('conflict', `job ${before.id} is being removed`);
     });
-    ctx.ready(async () => {
-      const pending = await remover.pending();
-      if (pending.length > 0) void alone(() => remover.resume(pending)).catch(complain);
+    ctx.ready(() => pending.begin());
+    ctx.onClose(async () => {
+      pending.close();
+      await turns.settled();
     });
-    ctx.onClose(() => turns.settled());
-
-    function complain(err: unknown): void {
-      ctx.log.error(
-        { err },
-        'a removal that was begun before cannot be finished; the next start tries again',
-      );
-    }
   },
 });

@@ -8,8 +8,8 @@ import type { LogFolders } from './log-folders.js';
 import { deleteAtOnce, deleteInSlices } from './rows.js';
 
 /**
- * Removes jobs and runs with all that is theirs. It is decided in one transaction; from then on it goes to its end, whoever dies
- * meanwhile: at the next start if need be.
+ * Removes jobs and runs with all that is theirs. It is decided in one transaction, from which on the runs do not exist for others; then it
+ * goes to its end, whatever fails meanwhile: PendingRemovals tries again.
  */
 export class Remover {
   /** What is on its way out. */
@@ -17,9 +17,10 @@ export class Remover {
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db' | 'clock' | 'log' | 'registered' | 'transaction'>,
-    private readonly runs: Pick<Runs, 'giveUp'>,
+    private readonly runs: Pick<Runs, 'giveUp' | 'markDeleted'>,
     private readonly candidates: Candidates,
     private readonly logs: LogFolders,
+    private readonly onFailure: () => void,
   ) {}
 
   isGoing(id: string): boolean {
@@ -43,7 +44,9 @@ export class Remover {
     const { id } = candidate;
     return this.ctx.db.transaction(async (trx) => {
       const locked = await this.candidates.lock(trx, candidate, criteria);
-      if (locked) await this.#note(trx, id);
+      if (!locked) return null;
+      await this.runs.markDeleted(trx, locked.subject.run);
+      await this.#note(trx, id);
       return locked;
     });
   }
@@ -72,23 +75,29 @@ export class Remover {
     return ids;
   }
 
-  async resume(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      await this.#finish(id, await this.candidates.subjectOf(id));
-      this.#going.delete(id);
-      this.ctx.log.info({ id }, 'a removal that was begun before is done');
-    }
+  async resume(id: string): Promise<void> {
+    await this.#finish(id, await this.candidates.subjectOf(id));
+    this.#going.delete(id);
+    this.ctx.log.info({ id }, 'a removal that was begun before is done');
   }
 
   async #finish(id: string, subject: Subject): Promise<void> {
+    try {
+      await this.#clear(id, subject);
+    } catch (error) {
+      this.onFailure();
+      throw error;
+    }
+  }
+
+  async #clear(id: string, subject: Subject): Promise<void> {
     const { db, registered } = this.ctx;
     const all = belongingsOf(registered.tables, subject);
     for (const rows of all.filter(({ batched }) => batched)) await deleteInSlices(db, rows);
     for (const jobId of subject.job) await this.logs.remove(jobId);
     await db.transaction(async (trx) => {
-      for (const rows of all.filter(({ batched }) => !batched)) await deleteAtOnce(trx, rows);
-      // What came since the slices; with the record gone, no more comes.
-      for (const rows of all.filter(({ batched }) => batched)) await deleteAtOnce(trx, rows);
+      // Also the batched ones, of which some may have come since, and in the order of `all`: a row is found through those that it belongs to.
+      for (const rows of all) await deleteAtOnce(trx, rows);
       await trx('removals').where({ id }).delete();
     });
   }

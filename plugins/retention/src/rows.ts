@@ -4,15 +4,19 @@ import { inSlices } from './pace.js';
 
 /** Deletes them in slices, each a transaction of its own. */
 export async function deleteInSlices(db: Db, { table, key, where, bindings }: Belongings): Promise<void> {
-  await inSlices((limit) => {
-    const some = db(table)
-      .select(...key)
-      .whereRaw(where, [...bindings])
-      .limit(limit);
-    return db(table)
-      .whereIn([...key], some)
-      .delete();
-  });
+  await inSlices((limit) =>
+    db.transaction(async (trx) => {
+      const startedMs = performance.now();
+      const some = trx(table)
+        .select(...key)
+        .whereRaw(where, [...bindings])
+        .limit(limit);
+      const done = await trx(table)
+        .whereIn([...key], some)
+        .delete();
+      return { done, startedMs };
+    }),
+  );
 }
 
 /** Deletes all of them at once. */

@@ -22,3 +22,7 @@ export async function assignRun(db: Db, to: Destination, newRunId: string): Prom
 export async function findAssigned(db: Db, known: Partial<AssignedRow>): Promise<AssignedRow | undefined> {
   return db<AssignedRow>('assigned_runs').where(known).first();
 }
+
+export async function unassign(db: Db, runIds: readonly string[]): Promise<void> {
+  await db<AssignedRow>('assigned_runs').whereIn('run_id', runIds).delete();
+}

@@ -2,7 +2,7 @@ import { isTerminal, type Job, type Run } from '@svc/contract';
 import { fail, type Tx } from '@svc/kernel';
 import { deletedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { findWholeRun, lockRow } from './run-store.js';
+import { findWholeRun, lockRow, markDeleted } from './run-store.js';
 
 /**
  * Gives up a run that is to be deleted. A run that its training or its job may still write to stays: only once the job has ended does
@@ -18,6 +18,7 @@ export async function giveUpRun(parts: RunParts, tx: Tx, id: string, at: number)
   refuseRunning(run);
   if (job) await parts.jobs.dropRun(tx, job.id, id);
   await parts.events.append(tx, deletedEvent(run), at);
+  await markDeleted(tx, [id], at);
   return run;
 }
 

@@ -15,7 +15,15 @@ import { addRoutes } from './routes.js';
 import { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
 import { haveTag } from './run-search.js';
-import { countRuns, findRun, moveExperimentRuns, raiseProgress, runsOfJob } from './run-store.js';
+import {
+  countRuns,
+  findRun,
+  holdRuns,
+  markDeleted,
+  moveExperimentRuns,
+  raiseProgress,
+  runsOfJob,
+} from './run-store.js';
 import { runsRef } from './service.js';
 
 export * from './hooks.js';
@@ -74,6 +82,8 @@ export const runs = definePlugin({
       haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),
       finish: (caller, id, status) => operations.finish(caller, id, status),
+      hold: holdRuns,
+      markDeleted: (db, ids) => markDeleted(db, ids, ctx.clock.now()),
       async giveUp(tx, id) {
         const run = await giveUpRun(parts, tx, requireId('run', id), ctx.clock.now());
         tx.afterCommit(() => ctx.fire(runDeleted, run));

@@ -76,6 +76,12 @@ export const runsMigrations: readonly Migration[] = [
       await db.schema.alterTable('runs', (table) => table.index(['name', 'created_at']));
     },
   },
+  {
+    name: '0005-deleted',
+    async up(db) {
+      await db.schema.alterTable('runs', (table) => table.bigInteger('deleted_at'));
+    },
+  },
 ];
 
 async function indexPresentRuns(db: Db): Promise<void> {

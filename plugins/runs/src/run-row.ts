@@ -6,14 +6,24 @@ import { toSearchName } from './run-search.js';
 
 type JsonColumn = 'config' | 'environment' | 'tags';
 
-/** A row of `runs`. It contains only the part of a large config or environment that lists show. */
-export type RunRow = Omit<Run, JsonColumn> & Record<JsonColumn | 'search_name', string> & Life;
+/**
+ * A row of `runs`. It contains only the part of a large config or environment that lists show. Once `deleted_at` is set, in ms, the run does
+ * not exist for anybody but the plugin that removes its rows.
+ */
+export type RunRow = Omit<Run, JsonColumn> &
+  Record<JsonColumn | 'search_name', string> &
+  Life & { readonly deleted_at: number | null };
 /** The fields of a run that may be changed. */
 export type RunFields = Pick<Run, 'name' | 'tags' | 'notes' | 'config' | 'environment' | 'max_steps'>;
 
 export function toRow(run: Run): RunRow {
   const seen_at = run.job_id === null ? run.created_at : null;
-  return { ...run, ...(toColumns(run) as Pick<RunRow, JsonColumn | 'search_name'>), seen_at };
+  return {
+    ...run,
+    ...(toColumns(run) as Pick<RunRow, JsonColumn | 'search_name'>),
+    seen_at,
+    deleted_at: null,
+  };
 }
 
 /** The columns of the fields that are given. */
@@ -27,7 +37,7 @@ export function toColumns({ config, environment, tags, ...plain }: Partial<RunFi
   };
 }
 
-export function fromRow({ search_name: _name, seen_at: _seen, ...row }: RunRow): Run {
+export function fromRow({ search_name: _name, seen_at: _seen, deleted_at: _deleted, ...row }: RunRow): Run {
   return {
     ...row,
     config: fromJson(row.config),

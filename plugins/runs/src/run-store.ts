@@ -1,6 +1,7 @@
 import type { Run, RunStatus } from '@svc/contract';
 import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
+import { unassign } from './assigned-runs.js';
 import { loadDocuments, saveDocuments } from './run-documents.js';
 import type { Life } from './life.js';
 import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
@@ -33,7 +34,7 @@ export async function insertRun(db: Db, run: Run): Promise<void> {
 
 /** The run with its config and environment as lists show them: large ones in part. */
 export async function findRun(db: Db, id: string): Promise<Run | null> {
-  const row = await runs(db).where({ id }).first();
+  const row = await existing(db).where({ id }).first();
   return row ? fromRow(row) : null;
 }
 
@@ -43,7 +44,7 @@ export async function findWholeRun(db: Db, id: string): Promise<Run | null> {
 }
 
 export async function findTarget(db: Db, id: string): Promise<IngestTarget | null> {
-  return (await runs(db).where({ id }).first('id', 'job_id', 'attempt')) ?? null;
+  return (await existing(db).where({ id }).first('id', 'job_id', 'attempt')) ?? null;
 }
 
 /** Newest first; every filter given is applied. */
@@ -56,7 +57,7 @@ export async function listRuns(
   const { items, ...rest } = await newestRows<RunRow>(db, {
     from: 'runs',
     where(query) {
-      query.where(Object.fromEntries(wanted));
+      query.where(Object.fromEntries(wanted)).whereNull('deleted_at');
       for (const pattern of toNamePatterns(q)) query.whereRaw(`search_name like ? escape '!'`, [pattern]);
       // `exists` lets the database walk the runs in their order and stop at the limit; `in` would first gather all that have the tag.
       for (const tag of toTagList(tags))
@@ -74,7 +75,7 @@ export async function runsOfAttempt(
   attempt: number,
   statuses: readonly RunStatus[],
 ): Promise<Run[]> {
-  const rows = await runs(db).where({ job_id: jobId, attempt }).whereIn('status', statuses).orderBy('id');
+  const rows = await existing(db).where({ job_id: jobId, attempt }).whereIn('status', statuses).orderBy('id');
   return rows.map(fromRow);
 }
 
@@ -106,7 +107,26 @@ export async function changeStatus(
 
 /** Call it in a transaction: nobody else changes the row until it ends. */
 export async function lockRow(db: Db, id: string): Promise<RunRow | null> {
-  return (await runs(db).where({ id }).forUpdate().first()) ?? null;
+  return (await existing(db).where({ id }).forUpdate().first()) ?? null;
+}
+
+/** Which of the runs exist; they do until the transaction ends. `ids` in order, so that two transactions do not wait for each other. */
+export async function holdRuns(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const held = new Set<string>();
+  for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
+    const some = ids.slice(first, first + IDS_PER_STATEMENT);
+    for (const { id } of await existing(db).whereIn('id', some).orderBy('id').forKeyShare().select('id'))
+      held.add(id);
+  }
+  return held;
+}
+
+/** From this transaction on none of the runs exists. It waits for those that hold one. */
+export async function markDeleted(db: Db, ids: readonly string[], at: number): Promise<void> {
+  const held = runs(db).whereIn('id', ids).orderBy('id').forUpdate();
+  await runs(db).whereIn('id', held.select('id')).update({ deleted_at: at });
+  // A late report of its process would create the run again.
+  await unassign(db, ids);
 }
 
 /** The row must be locked. */
@@ -180,6 +200,11 @@ export async function placeRuns(
 
 export async function moveExperimentRuns(db: Db, experimentId: string, toProjectId: string): Promise<void> {
   await runs(db).where({ experiment_id: experimentId }).update({ project_id: toProjectId });
+}
+
+/** Those that are not deleted. */
+function existing(db: Db) {
+  return runs(db).whereNull('deleted_at');
 }
 
 function runs(db: Db) {

@@ -32,8 +32,15 @@ export interface Runs {
   /** Ends the run; may be repeated with the same status. Throws conflict when it has ended with another one, not_found, forbidden. */
   finish(caller: Caller, id: string, status: RunStatus): Promise<Run>;
   /**
-   * Gives up a run that is to be deleted, in the transaction that decides it: its job and the events say so, and its rows are the caller's to
-   * remove. Returns the whole run. Any form of id; throws not_found, and conflict while something may still report to it.
+   * Which of the runs exist; they do until the given transaction ends. `ids` in canonical form and in order. Whoever writes rows of a run asks
+   * this in the same transaction, and so writes none of a run that is being deleted.
+   */
+  hold(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** From the given transaction on none of the runs exists; their rows are the caller's to remove. `ids` in canonical form. */
+  markDeleted(db: Db, ids: readonly string[]): Promise<void>;
+  /**
+   * Gives up a run that is to be deleted, in the transaction that decides it: its job and the events say so, and it is marked as `markDeleted`
+   * does. Returns the whole run. Any form of id; throws not_found, and conflict while something may still report to it.
    */
   giveUp(tx: Tx, id: string): Promise<Run>;
   /** Raises `step` and `epoch` of the run within the given transaction; they never decrease. `id` in canonical form. */
