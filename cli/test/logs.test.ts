@@ -149,6 +149,7 @@ describe('svc logs of a long log', () => {
     await ship.lines(
       'stdout',
       Array.from({ length: COUNT }, (_, at) => `line ${at}`),
+      { ts: Date.now() },
     );
     await ship.end();
     agent.end(id, { kind: 'exited', code: 0 });
