@@ -31,7 +31,18 @@ export const ENGINES = [
     packages: ['systemd'],
     find: async () => onPath('systemd-analyze'),
   },
-  { name: 'pytorch', env: 'SVC_TEST_TORCH_PYTHON', packages: ['python3-torch'], find: findTorchPython },
+  {
+    name: 'pytorch',
+    env: 'SVC_TEST_TORCH_PYTHON',
+    packages: ['python3-torch'],
+    find: () => findPython('torch'),
+  },
+  {
+    name: 'python3 with venv',
+    env: 'SVC_TEST_VENV_PYTHON',
+    packages: ['python3-venv'],
+    find: () => findPython('ensurepip, venv'),
+  },
 ];
 
 /**
@@ -92,10 +103,10 @@ async function findNetworkNamespaces() {
   return canEnter ? ip : null;
 }
 
-/** Any python3 that can import torch; Debian's package serves /usr/bin/python3. */
-async function findTorchPython() {
+/** Any python3 that can import these modules; a package of Debian serves /usr/bin/python3. */
+async function findPython(modules) {
   for (const python of [onPath('python3'), '/usr/bin/python3']) {
-    if (python && (await run(python, ['-c', 'import torch'])).code === 0) return python;
+    if (python && (await run(python, ['-c', `import ${modules}`])).code === 0) return python;
   }
   return null;
 }

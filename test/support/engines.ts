@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-type Engine = 'caddy' | 'chromium' | 'netns' | 'nginx' | 'python' | 'strace' | 'systemd' | 'torch';
+type Engine = 'caddy' | 'chromium' | 'netns' | 'nginx' | 'python' | 'strace' | 'systemd' | 'torch' | 'venv';
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
@@ -25,6 +25,12 @@ const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly fin
       [onPath('python3'), '/usr/bin/python3'].find((python) => python !== null && canImportTorch(python)) ??
       null,
   },
+  venv: {
+    variable: 'SVC_TEST_VENV_PYTHON',
+    find: () =>
+      [onPath('python3'), '/usr/bin/python3'].find((python) => python !== null && canMakeVenv(python)) ??
+      null,
+  },
 };
 
 /** For a `before` hook: the engine's program; without one the suite is skipped, and `npm test` says so. */
@@ -42,6 +48,11 @@ function onPath(program: string): string | null {
 
 function canImportTorch(python: string): boolean {
   return succeeds(python, ['-c', 'import torch']);
+}
+
+/** Debian keeps what it takes in a package of its own. */
+function canMakeVenv(python: string): boolean {
+  return succeeds(python, ['-c', 'import ensurepip, venv']);
 }
 
 /** Whether this process may make a network of its own, and give a process to it. */

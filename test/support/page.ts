@@ -52,9 +52,10 @@ export function readCommands(page: string): string[] {
 }
 
 /** Those that it names in code style within a sentence or a table. */
-export function readMentions(page: string): string[] {
+export function readMentions(page: string, program = 'svc'): string[] {
   const markdown = readFileSync(path.join(ROOT, page), 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
-  return [...markdown.matchAll(/`(svc [^`]+)`/g)].map(([, command = '']) => command.trim());
+  const mentions = markdown.matchAll(/`([^`\n]+)`/g);
+  return [...mentions].flatMap(([, text = '']) => (text.startsWith(`${program} `) ? [text.trim()] : []));
 }
 
 /** What stands before a comment, a pipe or a redirection. */
