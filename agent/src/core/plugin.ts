@@ -32,6 +32,8 @@ export type AttemptHookRef =
 export interface Channel {
   /** Resolves when the message (JSON) is on the disk; rejects when the disk does not take it. `attempt`: the one that it is about. */
   send(message: unknown, attempt?: AttemptKey): Promise<void>;
+  /** As `send`, and then waits until the server has it: at most that long, and not while the server takes no messages of this channel. */
+  deliver(message: unknown, withinMs: number, attempt?: AttemptKey): Promise<void>;
 }
 
 export interface AgentPluginContext {

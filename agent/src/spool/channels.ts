@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ensureDurableDir, listNames } from '../core/durable-file.js';
 import type { AgentLog } from '../core/log.js';
 import type { Channel } from '../core/plugin.js';
+import { within } from '../core/within.js';
 import { MAX_LINE_BYTES, type SpoolLine } from './spool-file.js';
 import type { SpoolOwner } from './spool-directory.js';
 import type { SpoolShipper } from './spool-shipper.js';
@@ -41,7 +42,10 @@ export class Channels {
       onMessage: () => this.#onMessage(),
     });
     this.#channels.set(name, channel);
-    return { send: (message, attempt) => channel.send(message, attempt) };
+    return {
+      send: async (message, attempt) => void (await channel.send(message, attempt)),
+      deliver: (message, withinMs, attempt) => channel.deliver(message, withinMs, attempt),
+    };
   }
 
   shipBy(shipper: SpoolShipper): void {
@@ -66,6 +70,16 @@ interface Segment {
   sizeBytes: number;
 }
 
+/** Where a message ends. */
+interface Place {
+  readonly file: string;
+  readonly to: number;
+}
+
+interface Awaited extends Place {
+  resolve(): void;
+}
+
 interface ChannelHost {
   isWanted(): boolean;
   onMessage(): void;
@@ -84,6 +98,8 @@ class ChannelSpool implements SpoolOwner {
   /** Of the last segment: no number is used again. */
   #number = 0;
   #current: Segment | null = null;
+  /** Messages whose senders wait for the server. */
+  readonly #awaited = new Set<Awaited>();
 
   constructor(name: string, dir: string, log: AgentLog, host: ChannelHost) {
     this.paths = { spool: dir, spoolMarks: path.join(dir, 'spool.json'), refused: `${dir}.refused.jsonl` };
@@ -93,10 +109,23 @@ class ChannelSpool implements SpoolOwner {
   }
 
   /** Resolves when the message is on the disk. */
-  send(message: unknown, attempt?: AttemptKey): Promise<void> {
+  send(message: unknown, attempt?: AttemptKey): Promise<Place> {
     const sending = this.#work.then(() => this.#append(toLine(message, attempt)));
     this.#work = sending.catch(() => {});
     return sending;
+  }
+
+  async deliver(message: unknown, withinMs: number, attempt?: AttemptKey): Promise<void> {
+    const place = await this.send(message, attempt);
+    if (!this.isWanted()) return;
+    let awaited: Awaited | undefined;
+    const delivered = new Promise<void>((resolve) => this.#awaited.add((awaited = { ...place, resolve })));
+    await within(delivered, withinMs);
+    this.#awaited.delete(awaited!);
+  }
+
+  onDelivered(file: string, mark: number): void {
+    for (const awaited of this.#awaited) if (awaited.file === file && awaited.to <= mark) awaited.resolve();
   }
 
   async close(): Promise<void> {
@@ -116,7 +145,7 @@ class ChannelSpool implements SpoolOwner {
     return this.#host.isWanted();
   }
 
-  async #append(line: Buffer): Promise<void> {
+  async #append(line: Buffer): Promise<Place> {
     const isFull = this.#current === null || this.#current.sizeBytes >= SEGMENT_BYTES;
     const segment = isFull ? await this.#begin() : this.#current!;
     try {
@@ -129,6 +158,7 @@ class ChannelSpool implements SpoolOwner {
     }
     segment.sizeBytes += line.length;
     this.#host.onMessage();
+    return { file: segment.name, to: segment.sizeBytes };
   }
 
   async #begin(): Promise<Segment> {

@@ -26,6 +26,8 @@ export interface SpoolOwner {
   isComplete(file: string): boolean;
   /** False: the server does not take it. */
   isWanted(): boolean;
+  /** Every line of the file before `mark` is delivered or refused. */
+  onDelivered?(file: string, mark: number): void;
 }
 
 /** What all spool directories share. */
@@ -186,6 +188,7 @@ export class SpoolDirectory {
   #move(file: SpoolFile, to: number): Step {
     file.mark = to;
     this.#marksMoved = true;
+    this.#owner.onDelivered?.(file.name, to);
     return 'moved';
   }
 

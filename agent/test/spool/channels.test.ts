@@ -55,6 +55,23 @@ describe('agent: channels of plugins', () => {
     await until(() => files().length === 1, 'the removal of what is delivered');
   });
 
+  it('wait for the server when they are asked to: at most that long, and not for one that takes nothing', async () => {
+    bench.server.channels = [];
+    await start();
+    await channel.deliver('nobody takes it', 60_000);
+    bench.server.channels = [NAME];
+    let acknowledge = false;
+    bench.server.takeChannel = ({ lines }) =>
+      acknowledge ? { offset: lines.at(-1)?.to ?? 0, refused: [] } : null;
+    bench.server.cut();
+    await until(() => arrived().length === 1, 'the first message');
+    await channel.deliver('too late', 1);
+    acknowledge = true;
+    bench.server.cut();
+    await channel.deliver('in time', 60_000);
+    expect(arrived().map(({ message }) => message)).to.include('in time');
+  });
+
   it('send again what was not acknowledged, and begin a file of their own after a torn one', async () => {
     bench.server.takeChannel = () => null;
     await start();
