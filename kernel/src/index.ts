@@ -59,6 +59,7 @@ export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
+export { rowsOfOwners } from './db/rows-of-owners.js';
 export { selectRows } from './db/select-rows.js';
 export { authenticate, type Change } from './hooks.js';
 export { CoalescedWork } from './coalesced-work.js';
