@@ -18,6 +18,12 @@ export const RETRIED_REASONS = ['EVALUATION_RESULT_INVALID', 'LOST', 'signal'] a
 
 export const RUN_STATUSES = ['RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED', 'LOST'] as const;
 
+/** An evaluation is QUEUED until its job has ended. */
+export const EVALUATION_STATUSES = ['QUEUED', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+
+/** Where a value in a ranking comes from: an evaluation, or else what the training logged. */
+export const VALUE_SOURCES = ['evaluation', 'training_fallback'] as const;
+
 /** States in which a job, or a run without a job, is over for good. */
 export const REMOVABLE_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED'] as const;
 

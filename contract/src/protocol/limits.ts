@@ -1,6 +1,11 @@
 const KIB = 1024;
 export const MIB = 1024 * KIB;
 
+/** Of the result file of an evaluation. */
+export const EVALUATION_RESULT_BYTES = MIB;
+/** As of a metric that a training logs, and without halves of surrogate pairs. */
+export const EVALUATION_METRIC_NAME = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]{1,250}$';
+
 /** Of the gzipped tar of a source tree. */
 export const MAX_SNAPSHOT_BYTES = 200 * MIB;
 

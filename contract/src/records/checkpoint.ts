@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox';
 import { Timestamp, nullable, strict } from '../route.js';
-import { JsonObject } from './run.js';
+import { Evaluation } from './evaluation.js';
 
 export const CheckpointSource = Type.Enum(['sdk', 'watcher', 'api']);
 export type CheckpointSource = Static<typeof CheckpointSource>;
 
 export const CHECKPOINT_METADATA_BYTES = 64 * 1024;
 
-/** What the training said of the checkpoint, and under `evaluations` what its evaluations have found. */
+/** What the training said of the checkpoint, and under `evaluations` those that have SUCCEEDED, newest first. */
 export const CheckpointMetadata = Type.Object(
-  { evaluations: Type.Array(JsonObject) },
+  { evaluations: Type.Array(Evaluation) },
   { additionalProperties: true },
 );
 
@@ -29,3 +29,10 @@ export const Checkpoint = strict(
   { $id: 'Checkpoint' },
 );
 export type Checkpoint = Static<typeof Checkpoint>;
+
+/** `is_best`: it is the one that `checkpoints:recommend` names for its run. */
+export const ListedCheckpoint = strict(
+  { ...Checkpoint.properties, is_best: Type.Boolean() },
+  { $id: 'ListedCheckpoint' },
+);
+export type ListedCheckpoint = Static<typeof ListedCheckpoint>;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { listOf, page, route, strict } from '../route.js';
-import { Checkpoint, CHECKPOINT_METADATA_BYTES } from '../records/checkpoint.js';
+import { Checkpoint, CHECKPOINT_METADATA_BYTES, ListedCheckpoint } from '../records/checkpoint.js';
 import { MetricPoint } from '../records/metric.js';
 
 /** Refused rather than stored as something else: what no database can hold, and half a surrogate pair. */
@@ -42,9 +42,9 @@ export const listRunCheckpoints = route({
   method: 'GET',
   path: '/runs/{run_id}/checkpoints',
   scope: 'read',
-  summary: 'Checkpoints of the run, newest first.',
+  summary: 'Checkpoints of the run, newest first, the best of them marked.',
   query: strict(page()),
-  answers: { 200: listOf(Checkpoint) },
+  answers: { 200: listOf(ListedCheckpoint) },
 });
 
 export const getCheckpoint = route({

@@ -8,6 +8,8 @@ export * from './metrics.js';
 export * from './metric-definitions.js';
 export * from './export.js';
 export * from './checkpoints.js';
+export * from './evaluations.js';
+export * from './ranking.js';
 export * from './events.js';
 export * from './service.js';
 export * from './snapshots.js';

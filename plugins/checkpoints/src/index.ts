@@ -1,11 +1,15 @@
 import { definePlugin } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
 import { runsRef } from '@svc/plugin-runs';
+import { findBest, findResults } from './hooks.js';
 import { checkpointsMigrations } from './migrations.js';
 import { registerCheckpoint } from './register.js';
 import { addRoutes } from './routes.js';
 import { checkpointsRef, type Checkpoints } from './service.js';
+import { withResults } from './shown.js';
+import { checkpointsOfRuns, findCheckpoints, requireCheckpoint } from './store.js';
 
+export * from './hooks.js';
 export * from './service.js';
 
 export const checkpoints = definePlugin({
@@ -15,7 +19,13 @@ export const checkpoints = definePlugin({
     const events = ctx.use(eventsRef);
     const service: Checkpoints = {
       register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
+      require: requireCheckpoint,
+      show: async (id) => withResults(ctx, await requireCheckpoint(ctx.db, id)),
+      find: findCheckpoints,
+      ofRuns: checkpointsOfRuns,
     };
+    ctx.declare(findResults);
+    ctx.declare(findBest);
     ctx.migrations(checkpointsMigrations);
     ctx.owns({ table: 'checkpoints', kind: 'checkpoint', of: { run_id: 'run' }, batched: true });
     ctx.provide(checkpointsRef, service);

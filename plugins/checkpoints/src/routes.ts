@@ -2,7 +2,7 @@ import { routes as contract } from '@svc/contract';
 import { created, ok, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { Checkpoints } from './service.js';
-import { listCheckpoints, requireCheckpoint } from './store.js';
+import { listShown, withResults } from './shown.js';
 
 export function addRoutes(
   routes: RouteCollector,
@@ -14,13 +14,13 @@ export function addRoutes(
     const run = await runs.requireIngest(caller, params.run_id);
     const source = caller.ingest === null ? 'api' : 'sdk';
     const { checkpoint, isNew } = await checkpoints.register(run, body, source);
-    return isNew ? created(checkpoint) : ok(checkpoint);
+    if (isNew) return created(checkpoint);
+    // A token that may only write does not see what other jobs have found.
+    return ok(caller.scope === 'write' ? await withResults(ctx, checkpoint) : checkpoint);
   });
   routes.add(contract.listRunCheckpoints, async ({ params, query }) => {
-    const { id } = await runs.require(ctx.db, params.run_id);
-    return ok(await listCheckpoints(ctx.db, id, toPage('checkpoint', query)));
+    const run = await runs.require(ctx.db, params.run_id);
+    return ok(await listShown(ctx, run, toPage('checkpoint', query)));
   });
-  routes.add(contract.getCheckpoint, async ({ params }) =>
-    ok(await requireCheckpoint(ctx.db, params.ckpt_id)),
-  );
+  routes.add(contract.getCheckpoint, async ({ params }) => ok(await checkpoints.show(params.ckpt_id)));
 }

@@ -1,5 +1,5 @@
 import type { BodyOf, Checkpoint, CheckpointSource, Run, routes } from '@svc/contract';
-import { serviceRef } from '@svc/kernel';
+import { serviceRef, type Db } from '@svc/kernel';
 
 export type CheckpointDraft = BodyOf<typeof routes.createCheckpoint>;
 
@@ -9,12 +9,23 @@ export interface Registered {
   readonly isNew: boolean;
 }
 
+/** What ranks a checkpoint among those of its run. */
+export type CheckpointPlace = Pick<Checkpoint, 'id' | 'run_id' | 'step' | 'created_at'>;
+
 export interface Checkpoints {
   /**
    * Registers a checkpoint of the run and appends its event, in its own transaction. `at`: when it was saved, in ms; default now.
    * Throws validation_error.
    */
   register(run: Run, draft: CheckpointDraft, source: CheckpointSource, at?: number): Promise<Registered>;
+  /** Without the results of its evaluations. Any form of id; throws not_found. */
+  require(db: Db, id: string): Promise<Checkpoint>;
+  /** As callers see it, with the results of its evaluations. Any form of id; throws not_found. */
+  show(id: string): Promise<Checkpoint>;
+  /** Those of these checkpoints that exist, without results. Ids in canonical form. */
+  find(db: Db, ids: readonly string[]): Promise<Checkpoint[]>;
+  /** Every checkpoint of these runs, by run and oldest first. Ids in canonical form. */
+  ofRuns(db: Db, runIds: readonly string[]): Promise<CheckpointPlace[]>;
 }
 
 /** The table `checkpoints(id)` may be referenced by the foreign keys of plugins that require this one. */

@@ -1,6 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Checkpoint } from '@svc/contract';
-import { fail, fromJson, newestRows, requireId, toJson, type Db, type Listed, type Page } from '@svc/kernel';
+import {
+  fail,
+  fromJson,
+  newestRows,
+  requireId,
+  rowsOfOwners,
+  toJson,
+  yieldIfSliceOver,
+  type Db,
+  type Listed,
+  type Page,
+} from '@svc/kernel';
+import type { CheckpointPlace } from './service.js';
+
+const IDS_PER_STATEMENT = 100;
 
 interface CheckpointRow extends Omit<Checkpoint, 'metadata'> {
   readonly digest: string;
@@ -38,6 +52,17 @@ export async function requireCheckpoint(db: Db, id: string): Promise<Checkpoint>
   return row ? fromRow(row) : fail('not_found', `no checkpoint "${id}"`);
 }
 
+/** Those of these that exist. They may be many: other requests run in between. */
+export async function findCheckpoints(db: Db, ids: readonly string[]): Promise<Checkpoint[]> {
+  const found: Checkpoint[] = [];
+  for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await checkpoints(db).whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT));
+    found.push(...rows.map(fromRow));
+    await yieldIfSliceOver();
+  }
+  return found;
+}
+
 /** Newest first. */
 export async function listCheckpoints(db: Db, runId: string, page: Page): Promise<Listed<Checkpoint>> {
   const { items, ...rest } = await newestRows<CheckpointRow>(db, {
@@ -46,6 +71,17 @@ export async function listCheckpoints(db: Db, runId: string, page: Page): Promis
     ...page,
   });
   return { items: items.map(fromRow), ...rest };
+}
+
+/** By run, and oldest first. */
+export async function checkpointsOfRuns(db: Db, runIds: readonly string[]): Promise<CheckpointPlace[]> {
+  const found: CheckpointPlace[] = [];
+  const pages = rowsOfOwners<CheckpointPlace>(db, {
+    ...{ owner: 'run_id', ids: runIds },
+    query: () => checkpoints(db).select('id', 'run_id', 'step', 'created_at'),
+  });
+  for await (const page of pages) found.push(...page);
+  return found;
 }
 
 function toDigest({ path, step }: Pick<Checkpoint, 'path' | 'step'>): string {

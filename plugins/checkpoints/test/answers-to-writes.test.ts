@@ -1,12 +1,29 @@
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Rig } from '../../runs/test/support/rig.js';
-import { checkpoints } from '../src/index.js';
+import type { Evaluation } from '@svc/contract';
+import { definePlugin } from '@svc/kernel';
+import { checkpoints, findResults } from '../src/index.js';
+
+const RESULT: Evaluation = {
+  ...{ id: 'eval_1', checkpoint_id: '', run_id: 'run_1', job_id: 'job_1', status: 'SUCCEEDED' },
+  ...{ suite: null, dataset: null, dataset_version: null, metrics: { acc: 0.9 }, runtime_s: 1 },
+  ...{ error: null, created_at: 0, finished_at: 1 },
+};
+
+/** In place of the plugin that keeps evaluations: one for every checkpoint. */
+const results = definePlugin({
+  name: 'results',
+  requires: ['checkpoints'],
+  setup(ctx) {
+    ctx.tap(findResults, (_db, ids) => new Map(ids.map((id) => [id, [{ ...RESULT, checkpoint_id: id }]])));
+  },
+});
 
 eachDatabase((database) => {
   describe('what a token that may only write sees', () => {
     let rig: Rig;
-    before(async () => void (rig = await Rig.start({ database, plugins: [checkpoints()] })));
+    before(async () => void (rig = await Rig.start({ database, plugins: [checkpoints(), results()] })));
     after(() => rig.close());
 
     const someRun = () =>
@@ -31,6 +48,18 @@ eachDatabase((database) => {
       await rig.post(`/runs/${id}/checkpoints`, { ...place, metadata: { loss: 0.5 } });
       const { body } = await rig.post(`/runs/${id}/checkpoints`, place, rig.tokens.sdk);
       expect(body.metadata).to.deep.include({ loss: 0.5 });
+    });
+
+    it('is no result of an evaluation of that checkpoint, which those see who may read', async () => {
+      const { id, ingest_token } = await someRun();
+      const place = { path: '/out/checkpoint-2', step: 2 };
+      await rig.post(`/runs/${id}/checkpoints`, place, ingest_token);
+      const again = async (token: string) => {
+        const { body } = await rig.post(`/runs/${id}/checkpoints`, place, token);
+        return body.metadata.evaluations as object[];
+      };
+      for (const token of [rig.tokens.sdk, ingest_token]) expect(await again(token)).to.deep.equal([]);
+      expect(await again(rig.tokens.write)).to.have.length(1);
     });
 
     it('is of a job whose id it knows the name, the project, the experiment and the present attempt alone', async () => {

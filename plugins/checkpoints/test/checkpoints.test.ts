@@ -1,4 +1,11 @@
-import { newId, type Checkpoint, type EventRecord, type Run, type Scope } from '@svc/contract';
+import {
+  newId,
+  type Checkpoint,
+  type ListedCheckpoint,
+  type EventRecord,
+  type Run,
+  type Scope,
+} from '@svc/contract';
 import { createTestKernel, eachDatabase, fakeClock, type TestKernel } from '@svc/kernel/testing';
 import { auth, createToken } from '@svc/plugin-auth';
 import { checkpoints, checkpointsRef } from '@svc/plugin-checkpoints';
@@ -35,8 +42,16 @@ eachDatabase((database) => {
     const register = (body: unknown, token = run.ingest_token, id = run.id) =>
       kernel.request('POST', `/runs/${id}/checkpoints`, { token, body });
     const get = (path: string, token = tokens.read) => kernel.request('GET', path, { token });
-    const listed = async (query = ''): Promise<Checkpoint[]> =>
-      (await get(`/runs/${run.id}/checkpoints${query}`)).body.items;
+    /** Nothing here ranks them, so that none is marked. */
+    const listed = async (query = ''): Promise<Checkpoint[]> => {
+      const { items } = (await get(`/runs/${run.id}/checkpoints${query}`)).body as {
+        items: ListedCheckpoint[];
+      };
+      return items.map(({ is_best, ...record }) => {
+        expect(is_best).to.equal(false);
+        return record;
+      });
+    };
     const told = async (): Promise<EventRecord[]> =>
       (await get(`/events?run_id=${run.id}&type=CHECKPOINT_CREATED`)).body.items;
 

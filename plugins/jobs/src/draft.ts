@@ -10,10 +10,11 @@ export function toDraft(body: JobSubmit, runners: Collected<RunnerServer>, issue
   const runnerOptions: Record<string, unknown> = toRunnerOptions(body, runners.get(runner), issues);
   if (body.snapshot !== undefined && body.working_dir !== undefined)
     issues.add('snapshot', 'is the working directory, as working_dir is: leave one of them out');
+  if (body.command[0]?.trim() === '') issues.add('command[0]', 'must name a program');
   if (!runners.has(runner))
     issues.add('runner', `there is no runner "${runner}"; there ${nameAll([...runners.keys()])}`);
   return {
-    name: body.name ?? toName(body.command, issues),
+    name: body.name ?? toName(body.command),
     type: body.type ?? 'TRAIN',
     command: body.command,
     working_dir: body.working_dir ?? null,
@@ -74,8 +75,7 @@ function takesImage({ optionsSchema }: RunnerServer): boolean {
 }
 
 /** The base name of the program. */
-function toName([program = '']: readonly string[], issues: Issues): string {
-  if (program.trim() === '') issues.add('command[0]', 'must name a program');
+function toName([program = '']: readonly string[]): string {
   const base = program
     .replace(/\/+$/, '')
     .split('/')

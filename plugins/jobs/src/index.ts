@@ -92,6 +92,7 @@ export const jobs = definePlugin({
       addRoutes(routes, ctx, { submitter, canceller, retrier, projects, nodes }),
     );
     ctx.provide<Jobs>(jobsRef, {
+      submit: (request) => submitter.submit(request),
       get: getJob,
       lock: lockJob,
       place: placeJob,

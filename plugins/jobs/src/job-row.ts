@@ -44,6 +44,8 @@ export interface JobRow {
   retry_at: number | null;
   /** QUEUED: since when the job is the first that waits for its nodes. */
   head_since: number | null;
+  /** The node that holds what the job works on. */
+  preferred_node_id: string | null;
 }
 
 /** A row of `attempts`. After an acknowledgement time-out it still has the node, as the agent there may have the attempt. */

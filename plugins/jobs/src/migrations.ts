@@ -109,6 +109,12 @@ export const jobsMigrations: readonly Migration[] = [
         where run_id is null`);
     },
   },
+  {
+    name: '0006-preferred-node',
+    async up(db) {
+      await db.schema.alterTable('jobs', (table) => table.string('preferred_node_id', 64));
+    },
+  },
 ];
 
 /** A job that had not left the queue yet had no row of its attempt. */

@@ -48,6 +48,7 @@ interface JobClass {
  *   `starvationAfterMs` as the head, the node with the most free slots for it is reserved for it.
  * - GPU jobs are packed: the node with the fewest free slots that suffice, so that large gaps stay for large jobs.
  * - cpu-only jobs are spread: the node with the most free places.
+ * - A job that prefers a node goes there if it has room.
  * - Jobs that another engine schedules go to any node with their runner.
  */
 export async function planPass(
@@ -136,7 +137,7 @@ function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean
 function placeGpus(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
   const free = (node: NodeBudget) => wantedSlots(node.freeSlots, job);
   const candidates = nodes.filter((node) => !node.isReserved && free(node).length >= job.gpu);
-  const node = best(candidates, (each) => -free(each).length);
+  const node = preferred(job, candidates) ?? best(candidates, (each) => -free(each).length);
   if (!node) return null;
   const taken = free(node).slice(0, job.gpu);
   node.freeSlots = node.freeSlots.filter((slot) => !taken.includes(slot));
@@ -149,10 +150,17 @@ function placeGpus(job: QueueItem, nodes: readonly NodeBudget[]): Placement | nu
 
 function placeCpu(job: QueueItem, nodes: readonly NodeBudget[]): Placement | null {
   const candidates = nodes.filter(({ freeCpu }) => freeCpu > 0);
-  const node = best(candidates, ({ freeCpu }) => freeCpu);
+  const node = preferred(job, candidates) ?? best(candidates, ({ freeCpu }) => freeCpu);
   if (!node) return null;
   node.freeCpu--;
   return toPlacement(job, node, []);
+}
+
+function preferred(
+  { preferred_node_id }: QueueItem,
+  candidates: readonly NodeBudget[],
+): NodeBudget | undefined {
+  return preferred_node_id === null ? undefined : candidates.find(({ id }) => id === preferred_node_id);
 }
 
 /** The first of those with the highest score. */

@@ -8,6 +8,8 @@ export interface QueueItem {
   readonly node_selector: Readonly<Record<string, string>>;
   readonly not_before: number | null;
   readonly head_since: number | null;
+  /** Where it goes if there is room; null: no node is better than another. */
+  readonly preferred_node_id: string | null;
 }
 
 /** What decides which nodes can run a job. */

@@ -23,6 +23,7 @@ const COLUMNS = [
   'queued_at',
   'not_before',
   'head_since',
+  'preferred_node_id',
   'pending_reason',
 ] as const satisfies readonly (keyof JobRow)[];
 

@@ -31,7 +31,8 @@ export function addRoutes(
 ): void {
   routes.add(contract.submitJob, async ({ body, caller, headers }) => {
     const key = parseIdempotencyKey(headers);
-    const { job, isRepeated } = await submitter.submit(body, caller, key);
+    const idempotency = key === null ? null : { caller, route: contract.submitJob.id, key, body };
+    const { job, isRepeated } = await submitter.submit({ body, caller, idempotency });
     return isRepeated ? ok(hideEnv(job, caller)) : created(hideEnv(job, caller));
   });
 

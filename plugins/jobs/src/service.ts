@@ -1,6 +1,9 @@
-import type { AttemptKey, Job, JobStatus } from '@svc/contract';
+import type { AttemptKey, Job, JobStatus, JobSubmit } from '@svc/contract';
 import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
+import type { IdempotencyKey } from './idempotency.js';
+
+export type { IdempotencyKey } from './idempotency.js';
 
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
@@ -30,8 +33,35 @@ export interface Attempt extends AttemptKey {
   readonly finished_at: number | null;
 }
 
+/** A job that is to be queued. */
+export interface SubmitRequest {
+  readonly body: JobSubmit;
+  readonly caller: Caller;
+  /** null: every request is a new job. */
+  readonly idempotency: IdempotencyKey | null;
+  /** The evaluation that the job carries out. */
+  readonly evaluation?: EvaluationOfJob;
+}
+
+export interface EvaluationOfJob {
+  readonly id: string;
+  readonly checkpoint_id: string;
+  /** Where the job goes if there is room, and otherwise to any other node that fits. */
+  readonly preferred_node_id: string | null;
+  /** Stores it in the transaction of the job, which may be tried more than once. `at` in ms. */
+  store(tx: Tx, jobId: string, at: number): Promise<void>;
+}
+
+export interface Submitted {
+  readonly job: Job;
+  /** An earlier request with the same key created the job. */
+  readonly isRepeated: boolean;
+}
+
 /** The records contain env values in plain text: call `hideEnv` before you return one to a caller. */
 export interface Jobs {
+  /** Checks and queues a job. Throws validation_error, conflict, not_found. */
+  submit(request: SubmitRequest): Promise<Submitted>;
   /** `id` in canonical form. */
   get(db: Db, id: string): Promise<Job | null>;
   /** Locks the job until the transaction ends. `id` in canonical form. */

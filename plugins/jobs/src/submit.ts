@@ -7,16 +7,11 @@ import { findRepeated, rememberKey, type IdempotencyKey } from './idempotency.js
 import { queuedEvent } from './job-events.js';
 import type { JobRow } from './job-row.js';
 import { getJob } from './job-store.js';
+import type { SubmitRequest, Submitted } from './service.js';
 import type { Transitions } from './transition.js';
 
 /** Two servers on one database may choose the same `created_at`; each try starts from the newest job. */
 const MAX_TRIES = 10;
-
-export interface Submitted {
-  readonly job: Job;
-  /** An earlier request with the same key created the job. */
-  readonly isRepeated: boolean;
-}
 
 /** Checks submitted jobs and stores them. */
 export class Submitter {
@@ -35,13 +30,13 @@ export class Submitter {
     this.#lastCreatedAt = Math.max(this.#lastCreatedAt, newest?.at ?? 0);
   }
 
-  async submit(body: JobSubmit, caller: Caller, key: string | null): Promise<Submitted> {
-    const idempotency = key === null ? null : { caller, route: 'jobs.submit', key, body };
+  async submit(request: SubmitRequest): Promise<Submitted> {
+    const { body, caller, idempotency } = request;
     const draft = (await this.#repeated(idempotency)) ?? (await this.#toDraft(body, caller));
     if ('isRepeated' in draft) return draft;
     for (let tries = 1; ; tries++) {
       try {
-        return { job: await this.#store(draft, idempotency), isRepeated: false };
+        return { job: await this.#store(draft, request), isRepeated: false };
       } catch (error) {
         if (!isUniqueViolation(error) || tries === MAX_TRIES) throw error;
         const repeated = await this.#repeated(idempotency);
@@ -71,16 +66,22 @@ export class Submitter {
     return draft;
   }
 
-  async #store(draft: JobDraft, key: IdempotencyKey | null): Promise<Job> {
+  async #store(draft: JobDraft, { idempotency, evaluation }: SubmitRequest): Promise<Job> {
     return this.ctx.transaction(async (tx) => {
       const at = this.ctx.clock.now();
-      const row = await this.#insert(tx, draft, at);
-      if (key) await rememberKey(tx, key, row.id, at);
+      const row = await this.#insert(tx, draft, evaluation, at);
+      if (idempotency) await rememberKey(tx, idempotency, row.id, at);
+      await evaluation?.store(tx, row.id, at);
       return this.transitions.record(tx, row, null, at, { event: queuedEvent });
     });
   }
 
-  async #insert(trx: Db, draft: JobDraft, at: number): Promise<JobRow> {
+  async #insert(
+    trx: Db,
+    draft: JobDraft,
+    evaluation: SubmitRequest['evaluation'],
+    at: number,
+  ): Promise<JobRow> {
     const placed = await this.projects.resolve(
       trx,
       { project: draft.project, experiment: draft.experiment },
@@ -113,8 +114,8 @@ export class Submitter {
       failure_reason: null,
       failure_message: null,
       run_id: null,
-      checkpoint_id: null,
-      evaluation_id: null,
+      checkpoint_id: evaluation?.checkpoint_id ?? null,
+      evaluation_id: evaluation?.id ?? null,
       node_id: null,
       gpu_indices: '[]',
       created_at: createdAt,
@@ -126,6 +127,7 @@ export class Submitter {
       not_before: null,
       retry_at: null,
       head_since: null,
+      preferred_node_id: evaluation?.preferred_node_id ?? null,
     };
     await trx<JobRow>('jobs').insert(row);
     return row;

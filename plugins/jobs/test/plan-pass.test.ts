@@ -22,6 +22,7 @@ const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
   node_selector: {},
   not_before: null,
   head_since: null,
+  preferred_node_id: null,
   ...changes,
 });
 

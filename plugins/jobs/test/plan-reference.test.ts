@@ -22,6 +22,7 @@ const jobs = fc.record({
   node_selector: fc.oneof(fc.constant({}), selectors),
   not_before: fc.constantFrom(null, null, null, NOW - 1, NOW + 5000),
   head_since: fc.constantFrom(null, null, NOW - 1_200_000),
+  preferred_node_id: fc.constantFrom(null, null, 'node_0', 'node_3', 'node_gone'),
 });
 
 const slots = fc.array(fc.record({ model: fc.constantFrom('a', 'b'), free: fc.boolean() }), { maxLength: 6 });

@@ -18,7 +18,9 @@ import { haveTag } from './run-search.js';
 import {
   countRuns,
   findRun,
+  findRuns,
   holdRuns,
+  idsOfExperiment,
   markDeleted,
   moveExperimentRuns,
   raiseProgress,
@@ -78,6 +80,8 @@ export const runs = definePlugin({
       },
       nodeOf: async (db, run_id) => (await findAssigned(db, { run_id }))?.node_id ?? null,
       ofJob: runsOfJob,
+      find: findRuns,
+      idsOfExperiment,
       query: (db) => db('runs').whereNull('job_id').select('id', 'name', 'status', 'finished_at'),
       haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),

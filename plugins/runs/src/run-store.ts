@@ -38,6 +38,15 @@ export async function findRun(db: Db, id: string): Promise<Run | null> {
   return row ? fromRow(row) : null;
 }
 
+/** Those of these that exist, as lists show them. At most as many ids as a statement takes. */
+export async function findRuns(db: Db, ids: readonly string[]): Promise<Run[]> {
+  return (await existing(db).whereIn('id', [...ids])).map(fromRow);
+}
+
+export function idsOfExperiment(db: Db, experimentId: string): Promise<string[]> {
+  return existing(db).where({ experiment_id: experimentId }).pluck('id') as Promise<string[]>;
+}
+
 export async function findWholeRun(db: Db, id: string): Promise<Run | null> {
   const run = await findRun(db, id);
   return run && { ...run, ...(await loadDocuments(db, id)) };

@@ -23,6 +23,10 @@ export interface Runs {
   nodeOf(db: Db, id: string): Promise<string | null>;
   /** `jobId` in canonical form. */
   ofJob(db: Db, jobId: string): Promise<Pick<Run, 'id' | 'status'>[]>;
+  /** Those of these runs that exist, at most 500. Ids in canonical form. */
+  find(db: Db, ids: readonly string[]): Promise<Run[]>;
+  /** `experimentId` in canonical form. */
+  idsOfExperiment(db: Db, experimentId: string): Promise<string[]>;
   /** Of runs without a job, as `Jobs.query`. */
   query(db: Db): ReturnType<Db>;
   /** Whether one of them has the tag. */

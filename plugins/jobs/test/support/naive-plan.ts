@@ -90,7 +90,9 @@ const hasRoom = (left: Left, job: QueueItem) =>
   job.gpu === 0 ? left.cpu > 0 : !left.isKept && usable(left, job).length >= job.gpu;
 /** cpu-only jobs are spread, GPU jobs packed. */
 const preferred = (job: QueueItem) => (a: Left, b: Left) =>
-  job.gpu === 0 ? b.cpu - a.cpu : usable(a, job).length - usable(b, job).length;
+  Number(isPreferred(job, b)) - Number(isPreferred(job, a)) ||
+  (job.gpu === 0 ? b.cpu - a.cpu : usable(a, job).length - usable(b, job).length);
+const isPreferred = (job: QueueItem, { node }: Left) => node.id === job.preferred_node_id;
 
 function problemOf(job: QueueItem, nodes: readonly NodeCapacity[]): string {
   const matching = nodes.filter(matches(job));
