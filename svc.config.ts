@@ -3,6 +3,7 @@ import { auth } from '@svc/plugin-auth';
 import { backup } from '@svc/plugin-backup';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
+import { evaluations } from '@svc/plugin-evaluations';
 import { events } from '@svc/plugin-events';
 import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
@@ -13,6 +14,7 @@ import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { openapi } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
+import { ranking } from '@svc/plugin-ranking';
 import { retention } from '@svc/plugin-retention';
 import { runnerProcess } from '@svc/plugin-runner-process';
 import { runs } from '@svc/plugin-runs';
@@ -38,6 +40,8 @@ export default defineConfig({
     metrics(), // metric points, series, summaries
     metricsExport(), // all points of a run as CSV, JSON lines or Parquet
     checkpoints(), // records of the checkpoints that trainings saved
+    evaluations(), // evaluations of checkpoints: their jobs and results
+    ranking(), // the best checkpoint, and comparisons of runs and of checkpoints
     spool(), // reports of trainings from times when the server could not be reached
     service(), // health and status
     backup(), // backups of database and logs while the server runs

@@ -1,15 +1,17 @@
-import { guessDirection, type MetricDefinition, type Run } from '@svc/contract';
+import { guessDirection, type Direction, type MetricDefinition, type Run } from '@svc/contract';
 import { fail, type Db } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import type { Runs } from '@svc/plugin-runs';
 import {
   clearPrimary,
   countDefinitions,
+  directionsSetAt,
   ensureGuessed,
   findDefinition,
   insertDefinition,
   nearestDefinitions,
   openLevel,
+  primariesAt,
   primaryOf,
   selectNearest,
   setPrimary,
@@ -47,6 +49,28 @@ export class MetricCatalog implements MetricDefinitions {
         return [name, { direction, ...toOrigin({ name, guessed }), is_primary: name === primary }];
       }),
     );
+  }
+
+  async primary(db: Db, placement: Placement, runIds: readonly string[]): Promise<string | null> {
+    const primary = await primaryOf(db, toLevels(placement));
+    if (primary !== null) return primary;
+    const [one = null, ...others] = await primariesAt(db, runIds);
+    return others.length === 0 ? one : null;
+  }
+
+  async directions(
+    db: Db,
+    placement: Placement,
+    runIds: readonly string[],
+    name: string,
+  ): Promise<Direction[]> {
+    const { direction, guessed, guessed_from } = (await this.meanings(db, placement, [name])).get(
+      name,
+    ) as MetricMeaning;
+    if (!guessed) return [direction];
+    const set = await directionsSetAt(db, runIds, name);
+    if (set.length > 0) return set;
+    return guessed_from === null ? [] : [direction];
   }
 
   /** The definitions that apply at a level. At most one is primary: that of the nearest level with a primary metric. */

@@ -2,6 +2,9 @@ import { guessDirection, type Direction, type MetricDefinition, type MetricLevel
 import { dialectOf, type Db } from '@svc/kernel';
 import { GLOBAL, type Level } from './levels.js';
 
+/** SQLite takes some thousands of bindings in one statement at least. */
+const IDS_PER_STATEMENT = 500;
+
 /** A definition as its table holds it. */
 export interface DefinitionRow {
   readonly level_id: string;
@@ -99,6 +102,35 @@ export async function primaryOf(db: Db, among: readonly Level[]): Promise<string
   const byId = new Map(rows.map(({ id, primary_name }) => [id, primary_name]));
   const nearest = among.find(({ id }) => byId.has(id));
   return (nearest && byId.get(nearest.id)) ?? null;
+}
+
+/** Which primary metrics these levels have. */
+export async function primariesAt(db: Db, levelIds: readonly string[]): Promise<string[]> {
+  const found = await distinct(levelIds, (some) =>
+    levels(db).whereIn('id', some).distinct('primary_name').pluck('primary_name'),
+  );
+  return found.filter((name) => name !== null);
+}
+
+/** Which directions somebody has set for a metric on these levels. */
+export function directionsSetAt(db: Db, levelIds: readonly string[], name: string): Promise<Direction[]> {
+  return distinct(levelIds, (some) =>
+    definitions(db)
+      .whereIn('level_id', some)
+      .where({ name, guessed: false })
+      .distinct('direction')
+      .pluck('direction'),
+  );
+}
+
+async function distinct<T>(
+  ids: readonly string[],
+  read: (some: readonly string[]) => PromiseLike<T[]>,
+): Promise<T[]> {
+  const found = new Set<T>();
+  for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT)
+    for (const value of await read(ids.slice(first, first + IDS_PER_STATEMENT))) found.add(value);
+  return [...found];
 }
 
 /**

@@ -35,6 +35,16 @@ export interface MetricDefinitions {
     placement: Placement,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, MetricMeaning>>;
+  /**
+   * The primary metric there. Where none is set, that of the definitions of these runs, if they name one and the same; null: none. Ids
+   * in canonical form.
+   */
+  primary(db: Db, placement: Placement, runIds: readonly string[]): Promise<string | null>;
+  /**
+   * The direction of a metric for values of several runs: as it is set there, else as the definitions of these runs set it, else as its
+   * name tells. None: unknown. Two: the runs contradict each other.
+   */
+  directions(db: Db, placement: Placement, runIds: readonly string[], name: string): Promise<Direction[]>;
   /** Creates or updates the definition of a metric at the level of a run. It applies to that run alone. Throws validation_error, conflict. */
   define(db: Db, run: Run, name: string, change: DefinitionChange, at: number): Promise<Defined>;
 }

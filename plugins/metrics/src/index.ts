@@ -1,9 +1,10 @@
-import { definePlugin } from '@svc/kernel';
+import { definePlugin, yieldIfSliceOver } from '@svc/kernel';
 import type { Run } from '@svc/contract';
 import { eventsRef } from '@svc/plugin-events';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
 import { runChanged, runDeleted, runsRef } from '@svc/plugin-runs';
+import type { Digest } from './digest.js';
 import { pointsAppended } from './hooks.js';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
@@ -11,7 +12,9 @@ import { pagesOf } from './point-pages.js';
 import { countPoints, PointStore } from './point-store.js';
 import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
+import { findSeries } from './run-reader.js';
 import { metricsRef } from './service.js';
+import { digestsOf } from './stretches.js';
 import { loadSummary } from './summary.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -76,6 +79,16 @@ export const metrics = definePlugin({
       points: (runId, names) => pagesOf(store, runId, names),
       count: countPoints,
       summary,
+      async extremes(runIds, name) {
+        const found = new Map<string, Digest>();
+        for (const runId of runIds) {
+          await yieldIfSliceOver();
+          const [series] = await store.read((rows) => findSeries(rows, runId, [name]));
+          if (series) found.set(runId, series.digest);
+        }
+        return found;
+      },
+      extremesWithin: (runId, name, stretches) => digestsOf(store, runId, name, stretches),
     });
     ctx.onClose(() => queue.settled());
   },

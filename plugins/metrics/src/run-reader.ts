@@ -95,13 +95,17 @@ async function namesToRead(
   return found;
 }
 
-async function findSeries(rows: PointRows, runId: string, names: readonly string[]): Promise<SeriesRow[]> {
+export async function findSeries(
+  rows: PointRows,
+  runId: string,
+  names: readonly string[],
+): Promise<SeriesRow[]> {
   const run = await rows.findRun(runId);
   return run ? rows.findSeries(run.key, names) : [];
 }
 
 /** The chunks, then the tail. */
-async function segmentsOf(rows: PointRows, series: SeriesRow): Promise<Segment[]> {
+export async function segmentsOf(rows: PointRows, series: SeriesRow): Promise<Segment[]> {
   const tail = decodePoints(series.tail);
   const heads = series.digest.count > tail.length ? await rows.chunkHeads(series.id) : [];
   const chunks = heads.map(({ position, digest }) => ({

@@ -1,0 +1,121 @@
+import type { BestCheckpoint, Checkpoint, Direction } from '@svc/contract';
+import { fail, yieldIfSliceOver } from '@svc/kernel';
+import type { EvaluatedValue } from '@svc/plugin-evaluations';
+import { afterBest } from './next-actions.js';
+import type { Parts } from './parts.js';
+import { requireOneProtocol } from './protocol.js';
+import type { Question } from './question.js';
+import { directionOf, primaryOf, type Scope } from './scope.js';
+import { bestBy, bestOf, oldestFirst, toTrained, type Candidate, type Standing } from './standing.js';
+import { trainingValues } from './training-values.js';
+import { chooseWinner, tiedIds } from './winner.js';
+
+/** A checkpoint with a finite value of the metric. */
+type Valued = Candidate & { readonly standing: Standing };
+
+export interface Found {
+  readonly metric: string;
+  readonly direction: Direction;
+  readonly winner: Valued;
+  readonly tied: readonly Valued[];
+}
+
+/**
+ * The best checkpoint of the scope: of those that an evaluation has given a value, or, where no evaluation has, of those for which the
+ * training logged one. Throws not_found when there is none, validation_error when several protocols or no direction leave it open.
+ */
+export async function findBestCheckpoint(parts: Parts, scope: Scope, question: Question): Promise<Found> {
+  const metric = question.metric ?? (await primaryOf(parts, scope)) ?? failWithoutPrimary();
+  const { ctx, evaluations } = parts;
+  const evaluated = await evaluations.ofRuns(ctx.db, scope.runIds, metric, question.labels);
+  requireOneProtocol(metric, evaluated, question.labels);
+  const isEvaluated = evaluated.some(({ value }) => Number.isFinite(value));
+  const findTied = isEvaluated ? bestEvaluated : bestTrained;
+  const { tied, direction } = await findTied(parts, scope, metric, evaluated);
+  const winner = (await chooseWinner(parts, tied)) ?? failWithoutValue(metric);
+  return { metric, direction, winner, tied };
+}
+
+/** The oldest first. */
+type Tied = Pick<Found, 'tied' | 'direction'>;
+
+async function bestEvaluated(
+  parts: Parts,
+  scope: Scope,
+  metric: string,
+  evaluated: readonly EvaluatedValue[],
+): Promise<Tied> {
+  const direction = await directionOf(parts, scope, metric);
+  const value = bestOf(
+    evaluated.map((each) => each.value),
+    direction,
+  );
+  const best = bestBy(
+    'checkpoint_id',
+    evaluated.filter((each) => each.value === value),
+    direction,
+  );
+  const tied = await parts.checkpoints.find(parts.ctx.db, [...best.keys()]);
+  const toStanding = ({ id, step }: Checkpoint): Standing => {
+    const { value, id: evaluation_id } = best.get(id)!;
+    return { value, step, source: 'evaluation', evaluation_id };
+  };
+  return { direction, tied: oldestFirst(tied.map((each) => ({ ...each, standing: toStanding(each) }))) };
+}
+
+/** A checkpoint that has been evaluated does not fall back to its training. */
+async function bestTrained(
+  parts: Parts,
+  scope: Scope,
+  metric: string,
+  evaluated: readonly EvaluatedValue[],
+): Promise<Tied> {
+  const places = await parts.checkpoints.ofRuns(parts.ctx.db, scope.runIds);
+  const isEvaluated = new Set(evaluated.map(({ checkpoint_id }) => checkpoint_id));
+  const trained = await trainingValues(parts.metrics, metric, places, ({ id }) => !isEvaluated.has(id));
+  if (![...trained.values()].some(({ min }) => min !== null)) failWithoutValue(metric);
+  const direction = await directionOf(parts, scope, metric);
+  await yieldIfSliceOver();
+  const standingOf = (id: string): Standing | null => toTrained(trained.get(id), direction);
+  const best = bestOf(
+    places.map(({ id }) => standingOf(id)?.value ?? NaN),
+    direction,
+  );
+  const tied = places.flatMap((place) => {
+    const standing = standingOf(place.id);
+    return standing?.value === best ? [{ ...place, standing }] : [];
+  });
+  return { direction, tied: oldestFirst(tied) };
+}
+
+export async function describeBest(parts: Parts, found: Found, question: Question): Promise<BestCheckpoint> {
+  const { metric, direction, winner, tied } = found;
+  const checkpoint = await parts.checkpoints.show(winner.id);
+  const { value, source, evaluation_id } = winner.standing;
+  return {
+    ...{ checkpoint_id: winner.id, checkpoint, run_id: winner.run_id },
+    ...{ metric, direction, value, step: checkpoint.step, source, evaluation_id },
+    tied_checkpoint_ids: tiedIds(tied),
+    next_actions: afterBest(found, question.labels),
+  };
+}
+
+const PRIMARY_REMEDY =
+  'set a primary metric (svc metrics set NAME --primary, or PUT /api/v1/primary-metric) or name one here (metric)';
+const VALUE_REMEDY =
+  'evaluate a checkpoint (svc evaluate, or POST /api/v1/checkpoints/{id}/evaluations), or train with a run that logs it and saves checkpoints with their steps';
+
+function failWithoutPrimary(): never {
+  return fail(
+    'not_found',
+    `there is no best checkpoint, because no metric is the primary one: ${PRIMARY_REMEDY}, and ${VALUE_REMEDY}`,
+  );
+}
+
+function failWithoutValue(metric: string): never {
+  return fail(
+    'not_found',
+    `no checkpoint has a value of "${metric}": ${VALUE_REMEDY}; if it is not the metric that you want, ${PRIMARY_REMEDY}`,
+    { metric },
+  );
+}
