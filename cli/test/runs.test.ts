@@ -1,4 +1,4 @@
-import type { Checkpoint, MetricSummary, Run, RunSummary } from '@svc/contract';
+import type { ListedCheckpoint, MetricSummary, Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
 import { toCheckpointLines } from '../src/commands/checkpoint-lines.js';
 import { toRunLines, toRunTable } from '../src/commands/runs.js';
@@ -43,12 +43,16 @@ describe('svc runs on a terminal', () => {
 });
 
 describe('svc run', () => {
-  it('names the node of a checkpoint and its whole path, however narrow the terminal', () => {
+  it('marks the best checkpoint, and names the node of a checkpoint and its whole path, however narrow the terminal', () => {
     const path = `/home/ada/.svc/jobs/job_1/attempt-1/work/${'a'.repeat(80)}/model.pt`;
-    const checkpoint = { id: 'ckpt_1', step: 3, size: 5, created_at: Date.now(), path } as Checkpoint;
+    const checkpoint = {
+      ...{ id: 'ckpt_1', step: 3, size: 5, created_at: Date.now(), path, is_best: true },
+    } as ListedCheckpoint;
     const shown = toCheckpointLines([checkpoint], 'gpu-7', (_style, text) => text, 60);
-    expect(shown[1]).to.match(/^CHECKPOINT +STEP +SIZE +CREATED +NODE +PATH$/);
-    expect(shown[2]).to.contain(`  gpu-7  ${path}`);
+    expect(shown[1]).to.match(/^CHECKPOINT +STEP +BEST +SIZE +CREATED +NODE +PATH$/);
+    expect(shown[2])
+      .to.match(/^ckpt_1 +3 +yes /)
+      .and.contain(`  gpu-7  ${path}`);
   });
 
   const metric = (changes: Partial<MetricSummary>): MetricSummary => ({

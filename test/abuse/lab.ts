@@ -77,12 +77,17 @@ async function makeRecords({ client }: Server): Promise<Record<string, string>> 
   });
   // No agent of a case takes it.
   const job = await submit(client, { command: ['true'], node_selector: { node: 'none' } });
+  const evaluation = await client.call(routes.createEvaluation, {
+    params: { ckpt_id: checkpoint.id },
+    body: { command: ['true'], node_selector: { node: 'none' } },
+  });
   const spare = await client.call(routes.createToken, { body: { name: 'spare', scope: 'read' } });
   return {
     project_id: project.id,
     experiment_id: experiment.id,
     run_id: run.id,
     ckpt_id: checkpoint.id,
+    eval_id: evaluation.id,
     job_id: job.id,
     token_id: spare.id,
     node_id: newId('node'),

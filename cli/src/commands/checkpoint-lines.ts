@@ -1,11 +1,11 @@
-import type { Checkpoint } from '@svc/contract';
+import type { ListedCheckpoint } from '@svc/contract';
 import { toAge, toShownId, toSize } from '../output/format.js';
 import type { Paint } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 
 /** `node`: where the files are. A path is whole, as it is there to be copied: the last column may be wider than the terminal. */
 export function toCheckpointLines(
-  checkpoints: readonly Checkpoint[],
+  checkpoints: readonly ListedCheckpoint[],
   node: string,
   paint: Paint,
   width?: number,
@@ -14,9 +14,10 @@ export function toCheckpointLines(
   return ['', ...toTable(toCheckpointColumns(node), checkpoints, paint, width)];
 }
 
-const toCheckpointColumns = (node: string): readonly Column<Checkpoint>[] => [
+const toCheckpointColumns = (node: string): readonly Column<ListedCheckpoint>[] => [
   { title: 'CHECKPOINT', cell: ({ id }) => toShownId(id) },
   { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
+  { title: 'BEST', cell: ({ is_best }) => (is_best ? 'yes' : '') },
   { title: 'SIZE', cell: ({ size }) => toSize(size), align: 'right' },
   { title: 'CREATED', cell: ({ created_at }) => toAge(created_at) },
   { title: 'NODE', cell: () => node },

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { routes, toId, type AnswerOf, type IdKind } from '@svc/contract';
 import type { Client } from '@svc/client';
 import { Failure } from '../failure.js';
@@ -15,6 +16,8 @@ interface Named {
 interface Finder {
   readonly noun: string;
   readonly kind: IdKind;
+  /** Which records the lists have, where that is not the newest ones. */
+  readonly searched?: string;
   /** The newest of exactly that name, or of all. */
   newest(client: Client, name?: string): Promise<Named | undefined>;
   /** Newest first, one list after another. */
@@ -30,6 +33,8 @@ const PART = /^[0-9A-HJKMNP-TV-Z]{4,25}$/;
 const TOO_SHORT = /^[0-9A-HJKMNP-TV-Z]{1,3}$/;
 const SHOWN = 5;
 const NAME_WIDTH = 60;
+/** Checkpoints are listed by their run alone. */
+const RUNS_OF_CHECKPOINTS = 50;
 
 const JOBS: Finder = {
   noun: 'job',
@@ -93,6 +98,29 @@ const NODES: Finder = {
   },
 };
 
+const CHECKPOINTS: Finder = {
+  noun: 'checkpoint',
+  kind: 'checkpoint',
+  searched: ` of the newest ${RUNS_OF_CHECKPOINTS} runs`,
+  async newest(client, name) {
+    for await (const items of CHECKPOINTS.lists(client)) {
+      const found = items.find((checkpoint) => name === undefined || checkpoint.name === name);
+      if (found) return found;
+    }
+    return undefined;
+  },
+  async *lists(client) {
+    const { items } = await client.call(routes.listRuns, { query: { limit: RUNS_OF_CHECKPOINTS } });
+    for (const { id: run_id } of items) {
+      const list = await client.call(routes.listRunCheckpoints, {
+        params: { run_id },
+        query: { limit: PAGE },
+      });
+      yield list.items.map(({ id, path }) => ({ id, name: posix.basename(path) }));
+    }
+  },
+};
+
 /** Of a list that goes on before its last id. */
 async function* listsOf<T extends { readonly id: string }>(
   read: (before: string | undefined) => Promise<{ readonly items: readonly T[] }>,
@@ -127,9 +155,13 @@ export const JOB_REFERENCE = `${NEEDED_JOB} (default: the newest)`;
 export const RUN_REFERENCE = `${NEEDED_RUN} (default: the newest)`;
 export const NODE_REFERENCE = 'name or id of a node, or the beginning or end of its id';
 
+export const CHECKPOINT_REFERENCE =
+  'id of a checkpoint, the beginning or end of one, or the last part of its path (the newest of that name)';
+
 /** The id that the words on the command line mean: an id, the beginning or end of one, or the newest of a name. Left out: the newest. */
 export const findJob = (client: Client, reference?: string) => find(JOBS, client, reference);
 export const findRun = (client: Client, reference?: string) => find(RUNS, client, reference);
+export const findCheckpoint = (client: Client, reference: string) => find(CHECKPOINTS, client, reference);
 export const findNode = (client: Client, reference: string) => find(NODES, client, reference);
 export const findProject = (client: Client, reference: string) => find(PROJECTS, client, reference);
 export const findExperiment = (client: Client, reference: string, projectId: string | undefined) =>
@@ -171,7 +203,8 @@ async function findByPart(finder: Finder, client: Client, reference: string): Pr
     count += items.length;
     found.push(...items.filter(({ id }) => hasPart(id, part)));
   }
-  const searched = count >= MOST_PAGES * PAGE ? ` of the newest ${count}` : '';
+  const newest = count >= MOST_PAGES * PAGE ? ` of the newest ${count}` : '';
+  const searched = finder.searched ?? newest;
   if (found.length === 0)
     throw new Failure(
       `no ${noun} has the name "${reference}", and none${searched} has an id that begins or ends so${await elsewhere()}`,

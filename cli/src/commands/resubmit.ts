@@ -1,7 +1,8 @@
 import type { Client } from '@svc/client';
 import { routes, type Job, type JobSubmit } from '@svc/contract';
 import type { Command } from 'commander';
-import { UsageError } from '../failure.js';
+import { Failure, UsageError } from '../failure.js';
+import { toCommandLine } from '../output/format.js';
 import { note, print } from '../output/print.js';
 import { toPlainText } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
@@ -45,6 +46,7 @@ async function resubmit(reference: string, options: ResubmitOptions): Promise<vo
   const client = connect(options);
   const params = { job_id: await findJob(client, reference) };
   const job = await client.call(routes.getJob, { params });
+  refuseEvaluation(job);
   const fresh = await submitOnce(client, {
     ...toSameJob(job, options),
     ...(await readPlacement(client, job)),
@@ -52,6 +54,13 @@ async function resubmit(reference: string, options: ResubmitOptions): Promise<vo
   note(`like ${job.id} (${toPlainText(job.name)})`);
   if (follow) process.exitCode = await followJob(client, fresh);
   else print(fresh, json, ({ id }) => [id]);
+}
+
+/** A job of the same command would belong to no evaluation, and its result would go nowhere. */
+function refuseEvaluation({ id, checkpoint_id, evaluation_id, command }: Job): void {
+  if (checkpoint_id === null || evaluation_id === null) return;
+  const again = toCommandLine(['svc', 'evaluate', checkpoint_id, ...command]);
+  throw new Failure(`${id} is the job of ${evaluation_id}; to evaluate the checkpoint again: ${again}`);
 }
 
 /** `image` is one of the options of the runner. */

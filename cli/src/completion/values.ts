@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { createClient, type Client } from '@svc/client';
 import { routes } from '@svc/contract';
 import type { Argument, Option } from 'commander';
@@ -27,6 +28,13 @@ type Find = (client: Client) => Promise<readonly Candidate[]>;
 const query = { limit: NEWEST };
 const jobs: Find = async (client) => toReferences((await client.call(routes.listJobs, { query })).items);
 const runs: Find = async (client) => toReferences((await client.call(routes.listRuns, { query })).items);
+/** Of the newest run. */
+const checkpoints: Find = async (client) => {
+  const [run] = (await client.call(routes.listRuns, { query: { limit: 1 } })).items;
+  if (!run) return [];
+  const { items } = await client.call(routes.listRunCheckpoints, { params: { run_id: run.id }, query });
+  return toReferences(items.map(({ id, path }) => ({ id, name: posix.basename(path) })));
+};
 const nodes: Find = async (client) => toReferences((await client.call(routes.listNodes, { query })).items);
 const projects: Find = async (client) => toNames((await client.call(routes.listProjects, { query })).items);
 const experiments: Find = async (client) =>
@@ -38,6 +46,8 @@ const ON_SERVER: Readonly<Record<string, Find>> = {
   jobs,
   run: runs,
   runs,
+  records: runs,
+  checkpoint: checkpoints,
   node: nodes,
   project: projects,
   experiment: experiments,

@@ -89,7 +89,10 @@ function takeThisDirectory(
 }
 
 /** Not with uploaded files: these may run on another host, where the paths of this shell lead nowhere. */
-function takeEnvironment({ venv, upload, env }: FromHereOptions, isHere: boolean): Pick<JobSubmit, 'env'> {
+export function takeEnvironment(
+  { venv, upload, env }: Pick<FromHereOptions, 'venv' | 'upload' | 'env'>,
+  isHere: boolean,
+): Pick<JobSubmit, 'env'> {
   const python = venv ? findPythonEnvironment() : null;
   if (python === null) return {};
   if (upload !== undefined) {

@@ -29,6 +29,7 @@ const FIELDS: Readonly<Record<string, { readonly field: string; readonly list?: 
   'events.create': { field: 'title' },
   'admin.gc': { field: 'project', list: 'states' },
   'checkpoints.create': { field: 'path' },
+  'evaluations.create': { field: 'suite', list: 'command' },
 };
 
 /** One for each route of the contract: a new one comes by itself. */

@@ -1,0 +1,47 @@
+import type { NextActionRecord } from '@svc/contract';
+import { toCommandLine } from '../output/format.js';
+
+/** What a person would type for an action. Some have no command. */
+const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => string[]>> = {
+  submit_job: ({ command, working_dir, gpus, project }) => [
+    'svc',
+    'submit',
+    ...(gpus === undefined ? ['--cpu-only'] : ['--gpu', String(gpus)]),
+    ...(working_dir === undefined ? [] : ['--working-dir', String(working_dir)]),
+    ...(project === undefined ? [] : ['--project', String(project)]),
+    '--',
+    ...(command as string[]),
+  ],
+  retry_job: ({ job_id }) => ['svc', 'retry', String(job_id)],
+  tail_logs: ({ job_id, attempt }) => [
+    ...['svc', 'logs', String(job_id)],
+    ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
+  ],
+  get_job: ({ job_id }) => ['svc', 'job', String(job_id)],
+  get_run_summary: ({ run_id }) => ['svc', 'run', String(run_id)],
+  list_nodes: () => ['svc', 'nodes'],
+  cancel_job: ({ job_id }) => ['svc', 'cancel', String(job_id)],
+  evaluate_checkpoint: ({ checkpoint_id, command, ...labels }) => [
+    ...['svc', 'evaluate', ...toLabels(labels), String(checkpoint_id)],
+    ...(command as string[]),
+  ],
+  compare_runs: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
+  compare_checkpoints: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
+  get_best_checkpoint: ({ run_id, experiment_id, ...labels }) => [
+    ...['svc', 'best', ...toLabels(labels)],
+    ...(run_id === undefined ? ['--experiment', String(experiment_id)] : ['--run', String(run_id)]),
+  ],
+};
+
+/** `--metric`, `--suite`, `--dataset` and `--dataset-version`, as far as they are given. */
+function toLabels(labels: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(labels).flatMap(([name, label]) => [`--${name.replaceAll('_', '-')}`, String(label)]);
+}
+
+/** Each action that has a command, with its reason. */
+export function toActionLines(actions: readonly NextActionRecord[]): string[] {
+  return actions.flatMap(({ tool, args, reason }) => {
+    const command = COMMANDS[tool]?.(args as Readonly<Record<string, unknown>>) ?? null;
+    return command === null ? [] : [toCommandLine(command), `  ${reason}`];
+  });
+}
