@@ -57,12 +57,16 @@ export interface Evidence {
     readonly summary: RunSummary;
     readonly events: readonly EventRecord[];
   };
-  /** Why did the attempt fail? `lines` are the last of its log, oldest first. */
+  /**
+   * Why did the attempt fail? `lines` are the error lines of its log that were kept as they arrived, and the last of the log, oldest
+   * first. `summary` is that of its run; null without a run.
+   */
   readonly attempt: {
     readonly job: Job;
     readonly attempt: JobAttempt;
     readonly lines: readonly LogLine[];
     readonly events: readonly EventRecord[];
+    readonly summary: RunSummary | null;
   };
 }
 
@@ -86,13 +90,17 @@ export interface SemanticFinding {
   /** How sure the rule is, from 0 to 1. */
   readonly confidence: number;
   readonly evidence: readonly Citation[];
+  /** What to change, best first. */
+  readonly fixes?: readonly string[];
 }
 
 /** Where the evidence of a finding can be looked up. */
 export type Citation =
   | { readonly metric: string; readonly step: number; readonly value: MetricValue }
   | { readonly event_id: string }
-  | { readonly attempt: number; readonly seq: number; readonly text: string };
+  | { readonly attempt: number; readonly seq: number; readonly text: string }
+  /** A field of the job, the attempt or the run. */
+  | { readonly field: string; readonly value: string };
 
 /** A tool of the MCP adapter; `args` passes its input schema as it stands. */
 export interface NextAction {

@@ -21,6 +21,7 @@ export * from './records/event.js';
 export * from './records/log.js';
 export * from './records/garbage.js';
 export * from './records/semantic.js';
+export * from './records/failure.js';
 export * from './tools.js';
 export type * from './extensions.js';
 export * from './agent-protocol.js';

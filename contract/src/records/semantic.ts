@@ -16,15 +16,12 @@ export const NextActionRecord = strict(
 export type NextActionRecord = Static<typeof NextActionRecord>;
 
 /** Where the evidence can be looked up: a point, an event, a line of a log, or a field of the job, the attempt or the run. */
-export const CitationRecord = Type.Union(
-  [
-    strict({ metric: Type.String(), step: Type.Integer(), value: MetricValue }),
-    strict({ event_id: Type.String() }),
-    strict({ attempt: Type.Integer(), seq: Type.Integer(), text: Type.String() }),
-    strict({ field: Type.String(), value: Type.String() }),
-  ],
-  { $id: 'Citation' },
-);
+export const CitationRecord = Type.Union([
+  strict({ metric: Type.String(), step: Type.Integer(), value: MetricValue }),
+  strict({ event_id: Type.String() }),
+  strict({ attempt: Type.Integer(), seq: Type.Integer(), text: Type.String() }),
+  strict({ field: Type.String(), value: Type.String() }),
+]);
 export type CitationRecord = Static<typeof CitationRecord>;
 
 export const Confidence = Type.Number({

@@ -12,6 +12,7 @@ import {
   countByPlacement,
   countByStatus,
   dropRun,
+  getAttempt,
   getAttemptRow,
   nodesOfAttempts,
   getJob,
@@ -105,6 +106,7 @@ export const jobs = definePlugin({
       snapshotsInUse,
       attempt: getAttemptRow,
       nodesOfAttempts,
+      attemptRecord: getAttempt,
     });
     ctx.ready(() => submitter.start());
     ctx.listening(() => scheduler.start());

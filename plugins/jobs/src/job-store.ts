@@ -90,6 +90,12 @@ export async function noteAccepted(
   return changed === 1;
 }
 
+/** The attempt as its record shows it. */
+export async function getAttempt(db: Db, key: AttemptKey): Promise<JobAttempt | null> {
+  const row = await getAttemptRow(db, key);
+  return row ? toJobAttempt(row) : null;
+}
+
 /** Newest first. */
 export async function listJobAttempts(
   db: Db,

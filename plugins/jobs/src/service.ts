@@ -1,4 +1,4 @@
-import type { AttemptKey, Job, JobStatus, JobSubmit } from '@svc/contract';
+import type { AttemptKey, Job, JobAttempt, JobStatus, JobSubmit } from '@svc/contract';
 import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import type { IdempotencyKey } from './idempotency.js';
@@ -84,6 +84,8 @@ export interface Jobs {
   attempt(db: Db, key: AttemptKey): Promise<Attempt | null>;
   /** The node of every attempt of the job, by the number of the attempt; null: it was not dispatched. `jobId` in canonical form. */
   nodesOfAttempts(db: Db, jobId: string): Promise<ReadonlyMap<number, string | null>>;
+  /** The attempt as its record shows it. `job_id` in canonical form. */
+  attemptRecord(db: Db, key: AttemptKey): Promise<JobAttempt | null>;
 }
 
 export const jobsRef = serviceRef<Jobs>('jobs');

@@ -138,6 +138,14 @@ export class AttemptLog {
     for await (const { record } of this.file.forward(0, this.#sizeBytes)) yield record;
   }
 
+  /** The lines from that seq on, to the present end of the log. */
+  async *linesFrom(seq: number): AsyncGenerator<readonly LogLine[]> {
+    const first = this.#ring.lines[0]?.seq ?? this.state.next_seq;
+    if (seq >= first) return yield this.#ring.lines.slice(seq - first);
+    for await (const record of this.batches())
+      if (record.after.next_seq > seq) yield linesOf(record).filter((line) => line.seq >= seq);
+  }
+
   /** Changes with every `wake`. A reader takes it before it reads the log, so that `changed` misses nothing. */
   get seen(): number {
     return this.#version;

@@ -1,5 +1,5 @@
 import { isTerminal } from '@svc/contract';
-import { definePlugin } from '@svc/kernel';
+import { definePlugin, yieldIfSliceOver } from '@svc/kernel';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { frameReceived, helloReceived, nodeChanged, nodesRef } from '@svc/plugin-nodes';
 import { join } from 'node:path';
@@ -11,8 +11,10 @@ import { LogStore } from './log-store.js';
 import { PartialLines } from './partial-lines.js';
 import { RetryingLogStore } from './retrying-log-store.js';
 import { addRoutes } from './routes.js';
+import { logsRef } from './service.js';
 
 export * from './hooks.js';
+export * from './service.js';
 
 export const logs = definePlugin({
   name: 'logs',
@@ -37,6 +39,17 @@ export const logs = definePlugin({
     });
     ctx.tap(nodeChanged, () => partials.nodeChanged());
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, { ctx, store, partials, jobs }));
+    ctx.provide(logsRef, {
+      nextSeq: ({ job_id, attempt }) =>
+        store.with(job_id, attempt, (log) => Promise.resolve(log.state.next_seq)),
+      readFrom: ({ job_id, attempt }, seq, take) =>
+        store.with(job_id, attempt, async (log) => {
+          for await (const lines of log.linesFrom(seq)) {
+            take(lines);
+            await yieldIfSliceOver();
+          }
+        }),
+    });
     ctx.listening(() => void compressor.enqueueUncompressed());
     ctx.onClose(async () => {
       await compressor.settled();
