@@ -5,6 +5,7 @@ import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
 import { evaluations } from '@svc/plugin-evaluations';
 import { events } from '@svc/plugin-events';
+import { failures } from '@svc/plugin-failures';
 import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
 import { metricDefinitions } from '@svc/plugin-metric-definitions';
@@ -39,6 +40,7 @@ export default defineConfig({
     metricDefinitions(), // meaning of metrics: direction, unit, which one is primary
     metrics(), // metric points, series, summaries
     metricsExport(), // all points of a run as CSV, JSON lines or Parquet
+    failures(), // why attempts and runs failed
     checkpoints(), // records of the checkpoints that trainings saved
     evaluations(), // evaluations of checkpoints: their jobs and results
     ranking(), // the best checkpoint, and comparisons of runs and of checkpoints

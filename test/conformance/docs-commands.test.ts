@@ -24,11 +24,15 @@ const IS_SHORT = [
 ];
 
 describe('the commands that the docs name', () => {
-  it('docs/cli.md is made from the commands as they are', () => {
-    const script = path.join(ROOT, 'scripts', 'cli-docs.mjs');
-    const args = ['--import=tsx', '--conditions=svc-source', script, '--check'];
-    expect(() => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })).to.not.throw();
-  });
+  for (const [page, script] of [
+    ['docs/cli.md', 'cli-docs.mjs'],
+    ['docs/failures.md', 'failure-docs.mjs'],
+  ] as const)
+    it(`${page} is made from the code as it is`, () => {
+      const file = path.join(ROOT, 'scripts', script);
+      const args = ['--import=tsx', '--conditions=svc-source', file, '--check'];
+      expect(() => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })).to.not.throw();
+    });
 
   it('the README names each command that is not implemented yet, and no command that is', async () => {
     const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');

@@ -1,0 +1,105 @@
+import {
+  isTerminal,
+  type CauseRecord,
+  type Evidence,
+  type FailureExplanation,
+  type LogLine,
+  type NextAction,
+  type SemanticRule,
+} from '@svc/contract';
+import { concludeAll, likelyOf, toLikely, toNextActions, type Concluded, type Warn } from './conclude.js';
+import { readingOf } from './evidence/reading.js';
+import { lastUserFrame, toFrame } from './evidence/traceback.js';
+import { tailLogs } from './next-actions.js';
+
+const SHOWN_ERRORS = 20;
+
+/** `rules` in order: of causes with equal confidence the first stays first. `errors` are the error lines among those of the evidence. */
+export function explainAttempt(
+  evidence: Evidence['attempt'],
+  errors: readonly LogLine[],
+  rules: Iterable<SemanticRule>,
+  log: Warn,
+): FailureExplanation {
+  const { job, attempt } = evidence;
+  const hasFailed = attempt.status === 'FAILED' || attempt.status === 'LOST';
+  const concluded = hasFailed ? concludeAll('attempt', evidence, rules, log) : [];
+  const best = likelyOf(concluded);
+  const traceback = hasFailed ? tracebackOf(evidence) : null;
+  const shown = errors.length > 0 ? errors : evidence.lines;
+  return {
+    run_id: attempt.run_id,
+    job_id: job.id,
+    attempt: attempt.attempt,
+    status: attempt.status,
+    exit_code: attempt.exit_code,
+    failure_reason: attempt.failure_reason,
+    failure_message: attempt.failure_message,
+    summary: hasFailed ? summarize(evidence, best?.cause, traceback) : notFailed(attempt.status),
+    ...toLikely(best?.cause),
+    causes: concluded.map(({ cause }) => cause),
+    traceback,
+    last_errors: hasFailed ? shown.slice(-SHOWN_ERRORS).map((line) => ({ ...line })) : [],
+    next_actions: toNextActions(nextActions(evidence, best), best?.cause.rule, log),
+  };
+}
+
+function summarize(
+  { attempt, lines }: Evidence['attempt'],
+  cause: CauseRecord | undefined,
+  traceback: FailureExplanation['traceback'],
+): string {
+  if (cause) return `${cause.title}. ${cause.message}`;
+  const end = attempt.failure_message ?? `exit code ${attempt.exit_code}`;
+  return `No rule matched. The attempt failed: ${end}. ${whereToLook(traceback, lines)}`;
+}
+
+function whereToLook(traceback: FailureExplanation['traceback'], lines: readonly LogLine[]): string {
+  if (lines.length === 0) return 'Its log is empty.';
+  if (!traceback?.error) return 'Its log has no Python error: read its last lines.';
+  const { error, frame } = traceback;
+  const at = frame ? ` at line ${frame.line} of ${frame.file}` : '';
+  return `Its last Python error is \`${error}\`${at}.`;
+}
+
+export function notFailed(status: string): string {
+  if (status === 'CANCELLED') return 'It did not fail: somebody cancelled it.';
+  if (status === 'SUCCEEDED' || status === 'IMPORTED') return 'It did not fail: it succeeded.';
+  return `It has not failed: it is ${status}.`;
+}
+
+function tracebackOf(evidence: Evidence['attempt']): FailureExplanation['traceback'] {
+  const { tracebacks, lines } = readingOf(evidence);
+  const last = tracebacks.findLast(({ error }) => error !== null) ?? tracebacks.at(-1);
+  if (last) return { error: last.error?.text ?? null, frame: lastUserFrame(last) };
+  const at = lines.findLastIndex(({ text }) => /^(?:Syntax|Indentation|Tab)Error: /.test(text));
+  const named = lines.slice(Math.max(0, at - 4), at).findLast(({ text }) => toFrame(text) !== null);
+  return at >= 0 && named ? { error: lines[at]?.text ?? null, frame: toFrame(named.text) } : null;
+}
+
+function nextActions(evidence: Evidence['attempt'], best: Concluded | undefined): NextAction[] {
+  // Re-running unchanged fails identically, whatever a rule of a third party concludes.
+  const isFutile = ({ tool }: NextAction) =>
+    tool === 'retry_job' && evidence.attempt.failure_reason === 'OOM';
+  return (best?.next_actions ?? generalActions(evidence)).filter((action) => !isFutile(action));
+}
+
+/** When the attempt has not failed, or no rule knows why. */
+function generalActions({ job, attempt, lines }: Evidence['attempt']): NextAction[] {
+  if (attempt.status === 'QUEUED' || attempt.status === 'DISPATCHING') return [getJob(job.id)];
+  const { run_id } = attempt;
+  const showRun = {
+    tool: 'get_run_summary',
+    args: { run_id },
+    reason: 'Its metrics show how far it came, and how it went.',
+  };
+  const isOver = isTerminal(attempt.status);
+  return [
+    ...(lines.length > 0 ? [tailLogs(job, attempt.attempt)] : []),
+    ...(run_id !== null && (isOver || attempt.status === 'RUNNING') ? [showRun] : []),
+  ];
+}
+
+function getJob(job_id: string): NextAction {
+  return { tool: 'get_job', args: { job_id }, reason: 'Its pending_reason says what the job waits for.' };
+}

@@ -1,0 +1,47 @@
+import { definePlugin } from '@svc/kernel';
+import { eventsRef } from '@svc/plugin-events';
+import { jobChanged, jobsRef } from '@svc/plugin-jobs';
+import { linesAppended, logsRef } from '@svc/plugin-logs';
+import { metricsRef } from '@svc/plugin-metrics';
+import { runsRef } from '@svc/plugin-runs';
+import { ErrorIndex } from './error-index/error-index.js';
+import { failuresMigrations } from './migrations.js';
+import { addRoutes } from './routes.js';
+import { FAILURE_RULES } from './rules/index.js';
+import { runNanLoss } from './rules/run-nan-loss.js';
+import { failuresRef } from './service.js';
+
+export * from './service.js';
+
+/** Why attempts and runs failed: rules over log, events, metrics and the end of the process. */
+export const failures = definePlugin({
+  name: 'failures',
+  requires: ['events', 'jobs', 'logs', 'runs', 'metrics'],
+  setup(ctx) {
+    const jobs = ctx.use(jobsRef);
+    const index = new ErrorIndex(ctx, ctx.use(logsRef));
+    ctx.migrations(failuresMigrations);
+    ctx.owns({ table: 'failure_logs', key: ['job_id', 'attempt'], of: { job_id: 'job' } });
+    ctx.hooks.semanticRules.tap(ctx.name, (rules) => {
+      for (const rule of FAILURE_RULES) rules.add(rule);
+      rules.add(runNanLoss);
+    });
+    ctx.tap(linesAppended, (batch) => index.add(batch));
+    ctx.tap(jobChanged, ({ before, after }) => {
+      if (before && before.finished_at === null && after.finished_at !== null)
+        index.attemptOver({ job_id: before.id, attempt: before.attempt });
+    });
+    ctx.provide(failuresRef, {
+      async lastErrors(key, count) {
+        return (await index.read(key)).errors.slice(-count);
+      },
+    });
+    ctx.hooks.routes.tap(ctx.name, (routes) =>
+      addRoutes(routes, ctx, {
+        ...{ jobs, index, runs: ctx.use(runsRef) },
+        ...{ events: ctx.use(eventsRef), metrics: ctx.use(metricsRef) },
+      }),
+    );
+    ctx.ready(() => ctx.onClose(index.start()));
+  },
+});

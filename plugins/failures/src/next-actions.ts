@@ -1,0 +1,70 @@
+import type { Job, NextAction } from '@svc/contract';
+import { isTerminal } from '@svc/contract';
+
+/**
+ * What helps: another command (the same one fails identically), the same one after a repair (of the host, the environment or the code), or
+ * the same one as it stands.
+ */
+export type Remedy = 'change' | 'repair' | 'retry';
+
+export interface Failed {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly hasLog: boolean;
+  /** The first of the suggested fixes. */
+  readonly fix: string | null;
+}
+
+export function actionsFor(remedy: Remedy, failed: Failed): NextAction[] {
+  const first = REMEDIES[remedy](failed);
+  return [
+    ...(first === null ? [] : [first]),
+    ...(failed.hasLog ? [tailLogs(failed.job, failed.attempt)] : []),
+  ];
+}
+
+const REMEDIES: Readonly<Record<Remedy, (failed: Failed) => NextAction | null>> = {
+  change: ({ job, fix }) => ({
+    tool: 'submit_job',
+    args: toSubmitArgs(job),
+    reason: `Re-running unchanged fails identically. Submit again, with this command as the base, after this change: ${fix ?? 'see the cause'}${whatIsLeftOut(job)}`,
+  }),
+  repair: (failed) =>
+    retry(failed, `Once this is done, the same command can succeed: ${failed.fix ?? 'see the cause'}`),
+  retry: (failed) =>
+    retry(failed, 'The cause seems to lie outside of the job, so the same command can succeed.'),
+};
+
+/** null: the job goes on, or has gone on, and a retry would be refused. */
+function retry({ job, attempt }: Failed, reason: string): NextAction | null {
+  const canRetry = attempt === job.attempt && (isTerminal(job.status) || job.status === 'LOST');
+  return canRetry ? { tool: 'retry_job', args: { job_id: job.id }, reason } : null;
+}
+
+export function tailLogs({ id }: Job, attempt: number): NextAction {
+  return {
+    tool: 'tail_logs',
+    args: { job_id: id, attempt, tail: 200 },
+    reason: 'The end of the log shows what happened before the error.',
+  };
+}
+
+/** What the submitter has to add. */
+function whatIsLeftOut({ env, snapshot }: Job): string {
+  const hasEnv = Object.keys(env).length > 0;
+  return [
+    ...(snapshot === null ? [] : [' If you change the source files, upload them again.']),
+    ...(hasEnv ? [' The environment variables of the job are not among the arguments.'] : []),
+  ].join('');
+}
+
+/** The arguments of `submit_job` that submit the same job again. */
+function toSubmitArgs({ command, working_dir, resources, project, snapshot }: Job): Record<string, unknown> {
+  return {
+    command,
+    ...(working_dir !== null && { working_dir }),
+    ...(resources.gpu > 0 ? { gpus: resources.gpu } : { cpu_only: true }),
+    ...(project !== null && { project }),
+    ...(snapshot !== null && { snapshot }),
+  };
+}

@@ -1,0 +1,21 @@
+import { failureRule } from '../failure-rule.js';
+
+export const fileNotFound = failureRule({
+  name: 'file-not-found',
+  title: 'A file was not found',
+  cause: 'There is no file `<path>` on the node.',
+  unnamedCause: 'The program opened a file that does not exist on the node.',
+  fixes: [
+    'Correct the path, or put the file there: it must exist on the node that ran the job.',
+    'Relative paths begin at the working directory of the job: give an absolute one, or another --working-dir.',
+  ],
+  confidence: 0.93,
+  remedy: 'change',
+  patterns: [
+    /\bFileNotFoundError: \[Errno 2\] [^:]{1,100}: '(?<path>[^']+)'/,
+    /can't open file '(?<path>[^']+)'/,
+    /\bNo such file or directory: '(?<path>[^']+)'/,
+    /(?<![\w./~-])(?<path>[\w./~-]{1,300}): No such file or directory/,
+    /\bNo such file or directory\b|\bFileNotFoundError\b|\bENOENT\b/,
+  ],
+});

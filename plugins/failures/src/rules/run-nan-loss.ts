@@ -1,0 +1,26 @@
+import type { SemanticRule } from '@svc/contract';
+import { findNan } from '../evidence/nan.js';
+import { nanLoss } from './nan-loss.js';
+
+/** The same for a run that has no job, and so no log and no command. */
+export const runNanLoss: SemanticRule<'run'> = {
+  name: 'run-nan-loss',
+  subject: 'run',
+  evaluate({ run, summary, events }) {
+    const evidence = findNan({ summary, events });
+    if (evidence === null) return { findings: [], next_actions: [] };
+    const { title, cause: message, fixes, confidence } = nanLoss.definition;
+    const names = evidence.flatMap((citation) => ('metric' in citation ? [citation.metric] : []));
+    return {
+      findings: [{ severity: 'critical', title, message, confidence, evidence, fixes }],
+      next_actions: [
+        {
+          tool: 'query_metrics',
+          args: { run_id: run.id, ...(names.length > 0 && { names }) },
+          reason:
+            'The points before the first NaN show how it began. Re-running unchanged fails identically.',
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { TOOL_INPUTS, type EventRecord } from '@svc/contract';
+import { compileCheck } from '@svc/kernel';
+import { FAILURE_RULES } from '../src/rules/index.js';
+import { evidenceOf, explain } from './support/attempt-evidence.js';
+
+const OOM = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.';
+const traceback = (error: string, file = 'train.py') =>
+  `Traceback (most recent call last):\n  File "${file}", line 3, in main\n    step()\n${error}\n`;
+
+describe('failures: conclusions', () => {
+  it('the last error counts more than one that the program survived', () => {
+    const text = `${traceback(OOM)}skipped the batch\n${traceback("ModuleNotFoundError: No module named 'eval_tools'")}`;
+    const { rule, causes } = explain(evidenceOf(text));
+    expect(rule).to.equal('missing-module');
+    expect(causes.map((cause) => cause.rule)).to.include('cuda-out-of-memory');
+  });
+
+  it('the error of the first rank counts more than what the other ranks say about it', () => {
+    const nccl =
+      '[rank1]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1, ncclRemoteError: remote process exited';
+    const text = `${traceback(OOM)}[rank1]: Traceback (most recent call last):\n[rank1]:   File "train.py", line 9, in main\n${nccl}\n`;
+    expect(explain(evidenceOf(text)).rule).to.equal('cuda-out-of-memory');
+  });
+
+  it('an error in the log of a process that was killed is seldom the reason', () => {
+    const text = `${traceback("ImportError: cannot import name 'flash' from 'attn'")}training without it\nstep 1\n`;
+    const { rule } = explain(
+      evidenceOf(text, {
+        exit_code: -9,
+        failure_reason: 'signal',
+        failure_message: 'was killed by SIGKILL (-9)',
+      }),
+    );
+    expect(rule).to.equal('killed');
+  });
+
+  it('an error that the program survived is possible at most, when it ended with another one of its own', () => {
+    const text = `libnvinfer.so.7: cannot open shared object file: No such file or directory\n${traceback("KeyError: 'lr'")}`;
+    const { rule, causes, summary } = explain(evidenceOf(text));
+    expect(rule).to.equal(null);
+    expect(summary).to.equal(
+      "No rule matched. The attempt failed: exited with code 1. Its last Python error is `KeyError: 'lr'` at line 3 of train.py.",
+    );
+    expect(causes[0]).to.include({ rule: 'missing-shared-library' });
+    expect(causes[0]?.confidence).to.be.below(0.5);
+  });
+
+  it('the error that the last one was raised from counts like it', () => {
+    const chained = 'During handling of the above exception, another exception occurred:';
+    const text = `${traceback("FileNotFoundError: [Errno 2] No such file or directory: 'a.csv'")}\n${chained}\n\n${traceback('my.DataError: cannot load')}`;
+    const { rule, confidence, traceback: found } = explain(evidenceOf(text));
+    expect(rule).to.equal('file-not-found');
+    expect(confidence).to.equal(0.93);
+    expect(found?.error).to.equal('my.DataError: cannot load');
+  });
+
+  it('a warning is no error', () => {
+    const text = 'train.py:3: UserWarning: CUDA initialization: no CUDA-capable device is detected\nstep 1\n';
+    expect(explain(evidenceOf(text)).rule).to.equal(null);
+  });
+
+  it('an event tells what the log does not', () => {
+    const event = {
+      id: 'evt_1',
+      type: 'CUSTOM',
+      severity: 'critical',
+      title: 'Stopped',
+      message: 'loss is nan',
+      created_at: 1,
+    };
+    const events = [event as unknown as EventRecord];
+    const { rule, evidence } = explain(evidenceOf('step 1\n', {}, { events }));
+    expect(rule).to.equal('nan-loss');
+    expect(evidence).to.deep.equal([{ event_id: 'evt_1' }]);
+    const named = {
+      ...event,
+      type: 'RUN_FINISHED',
+      title: 'Job loss is nan failed',
+      message: '',
+    } as unknown as EventRecord;
+    expect(explain(evidenceOf('step 1\n', {}, { events: [named] })).rule).to.equal(null);
+  });
+
+  it('the error of a GPU that only the agent has seen', () => {
+    const end = { failure_reason: 'OOM', failure_message: `ran out of memory (1): ${OOM}` } as const;
+    expect(explain(evidenceOf('step 1\n', end)).rule).to.equal('cuda-out-of-memory');
+    expect(explain(evidenceOf('', end)).rule).to.equal('cuda-out-of-memory');
+    expect(
+      explain(evidenceOf('', { ...end, failure_message: 'ran out of memory (1): MemoryError' })).rule,
+    ).to.equal('host-out-of-memory');
+  });
+
+  it('fill in what the pattern found', () => {
+    const { likely_cause } = explain(evidenceOf(traceback("ModuleNotFoundError: No module named 'apex'")));
+    expect(likely_cause).to.equal('The Python environment of the job has no module `apex`.');
+  });
+
+  it('name the last frame in code of the user', () => {
+    const text = [
+      'Traceback (most recent call last):',
+      '  File "/data/train.py", line 12, in <module>',
+      '    model(x)',
+      '    ~~~~~^^^',
+      '  File "/data/model.py", line 7, in forward',
+      '    return self.layer(x)',
+      '  File "/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", line 125, in forward',
+      '    return F.linear(input, self.weight, self.bias)',
+      'RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x3 and 5x2)',
+    ].join('\n');
+    const { traceback: found, rule } = explain(evidenceOf(text));
+    expect(rule).to.equal('shape-mismatch');
+    expect(found).to.deep.equal({
+      error: 'RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x3 and 5x2)',
+      frame: { file: '/data/model.py', line: 7, function: 'forward', code: 'return self.layer(x)' },
+    });
+  });
+
+  it('say so when no rule matched, with the last error lines', () => {
+    const explained = explain(evidenceOf(traceback('my.Diverged: at step 7')));
+    expect(explained.rule).to.equal(null);
+    expect(explained.likely_cause).to.equal(null);
+    expect(explained.summary).to.match(/^No rule matched\./);
+    expect(explained.last_errors.at(-1)?.text).to.equal('my.Diverged: at step 7');
+    expect(explained.traceback?.frame).to.include({ file: 'train.py', line: 3 });
+  });
+
+  it('say that an attempt has not failed', () => {
+    const explained = explain(evidenceOf(OOM, { status: 'SUCCEEDED', exit_code: 0, failure_reason: null }));
+    expect(explained.causes).to.deep.equal([]);
+    expect(explained.summary).to.equal('It did not fail: it succeeded.');
+  });
+
+  describe('next actions', () => {
+    it('after an out-of-memory error are another command, and no retry', () => {
+      const { next_actions } = explain(
+        evidenceOf(OOM, { failure_reason: 'OOM', failure_message: `ran out of memory (1): ${OOM}` }),
+      );
+      expect(next_actions[0]?.tool).to.equal('submit_job');
+      expect(next_actions[0]?.args).to.deep.equal({
+        command: ['python3', 'train.py', '--lr', '0.1'],
+        working_dir: '/data/vision',
+        gpus: 2,
+        project: 'vision',
+      });
+      expect(next_actions[0]?.reason).to.match(/[Rr]e-running unchanged fails identically/);
+      expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
+    });
+
+    it('after a NaN loss are another command, and no retry', () => {
+      const { rule, next_actions } = explain(evidenceOf(traceback('ValueError: loss is nan at step 12')));
+      expect(rule).to.equal('nan-loss');
+      expect(next_actions[0]?.tool).to.equal('submit_job');
+      expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
+    });
+
+    it('do not retry a job that goes on', () => {
+      const evidence = evidenceOf(traceback("ModuleNotFoundError: No module named 'apex'"));
+      const job = { ...evidence.job, attempt: 2, status: 'RUNNING' as const };
+      expect(explain({ ...evidence, job }).next_actions.map(({ tool }) => tool)).to.deep.equal(['tail_logs']);
+    });
+
+    it('pass the input schema of their tool, of every rule', () => {
+      const reasons = [
+        'OOM',
+        'EXIT_CODE',
+        'signal',
+        'LOST',
+        'DISPATCH_FAILED',
+        'EVALUATION_RESULT_INVALID',
+      ] as const;
+      const codes = [1, 124, -2, -4, -6, -7, -9, -11, -15, null];
+      const logs = FAILURE_RULES.flatMap(({ definition }) => definition.patterns ?? []).map(
+        ({ source }) => source,
+      );
+      const seen = new Set<string>();
+      for (const text of [OOM, ...logs])
+        for (const failure_reason of reasons)
+          for (const exit_code of codes)
+            for (const { tool, args } of explain(evidenceOf(text, { failure_reason, exit_code }))
+              .next_actions) {
+              expect(compileCheck(TOOL_INPUTS[tool], 'leave')(args)).to.deep.equal([]);
+              seen.add(tool);
+            }
+      expect([...seen]).to.include.members(['submit_job', 'retry_job', 'tail_logs']);
+    });
+  });
+});
