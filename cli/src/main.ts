@@ -6,6 +6,7 @@ import { addCompletionCommand } from './commands/completion.js';
 import { addConfigCommand } from './commands/config.js';
 import { addConsoleCommand } from './commands/console.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
+import { addExplainCommand } from './commands/explain.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
 import { addAttemptCommands } from './commands/attempts.js';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
   addJobCommands(program);
   addResubmitCommand(program);
   addAttemptCommands(program);
+  addExplainCommand(program);
   addCodeCommand(program);
   addLogsCommand(program);
   addStatusCommand(program);

@@ -1,13 +1,15 @@
-import type { NextActionRecord } from '@svc/contract';
-import { toCommandLine } from '../output/format.js';
+import type { CitationRecord, NextActionRecord } from '@svc/contract';
+import { toCommandLine, toNumber } from '../output/format.js';
 
 /** What a person would type for an action. Some have no command. */
 const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => string[]>> = {
-  submit_job: ({ command, working_dir, gpus, project }) => [
+  submit_job: ({ command, working_dir, snapshot, gpus, project }) => [
     'svc',
     'submit',
+    ...(snapshot === undefined ? [] : ['--upload']),
     ...(gpus === undefined ? ['--cpu-only'] : ['--gpu', String(gpus)]),
     ...(working_dir === undefined ? [] : ['--working-dir', String(working_dir)]),
+    ...(working_dir === undefined && snapshot === undefined ? ['--no-working-dir'] : []),
     ...(project === undefined ? [] : ['--project', String(project)]),
     '--',
     ...(command as string[]),
@@ -18,6 +20,8 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
   ],
   get_job: ({ job_id }) => ['svc', 'job', String(job_id)],
+  explain_failure: ({ job_id, run_id }) => ['svc', 'explain', String(job_id ?? run_id)],
+  query_metrics: ({ run_id }) => ['svc', 'run', String(run_id)],
   get_run_summary: ({ run_id }) => ['svc', 'run', String(run_id)],
   list_nodes: () => ['svc', 'nodes'],
   cancel_job: ({ job_id }) => ['svc', 'cancel', String(job_id)],
@@ -41,7 +45,20 @@ function toLabels(labels: Readonly<Record<string, unknown>>): string[] {
 /** Each action that has a command, with its reason. */
 export function toActionLines(actions: readonly NextActionRecord[]): string[] {
   return actions.flatMap(({ tool, args, reason }) => {
-    const command = COMMANDS[tool]?.(args as Readonly<Record<string, unknown>>) ?? null;
-    return command === null ? [] : [toCommandLine(command), `  ${reason}`];
+    const command = COMMANDS[tool]?.(args as Readonly<Record<string, unknown>>);
+    return command === undefined ? [] : [toCommandLine(command), `  ${reason}`];
   });
+}
+
+export function toCitation(citation: CitationRecord): string {
+  if ('metric' in citation)
+    return `${citation.metric} = ${toNumber(citation.value)} at step ${citation.step}`;
+  if ('event_id' in citation) return `event ${citation.event_id}`;
+  if ('field' in citation) return `${citation.field}: ${citation.value}`;
+  return toLogLine(citation);
+}
+
+/** A person counts lines from 1. */
+export function toLogLine({ seq, text }: { readonly seq: number; readonly text: string }): string {
+  return `log line ${seq + 1}: ${text}`;
 }

@@ -43,6 +43,7 @@ const experiments: Find = async (client) =>
 /** By the name of an argument, or of an option. */
 const ON_SERVER: Readonly<Record<string, Find>> = {
   job: jobs,
+  'job-or-run': jobs,
   jobs,
   run: runs,
   runs,
