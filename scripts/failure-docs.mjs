@@ -1,0 +1,59 @@
+// `npm run docs`: writes docs/failures.md from the rules; with --check it only says whether the page is up to date.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FAILURE_RULES } from '../plugins/failures/src/rules/index.ts';
+import { ROOT } from './fingerprint.mjs';
+import { Explained, main } from './processes.mjs';
+
+const INTRODUCTION = `# Why a job failed
+
+This page is made from the rules by \`npm run docs\`. \`svc explain JOB\` and \`GET /jobs/{job_id}/failure\` apply them to a failed attempt; \`svc explain RUN\` and
+\`GET /runs/{run_id}/failure\` to the attempt of a run. When none matches, the answer says so and has the last error lines of the log.
+
+- The confidence is that of clear evidence. It is lower when the line is far from the end of the log (0.6 of it), when another rank ended with a later Python error (0.8 of it), when
+  the same process did (0.5 of it), for a warning (0.5 of it), and when the process was killed from outside (0.5 of it), unless the rule explains that. Below 0.5 it is
+  a possibility and not the likely cause.
+- Rules are in order, the most specific first: among equal confidence the first counts.
+- "Another command" means that the same one fails identically: the first next action is \`submit_job\` with the original command as the base. "A repair" means that
+  the same command can succeed when the host, the environment or the code has been put right, and "a retry" that it can succeed as it is.
+- A plugin adds [rules of its own](plugins.md#a-semantic-rule).
+`;
+
+const REMEDIES = { change: 'another command', repair: 'a repair', retry: 'a retry' };
+
+function renderPage() {
+  const definitions = FAILURE_RULES.map(({ definition }) => definition);
+  const rows = definitions.map(
+    ({ name, title, confidence, remedy }) =>
+      `| [\`${name}\`](#${name}) | ${title} | ${confidence} | ${REMEDIES[remedy]} |`,
+  );
+  return [
+    INTRODUCTION,
+    ['| rule | says | confidence | what helps |', '|---|---|---|---|', ...rows].join('\n') + '\n',
+    ...definitions.map(toSection),
+  ].join('\n');
+}
+
+function toSection({ name, title, cause, fixes, patterns = [], applies, explainsKill }) {
+  const evidence = [
+    ...(applies ? ['The end of the attempt, its metrics or its events tell it.'] : []),
+    ...(explainsKill ? ['It also explains an end by a signal.'] : []),
+  ];
+  return [
+    `## ${name}\n`,
+    `${title}. ${cause}\n`,
+    ...(evidence.length > 0 ? [`${evidence.join(' ')}\n`] : []),
+    `${fixes.map((fix) => `- ${fix}`).join('\n')}\n`,
+    ...(patterns.length > 0
+      ? [`\`\`\`text\n${patterns.map(({ source }) => source).join('\n')}\n\`\`\`\n`]
+      : []),
+  ].join('\n');
+}
+
+await main(async () => {
+  const file = path.join(ROOT, 'docs', 'failures.md');
+  const page = renderPage();
+  if (!process.argv.includes('--check')) return writeFileSync(file, page);
+  if (readFileSync(file, 'utf8') !== page)
+    throw new Explained('docs/failures.md is out of date: renew it with npm run docs');
+});
