@@ -1,6 +1,9 @@
 import { route } from '@svc/contract';
 import { expect } from 'chai';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { sse, type SseStream } from '../src/index.js';
 import { createTestKernel, fakeClock, until, type TestKernel } from '@svc/kernel/testing';
 import { plugin } from './support.js';
@@ -37,6 +40,19 @@ describe('sse', () => {
   });
   afterEach(() => kernel.close());
   const connectTo = (options = {}) => kernel.sse('/stream', { token: 'read', ...options });
+
+  it('a client of a test that reads later misses nothing', async () => {
+    const client = await connectTo();
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    for (let count = 0; count < 3; count += 1) {
+      await delay(20);
+      collectGarbage();
+    }
+    void opened[0]!.write({ data: 1 });
+    expect((await client.take()).data).to.equal(1);
+    await client.close();
+  });
 
   it('carries ids, names and data as they are', async () => {
     open = async (given) => {

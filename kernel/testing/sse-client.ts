@@ -34,7 +34,9 @@ export async function openSse(
     },
   });
   if (answer.status !== 200 || !answer.body) throw new Error(`${answer.status}: ${await answer.text()}`);
-  const events = readEvents(answer.body, comments);
+  // At once: fetch cancels a body that nobody reads when its response is garbage-collected.
+  const text = answer.body.pipeThrough(new TextDecoderStream() as never) as AsyncIterable<string>;
+  const events = readEvents(text, comments);
   const close = async () => {
     aborter.abort();
     await events.return(undefined).catch(() => undefined);
@@ -58,11 +60,11 @@ export async function openSse(
 }
 
 async function* readEvents(
-  body: ReadableStream<Uint8Array>,
+  text: AsyncIterable<string>,
   comments: boolean,
 ): AsyncGenerator<SseEvent, undefined> {
   let rest = '';
-  for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as AsyncIterable<string>) {
+  for await (const chunk of text) {
     const blocks = (rest + chunk).split('\n\n');
     rest = blocks.pop()!;
     for (const block of blocks) {
