@@ -19,6 +19,10 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^svc agent\b/, 'it runs until it is stopped; it is the agent of this test'],
   [/^svc events watch\b/, 'it runs until it is stopped; cli/test/tools.test.ts runs it'],
   [/^svc top$/, 'it needs a terminal; cli/test/top.test.ts runs it on one'],
+  [
+    /^svc (evaluate|best|compare)\b/,
+    'they need checkpoints with evaluations; test/integration/evaluations.test.ts runs them',
+  ],
   [/^svc run delete \w+$/, 'it asks on a terminal; cli/test/run-delete.test.ts answers it'],
 ];
 const TRAIN = `
@@ -129,6 +133,7 @@ describe('the examples of docs/cli.md', function () {
       path.join(workplace.dataDir, 'backups', readdirSync(`${workplace.dataDir}/backups`)[0] ?? '');
     return typed
       .replace('node rm gpu-7', 'node rm gpu-8')
+      .replace(/\brun_\w{26}\b/, run)
       .replace('"${fpath[1]}/_svc"', '_svc')
       .replace('--config svc.config.ts', '--config ../config/svc.config.ts')
       .replace(/~\/\.svc\/backups\/\S+/, () => `${backup()} --data-dir ../restored`)

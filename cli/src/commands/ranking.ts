@@ -40,7 +40,7 @@ export function addRankingCommands(program: Command): void {
     .option('--checkpoints', 'compare checkpoints (default when the first one begins with ckpt_)')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc compare X8R2QF M3T7BD\n  svc compare --checkpoints checkpoint-120 checkpoint-240 --metric loss',
+      '\nExamples:\n  svc compare X8R2QF M4K7TD\n  svc compare --checkpoints checkpoint-120 checkpoint-240 --metric loss',
     )
     .action(compare);
 }

@@ -29,7 +29,7 @@ describe('failures: conclusions', () => {
       evidenceOf(text, {
         exit_code: -9,
         failure_reason: 'signal',
-        failure_message: 'was killed by SIGKILL (-9)',
+        failure_message: 'was killed by SIGKILL',
       }),
     );
     expect(rule).to.equal('killed');
@@ -83,11 +83,11 @@ describe('failures: conclusions', () => {
   });
 
   it('the error of a GPU that only the agent has seen', () => {
-    const end = { failure_reason: 'OOM', failure_message: `ran out of memory (1): ${OOM}` } as const;
+    const end = { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` } as const;
     expect(explain(evidenceOf('step 1\n', end)).rule).to.equal('cuda-out-of-memory');
     expect(explain(evidenceOf('', end)).rule).to.equal('cuda-out-of-memory');
     expect(
-      explain(evidenceOf('', { ...end, failure_message: 'ran out of memory (1): MemoryError' })).rule,
+      explain(evidenceOf('', { ...end, failure_message: 'ran out of memory: MemoryError' })).rule,
     ).to.equal('host-out-of-memory');
   });
 
@@ -134,7 +134,7 @@ describe('failures: conclusions', () => {
   describe('next actions', () => {
     it('after an out-of-memory error are another command, and no retry', () => {
       const { next_actions } = explain(
-        evidenceOf(OOM, { failure_reason: 'OOM', failure_message: `ran out of memory (1): ${OOM}` }),
+        evidenceOf(OOM, { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` }),
       );
       expect(next_actions[0]?.tool).to.equal('submit_job');
       expect(next_actions[0]?.args).to.deep.equal({
