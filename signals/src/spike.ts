@@ -1,7 +1,14 @@
+import { lineThrough } from './line.js';
 import { medianOf } from './median.js';
 
-/** A loss is a spike when it exceeds this many times the median of the values before it. */
+/** A spike exceeds this many times the median of the values before it. */
 const SPIKE_FACTOR = 3;
+/** And its logarithm that of the median by this many standard deviations: a loss near its end is often noisy, and healthy all the same. */
+const SPIKE_SIGMAS = 5;
+/** So much larger is the standard deviation taken, divided by the number of values that it comes from. */
+const SIGMA_ALLOWANCE = 6;
+/** The smallest part of the median that counts as a value: a loss may come close to 0, or below. */
+const LOWEST_PART = 1e-3;
 const HISTORY = 32;
 const MIN_HISTORY = 4;
 
@@ -18,11 +25,24 @@ export function newestSpike(values: Float64Array): Spike | null {
   const finite = values.filter(Number.isFinite);
   for (let index = values.length - 1, place = finite.length - 1; place >= MIN_HISTORY; index -= 1) {
     if (!Number.isFinite(values[index])) continue;
-    const median = medianOf(finite.slice(Math.max(0, place - HISTORY), place));
-    if (median > 0 && (finite[place] as number) > SPIKE_FACTOR * median) return { index, median };
+    const history = finite.subarray(Math.max(0, place - HISTORY), place);
+    const median = medianOf(history.slice());
+    if (median > 0 && isSpike(finite[place] as number, median, history)) return { index, median };
     place -= 1;
   }
   return null;
+}
+
+function isSpike(value: number, median: number, history: Float64Array): boolean {
+  if (value <= SPIKE_FACTOR * median) return false;
+  return Math.log(value / median) > SPIKE_SIGMAS * noiseOfLogarithm(history, median);
+}
+
+/** How much the values vary around the line on which they fall or rise, as a factor of their size. */
+function noiseOfLogarithm(values: Float64Array, median: number): number {
+  const logarithms = values.map((value) => Math.log(Math.max(value / median, LOWEST_PART)));
+  const { noise, distance } = lineThrough(logarithms);
+  return (noise / distance) * (1 + SIGMA_ALLOWANCE / values.length);
 }
 
 /** A quick test that rules out nearly all series by their highest and lowest value. */

@@ -1,28 +1,24 @@
 import type { Trend } from '@svc/contract';
-import { medianOf } from './median.js';
+import { lineThrough } from './line.js';
 
 /** The number of last points that decide on trend and spikes. */
 export const TREND_WINDOW = 64;
 const MIN_POINTS = 4;
 /** A rise must exceed its standard error by this factor. */
 const SIGNIFICANCE = 4;
-/** Converts the median absolute deviation of normal noise to its standard deviation. */
-const MAD_TO_SIGMA = 1.4826;
 
 /**
- * The trend of the last values, oldest first. The slope is the median of the slopes between each point and the one half a window later
- * (Theil's method: up to a quarter of the values may be outliers). It is a trend when the line rises or falls over the window by more than
- * 4 standard errors, estimated by the median absolute deviation of the residuals. The result does not depend on the unit or the origin
- * of the values. Values that are not finite are ignored; with fewer than 4 points it is `unknown`.
+ * The trend of the last values, oldest first: the line through them (see `line.ts`) rises or falls over the window by more than 4 standard
+ * errors. The result does not depend on the unit or the origin of the values. Values that are not finite are ignored; with fewer than 4
+ * points it is `unknown`.
  */
 export function trendOf(values: Float64Array): Trend {
   const recent = toUnitScale(lastFinite(values));
   const { length } = recent;
   if (length < MIN_POINTS) return 'unknown';
-  const distance = Math.ceil(length / 2);
-  const slope = medianOf(differences(recent, distance));
+  const { slope, noise } = lineThrough(recent);
   const rise = slope * (length - 1);
-  const standardError = noiseOf(recent, slope, distance) * Math.sqrt(12 / length);
+  const standardError = noise * Math.sqrt(12 / length);
   if (Math.abs(rise) <= SIGNIFICANCE * standardError) return 'stable';
   return rise > 0 ? 'increasing' : 'decreasing';
 }
@@ -46,24 +42,4 @@ function toUnitScale(values: Float64Array): Float64Array {
   const factor = 2 ** -Math.max(-1000, Math.min(1000, Math.floor(Math.log2(largest))));
   for (let index = 0; index < values.length; index += 1) values[index] = (values[index] as number) * factor;
   return values;
-}
-
-function differences(values: Float64Array, distance: number): Float64Array {
-  const found = new Float64Array(values.length - distance);
-  for (let index = 0; index < found.length; index += 1)
-    found[index] = (values[index + distance] as number) - (values[index] as number);
-  return found;
-}
-
-/**
- * `slope` is the rise over `distance` points, and the noise is in the same unit: nothing is divided, so that whole numbers stay exact.
- * Overwrites `values`.
- */
-function noiseOf(values: Float64Array, slope: number, distance: number): number {
-  for (let index = 0; index < values.length; index += 1)
-    values[index] = (values[index] as number) * distance - slope * index;
-  const center = medianOf(values);
-  for (let index = 0; index < values.length; index += 1)
-    values[index] = Math.abs((values[index] as number) - center);
-  return MAD_TO_SIGMA * medianOf(values);
 }
