@@ -86,7 +86,7 @@ describe('architecture', () => {
     [
       'the command line contract, client, kernel, agent and plugins',
       /^cli\//,
-      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?)$/,
+      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?|plugin-snapshots\/hashing)$/,
     ],
     [
       'server halves contract, kernel, signals and other plugins',

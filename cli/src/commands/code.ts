@@ -1,11 +1,10 @@
 import { routes } from '@svc/contract';
 import type { Client } from '@svc/client';
 import type { Command } from 'commander';
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { Failure } from '../failure.js';
@@ -42,10 +41,14 @@ async function getCode(
 }
 
 async function unpack(client: Client, sha256: string, directory: string): Promise<void> {
-  const { unpackTree } = await import('@svc/plugin-snapshots/agent');
+  const { hashOf, unpackTree } = await import('@svc/plugin-snapshots/agent');
   const archive = path.join(directory, `.${sha256}.tar.gz`);
   try {
     await fetchArchive(client, sha256, archive);
+    if ((await hashOf(archive)) !== sha256)
+      throw new Failure(
+        `the source files came damaged, with another SHA-256 than ${sha256}: try again; if it stays so, the file on the server is damaged, and svc submit --upload of the same files replaces it`,
+      );
     await unpackTree(archive, directory, { owner: null });
   } finally {
     await rm(archive, { force: true });
@@ -54,17 +57,6 @@ async function unpack(client: Client, sha256: string, directory: string): Promis
 
 async function fetchArchive(client: Client, sha256: string, file: string): Promise<void> {
   const answer = await client.open(routes.getSnapshot, { params: { sha256 } });
-  const hash = createHash('sha256');
-  const hashing = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
   const body = Readable.fromWeb(answer.body as ReadableStream);
-  await pipeline(body, hashing, createWriteStream(file, { mode: 0o600 }));
-  if (hash.digest('hex') !== sha256)
-    throw new Failure(
-      `the source files came damaged, with another SHA-256 than ${sha256}: try again; if it stays so, the file on the server is damaged, and svc submit --upload of the same files replaces it`,
-    );
+  await pipeline(body, createWriteStream(file, { mode: 0o600 }));
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hashing } from '@svc/plugin-snapshots/hashing';
 import { createWriteStream, type Stats } from 'node:fs';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -34,17 +33,12 @@ export async function writeArchive({ root, files }: SourceTree, target: string):
     options,
     files.map(({ name }) => `./${name}`),
   ) as AsyncIterable<Buffer>;
-  const hash = createHash('sha256');
-  const hashing = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  await pipeline(compress(archive), hashing, createWriteStream(target, { mode: 0o600 })).catch((error) => {
+  let sha256 = '';
+  const hashed = hashing((content) => void (sha256 = content));
+  await pipeline(compress(archive), hashed, createWriteStream(target, { mode: 0o600 })).catch((error) => {
     throw toReadFailure(error, root);
   });
-  return hash.digest('hex');
+  return sha256;
 }
 
 async function* compress(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -4,6 +4,7 @@ import { SnapshotCache } from './agent/snapshot-cache.js';
 import { unpackInto } from './agent/unpack.js';
 
 /** For `svc code`: what it gets back is what a job gets. */
+export { hashOf } from './agent/snapshot-cache.js';
 export { unpackTree } from './agent/unpack-tree.js';
 
 /** Not the server's `snapshots`: both may work on one directory. */

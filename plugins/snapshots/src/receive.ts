@@ -1,10 +1,11 @@
 import type { Clock } from '@svc/kernel';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { hashing } from './hashing.js';
 import type { Inspections } from './inspections.js';
 import { leastRate } from './least-rate.js';
 
@@ -47,14 +48,9 @@ export async function receiveArchive<T>(
 }
 
 async function writeHashed(body: Readable, file: string, clock: Clock, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  const hashing = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
+  let sha256 = '';
+  const hashed = hashing((content) => void (sha256 = content));
   const target = createWriteStream(file, { mode: 0o600, flags: 'wx', flush: true });
-  await pipeline(body, leastRate(clock), hashing, target, { signal });
-  return hash.digest('hex');
+  await pipeline(body, leastRate(clock), hashed, target, { signal });
+  return sha256;
 }

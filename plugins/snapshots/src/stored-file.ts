@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { Transform, pipeline, type Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { hashing } from './hashing.js';
 
 interface Stored {
   readonly sha256: string;
@@ -24,16 +24,8 @@ export async function readStored(
     await handle.close();
     return null;
   }
-  const hash = createHash('sha256');
-  const checking = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-    flush(done) {
-      if (hash.digest('hex') === sha256) done();
-      else onDamaged(stats.ino).then(() => done(), done);
-    },
+  const checking = hashing(async (content) => {
+    if (content !== sha256) await onDamaged(stats.ino);
   });
   // A reader that goes away ends it too, which is no error here.
   return pipeline(handle.createReadStream(), checking, () => undefined);

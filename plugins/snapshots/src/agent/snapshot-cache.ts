@@ -149,8 +149,8 @@ function toFailure(reason: string): DispatchFailed {
   return new DispatchFailed(`its source files cannot be fetched: ${reason}`);
 }
 
-/** null: it cannot be read. */
-async function hashOf(file: string): Promise<string | null> {
+/** The SHA-256 of a file; null: it cannot be read. */
+export async function hashOf(file: string): Promise<string | null> {
   const hash = createHash('sha256');
   try {
     await pipeline(createReadStream(file), hash);
