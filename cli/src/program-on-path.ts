@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { isExecutable } from '@svc/agent/command-remedy';
 import path from 'node:path';
 
 export function isOnPath(program: string, searched = process.env['PATH'] ?? ''): boolean {
@@ -8,13 +8,4 @@ export function isOnPath(program: string, searched = process.env['PATH'] ?? ''):
 /** Whether it is there to be executed: by its path, as seen from the directory, or on the PATH. */
 export function isStartable(program: string, directory: string, searched?: string): boolean {
   return program.includes('/') ? isExecutable(path.resolve(directory, program)) : isOnPath(program, searched);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

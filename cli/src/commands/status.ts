@@ -3,7 +3,7 @@ import { toAge, toDuration, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
 import { terminalWidth, toFields, type Field } from '../output/table.js';
-import { cutToWidth } from '../output/text-width.js';
+import { cutToWidth, toLines } from '../output/text-width.js';
 import { readOverview, type Overview, type Usage } from '../overview.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 
@@ -60,14 +60,8 @@ function toCounts(counts: Readonly<Record<string, number>>): string[] {
 
 /** The words with commas, in as many rows as the terminal needs. */
 function inRows(name: string, words: readonly string[], none = ''): Field[] {
-  const room = terminalWidth() - VALUES_AT;
-  const rows: string[] = [];
-  for (const [at, word] of words.entries()) {
-    const text = at < words.length - 1 ? `${word},` : word;
-    const longer = [...rows.slice(-1), text].join(' ');
-    if (rows.length > 0 && longer.length <= room) rows[rows.length - 1] = longer;
-    else rows.push(text);
-  }
+  const listed = words.map((word, at) => (at < words.length - 1 ? `${word},` : word));
+  const rows = toLines(listed, ' ', terminalWidth() - VALUES_AT);
   return rows.length === 0 ? [[name, none]] : rows.map((row, at) => [at === 0 ? name : '', row]);
 }
 
