@@ -1,16 +1,15 @@
-import { SCOPES } from '@svc/contract';
+import { containsToken } from '@svc/contract';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** A token takes some 60; an environment file beside it a few more. */
 const MAX_BYTES = 1024;
-const TOKEN = new RegExp(`\\bsvc_(?:${SCOPES.join('|')})_[0-9A-Za-z]{43}\\b`);
 
 /** Whether a small file holds a token of svc. Read are those alone whose name speaks of one: a tree may have 100 000 files. */
 export function holdsToken(file: string, sizeBytes: number): boolean {
   if (sizeBytes > MAX_BYTES || !/token/i.test(path.basename(file))) return false;
   try {
-    return TOKEN.test(readFileSync(file, 'utf8'));
+    return containsToken(readFileSync(file, 'utf8'));
   } catch {
     // What cannot be read is refused when it is packed.
     return false;

@@ -1,5 +1,6 @@
+import { isTokenText } from '@svc/contract';
 import { fail, type Caller, type Clock, type Db, type Logger } from '@svc/kernel';
-import { hashSecret, isTokenText } from './secret.js';
+import { hashSecret } from './secret.js';
 import { findByHash, noteUse, type TokenRow } from './token-store.js';
 
 /**

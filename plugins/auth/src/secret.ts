@@ -1,22 +1,14 @@
-import { SCOPES, type Scope } from '@svc/contract';
+import { SECRET_CHARACTERS, SECRET_LENGTH, type Scope } from '@svc/contract';
 import { createHash, randomInt } from 'node:crypto';
-
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 62^43 > 2^256. */
-const SECRET_LENGTH = 43;
-const TOKEN = new RegExp(`^svc_(?:${SCOPES.join('|')})_[${BASE62}]{${SECRET_LENGTH}}$`);
 
 /** 43 base62 characters, each drawn without bias: 256 bits. */
 export function createSecret(): string {
-  return Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');
+  const draw = () => SECRET_CHARACTERS[randomInt(SECRET_CHARACTERS.length)];
+  return Array.from({ length: SECRET_LENGTH }, draw).join('');
 }
 
 export function createTokenText(scope: Scope): string {
   return `svc_${scope}_${createSecret()}`;
-}
-
-export function isTokenText(bearer: string): boolean {
-  return TOKEN.test(bearer);
 }
 
 /**
