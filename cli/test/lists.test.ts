@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { expect } from 'chai';
-import { Rig } from '../../plugins/runs/test/support/rig.js';
+import type { Rig } from '../../plugins/runs/test/support/rig.js';
+import { ServerUser } from './support/server-user.js';
 import { runHere } from './support/svc.js';
 
 interface Named {
@@ -10,26 +8,17 @@ interface Named {
 }
 
 describe('lists of a server', () => {
+  let user: ServerUser;
   let rig: Rig;
-  let dir: string;
   let env: NodeJS.ProcessEnv;
   before(async () => {
-    dir = mkdtempSync(path.join(os.tmpdir(), 'svc-lists-'));
-    rig = await Rig.start();
-    env = { HOME: dir, SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.write };
+    user = await ServerUser.start();
+    ({ rig, env } = user);
   });
-  after(async () => {
-    await rig.close();
-    rmSync(dir, { recursive: true });
-  });
+  after(() => user.close());
 
-  /** What a command that must succeed writes to stdout. */
-  async function svc(...args: string[]): Promise<string> {
-    const { status, stdout, stderr } = await runHere(args, env);
-    expect(status, stderr).to.equal(0);
-    return stdout;
-  }
-  const json = async <T>(...args: string[]) => JSON.parse(await svc(...args, '--json')) as T;
+  const svc = (...args: string[]) => user.svc(...args);
+  const json = <T>(...args: string[]) => user.json<T>(...args);
   const named = async (...args: string[]) =>
     (await json<{ items: Named[] }>(...args)).items.map(({ id }) => id);
 

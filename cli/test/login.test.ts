@@ -20,6 +20,7 @@ import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { askSecret, type Terminal } from '../src/read-secret.js';
 import { NODE_ARGS, ROOT, TSX_ENV, startSvc } from './support/svc.js';
+import { answerOnTerminal } from './support/terminal.js';
 
 const NOBODY = 'http://127.0.0.1:9';
 
@@ -192,33 +193,9 @@ describe('svc login', () => {
     expect(readFileSync(file, 'utf8')).to.equal('mine');
   });
 
-  it('asks on a terminal, which shows nothing of the token', async function () {
-    const python = `import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-shown = b''
-while b'token for' not in shown: shown += os.read(fd, 1000)
-import termios, time
-deadline = time.time() + 20
-while termios.tcgetattr(fd)[3] & termios.ECHO and time.time() < deadline: time.sleep(0.01)
-os.write(fd, os.environ['TYPED'].encode() + b'\\r')
-try:
-  while True:
-    piece = os.read(fd, 1000)
-    if not piece: break
-    shown += piece
-except OSError: pass
-sys.stdout.write(shown.decode()); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
-    const args = [process.execPath, ...NODE_ARGS, 'login', rig.kernel.url];
-    const env = { PATH: process.env['PATH'], HOME: home, TERM: 'xterm', ...TSX_ENV, TYPED: rig.tokens.write };
-    const program = spawn('python3', ['-c', python, ...args], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let shown = '';
-    program.stdout.on('data', (text: Buffer) => (shown += text.toString()));
-    const [status] = (await once(program, 'close')) as [number];
+  it('asks on a terminal, which shows nothing of the token', async () => {
+    const answer = { question: 'token for', text: `${rig.tokens.write}\r`, isHidden: true };
+    const { status, shown } = await answerOnTerminal(['login', rig.kernel.url], answer, { HOME: home });
     expect(status, shown).to.equal(0);
     expect(shown)
       .to.contain(`token for ${rig.kernel.url}: `)

@@ -24,11 +24,7 @@ describe('svc logs -f', () => {
   });
 
   it('stays with its attempt when the connection is made again behind a retry', async () => {
-    const agent = await rig.agent();
-    const { id } = await rig.submit();
-    await agent.startJob(id);
-    await rig.reach(id, 'RUNNING');
-    const first = shipper(agent, id);
+    const { id, agent, ship: first } = await startJob(rig);
     await first.lines('stdout', ['1: one', '1: two']);
     const svc = startSvc('logs', id, '-f', '--url', line.url, '--token', rig.tokens.read);
     await until(() => svc.stdout() === '1: one\n1: two\n');
@@ -51,24 +47,17 @@ describe('svc logs -f', () => {
   describe('with a line that has no end yet', () => {
     const ERASE = '\r\u001b[K';
     let id: string;
-    let agent: Awaited<ReturnType<typeof rig.agent>>;
-    let ship: ReturnType<typeof shipper>;
+    let agent: StartedJob['agent'];
+    let ship: StartedJob['ship'];
     beforeEach(async () => {
-      agent = await rig.agent();
-      ({ id } = await rig.submit({ node_selector: { node: agent.nodeId } }));
-      await agent.startJob(id);
-      await rig.reach(id, 'RUNNING');
-      ship = shipper(agent, id);
+      ({ id, agent, ship } = await startJob(rig));
       await ship.lines('stdout', ['first']);
     });
 
     const follow = () => ['logs', id, '-f', '--url', rig.kernel.url, '--token', rig.tokens.read];
     const show = (text: string, stream: LogStream = 'stdout') =>
       agent.send({ type: 'partial', job_id: id, attempt: 1, stream, ts: Date.now(), text });
-    async function endJob(): Promise<void> {
-      await ship.end();
-      agent.end(id, { kind: 'exited', code: 0 });
-    }
+    const end = () => endJob({ id, agent, ship });
 
     it('replaces it in place on a terminal, without wrapping, and writes the finished line once', async () => {
       const svc = startInTerminal(...follow());
@@ -80,7 +69,7 @@ describe('svc logs -f', () => {
       await ship.lines('stderr', ['a warning']);
       await until(() => svc.stdout().endsWith(`${ERASE}a warning\r\n20%|${'#'.repeat(19)}`));
       await ship.lines('stdout', ['100%|done']);
-      await endJob();
+      await end();
       expect(await svc.ended).to.equal(0);
       expect(svc.stdout().endsWith(`${ERASE}100%|done\r\n`), JSON.stringify(svc.stdout())).to.equal(true);
     });
@@ -114,7 +103,7 @@ describe('svc logs -f', () => {
         await until(async () => (await other.take()).event === 'partial');
         await other.close();
         await ship.lines('stdout', ['half and whole']);
-        await endJob();
+        await end();
         expect(await svc.ended).to.equal(0);
         const lines = svc.stdout().trimEnd().split('\n');
         const texts = more.length > 0 ? lines.map((text) => (JSON.parse(text) as LogLine).text) : lines;
@@ -141,19 +130,8 @@ describe('svc logs of a long log', () => {
   let id: string;
   before(async () => {
     rig = await Rig.start({ plugins: [logs()] });
-    const agent = await rig.agent();
-    ({ id } = await rig.submit());
-    await agent.startJob(id);
-    await rig.reach(id, 'RUNNING');
-    const ship = shipper(agent, id);
-    await ship.lines(
-      'stdout',
-      Array.from({ length: COUNT }, (_, at) => `line ${at}`),
-      { ts: Date.now() },
-    );
-    await ship.end();
-    agent.end(id, { kind: 'exited', code: 0 });
-    await rig.reach(id, 'SUCCEEDED');
+    const lines = Array.from({ length: COUNT }, (_, at) => `line ${at}`);
+    id = await runJob(rig, (ship) => ship.lines('stdout', lines, { ts: Date.now() }));
   });
   after(() => rig.close());
 
@@ -285,15 +263,9 @@ describe('svc logs of lines with direction marks', () => {
   let id: string;
   before(async () => {
     rig = await Rig.start({ plugins: [logs()] });
-    const agent = await rig.agent();
-    ({ id } = await rig.submit());
-    await agent.startJob(id);
-    await rig.reach(id, 'RUNNING');
-    const ship = shipper(agent, id);
-    for (const stream of ['stdout', 'stderr'] as const) await ship.lines(stream, [TEXT]);
-    await ship.end();
-    agent.end(id, { kind: 'exited', code: 0 });
-    await rig.reach(id, 'SUCCEEDED');
+    id = await runJob(rig, async (ship) => {
+      for (const stream of ['stdout', 'stderr'] as const) await ship.lines(stream, [TEXT]);
+    });
   });
   after(() => rig.close());
 
@@ -318,6 +290,31 @@ describe('svc logs of lines with direction marks', () => {
 const startInTerminal = (...args: string[]) => startOnTerminal(24, args);
 const startSvc = (...args: string[]) =>
   watchProgram(spawn(process.execPath, [...NODE_ARGS, ...args], { timeout: LONGEST_MS }));
+
+type StartedJob = Awaited<ReturnType<typeof startJob>>;
+
+/** A job that runs on an agent of its own, and what ships its lines. */
+async function startJob(rig: Rig) {
+  const agent = await rig.agent();
+  const { id } = await rig.submit({ node_selector: { node: agent.nodeId } });
+  await agent.startJob(id);
+  await rig.reach(id, 'RUNNING');
+  return { id, agent, ship: shipper(agent, id) };
+}
+
+async function endJob({ id, agent, ship }: StartedJob): Promise<void> {
+  await ship.end();
+  agent.end(id, { kind: 'exited', code: 0 });
+}
+
+/** A job that has ended, with the lines that `print` ships. */
+async function runJob(rig: Rig, print: (ship: StartedJob['ship']) => Promise<unknown>): Promise<string> {
+  const job = await startJob(rig);
+  await print(job.ship);
+  await endJob(job);
+  await rig.reach(job.id, 'SUCCEEDED');
+  return job.id;
+}
 
 /** What lies between a client and the server, and can be cut. */
 class Line {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,23 +8,8 @@ import { metrics } from '@svc/plugin-metrics';
 import { retention } from '@svc/plugin-retention';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
-import { NODE_ARGS, ROOT, runHere, TSX_ENV } from './support/svc.js';
-
-/** Runs a program on a terminal, types the answer when it is asked, and shows what the terminal does. */
-const ON_A_TERMINAL = `import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0: os.execv(sys.argv[2], sys.argv[2:])
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 120, 0, 0))
-shown = b''
-while b'Type yes: ' not in shown: shown += os.read(fd, 1000)
-os.write(fd, sys.argv[1].encode())
-try:
-  while True:
-    piece = os.read(fd, 1000)
-    if not piece: break
-    shown += piece
-except OSError: pass
-sys.stdout.write(shown.decode()); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
+import { runHere } from './support/svc.js';
+import { answerOnTerminal } from './support/terminal.js';
 
 describe('svc run delete', () => {
   let rig: Rig;
@@ -106,18 +89,8 @@ describe('svc run delete', () => {
   });
 
   describe('on a terminal', () => {
-    async function typed(answer: string, run: Run): Promise<{ status: number; shown: string }> {
-      const args = [process.execPath, ...NODE_ARGS, 'run', 'delete', run.id];
-      const program = spawn('python3', ['-c', ON_A_TERMINAL, answer, ...args], {
-        cwd: ROOT,
-        env: { PATH: process.env['PATH'], TERM: 'xterm', ...TSX_ENV, ...env },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let shown = '';
-      program.stdout.on('data', (text: Buffer) => (shown += text.toString()));
-      const [status] = (await once(program, 'close')) as [number];
-      return { status, shown };
-    }
+    const typed = (text: string, run: Run) =>
+      answerOnTerminal(['run', 'delete', run.id], { question: 'Type yes: ', text }, env);
 
     it('shows the run and asks: yes deletes it', async () => {
       const run = await ended('gone soon');

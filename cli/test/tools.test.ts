@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { EventRecord, MetricDefinition, Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
@@ -7,30 +6,23 @@ import { checkpoints } from '@svc/plugin-checkpoints';
 import { metrics } from '@svc/plugin-metrics';
 import { service } from '@svc/plugin-service';
 import { expect } from 'chai';
-import { Rig } from '../../plugins/runs/test/support/rig.js';
+import type { Rig } from '../../plugins/runs/test/support/rig.js';
+import { ServerUser } from './support/server-user.js';
 import { runHere, startSvc } from './support/svc.js';
 
 describe('commands against a server', () => {
+  let user: ServerUser;
   let rig: Rig;
   let dir: string;
   let env: NodeJS.ProcessEnv;
   before(async () => {
-    dir = mkdtempSync(path.join(os.tmpdir(), 'svc-tools-'));
-    rig = await Rig.start({ plugins: [service(), metrics(), checkpoints()] });
-    env = { HOME: dir, SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.write };
+    user = await ServerUser.start([service(), metrics(), checkpoints()]);
+    ({ rig, home: dir, env } = user);
   });
-  after(async () => {
-    await rig.close();
-    rmSync(dir, { recursive: true });
-  });
+  after(() => user.close());
 
-  /** What a command that must succeed writes to stdout. */
-  async function svc(...args: string[]): Promise<string> {
-    const { status, stdout, stderr } = await runHere(args, env);
-    expect(status, stderr).to.equal(0);
-    return stdout;
-  }
-  const json = async <T>(...args: string[]) => JSON.parse(await svc(...args, '--json')) as T;
+  const svc = (...args: string[]) => user.svc(...args);
+  const json = <T>(...args: string[]) => user.json<T>(...args);
 
   describe('svc status', () => {
     it('is one screen: nodes, slots, jobs, why the oldest waits, and runs', async () => {

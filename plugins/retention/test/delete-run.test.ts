@@ -1,37 +1,24 @@
 import type { EventRecord, Job, JobAttempt, Run } from '@svc/contract';
-import { eachDatabase, until, type TestDatabase } from '@svc/kernel/testing';
-import { checkpoints } from '@svc/plugin-checkpoints';
-import { logs } from '@svc/plugin-logs';
-import { metrics } from '@svc/plugin-metrics';
+import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Rig } from '../../runs/test/support/rig.js';
-import { retention } from '../src/index.js';
+import { existsSync, mkdirSync } from 'node:fs';
+import type { Rig } from '../../runs/test/support/rig.js';
+import { ServerData } from './support/server-data.js';
 import { expectNoTrace } from './support/traces.js';
 
 describe('DELETE /runs/{run_id}', function () {
   this.timeout(120_000);
   eachDatabase((database) => {
-    let dataDir: string;
-    let same: TestDatabase;
+    let data: ServerData;
     let rig: Rig;
     beforeEach(async () => {
-      dataDir = mkdtempSync(join(tmpdir(), 'svc-delete-run-'));
-      const config = await database.create();
-      same = { ...database, create: () => Promise.resolve(config) };
-      await start();
+      data = await ServerData.create(database);
+      rig = await data.start();
     });
     afterEach(async () => {
       await rig.close();
-      rmSync(dataDir, { recursive: true });
+      data.remove();
     });
-
-    async function start(): Promise<void> {
-      const plugins = [metrics(), checkpoints(), logs(), retention()];
-      rig = await Rig.start({ database: same, dataDir, plugins });
-    }
 
     const remove = (id: string, token = rig.tokens.write) =>
       rig.kernel.request('DELETE', `/runs/${id}`, { token });
@@ -71,7 +58,7 @@ describe('DELETE /runs/{run_id}', function () {
       await rig.reach(job.id, 'RUNNING');
       await fill({ id: (await rig.job(job.id)).run_id ?? '' });
       agent.end(job.id);
-      mkdirSync(join(dataDir, 'logs', job.id), { recursive: true });
+      mkdirSync(data.logsOf(job.id), { recursive: true });
       return (await rig.reach(job.id, 'SUCCEEDED')) as Job & { run_id: string };
     }
 
@@ -163,7 +150,7 @@ describe('DELETE /runs/{run_id}', function () {
       const attempts = (await rig.get(`/jobs/${job.id}/attempts`)).body.items as JobAttempt[];
       expect(attempts.map(({ run_id }) => run_id)).to.deep.equal([null]);
       expect((await rig.get(`/jobs/${job.id}/runs`)).body.items).to.deep.equal([]);
-      expect(existsSync(join(dataDir, 'logs', job.id))).to.equal(true);
+      expect(existsSync(data.logsOf(job.id))).to.equal(true);
       expect((await deletions())[0]).to.include({ job_id: job.id, run_id: null });
       const agent = await rig.agent();
       await rig.post(`/jobs/${job.id}/retry`);

@@ -1,14 +1,9 @@
 import type { Run } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
-import { eachDatabase, until, type TestDatabase } from '@svc/kernel/testing';
-import { logs } from '@svc/plugin-logs';
-import { metrics } from '@svc/plugin-metrics';
+import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Rig } from '../../runs/test/support/rig.js';
-import { retention } from '../src/index.js';
+import type { Rig } from '../../runs/test/support/rig.js';
+import { ServerData } from './support/server-data.js';
 import { expectNoTrace } from './support/traces.js';
 
 const METRICS = 10_000;
@@ -37,29 +32,18 @@ const hindrances = definePlugin({
 describe('the deletion of a run that others get in the way of', function () {
   this.timeout(120_000);
   eachDatabase((database) => {
-    let dataDir: string;
-    let same: TestDatabase;
+    let data: ServerData;
     let rig: Rig;
     let seq: number;
     beforeEach(async () => {
-      dataDir = mkdtempSync(join(tmpdir(), 'svc-delete-run-'));
-      const config = await database.create();
-      same = { ...database, create: () => Promise.resolve(config) };
+      data = await ServerData.create(database);
+      rig = await data.start(hindrances());
       seq = 0;
-      await start();
     });
     afterEach(async () => {
       await rig.close();
-      rmSync(dataDir, { recursive: true });
+      data.remove();
     });
-
-    async function start(): Promise<void> {
-      rig = await Rig.start({
-        database: same,
-        dataDir,
-        plugins: [metrics(), logs(), retention(), hindrances()],
-      });
-    }
 
     const remove = ({ id }: Run) => rig.kernel.request('DELETE', `/runs/${id}`, { token: rig.tokens.write });
     const statusOf = async ({ id }: Run) => (await rig.get(`/runs/${id}`)).status;
@@ -149,7 +133,7 @@ describe('the deletion of a run that others get in the way of', function () {
       };
       await expectGone();
       await rig.close();
-      await start();
+      rig = await data.start(hindrances());
       await expectGone();
       expect(await pending()).to.have.length(1);
       await free();

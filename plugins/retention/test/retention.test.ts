@@ -1,15 +1,12 @@
 import { toId, type GarbageReport, type Job, type Run } from '@svc/contract';
-import { eachDatabase, until, type TestDatabase } from '@svc/kernel/testing';
-import { checkpoints } from '@svc/plugin-checkpoints';
-import { logs } from '@svc/plugin-logs';
-import { metrics, metricsRef } from '@svc/plugin-metrics';
+import { eachDatabase, until } from '@svc/kernel/testing';
+import { metricsRef } from '@svc/plugin-metrics';
 import { expect } from 'chai';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Rig } from '../../runs/test/support/rig.js';
-import { retention } from '../src/index.js';
+import type { Rig } from '../../runs/test/support/rig.js';
 import { belongingsOf, keepersOf } from '../src/belongings.js';
+import { ServerData } from './support/server-data.js';
 import { expectNoTrace, tablesWith } from './support/traces.js';
 
 const DAY_MS = 86_400_000;
@@ -17,24 +14,16 @@ const DAY_MS = 86_400_000;
 describe('POST /admin/gc', function () {
   this.timeout(120_000);
   eachDatabase((database) => {
-    let dataDir: string;
-    let same: TestDatabase;
+    let data: ServerData;
     let rig: Rig;
     beforeEach(async () => {
-      dataDir = mkdtempSync(join(tmpdir(), 'svc-gc-'));
-      const config = await database.create();
-      same = { ...database, create: () => Promise.resolve(config) };
-      await start();
+      data = await ServerData.create(database);
+      rig = await data.start();
     });
     afterEach(async () => {
       await rig.close();
-      rmSync(dataDir, { recursive: true });
+      data.remove();
     });
-
-    async function start(): Promise<void> {
-      const plugins = [metrics(), checkpoints(), logs(), retention()];
-      rig = await Rig.start({ database: same, dataDir, plugins });
-    }
 
     const gc = async (body: object = {}): Promise<GarbageReport> => {
       const answer = await rig.post('/admin/gc', body);
@@ -79,7 +68,7 @@ describe('POST /admin/gc', function () {
     }
 
     function writeLog(jobId: string, text = 'a line\n'): string {
-      const folder = join(dataDir, 'logs', jobId);
+      const folder = data.logsOf(jobId);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, 'attempt-1.ndjson'), text);
       return folder;
@@ -117,7 +106,7 @@ describe('POST /admin/gc', function () {
       expect(report.totals).to.include({ jobs: 1, runs: 1, log_files: 1, log_bytes: 7 });
       expect(await exists(`/jobs/${job.id}`)).to.equal(false);
       expect(await exists(`/runs/${job.run_id}`)).to.equal(false);
-      expect(existsSync(join(dataDir, 'logs', job.id))).to.equal(false);
+      expect(existsSync(data.logsOf(job.id))).to.equal(false);
       await expectNoTrace(rig, job.id);
       await expectNoTrace(rig, job.run_id ?? '');
     });
@@ -258,11 +247,11 @@ describe('POST /admin/gc', function () {
       await rig.kernel.db('removals').insert(decided);
       await rig.kernel.db('metric_chunks').delete();
       await rig.close();
-      await start();
+      rig = await data.start();
       await until(async () => (await rig.kernel.db('removals')).length === 0);
       expect(await exists(`/runs/${run.id}`)).to.equal(false);
       expect(await exists(`/jobs/${job.id}`)).to.equal(false);
-      expect(existsSync(join(dataDir, 'logs', job.id))).to.equal(false);
+      expect(existsSync(data.logsOf(job.id))).to.equal(false);
       expect(await exists(`/runs/${other.id}`)).to.equal(true);
     });
 
