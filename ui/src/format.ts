@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /** `4s`, `3m 07s`, `2h 05m`, `3d 4h`: two units at most, never negative. */
 export function formatDuration(ms: number): string {
@@ -87,12 +87,12 @@ export function formatCount(value: number): string {
   return groupDigits(value);
 }
 
-/** Megabytes as `512 MB` or `79.6 GB`. */
+/** Mebibytes as `512 MiB` or `79.6 GiB`. */
 export function formatMegabytes(mb: number): string {
-  return mb < 1024 ? `${Math.round(mb)} MB` : `${trim(mb / 1024, mb < 102_400 ? 1 : 0)} GB`;
+  return mb < 1024 ? `${Math.round(mb)} MiB` : `${trim(mb / 1024, mb < 102_400 ? 1 : 0)} GiB`;
 }
 
-/** Bytes as `812 B`, `14.2 kB`, `980 MB`, `1.5 TB`; a step is 1024. */
+/** Bytes as `812 B`, `14.2 KiB`, `980 MiB`, `1.5 TiB`, as the command line does. */
 export function formatBytes(bytes: number): string {
   const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), BYTE_UNITS.length - 1);
   const value = bytes / 1024 ** step;

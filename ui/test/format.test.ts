@@ -91,13 +91,13 @@ describe('formatBytes', () => {
       '0 B',
       '1 B',
       '1023 B',
-      '1 kB',
-      '14.2 kB',
-      '1024 kB',
-      '1 MB',
-      '1.5 GB',
-      '980 TB',
-      '8 PB',
+      '1 KiB',
+      '14.2 KiB',
+      '1024 KiB',
+      '1 MiB',
+      '1.5 GiB',
+      '980 TiB',
+      '8 PiB',
     ]);
   });
 });
@@ -130,6 +130,6 @@ describe('small words', () => {
       '0 jobs',
       '12,000 lines',
     ]);
-    expect([formatMegabytes(512), formatMegabytes(81_559)]).to.deep.equal(['512 MB', '79.6 GB']);
+    expect([formatMegabytes(512), formatMegabytes(81_559)]).to.deep.equal(['512 MiB', '79.6 GiB']);
   });
 });

@@ -29,8 +29,9 @@ export function describeOutcome(job: Job): string | null {
   return null;
 }
 
-/** Why an attempt ended as it did, for a place beside its exit code; null where there is nothing to explain. */
+/** Why an attempt ended as it did, for a place beside its exit code; null where that says it already. */
 export function explainAttempt({ failure_reason, failure_message }: JobAttempt): string | null {
+  if (failure_reason === 'EXIT_CODE') return null;
   return failure_message || (failure_reason && (REASONS[failure_reason] ?? failure_reason));
 }
 

@@ -36,6 +36,7 @@ export class SvcMetricsTable extends LitElement {
         padding: 0.375rem var(--space-4);
       }
       tbody th {
+        min-width: 9rem;
         overflow-wrap: anywhere;
       }
       .primary {
@@ -141,7 +142,7 @@ export class SvcMetricsTable extends LitElement {
     const isKnown = isDirectionKnown(metric);
     return html`<tr>
       <th scope="row">
-        <bdi>${name}</bdi>${isPrimary ? html`<span class="primary">primary</span>` : nothing}
+        <bdi>${breakable(name)}</bdi>${isPrimary ? html`<span class="primary">primary</span>` : nothing}
       </th>
       <td
         class="number strong ${Number.isFinite(value) ? '' : 'odd'}"
@@ -159,6 +160,12 @@ export class SvcMetricsTable extends LitElement {
   #renderChoice(name: string) {
     return html`<svc-metric-direction .name=${name} .projectId=${this.projectId}></svc-metric-direction>`;
   }
+}
+
+/** A name that is too long for its line breaks between its words. */
+function breakable(name: string) {
+  const words = name.match(/[^/_.-]+[/_.-]*|[/_.-]+/g) ?? [];
+  return words.map((word, at) => (at === 0 ? word : html`<wbr />${word}`));
 }
 
 function renderBest({ best }: MetricSummary) {

@@ -6,7 +6,7 @@ import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { drainNode, undrainNode } from '../data/nodes.js';
-import { formatCount, formatMegabytes, plural, shortId } from '../format.js';
+import { formatBytes, formatMegabytes, plural, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
@@ -204,7 +204,7 @@ export class SvcNodeCard extends LitElement {
       ${fact('Host', hostname)}
       ${fact('CPU', `${plural(system.cpu_count, 'core')}${system.cpu_model ? ` · ${system.cpu_model}` : ''}`)}
       ${fact('Memory', formatMegabytes(system.ram_total_mb))}
-      ${system.disk_total_gb === undefined ? nothing : fact('Disk', `${formatCount(Math.round(system.disk_total_gb))} GB`)}
+      ${system.disk_total_gb === undefined ? nothing : fact('Disk', formatBytes(system.disk_total_gb * 1e9))}
       ${system.os ? fact('System', system.os) : nothing} ${fact('Agent', version)}
     </dl>`;
   }

@@ -22,21 +22,27 @@ export class SvcRunRow extends LitElement {
     baseStyles,
     rowStyles,
     css`
+      /* One line, in the room that the name leaves: a tag that does not fit is not shown. */
       .tags {
-        flex: 0 1000 auto;
+        flex: 1 1 0;
+        align-self: center;
         display: flex;
+        flex-wrap: wrap;
         gap: var(--space-1);
         min-width: 0;
+        height: 1.5em;
         overflow: hidden;
       }
       .tag {
-        flex: none;
         padding: 0 0.375rem;
         border-radius: var(--radius-sm);
         background: var(--color-neutral-soft);
         color: var(--color-neutral);
         font-size: var(--text-xs);
         white-space: nowrap;
+        min-width: 0;
+        overflow: hidden;
+        text-overflow: ellipsis;
       }
       .title {
         display: flex;

@@ -144,7 +144,10 @@ export class SvcRunsPage extends LitElement {
   #renderFilters() {
     const [projects, experiments] = this.#places.value ?? [[], []];
     const { status, tags, project_id: projectId, experiment_id: experimentId } = this.#filter;
-    const ofProject = experiments.filter((one) => projectId === null || one.project_id === projectId);
+    const shown =
+      projectId === null
+        ? experiments.map((one) => ({ ...one, name: `${nameOf(projects, one.project_id)} / ${one.name}` }))
+        : experiments.filter((one) => one.project_id === projectId);
     return html`<svc-filters
       label="Filter by status"
       .choices=${CHOICES}
@@ -154,7 +157,7 @@ export class SvcRunsPage extends LitElement {
       ${tags === null ? nothing : this.#renderTagFilter(tags)}
       <div class="places">
         ${this.#renderSelect('All projects', projects, projectId, (id) => this.#go({ project_id: id, experiment_id: null }))}
-        ${this.#renderSelect('All experiments', ofProject, experimentId, (id) => this.#go({ experiment_id: id }))}
+        ${this.#renderSelect('All experiments', shown, experimentId, (id) => this.#go({ experiment_id: id }))}
       </div>
     </svc-filters>`;
   }
@@ -217,11 +220,8 @@ export class SvcRunsPage extends LitElement {
 
   #describePlace({ project_id: projectId, experiment_id: experimentId }: Run): string {
     const [projects, experiments] = this.#places.value ?? [[], []];
-    const nameOf = (places: readonly { id: string; name: string }[], id: string | null): string | null =>
-      id && (places.find((place) => place.id === id)?.name ?? shortId(id));
-    return (
-      [nameOf(projects, projectId), nameOf(experiments, experimentId)].filter(Boolean).join(' / ') || '–'
-    );
+    const names = [nameOf(projects, projectId), nameOf(experiments, experimentId)];
+    return names.filter(Boolean).join(' / ') || '–';
   }
 
   /** null once the run is no longer of the status that is shown; events change no other part of the filter. */
@@ -244,4 +244,8 @@ export class SvcRunsPage extends LitElement {
       this.#go({ q: q.trim() === '' ? null : q });
     }, TYPING_MS);
   };
+}
+
+function nameOf(places: readonly { id: string; name: string }[], id: string | null): string | null {
+  return id && (places.find((place) => place.id === id)?.name ?? shortId(id));
 }

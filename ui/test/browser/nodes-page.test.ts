@@ -64,12 +64,12 @@ describe('the page of nodes', () => {
     [
       'its GPUs',
       { slots: [slot(0, { busy: true }), slot(1)] },
-      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GB', 'GPU 0', 'busy', 'free'],
+      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GiB', 'GPU 0', 'busy', 'free'],
     ],
     [
       'its host',
       { system: { cpu_count: 1, cpu_model: 'EPYC', ram_total_mb: 512, disk_total_gb: 1999.6, os: 'Linux' } },
-      ['1 core · EPYC', '512 MB', '2,000 GB', 'Linux', 'host-1', '0.1.0'],
+      ['1 core · EPYC', '512 MiB', '1.8 TiB', 'Linux', 'host-1', '0.1.0'],
     ],
     ['jobs without a GPU', { cpu_jobs: 1, max_cpu_jobs: 4 }, ['1 of 4 CPU jobs']],
     ['its labels', { labels: { zone: 'a' } }, ['zone=a']],
@@ -97,7 +97,7 @@ describe('the page of nodes', () => {
     [
       'GPUs that differ',
       { slots: [slot(0), slot(1, { model: 'NVIDIA A100' })] },
-      ['NVIDIA H100 · 80 GB', 'NVIDIA A100 · 80 GB'],
+      ['NVIDIA H100 · 80 GiB', 'NVIDIA A100 · 80 GiB'],
     ],
     ['a heartbeat that is old', { last_heartbeat_at: NOW - 5 * MINUTE }, ['5m ago']],
     ['that it drains', { status: 'DRAINING' }, ['Draining', 'Undrain']],

@@ -257,7 +257,7 @@ describe('the page of a run', () => {
       const items = [checkpoint(2), checkpoint(1, { step: null, size: null, path: '/out/last/' })];
       const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
       await page.getByRole('heading', { name: 'Checkpoints' }).waitFor();
-      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 kB/ }).waitFor();
+      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 KiB/ }).waitFor();
       await page.getByRole('row', { name: /– .*last.*–/ }).waitFor();
       await stage.expectSound();
     });

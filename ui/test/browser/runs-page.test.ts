@@ -63,6 +63,16 @@ describe('the page of runs', () => {
     });
   }
 
+  it('shows the tags in the room that the name of the run leaves', async () => {
+    const tags = Array.from({ length: 9 }, (_, at) => `a-rather-long-tag-${at}`);
+    await mount([run(1, { name: 'resnet-50-imagenet', tags })]);
+    const row = stage.page.locator('svc-run-row');
+    const cut = await row.locator('a.name').evaluate((name) => name.scrollWidth > name.clientWidth);
+    expect(cut, 'the name is cut').to.equal(false);
+    const isOneLine = await row.locator('.row').evaluate((line) => line.clientHeight < 48);
+    expect(isOneLine).to.equal(true);
+  });
+
   const empty: [string, string, string][] = [
     ['says how a run begins when there is none', '', 'No runs yet'],
     ['leads back when no run fits a status', 'status=FAILED', 'No runs match the filter'],
@@ -136,12 +146,12 @@ describe('the page of runs', () => {
       });
     }
 
-    it('offer the experiments of the chosen project alone, and forget the experiment with its project', async () => {
+    it('offer the experiments with their projects, those of the chosen project alone, and forget the experiment with its project', async () => {
       const page = await mount([], `experiment_id=${idOf('exp', 2)}`, echo);
       const experiments = page.getByLabel('experiments');
       const options = async () =>
         (await experiments.locator('option').allInnerTexts()).map((text) => text.trim());
-      await stage.untilEqual(options, ['All experiments', 'lr (2)', 'noise (1)']);
+      await stage.untilEqual(options, ['All experiments', 'vision / lr (2)', 'speech / noise (1)']);
       await page.getByLabel('projects').selectOption({ label: 'vision (3)' });
       await untilNames(`project_id=${idOf('prj', 1)}`);
       await stage.untilEqual(options, ['All experiments', 'lr (2)']);

@@ -63,7 +63,7 @@ describe('the tables and records', () => {
       const value = { git: { diff: 'diff --git a/x b/x\n+a\n', diff_cut_bytes: 2048 } };
       const environment = await stage.mount('svc-environment', { properties: { value } });
       await environment.getByText('Uncommitted changes').first().click();
-      await environment.getByText('The last 2 kB were not sent.').waitFor();
+      await environment.getByText('The last 2 KiB were not sent.').waitFor();
     });
 
     it('counts the files that were changed', async () => {
@@ -93,6 +93,15 @@ describe('the tables and records', () => {
       const names = await table.locator('tbody th').allInnerTexts();
       expect(names.map((name) => name.replace('primary', '').trim())).to.deep.equal(['c', 'a', 'b']);
       await stage.expectSound();
+    });
+
+    it('breaks a long name between its words', async () => {
+      const name = 'train/gradient_norm.before-clipping';
+      const table = await mount({ [name]: metric() });
+      const html = await table.locator('bdi').innerHTML();
+      const words = html.replaceAll(/<!--.*?-->/g, '').split('<wbr>');
+      expect(words).to.deep.equal(['train/', 'gradient_', 'norm.', 'before-', 'clipping']);
+      await row(name).waitFor();
     });
 
     const values: [string, Partial<MetricSummary>, string[]][] = [
@@ -208,7 +217,7 @@ describe('the tables and records', () => {
         failure_message: 'exited with code 1',
       } as const;
       const table = await mount([attempt(1, failure)]);
-      expect(await table.locator('.why').innerText()).to.equal('exited with code 1');
+      expect(await table.locator('.why').innerText()).to.equal('–');
     });
 
     it('asks for the log of another attempt', async () => {
