@@ -3,7 +3,7 @@ import { css } from 'lit';
 export const runOverviewStyles = css`
   .overview {
     display: grid;
-    grid-template-columns: minmax(16rem, 1fr) minmax(0, 2.3fr);
+    grid-template-columns: minmax(16rem, 1fr) minmax(0, 2.2fr);
     align-items: start;
     gap: var(--space-4);
     margin-bottom: var(--space-5);
