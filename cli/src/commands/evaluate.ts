@@ -1,8 +1,7 @@
-import { ApiError, type Client } from '@svc/client';
+import type { Client } from '@svc/client';
 import { toDataDir } from '@svc/client/local-server';
 import { routes, type Evaluation, type EvaluationSubmit, type MetricValue } from '@svc/contract';
 import type { Command } from 'commander';
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { UsageError } from '../failure.js';
 import { toNumber } from '../output/format.js';
@@ -10,6 +9,7 @@ import { print, printLines } from '../output/print.js';
 import { createPaint, styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toPlainText } from '../output/table.js';
 import { completeFromHere, takeEnvironment } from '../submit/from-here.js';
+import { checkFollow, createOnce, toGiven, toResources } from '../submit/submission.js';
 import { isOnThisHost } from '../submit/this-host.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { CHECKPOINT_REFERENCE, findCheckpoint } from './find-record.js';
@@ -73,15 +73,16 @@ interface EvaluateOptions
 
 async function evaluate(reference: string, words: string[], options: EvaluateOptions): Promise<void> {
   const command = toCommand(words);
-  if (options.follow && options.json)
-    throw new UsageError('--follow cannot be used with --json: it prints the log');
+  checkFollow(options);
   const client = connect(options);
   const ckpt_id = await findCheckpoint(client, reference);
   const body = {
     ...toEvaluationSubmit(command, options),
     ...(await completeEvaluation(client, ckpt_id, options)),
   };
-  const evaluation = await createOnce(client, ckpt_id, body);
+  const evaluation = await createOnce((headers) =>
+    client.call(routes.createEvaluation, { params: { ckpt_id }, body, headers }),
+  );
   if (options.follow) await follow(client, evaluation);
   else print(evaluation, options.json, ({ id }) => [id]);
 }
@@ -109,15 +110,6 @@ export function toCommand(words: readonly string[]): string[] {
   return command;
 }
 
-/** An answer that was lost on its way is asked for again: the key keeps it one evaluation. */
-async function createOnce(client: Client, ckpt_id: string, body: EvaluationSubmit): Promise<Evaluation> {
-  const input = { params: { ckpt_id }, body, headers: { 'Idempotency-Key': randomUUID() } };
-  return client.call(routes.createEvaluation, input).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== 'network') throw error;
-    return client.call(routes.createEvaluation, input);
-  });
-}
-
 async function follow(client: Client, { id, job_id }: Evaluation): Promise<void> {
   const job = await client.call(routes.getJob, { params: { job_id } });
   process.exitCode = await followJob(client, job);
@@ -139,27 +131,14 @@ export function toEvaluationLines(evaluation: Evaluation, paint: Paint): string[
 
 /** What is not given is left out, so that what the training has holds. */
 export function toEvaluationSubmit(command: string[], options: Partial<EvaluateOptions>): EvaluationSubmit {
-  const {
-    suite,
-    dataset,
-    datasetVersion,
-    workingDir,
-    gpu,
-    cpuOnly,
-    priority,
-    maxAttempts,
-    nodeSelector,
-    env,
-  } = options;
-  const resources = { ...(gpu !== undefined && { gpu }), ...(cpuOnly && { cpu_only: true }) };
-  const all = {
+  const { suite, dataset, datasetVersion, workingDir, priority, maxAttempts, nodeSelector, env } = options;
+  const given = toGiven({
     ...{ suite, dataset, dataset_version: datasetVersion, priority },
     working_dir: workingDir === undefined ? undefined : path.resolve(workingDir),
     max_attempts: maxAttempts,
     node_selector: nodeSelector,
     env,
-    resources: Object.keys(resources).length > 0 ? resources : undefined,
-  };
-  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    resources: toResources(options),
+  });
   return { command, ...given };
 }

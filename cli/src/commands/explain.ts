@@ -2,6 +2,7 @@ import { routes, toId, type FailureExplanation } from '@svc/contract';
 import type { Client } from '@svc/client';
 import type { Command } from 'commander';
 import { print } from '../output/print.js';
+import { section } from '../output/section.js';
 import type { Paint } from '../output/style.js';
 import { toPlainText } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
@@ -91,10 +92,4 @@ function toPercent(share: number): string {
 function toTracebackLines({ error, frame }: NonNullable<FailureExplanation['traceback']>): string[] {
   const at = frame && `${frame.file}:${frame.line}${frame.function === null ? '' : `, in ${frame.function}`}`;
   return [at, frame?.code, error].filter((line) => line !== null && line !== undefined);
-}
-
-export function section(title: string, lines: readonly string[], paint: Paint): string[] {
-  return lines.length === 0
-    ? []
-    : ['', paint('bold', title), ...lines.map((line) => `  ${toPlainText(line)}`)];
 }

@@ -5,7 +5,6 @@ import {
   type CheckpointComparison,
   type CheckpointEntry,
   type Direction,
-  type NextActionRecord,
   type RunComparison,
   type RunEntry,
 } from '@svc/contract';
@@ -13,6 +12,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../failure.js';
 import { toNumber, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
+import { section } from '../output/section.js';
 import type { Paint } from '../output/style.js';
 import { toFields, toPlainText, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
@@ -126,7 +126,7 @@ export function toBestLines(best: BestCheckpoint, paint: Paint): string[] {
       ],
       paint,
     ),
-    ...toNextLines(best.next_actions, paint),
+    ...section('Next', toActionLines(best.next_actions), paint),
   ];
 }
 
@@ -135,7 +135,7 @@ export function toComparisonLines(comparison: RunComparison | CheckpointComparis
   return [
     `${paint('bold', toPlainText(metric))}, ${toPlainText(toMeaning(comparison))}`,
     ...toTable<Entry>(COLUMNS, entries, paint),
-    ...toNextLines(next_actions, paint),
+    ...section('Next', toActionLines(next_actions), paint),
   ];
 }
 
@@ -162,11 +162,6 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
   { title: 'LATEST', cell: ({ latest }) => (latest === null ? '-' : toNumber(latest)), align: 'right' },
 ];
-
-function toNextLines(actions: readonly NextActionRecord[], paint: Paint): string[] {
-  const lines = toActionLines(actions).map((line) => `  ${toPlainText(line)}`);
-  return lines.length === 0 ? [] : ['', paint('bold', 'Next'), ...lines];
-}
 
 function toSource(source: BestCheckpoint['source']): string {
   return source === 'evaluation' ? 'evaluation' : 'training';

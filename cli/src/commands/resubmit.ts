@@ -1,15 +1,15 @@
 import type { Client } from '@svc/client';
 import { routes, type Job, type JobSubmit } from '@svc/contract';
 import type { Command } from 'commander';
-import { Failure, UsageError } from '../failure.js';
+import { Failure } from '../failure.js';
 import { toCommandLine } from '../output/format.js';
 import { note, print } from '../output/print.js';
 import { toPlainText } from '../output/table.js';
+import { checkFollow, createOnce } from '../submit/submission.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findJob, NEEDED_JOB } from './find-record.js';
 import { followJob } from './follow-job.js';
 import { parseInteger } from './parse.js';
-import { submitOnce } from './submit.js';
 
 export function addResubmitCommand(program: Command): void {
   withJson(program.command('resubmit'))
@@ -41,19 +41,16 @@ interface ResubmitOptions extends JsonOptions {
 }
 
 async function resubmit(reference: string, options: ResubmitOptions): Promise<void> {
-  const { follow, json } = options;
-  if (follow && json) throw new UsageError('--follow cannot be used with --json: it prints the log');
+  checkFollow(options);
   const client = connect(options);
   const params = { job_id: await findJob(client, reference) };
   const job = await client.call(routes.getJob, { params });
   refuseEvaluation(job);
-  const fresh = await submitOnce(client, {
-    ...toSameJob(job, options),
-    ...(await readPlacement(client, job)),
-  });
+  const body = { ...toSameJob(job, options), ...(await readPlacement(client, job)) };
+  const fresh = await createOnce((headers) => client.call(routes.submitJob, { body, headers }));
   note(`like ${job.id} (${toPlainText(job.name)})`);
-  if (follow) process.exitCode = await followJob(client, fresh);
-  else print(fresh, json, ({ id }) => [id]);
+  if (options.follow) process.exitCode = await followJob(client, fresh);
+  else print(fresh, options.json, ({ id }) => [id]);
 }
 
 /** A job of the same command would belong to no evaluation, and its result would go nowhere. */

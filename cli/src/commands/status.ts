@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { toAge, toDuration, toShownId } from '../output/format.js';
+import { toAge, toDuration, toShownId, toWaitReason } from '../output/format.js';
 import { print } from '../output/print.js';
 import type { Paint } from '../output/style.js';
 import { terminalWidth, toFields, type Field } from '../output/table.js';
@@ -40,7 +40,7 @@ export function toStatusLines(overview: Overview, paint: Paint): string[] {
           : ([
               [
                 'waiting',
-                `${toShownId(oldest.id)} (${cutToWidth(oldest.name, NAME_WIDTH)}) longest, queued ${toAge(oldest.queued_at)}: ${oldest.pending_reason ?? 'the next pass of the scheduler decides'}`,
+                `${toShownId(oldest.id)} (${cutToWidth(oldest.name, NAME_WIDTH)}) longest, queued ${toAge(oldest.queued_at)}: ${toWaitReason(oldest.pending_reason)}`,
                 'cut',
               ],
             ] as const)),

@@ -1,13 +1,12 @@
-import { ApiError, type Client } from '@svc/client';
-import { JOB_TYPES, routes, type Job, type JobSubmit } from '@svc/contract';
+import { JOB_TYPES, routes, type JobSubmit } from '@svc/contract';
 import { Option, type Command } from 'commander';
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { UsageError } from '../failure.js';
 import { print } from '../output/print.js';
 import { isOnPath } from '../program-on-path.js';
 import { completeFromHere, type FromHereOptions } from '../submit/from-here.js';
 import { toJobName } from '../submit/job-name.js';
+import { checkFollow, createOnce, toGiven, toResources } from '../submit/submission.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { followJob } from './follow-job.js';
 import { parseEnvPair, parseInteger, parseOneOf, parsePair } from './parse.js';
@@ -92,8 +91,7 @@ interface SubmitOptions
 async function submit(words: string[], given: SubmitOptions): Promise<void> {
   const { command, upload } = splitCommand(words, given);
   const options = { ...given, command, upload };
-  if (options.follow && options.json)
-    throw new UsageError('--follow cannot be used with --json: it prints the log');
+  checkFollow(options);
   if (options.upload !== undefined && options.workingDir)
     throw new UsageError(
       '--upload cannot be used with --working-dir: the uploaded files are the working directory',
@@ -105,18 +103,9 @@ async function submit(words: string[], given: SubmitOptions): Promise<void> {
   const client = connect(options);
   const found = await completeFromHere(client, options);
   const body = { ...toJobSubmit(command, options), ...found };
-  const job = await submitOnce(client, body);
+  const job = await createOnce((headers) => client.call(routes.submitJob, { body, headers }));
   if (options.follow) process.exitCode = await followJob(client, job);
   else print(job, options.json, ({ id }) => [id]);
-}
-
-/** An answer that was lost on its way is asked for again: the key keeps it one job. */
-export async function submitOnce(client: Client, body: JobSubmit): Promise<Job> {
-  const input = { body, headers: { 'Idempotency-Key': randomUUID() } };
-  return client.call(routes.submitJob, input).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== 'network') throw error;
-    return client.call(routes.submitJob, input);
-  });
 }
 
 /** `--upload python3 train.py`: a program on the PATH that is no directory is the first word of the command. */
@@ -134,13 +123,9 @@ export function splitCommand(words: string[], { upload }: Pick<SubmitOptions, 'u
 
 /** What is not given is left out, so that the server's default holds. */
 export function toJobSubmit(command: string[], options: Partial<SubmitOptions>): JobSubmit {
-  const { gpu, cpuOnly, maxAttempts, nodeSelector } = options;
+  const { maxAttempts, nodeSelector } = options;
   const { name = toJobName(command), type, runner, image, priority, project, experiment, env } = options;
-  const resources = {
-    ...(gpu !== undefined && { gpu }),
-    ...(cpuOnly && { cpu_only: true }),
-  };
-  const all = {
+  const given = toGiven({
     name,
     type,
     runner,
@@ -151,8 +136,7 @@ export function toJobSubmit(command: string[], options: Partial<SubmitOptions>):
     env,
     max_attempts: maxAttempts,
     node_selector: nodeSelector,
-    resources: Object.keys(resources).length > 0 ? resources : undefined,
-  };
-  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    resources: toResources(options),
+  });
   return { command, ...given };
 }

@@ -64,6 +64,11 @@ export function toShownId(id: string | null, isTerminal = process.stdout.isTTY):
   return isTerminal ? id.slice(-6) : id;
 }
 
+/** Why a QUEUED job waits; the server has no reason before its scheduler has seen the job. */
+export function toWaitReason(pendingReason: string | null): string {
+  return pendingReason ?? 'the next pass of the scheduler decides';
+}
+
 /** An argument list as a shell would take it, for reading. */
 export function toCommandLine(command: readonly string[]): string {
   return command

@@ -1,5 +1,5 @@
 import type { Job, Run } from '@svc/contract';
-import { toAge, toDuration, toShownId } from '../output/format.js';
+import { toAge, toDuration, toShownId, toWaitReason } from '../output/format.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { terminalWidth, toTable, type Column } from '../output/table.js';
 import { cutToWidth, toLines, widthOf } from '../output/text-width.js';
@@ -225,7 +225,7 @@ const WAITING: readonly Column<Job>[] = [
   { title: 'QUEUED', cell: (job) => toAge(job.queued_at), optional: true },
   {
     title: 'BECAUSE',
-    cell: (job) => job.pending_reason ?? 'the next pass of the scheduler decides',
+    cell: (job) => toWaitReason(job.pending_reason),
     shrinks: true,
   },
 ];
