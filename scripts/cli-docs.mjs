@@ -1,9 +1,6 @@
 // `npm run docs`: writes docs/cli.md from the commands; with --check it only says whether the page is up to date.
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { createProgram } from '../cli/src/main.ts';
-import { ROOT } from './fingerprint.mjs';
-import { Explained, main } from './processes.mjs';
+import { writePage } from './docs-page.mjs';
 
 const program = createProgram();
 const help = program.createHelp();
@@ -110,10 +107,4 @@ const code = (text) => `\`${text}\``;
 const escape = (text) => text.replaceAll('|', '\\|');
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 
-await main(async () => {
-  const file = path.join(ROOT, 'docs', 'cli.md');
-  const page = renderPage();
-  if (!process.argv.includes('--check')) return writeFileSync(file, page);
-  if (readFileSync(file, 'utf8') !== page)
-    throw new Explained('docs/cli.md is out of date: renew it with npm run docs');
-});
+await writePage('cli.md', renderPage);

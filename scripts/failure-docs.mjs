@@ -1,9 +1,6 @@
 // `npm run docs`: writes docs/failures.md from the rules; with --check it only says whether the page is up to date.
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { FAILURE_RULES } from '../plugins/failures/src/rules/index.ts';
-import { ROOT } from './fingerprint.mjs';
-import { Explained, main } from './processes.mjs';
+import { writePage } from './docs-page.mjs';
 
 const INTRODUCTION = `# Why a job failed
 
@@ -50,10 +47,4 @@ function toSection({ name, title, cause, fixes, patterns = [], applies, explains
   ].join('\n');
 }
 
-await main(async () => {
-  const file = path.join(ROOT, 'docs', 'failures.md');
-  const page = renderPage();
-  if (!process.argv.includes('--check')) return writeFileSync(file, page);
-  if (readFileSync(file, 'utf8') !== page)
-    throw new Explained('docs/failures.md is out of date: renew it with npm run docs');
-});
+await writePage('failures.md', renderPage);
