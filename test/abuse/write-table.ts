@@ -8,7 +8,7 @@ import { ALL_ROWS } from './rows/index.js';
 
 const FILE = path.join(ROOT, 'docs/security.md');
 const HEADING = '## Limits of every input';
-const HEAD = ['| Input | Who | Limit | Cost at the limit | Others notice |', '|---|---|---|---|---|'];
+const HEAD = ['| Input | Who | Limit | Cost | Others notice |', '|---|---|---|---|---|'];
 
 interface Note {
   readonly input: string;

@@ -61,7 +61,8 @@ export class Authenticator {
 
   #recall(hash: string, now: number): Known | undefined {
     const known = this.#known.get(hash);
-    if (!known || now - known.read_at >= CACHE_MS) return undefined;
+    // A time in the future means that the clock has been set back since.
+    if (!known || known.read_at > now || now - known.read_at >= CACHE_MS) return undefined;
     this.#known.delete(hash);
     this.#known.set(hash, known);
     return known;

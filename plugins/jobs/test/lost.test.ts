@@ -230,6 +230,9 @@ describe('a node that goes OFFLINE', () => {
       const { verdicts } = await agent.connect({ attempts: [toReport(dispatch)] });
       expect(verdicts[0]?.verdict).to.equal('stop');
       expect((await lab.kernel.db('attempts').first()).node_id).to.equal(agent.nodeId);
+      agent.ended(dispatch, EXIT_OK);
+      await agent.take('forget', { job_id: job.id, attempt: dispatch.attempt });
+      expect(await lab.job(job.id)).to.include({ status: 'LOST', node_id: null });
       await lab.request('POST', `/jobs/${job.id}/cancel`);
       expect((await lab.job(job.id)).status).to.equal('CANCELLED');
     });

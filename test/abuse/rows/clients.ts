@@ -51,7 +51,7 @@ export const CLIENT_ROWS: readonly Row[] = [
   {
     input: '200 clients that send a body byte by byte',
     who: 'write',
-    limit: '60 s without a byte, not reached; one that flows may take any time',
+    limit: '60 s without a byte, not reached; one that flows may take any time, other than a snapshot',
     others: 'nothing',
     send: (lab) =>
       withClients(lab.server.url, async (clients) => {

@@ -53,7 +53,7 @@ function toWho({ scope }: RouteSpec): string {
 function toLimit({ method, body, upload, bodyLimitBytes = MIB }: RouteSpec): string {
   if (method === 'GET') return 'head 16 KiB';
   if (upload)
-    return `body ${sizeText(bodyLimitBytes)} (not reached), 100 000 files, 2 GiB unpacked, 2 inspections at once, 8 uploads at once of a token and 32 in all (not reached)`;
+    return `100 000 files, 2 GiB unpacked; not reached: body ${sizeText(bodyLimitBytes)}, 16 KiB/s over 30 s, 2 inspections at once, 8 uploads at once of a token and 32 in all`;
   return `body ${body ? `${sizeText(bodyLimitBytes)}, 64 levels` : 'empty'}`;
 }
 
