@@ -61,7 +61,7 @@ export const LOCK_ROW: Row = {
   input: 'the database locked by another process for 30 s',
   who: 'whoever has the host',
   limit: '5 s, then 503 to who writes',
-  others: 'reading goes on; writing waits, and is done when the lock is gone',
+  others: 'reading goes on; writing waits for up to 5 s, then it is answered by 503 until the lock is gone',
   timeoutMs: 180_000,
   async send(lab) {
     await writeProject(lab, `before ${Date.now()}`);
