@@ -2,7 +2,7 @@ import type { Client } from '@svc/client';
 import { EVENT_TYPES, routes, SEVERITIES, type Severity } from '@svc/contract';
 import type { Command } from 'commander';
 import { note } from '../output/print.js';
-import { findJob, findRun } from './find-record.js';
+import { findJob, findNode, findRun, NODE_REFERENCE } from './find-record.js';
 import { parseOneOf } from './parse.js';
 
 /** The options that choose events. */
@@ -19,7 +19,8 @@ export function withFilters(command: Command): Command {
       parseType,
     )
     .option('--job <job>', 'only events of this job, by id, the beginning or end of one, or name')
-    .option('--run <run>', 'only events of this run, by id, the beginning or end of one, or name');
+    .option('--run <run>', 'only events of this run, by id, the beginning or end of one, or name')
+    .option('--node <node>', `only events of this node: ${NODE_REFERENCE}`);
 }
 
 /** A plugin may add types, so that others are taken too. The completion reads `choices`. */
@@ -30,14 +31,16 @@ export interface EventFilters {
   readonly type?: string;
   readonly job?: string;
   readonly run?: string;
+  readonly node?: string;
 }
 
 /** The filters as the server takes them. Says on stderr when there is no event of a type that is not known. */
-export async function toEventQuery(client: Client, { severity, type, job, run }: EventFilters) {
+export async function toEventQuery(client: Client, { severity, type, job, run, node }: EventFilters) {
   const job_id = job === undefined ? undefined : await findJob(client, job);
   const run_id = run === undefined ? undefined : await findRun(client, run);
+  const node_id = node === undefined ? undefined : await findNode(client, node);
   if (type !== undefined && !EVENT_TYPES.some((known) => known === type)) await noteIfNone(client, type);
-  return { severity, type, job_id, run_id };
+  return { severity, type, job_id, run_id, node_id };
 }
 
 async function noteIfNone(client: Client, type: string): Promise<void> {

@@ -1,10 +1,9 @@
 import { findCommandRemedy } from '@svc/agent/command-remedy';
-import { follow } from '@svc/client';
-import { routes, type EventRecord } from '@svc/contract';
+import { follow, type Client } from '@svc/client';
+import { ID_PREFIXES, routes, type EventRecord } from '@svc/contract';
 import type { Command } from 'commander';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Failure, UsageError } from '../failure.js';
+import { stopSignal } from '../lifetime.js';
 import { toTime } from '../output/format.js';
 import { createOutageReporter } from '../output/outage.js';
 import { note, printLines } from '../output/print.js';
@@ -13,9 +12,12 @@ import { toPlainText } from '../output/table.js';
 import { isStartable } from '../program-on-path.js';
 import { connect, withServer, type JsonOptions } from './connected.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
+import { EventPrograms } from './event-programs.js';
+import { parseCount } from './parse.js';
 
-/** A program that takes longer is killed, so that one that hangs does not hold back every later event. */
-const PROGRAM_LIMIT_MS = 10 * 60_000;
+const TIMEOUT_S = 600;
+/** The completion offers no job for it. */
+const parseJobs = Object.assign(parseCount, { choices: [] });
 
 export function addEventsWatchCommand(events: Command): void {
   withServer(withFilters(events.command('watch')))
@@ -26,37 +28,76 @@ export function addEventsWatchCommand(events: Command): void {
     .option('--json', 'print each event as a JSON object in a line of its own')
     .option(
       '--exec',
-      'run CMD for each event, one after another, without a shell and with the event as JSON on its standard input',
+      'run CMD for each event, one after another, without a shell, with the event as JSON on its standard input and its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SEVERITY, SVC_EVENT_TITLE and so on',
+    )
+    .option('--shell', 'CMD of --exec is a command line of the shell')
+    .option('--jobs <n>', 'how many programs of --exec may run at the same time (default: 1)', parseJobs)
+    .option(
+      '--timeout <seconds>',
+      `end a program of --exec that takes longer, with all that it has started (default: ${TIMEOUT_S})`,
+      parseCount,
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  svc events watch --severity critical\n  svc events watch --type OOM --exec python3 notify.py --channel training',
+      '\nIt reconnects when the connection is lost, and goes on behind the last event. A program that fails is reported, and the next event gets one all the same.\n\nExamples:\n  svc events watch --severity critical\n  svc events watch --type OOM --exec python3 notify.py --channel training\n  svc events watch --severity critical --jobs 4 --timeout 30 --exec --shell \'mail -s "$SVC_EVENT_TITLE" me@example.org\'',
     )
     .action(watchEvents);
 }
 
 interface WatchOptions extends JsonOptions, EventFilters {
   readonly exec?: boolean;
+  readonly shell?: boolean;
+  readonly jobs?: number;
+  readonly timeout?: number;
 }
 
 async function watchEvents(command: readonly string[], options: WatchOptions): Promise<void> {
-  if (options.exec && command.length === 0)
-    throw new UsageError('--exec needs the program to run, as its last option');
-  if (!options.exec && command.length > 0)
-    throw new UsageError(`to run ${command[0]} for each event, write --exec before it`);
-  if (options.exec) requireProgram(command[0] ?? '');
+  checkUsage(command, options);
   const client = connect(options);
   const query = await toEventQuery(client, options);
-  // What happens until the stream is open is replayed.
+  const lastEventId = await findLastEvent(client);
+  if (!options.exec) return watch(client, query, { lastEventId, take: (json) => show(json, options.json) });
+  const signal = stopSignal();
+  const { shell: isShell = false, jobs = 1, timeout = TIMEOUT_S } = options;
+  const programs = new EventPrograms({ command, isShell, jobs, timeoutMs: timeout * 1000, signal });
+  await watch(client, query, { lastEventId, signal, take: (json) => programs.start(json) });
+  await programs.settled();
+}
+
+function checkUsage(command: readonly string[], { exec, shell, jobs, timeout }: WatchOptions): void {
+  if (exec && command.length === 0)
+    throw new UsageError('--exec needs the program to run, as its last option');
+  if (!exec && command.length > 0)
+    throw new UsageError(`to run ${command[0]} for each event, write --exec before it`);
+  if (!exec && (shell || jobs !== undefined || timeout !== undefined))
+    throw new UsageError('--shell, --jobs and --timeout are about the program of --exec');
+  if (exec && !shell) requireProgram(command[0] ?? '');
+}
+
+/** The newest event, so that what happens until the stream is open is replayed; the least id when there is none yet. */
+async function findLastEvent(client: Client): Promise<string> {
   const { items } = await client.call(routes.listEvents, { query: { limit: 1 } });
-  const lastEventId = items[0]?.id ?? null;
+  return items[0]?.id ?? ID_PREFIXES.event.padEnd(ID_PREFIXES.event.length + 26, '0');
+}
+
+interface Watch {
+  readonly lastEventId: string;
+  readonly signal?: AbortSignal;
+  take(json: string): void | Promise<void>;
+}
+
+async function watch(
+  client: Client,
+  query: Awaited<ReturnType<typeof toEventQuery>>,
+  { lastEventId, signal, take }: Watch,
+): Promise<void> {
   const onState = createOutageReporter('event stream');
-  const stream = follow(client, routes.streamEvents, { query }, { lastEventId, onState });
+  const stream = follow(client, routes.streamEvents, { query }, { lastEventId, signal, onState });
   if (process.stderr.isTTY) note('watching for events; Ctrl-C ends it');
   for await (const news of stream)
     for (const { data } of news) {
-      if (options.exec) await runFor(data, command);
-      else printLines([options.json ? data : toLine(JSON.parse(data) as EventRecord)]);
+      if (signal?.aborted) return;
+      await take(data);
     }
 }
 
@@ -69,26 +110,13 @@ function requireProgram(program: string): void {
   throw new Failure(`--exec: ${program} ${what}${remedy === null ? '' : `: ${remedy}`}`);
 }
 
+function show(json: string, isJson = false): void {
+  printLines([isJson ? json : toLine(JSON.parse(json) as EventRecord)]);
+}
+
 function toLine({ created_at, severity, type, title, id }: EventRecord): string {
   const paint = createPaint(process.stdout);
   const style = styleOfSeverity(severity);
   const shown = style === null ? severity : paint(style, severity);
   return `${toTime(created_at)}  ${shown}  ${type}  ${toPlainText(title)}  ${paint('dim', id)}`;
-}
-
-/** A program that fails is reported and does not end the watch; one that cannot be started does. */
-async function runFor(event: string, [program = '', ...args]: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'] });
-  const limit = setTimeout(() => child.kill('SIGKILL'), PROGRAM_LIMIT_MS);
-  // A program need not read the event.
-  child.stdin.on('error', () => undefined).end(`${event}\n`);
-  try {
-    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    const { id } = JSON.parse(event) as EventRecord;
-    if (code !== 0) note(`${program} ended with ${signal ?? `exit code ${code}`} for ${id}`);
-  } catch (cause) {
-    throw new Failure(`${program} cannot be started: ${(cause as Error).message}`, { cause });
-  } finally {
-    clearTimeout(limit);
-  }
 }
