@@ -1,12 +1,15 @@
 // The programs that some suites need for real. Missing ones are installed where that is possible: Debian, as root.
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { ROOT } from '../fingerprint.mjs';
 import { run } from '../processes.mjs';
 
+/** Packages of Python that Debian does not have. */
+const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
 const POSTGRES_HOME = '/usr/lib/postgresql';
 let isListFresh = false;
 
-/** Each engine: `find` says where it is (null: missing); suites that start it by itself read that from the variable `env`. */
+/** Each engine: `find` says where it is (null: missing), `install` brings one that is no package of Debian; suites that start it by itself read that from the variable `env`. */
 export const ENGINES = [
   { name: 'python3', env: 'SVC_TEST_PYTHON', packages: ['python3'], find: async () => onPath('python3') },
   {
@@ -43,6 +46,12 @@ export const ENGINES = [
     packages: ['python3-venv'],
     find: () => findPython('ensurepip, venv'),
   },
+  {
+    name: 'httpx-sse',
+    env: 'SVC_TEST_HTTPX_SSE',
+    find: async () => (existsSync(path.join(PYTHON_PACKAGES, 'httpx_sse')) ? PYTHON_PACKAGES : null),
+    install: installHttpxSse,
+  },
 ];
 
 /**
@@ -53,7 +62,8 @@ export async function prepareEngines(names) {
   const env = {};
   const missing = [];
   for (const engine of ENGINES.filter(({ name }) => names.includes(name))) {
-    const found = process.env[engine.env] || (await engine.find()) || (await install(engine));
+    const found =
+      process.env[engine.env] || (await engine.find()) || (await (engine.install ?? install)(engine));
     if (engine.env) env[engine.env] = found ?? '';
     if (!found) missing.push(engine.name);
   }
@@ -72,6 +82,23 @@ async function install({ name, packages, find }) {
   );
   if (code !== 0) console.log(`engines: ${name} cannot be installed: ${output.trimEnd().split('\n').at(-1)}`);
   return find();
+}
+
+/** Answers the folder for PYTHONPATH. */
+async function installHttpxSse({ name, find }) {
+  console.log(`engines: installing ${name} (pip install httpx httpx-sse)`);
+  const target = ['--target', PYTHON_PACKAGES, '--disable-pip-version-check'];
+  const { code, output } = await run('python3', [
+    '-m',
+    'pip',
+    'install',
+    '-q',
+    ...target,
+    'httpx',
+    'httpx-sse',
+  ]);
+  if (code !== 0) console.log(`engines: ${name} cannot be installed: ${output.trimEnd().split('\n').at(-1)}`);
+  return code === 0 ? find() : null;
 }
 
 async function findPostgres() {

@@ -1,13 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { ROOT } from './program.js';
 
-type Engine = 'caddy' | 'chromium' | 'netns' | 'nginx' | 'python' | 'strace' | 'systemd' | 'torch' | 'venv';
+const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
+
+type Engine =
+  | ('caddy' | 'chromium' | 'httpx-sse' | 'netns' | 'nginx' | 'python')
+  | ('strace' | 'systemd' | 'torch' | 'venv');
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
   caddy: { variable: 'SVC_TEST_CADDY', find: () => onPath('caddy') },
   chromium: { variable: 'SVC_TEST_CHROMIUM', find: () => onPath('chromium') ?? onPath('google-chrome') },
+  'httpx-sse': {
+    variable: 'SVC_TEST_HTTPX_SSE',
+    find: () => [PYTHON_PACKAGES].find((folder) => existsSync(path.join(folder, 'httpx_sse'))) ?? null,
+  },
   netns: {
     variable: 'SVC_TEST_NETNS',
     find: () => [onPath('ip')].find((ip) => ip !== null && canIsolate(ip)) ?? null,
