@@ -15,6 +15,9 @@ import { nodeMetrics } from '@svc/plugin-node-metrics';
 import { nodes } from '@svc/plugin-nodes';
 import { openapi } from '@svc/plugin-openapi';
 import { projects } from '@svc/plugin-projects';
+import { push } from '@svc/plugin-push';
+import { pushNtfy } from '@svc/plugin-push-ntfy';
+import { pushWebhook } from '@svc/plugin-push-webhook';
 import { ranking } from '@svc/plugin-ranking';
 import { retention } from '@svc/plugin-retention';
 import { runnerProcess } from '@svc/plugin-runner-process';
@@ -31,6 +34,9 @@ export default defineConfig({
     auth(), // tokens and scopes, run ingest tokens, one-time sign-in links
     projects(), // projects and experiments that group runs
     events(), // events, as a list and as a live stream
+    push(), // sends events to the targets below, and lists what became of them
+    pushNtfy(), // targets: topics of ntfy servers
+    pushWebhook(), // targets: HTTP endpoints that take JSON, such as Slack's
     nodes(), // agent hosts: their connection, heartbeat and GPU slots
     jobs(), // queue, scheduler, cancel and retry
     snapshots(), // source files that jobs run in, uploaded once

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Issue } from './errors.js';
+import type { DeliveryMode } from './records/delivery.js';
 import type { EventDraft, EventRecord, Severity } from './records/event.js';
 import type { Job, JobAttempt, JobDraft } from './records/job.js';
 import type { LogLine } from './records/log.js';
@@ -43,9 +44,17 @@ export interface Finding extends EventDraft {
   readonly fingerprint: string;
 }
 
-/** Best effort, at most once. `signal` aborts at the time-out. */
+/** One target that is told of events. The plugin `push` owns the queue, the time-out and the retries. */
 export interface Notifier {
+  /** Of the target, not of its kind: it is in the log and in the list of deliveries. */
   readonly name: string;
+  /** Default info: every severity. */
+  readonly minSeverity?: Severity;
+  /** The only types that it is told of. Left out or empty: all. */
+  readonly types?: readonly string[];
+  /** Default best-effort. With at-least-once it may be told of an event again, and tells by the id that it is the same. */
+  readonly delivery?: DeliveryMode;
+  /** Rejects when the target has not taken the event; the message is logged, so it holds no secret. `signal` aborts at the time-out. */
   send(event: EventRecord, signal: AbortSignal): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   event: 'evt_',
   node: 'node_',
   token: 'tok_',
+  delivery: 'dlv_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -19,6 +19,8 @@ export * from './records/ranking.js';
 export * from './records/node.js';
 export * from './records/snapshot.js';
 export * from './records/event.js';
+export * from './records/delivery.js';
+export * from './records/push-target.js';
 export * from './records/log.js';
 export * from './records/garbage.js';
 export * from './records/semantic.js';

@@ -33,6 +33,7 @@ export {
   HttpError,
   Issues,
   compileCheck,
+  cutToBytes,
   fail,
   failValidation,
   parseJson,

@@ -6,6 +6,7 @@ import { print } from '../output/print.js';
 import { styleOfSeverity } from '../output/style.js';
 import { toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
+import { addEventsDeliveriesCommand } from './events-deliveries.js';
 import { addEventsWatchCommand } from './events-watch.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
 import { findEvent } from './find-record.js';
@@ -24,6 +25,7 @@ export function addEventsCommands(program: Command): void {
     )
     .action(listEvents);
   addEventsWatchCommand(events);
+  addEventsDeliveriesCommand(events);
 }
 
 interface ListOptions extends JsonOptions, EventFilters {

@@ -33,6 +33,12 @@ export const HEALTH_STATUSES = ['ok', 'warning', 'critical', 'stale'] as const;
 
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 
+/** How a target of push is told of events: once at most, or again until it has taken them. */
+export const DELIVERY_MODES = ['best-effort', 'at-least-once'] as const;
+
+/** FAILED: it is not tried again. */
+export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+
 export const EVENT_TYPES = [
   'JOB_QUEUED',
   'RUN_STARTED',

@@ -11,6 +11,7 @@ export * from './checkpoints.js';
 export * from './evaluations.js';
 export * from './ranking.js';
 export * from './events.js';
+export * from './push.js';
 export * from './failures.js';
 export * from './service.js';
 export * from './snapshots.js';

@@ -5,7 +5,7 @@ import { eventsMigrations } from './migrations.js';
 import { reportEvent } from './report.js';
 import { addRoutes } from './routes.js';
 import { eventsRef, type Events } from './service.js';
-import { appendEvent, listEvents } from './store.js';
+import { appendEvent, eventsAfter, findEvent, lastPosition, listEvents } from './store.js';
 
 export * from './hooks.js';
 export * from './service.js';
@@ -27,6 +27,9 @@ export const events = definePlugin({
         return appendEvent(tx, draft, at);
       },
       list: async (db, filter, limit) => (await listEvents(db, filter, { limit })).items,
+      find: findEvent,
+      after: (db, position, limit) => eventsAfter(db, position, {}, limit),
+      lastPosition: (db) => lastPosition(db),
       report: (run, report) => reportEvent(ctx, feed, run, report),
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, feed));

@@ -1,6 +1,7 @@
 import type { BodyOf, EventDraft, EventRecord, Run, routes } from '@svc/contract';
 import { serviceRef, type Db, type Tx } from '@svc/kernel';
 import type { EventFilter } from './filter.js';
+import type { PositionedEvent } from './store.js';
 
 /** A CUSTOM event that a run reports. */
 export interface EventReport {
@@ -26,6 +27,12 @@ export interface Events {
   report(run: Run, report: EventReport): Promise<Reported>;
   /** Newest first. Missing and null fields of the filter match everything; ids are canonical. */
   list(db: Db, filter: Partial<EventFilter>, limit: number): Promise<EventRecord[]>;
+  /** null when it was removed; the id is canonical. */
+  find(db: Db, id: string): Promise<EventRecord | null>;
+  /** Published events after that position, in the order of the streams. */
+  after(db: Db, position: number, limit: number): Promise<PositionedEvent[]>;
+  /** The position of the last event that was published; 0 when there is none. */
+  lastPosition(db: Db): Promise<number>;
 }
 
 export const eventsRef = serviceRef<Events>('events');

@@ -38,6 +38,12 @@ export async function findReported(db: Db, runId: string, reportKey: string): Pr
   return row ? toEvent(row) : null;
 }
 
+/** `id` is canonical. */
+export async function findEvent(db: Db, id: string): Promise<EventRecord | null> {
+  const row = await db<EventRow>('events').where({ id }).first();
+  return row ? toEvent(row) : null;
+}
+
 /** NUL, which PostgreSQL cannot store, is replaced. */
 export function newEvent(draft: EventDraft, at: number): EventRecord {
   return {
@@ -85,7 +91,7 @@ export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
 export async function eventsAfter(
   db: Db,
   position: number,
-  filter: EventFilter,
+  filter: Partial<EventFilter>,
   limit: number,
 ): Promise<PositionedEvent[]> {
   const rows = await db<EventRow>('events')

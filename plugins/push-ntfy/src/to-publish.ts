@@ -1,0 +1,23 @@
+import type { EventRecord, Severity } from '@svc/contract';
+import { cutToBytes } from '@svc/kernel';
+import type { PushRequest } from '@svc/plugin-push';
+import { encodeHeader } from './encode-header.js';
+
+/** A longer body becomes an attachment, which many servers refuse. */
+const MOST_BODY_BYTES = 4096;
+/** With this many the header stays below what a proxy takes. */
+const MOST_TITLE_BYTES = 2048;
+const PRIORITIES: Readonly<Record<Severity, string>> = { info: '3', warning: '4', critical: '5' };
+
+/** An event in the form of an ntfy publish. */
+export function toPublish({ id, type, severity, title, message }: EventRecord): PushRequest {
+  return {
+    headers: {
+      Title: encodeHeader(cutToBytes(title, MOST_TITLE_BYTES)),
+      Priority: PRIORITIES[severity],
+      Tags: encodeHeader(`${type},${severity}`),
+      'X-Event-Id': id,
+    },
+    body: cutToBytes(message, MOST_BODY_BYTES),
+  };
+}
