@@ -1,25 +1,33 @@
 // `npm run docs`: writes docs/failures.md from the rules; with --check it only says whether the page is up to date.
-import { FAILURE_RULES } from '../plugins/failures/src/rules/index.ts';
+import { FAILURE_RULES, RUN_RULES } from '../plugins/failures/src/rules/index.ts';
 import { writePage } from './docs-page.mjs';
 
 const INTRODUCTION = `# Why a job failed
 
 This page is made from the rules by \`npm run docs\`. \`svc explain JOB\` and \`GET /jobs/{job_id}/failure\` apply them to a failed attempt; \`svc explain RUN\` and
-\`GET /runs/{run_id}/failure\` to the attempt of a run. When none matches, the answer says so and has the last error lines of the log.
+\`GET /runs/{run_id}/failure\` to the attempt of a run, with the metrics and events of that run. When none matches, the answer says so and has the last error lines of the log.
 
 - The confidence is that of clear evidence. It is lower when the line is far from the end of the log (0.6 of it), when another rank ended with a later Python error (0.8 of it), when
   the same process did (0.5 of it), for a warning (0.5 of it), and when the process was killed from outside (0.5 of it), unless the rule explains that. Below 0.5 it is
   a possibility and not the likely cause.
 - Rules are in order, the most specific first: among equal confidence the first counts.
-- "Another command" means that the same one fails identically: the first next action is \`submit_job\` with the original command as the base. "A repair" means that
-  the same command can succeed when the host, the environment or the code has been put right, and "a retry" that it can succeed as it is.
+- "Another command" means that the same one fails identically: the first next action is \`submit_job\` with the original command as the base
+  (\`evaluate_checkpoint\` for the job of an evaluation). "A repair" means that the same command can succeed when the host, the environment or the code
+  has been put right, and "a retry" that it can succeed as it is.
 - A plugin adds [rules of its own](plugins.md#a-semantic-rule).
 `;
 
 const REMEDIES = { change: 'another command', repair: 'a repair', retry: 'a retry' };
 
+const OF_RUNS = `A run without a job has no log and no end of a process. These rules read its metrics and its events, and the first next action shows these metrics.
+
+| rule | says | confidence |
+|---|---|---|
+`;
+
 function renderPage() {
   const definitions = FAILURE_RULES.map(({ definition }) => definition);
+  const ofRuns = RUN_RULES.map(({ name, definition }) => ({ ...definition, name }));
   const rows = definitions.map(
     ({ name, title, confidence, remedy }) =>
       `| [\`${name}\`](#${name}) | ${title} | ${confidence} | ${REMEDIES[remedy]} |`,
@@ -27,7 +35,11 @@ function renderPage() {
   return [
     INTRODUCTION,
     ['| rule | says | confidence | what helps |', '|---|---|---|---|', ...rows].join('\n') + '\n',
-    ...definitions.map(toSection),
+    OF_RUNS +
+      ofRuns
+        .map(({ name, title, confidence }) => `| [\`${name}\`](#${name}) | ${title} | ${confidence} |\n`)
+        .join(''),
+    ...[...definitions, ...ofRuns].map(toSection),
   ].join('\n');
 }
 

@@ -1,19 +1,22 @@
 import { Type, type Static } from 'typebox';
-import { TOOL_NAMES } from '../tools.js';
+import { TOOL_INPUTS, TOOL_NAMES, type ToolName } from '../tools.js';
 import { nullable, strict } from '../route.js';
 import { Severity } from './event.js';
 import { MetricValue } from './metric.js';
 
 /** A next step: a tool of the MCP adapter, with arguments that pass its input schema (`TOOL_INPUTS`). */
-export const NextActionRecord = strict(
-  {
-    tool: Type.Enum([...TOOL_NAMES]),
-    args: Type.Object({}, { additionalProperties: true }),
-    reason: Type.String(),
-  },
-  { $id: 'NextAction' },
+export interface NextActionRecord {
+  readonly tool: ToolName;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly reason: string;
+}
+export const NextActionRecord = Type.Unsafe<NextActionRecord>(
+  Type.Union(TOOL_NAMES.map(toAction), { $id: 'NextAction' }),
 );
-export type NextActionRecord = Static<typeof NextActionRecord>;
+
+function toAction(tool: ToolName) {
+  return strict({ tool: Type.Literal(tool), args: TOOL_INPUTS[tool], reason: Type.String() });
+}
 
 /** Where the evidence can be looked up: a point, an event, a line of a log, or a field of the job, the attempt or the run. */
 export const CitationRecord = Type.Union([

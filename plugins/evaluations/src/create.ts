@@ -50,7 +50,7 @@ export async function createEvaluation(
   const run = await parts.runs.require(ctx.db, checkpoint.run_id);
   const training = run.job_id === null ? null : await parts.jobs.get(ctx.db, run.job_id);
   const holder = await findHolder(ctx, parts, run);
-  const isShared = parts.sharedPaths.some((path) => isWithin(checkpoint.path, path));
+  const node_selector = await toSelector(ctx, parts, { checkpoint, holder, given: body.node_selector });
   const id = newId('evaluation', ctx.clock.now());
   const { suite = null, dataset = null, dataset_version = null } = body;
   const { job, isRepeated } = await parts.jobs.submit({
@@ -60,7 +60,7 @@ export async function createEvaluation(
       ...(run.project_id !== null && { project: run.project_id }),
       ...(run.experiment_id !== null && { experiment: run.experiment_id }),
       env: { ...body.env, SVC_EVAL_CHECKPOINT: checkpoint.path, SVC_EVAL_ID: id },
-      node_selector: toSelector(body.node_selector, isShared ? null : holder),
+      node_selector,
     },
     caller,
     idempotency,
@@ -108,23 +108,36 @@ function toName({ name }: Run, { step }: Checkpoint, id: string): string {
   return `eval:${[...name].slice(0, room).join('')}${rest}`;
 }
 
-/** The node where the training ran that saved the checkpoint; null when that is not known, or the node is gone. */
+/** The node where the training ran that saved the checkpoint; null when that is not known. */
 async function findHolder(
   { db }: Pick<PluginContext, 'db'>,
-  { jobs, nodes }: CreateParts,
+  { jobs }: CreateParts,
   { job_id, attempt }: Run,
 ): Promise<string | null> {
   if (job_id === null || attempt === null) return null;
-  const node_id = (await jobs.attempt(db, { job_id, attempt }))?.node_id ?? null;
-  return node_id !== null && (await nodes.get(db, node_id)) !== null ? node_id : null;
+  return (await jobs.attempt(db, { job_id, attempt }))?.node_id ?? null;
 }
 
-function toSelector(
-  given: EvaluationSubmit['node_selector'] = {},
-  holder: string | null,
-): NonNullable<JobSubmit['node_selector']> {
+interface Place {
+  readonly checkpoint: Checkpoint;
+  readonly holder: string | null;
+  readonly given: EvaluationSubmit['node_selector'];
+}
+
+/** Throws conflict when only the node that holds the checkpoint would do, and it has been removed. */
+async function toSelector(
+  { db }: Pick<PluginContext, 'db'>,
+  { nodes, sharedPaths }: CreateParts,
+  { checkpoint, holder, given = {} }: Place,
+): Promise<NonNullable<JobSubmit['node_selector']>> {
   const namesNode = NODE_LABELS.some((label) => Object.hasOwn(given, label));
-  return holder === null || namesNode ? given : { ...given, node_id: holder };
+  const isShared = sharedPaths.some((path) => isWithin(checkpoint.path, path));
+  if (holder === null || namesNode || isShared) return given;
+  if ((await nodes.get(db, holder)) !== null) return { ...given, node_id: holder };
+  const remedy =
+    'name a node that has the file now (node_selector, as in svc evaluate --node-selector node=NAME), or add its folder to shared_paths of the plugin evaluations';
+  const message = `the node that holds the checkpoint ${checkpoint.path} has been removed: ${remedy}`;
+  return fail('conflict', message, { node_id: holder });
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -75,7 +75,7 @@ describe('process runner: the result of an evaluation', () => {
     );
     expect(exit).to.deep.equal({
       kind: 'dispatch_failed',
-      message: `it cannot be prepared on node-1: the checkpoint ${checkpoint} does not exist`,
+      message: `it cannot be prepared on node-1: the checkpoint ${checkpoint} does not exist there: name a node that has it (node_selector), or evaluate another one`,
     });
     await symlink(host.stateDir, path.join(host.stateDir, 'gone'));
     await writeFile(checkpoint, 'weights');

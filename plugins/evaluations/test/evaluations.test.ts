@@ -172,8 +172,9 @@ eachDatabase((database) => {
         expect(await count()).to.deep.equal(before);
       });
 
-      it('needs write scope', async () => {
-        for (const token of [lab.tokens.read, lab.tokens.sdk, lab.tokens.agent]) {
+      it('needs write scope: a token of read, sdk or agent scope, or of a run, is refused', async () => {
+        const { ingest_token } = await lab.createRun();
+        for (const token of [lab.tokens.read, lab.tokens.sdk, lab.tokens.agent, ingest_token]) {
           const path = `/checkpoints/${checkpoint.id}/evaluations`;
           expect((await lab.request('POST', path, { command: ['e'] }, {}, token)).status).to.equal(403);
         }
@@ -279,6 +280,9 @@ eachDatabase((database) => {
         agent.ended(key, TERM);
         await lab.reach(evaluation.job_id, 'CANCELLED');
         expect(await lab.evaluation(evaluation.id)).to.deep.include({ status: 'CANCELLED', metrics: {} });
+        expect((await lab.finished(evaluation.id)).map(({ severity }) => severity)).to.deep.equal([
+          'warning',
+        ]);
       });
     });
 
@@ -335,6 +339,25 @@ eachDatabase((database) => {
         expect((await lab.evaluation(evaluation.id)).status).to.equal('QUEUED');
         await lab.request('POST', `/jobs/${evaluation.job_id}/cancel`);
         expect((await lab.evaluation(evaluation.id)).status).to.equal('CANCELLED');
+      });
+
+      it('are the same ones, QUEUED, when their job was LOST and is retried automatically', async () => {
+        const body = { node_selector: { node: 'gpu-3' }, max_attempts: 2 };
+        const other = await lab.agent({ name: 'gpu-3' });
+        const evaluation = await lab.evaluate(checkpoint, body);
+        other.ended(await other.start({ job_id: evaluation.job_id }), {
+          kind: 'lost',
+          reason: 'nobody knows',
+        });
+        const second = await other.start({ job_id: evaluation.job_id, attempt: 2 });
+        expect(await lab.evaluation(evaluation.id)).to.deep.equal(evaluation);
+        await lab.reach(evaluation.job_id, 'RUNNING');
+        await lab.send(other, second);
+        other.ended(second, OK);
+        expect(await lab.settle(evaluation.id, 'SUCCEEDED')).to.deep.include({
+          ...RESULT,
+          id: evaluation.id,
+        });
       });
     });
   });

@@ -53,16 +53,42 @@ eachDatabase((database) => {
       await other.start({ job_id: second.job_id });
     });
 
-    it('is any node when the one that held it was removed', async () => {
-      const clock = fakeClock();
-      lab = await Lab.open({ database, clock });
+    it('is no other node when the one that holds the checkpoint was removed, unless the request names it or the path is shared', async () => {
+      lab = await Lab.open({ database, options: { shared_paths: ['/shared'] } });
       const holder = await lab.agent({ name: 'holder' });
       const { run } = await lab.trained(holder);
-      const checkpoint = await lab.checkpoint(run);
+      const [checkpoint, shared] = [
+        await lab.checkpoint(run),
+        await lab.checkpoint(run, 2, '/shared/checkpoint-2'),
+      ];
+      await lab.agent({ name: 'other' });
+      const queued = await lab.evaluate(checkpoint, { node_selector: { zone: 'a' } });
       await lab.request('POST', `/nodes/${holder.nodeId}/drain`);
       await holder.close();
       await until(async () => (await lab.request('DELETE', `/nodes/${holder.nodeId}`)).status === 200);
-      const { job_id } = await lab.evaluate(checkpoint);
+      const body = { command: ['eval'] };
+      const refused = await lab.request('POST', `/checkpoints/${checkpoint.id}/evaluations`, body);
+      expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'conflict']);
+      expect(refused.body.error.message)
+        .to.contain(`the node that holds the checkpoint ${checkpoint.path} has been removed`)
+        .and.contain('node_selector')
+        .and.contain('shared_paths');
+      expect(refused.body.error.details).to.deep.equal({ node_id: holder.nodeId });
+      const node_selector = { node: 'other' };
+      const named = await lab.evaluate(checkpoint, { node_selector });
+      expect((await lab.job(named.job_id)).node_selector).to.deep.equal(node_selector);
+      expect((await lab.job((await lab.evaluate(shared)).job_id)).node_selector).to.deep.equal({});
+      const waits = await until(async () => {
+        const job = await lab.job(queued.job_id);
+        return job.pending_reason?.includes('no online node matches') ? job : null;
+      });
+      expect(waits?.pending_reason).to.contain(`node_id=${holder.nodeId}`);
+    });
+
+    it('is any node when svc does not know which one holds the checkpoint: the training ran outside of a job', async () => {
+      lab = await Lab.open({ database });
+      const run = await lab.createRun();
+      const { job_id } = await lab.evaluate(await lab.checkpoint(run));
       expect((await lab.job(job_id)).node_selector).to.deep.equal({});
     });
   });

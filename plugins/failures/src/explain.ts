@@ -50,8 +50,10 @@ function summarize(
   traceback: FailureExplanation['traceback'],
 ): string {
   if (cause) return `${cause.title}. ${cause.message}`;
-  const end = attempt.failure_message ?? `exit code ${attempt.exit_code}`;
-  return `No rule matched. The attempt failed: ${end}. ${whereToLook(traceback, lines)}`;
+  const { failure_message } = attempt;
+  const end =
+    failure_message === null ? 'The run reported that it failed' : `The attempt failed: ${failure_message}`;
+  return `No rule matched. ${end}. ${whereToLook(traceback, lines)}`;
 }
 
 function whereToLook(traceback: FailureExplanation['traceback'], lines: readonly LogLine[]): string {

@@ -26,6 +26,11 @@ export interface FailureRule extends SemanticRule<'attempt'> {
   readonly definition: FailureRuleDefinition;
 }
 
+/** A built-in rule about a run that has no job. */
+export interface RunRule extends SemanticRule<'run'> {
+  readonly definition: Pick<FailureRuleDefinition, 'title' | 'cause' | 'fixes' | 'confidence'>;
+}
+
 /** A program that was killed from outside has seldom ended because of an error it reported. */
 const KILLED = 0.5;
 const KILLS: ReadonlySet<number | null> = new Set([-2, -9, -15, 130, 137, 143]);

@@ -1,3 +1,4 @@
+import type { SemanticRule } from '@svc/contract';
 import { definePlugin } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
@@ -7,8 +8,7 @@ import { runsRef } from '@svc/plugin-runs';
 import { ErrorIndex } from './error-index/error-index.js';
 import { failuresMigrations } from './migrations.js';
 import { addRoutes } from './routes.js';
-import { FAILURE_RULES } from './rules/index.js';
-import { runNanLoss } from './rules/run-nan-loss.js';
+import { FAILURE_RULES, RUN_RULES } from './rules/index.js';
 import { failuresRef } from './service.js';
 
 export * from './service.js';
@@ -23,8 +23,7 @@ export const failures = definePlugin({
     ctx.migrations(failuresMigrations);
     ctx.owns({ table: 'failure_logs', key: ['job_id', 'attempt'], of: { job_id: 'job' } });
     ctx.hooks.semanticRules.tap(ctx.name, (rules) => {
-      for (const rule of FAILURE_RULES) rules.add(rule);
-      rules.add(runNanLoss);
+      for (const rule of [...FAILURE_RULES, ...RUN_RULES]) rules.add(rule as SemanticRule);
     });
     ctx.tap(linesAppended, (batch) => index.add(batch));
     ctx.tap(jobChanged, ({ before, after }) => {

@@ -25,8 +25,7 @@ export function actionsFor(remedy: Remedy, failed: Failed): NextAction[] {
 
 const REMEDIES: Readonly<Record<Remedy, (failed: Failed) => NextAction | null>> = {
   change: ({ job, fix }) => ({
-    tool: 'submit_job',
-    args: toSubmitArgs(job),
+    ...toSameAgain(job),
     reason: `Re-running unchanged fails identically. Submit again, with this command as the base, after this change: ${fix ?? 'see the cause'}${whatIsLeftOut(job)}`,
   }),
   repair: (failed) =>
@@ -49,8 +48,18 @@ export function tailLogs({ id }: Job, attempt: number): NextAction {
   };
 }
 
+/** An evaluation that was submitted as a job would have no checkpoint, and its result would be attached to none. */
+function toSameAgain(job: Job): Pick<NextAction, 'tool' | 'args'> {
+  const { command, checkpoint_id } = job;
+  return checkpoint_id === null
+    ? { tool: 'submit_job', args: toSubmitArgs(job) }
+    : { tool: 'evaluate_checkpoint', args: { checkpoint_id, command } };
+}
+
 /** What the submitter has to add. */
-function whatIsLeftOut({ env, snapshot }: Job): string {
+function whatIsLeftOut({ env, snapshot, checkpoint_id }: Job): string {
+  if (checkpoint_id !== null)
+    return ' The labels (suite, dataset, dataset_version) and the overrides of the evaluation are not among the arguments.';
   const hasEnv = Object.keys(env).length > 0;
   return [
     ...(snapshot === null ? [] : [' If you change the source files, upload them again.']),

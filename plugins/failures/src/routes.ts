@@ -46,12 +46,15 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, sources: S
     return attempt ?? fail('not_found', `job ${job.id} has no attempt ${wanted}; its last is ${job.attempt}`);
   }
 
-  async function explainJob(job: Job, wanted: number): Promise<FailureExplanation> {
-    const attempt = await requireAttempt(job, wanted);
+  /** `asked`: the run of that attempt that the question is about; without it the one that the attempt began with. */
+  async function explainJob(job: Job, wanted: number, asked: Run | null = null): Promise<FailureExplanation> {
+    const known = await requireAttempt(job, wanted);
+    const attempt = asked === null ? known : withRun(known, asked);
     const { run_id } = attempt;
     const kept = await index.read({ job_id: job.id, attempt: wanted });
     const all = await events.list(ctx.db, run_id === null ? { job_id: job.id } : { run_id }, MAX_EVENTS);
-    const summary = run_id === null ? null : await metrics.summary(await runs.require(ctx.db, run_id));
+    const run = asked ?? (run_id === null ? null : await runs.require(ctx.db, run_id));
+    const summary = run === null ? null : await metrics.summary(run);
     const evidence = {
       ...{ job, attempt, summary },
       lines: kept.lines,
@@ -76,11 +79,14 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, sources: S
       return ok(await explainWithoutJob(run));
     }
     const job = await jobs.require(ctx.db, run.job_id);
-    const explained = await explainJob(job, query.attempt ?? run.attempt);
-    // A run that the process made itself may fail within an attempt that succeeds.
-    const isOwn = query.attempt === undefined && run.status === 'FAILED' && explained.status === 'SUCCEEDED';
-    return ok(isOwn ? await explainWithoutJob(run) : explained);
+    const wanted = query.attempt ?? run.attempt;
+    return ok(await explainJob(job, wanted, wanted === run.attempt ? run : null));
   });
+}
+
+/** A run may fail within an attempt that goes on, or succeeds: the process reported it. */
+function withRun(attempt: JobAttempt, { id, status }: Run): JobAttempt {
+  return { ...attempt, run_id: id, ...(status === 'FAILED' && { status }) };
 }
 
 /** A job without a run has the events of all its attempts. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { TOOL_INPUTS, type EventRecord } from '@svc/contract';
+import { TOOL_INPUTS, type EventRecord, type RunSummary } from '@svc/contract';
 import { compileCheck } from '@svc/kernel';
 import { FAILURE_RULES } from '../src/rules/index.js';
-import { evidenceOf, explain } from './support/attempt-evidence.js';
+import { evidenceOf, explain, JOB } from './support/attempt-evidence.js';
 
 const OOM = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.';
 const traceback = (error: string, file = 'train.py') =>
@@ -82,6 +82,18 @@ describe('failures: conclusions', () => {
     expect(explain(evidenceOf('step 1\n', {}, { events: [named] })).rule).to.equal(null);
   });
 
+  it('a NaN that the loss recovered from is no reason', () => {
+    const told = { id: 'evt_1', type: 'LOSS_NAN', severity: 'critical', title: 'NaN', message: '' };
+    const events = [told as unknown as EventRecord];
+    const summaryOf = (value: number | string) =>
+      ({ metrics: { 'train/loss': { latest: { value, step: 9, ts: 1 } } } }) as unknown as RunSummary;
+    const rule = (value: number | string) =>
+      explain(evidenceOf('step 9\n', {}, { events, summary: summaryOf(value) })).rule;
+    expect(rule(0.3)).to.equal(null);
+    expect(rule('NaN')).to.equal('nan-loss');
+    expect(rule('Infinity')).to.equal('nan-loss');
+  });
+
   it('the error of a GPU that only the agent has seen', () => {
     const end = { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` } as const;
     expect(explain(evidenceOf('step 1\n', end)).rule).to.equal('cuda-out-of-memory');
@@ -132,25 +144,49 @@ describe('failures: conclusions', () => {
   });
 
   describe('next actions', () => {
-    it('after an out-of-memory error are another command, and no retry', () => {
-      const { next_actions } = explain(
-        evidenceOf(OOM, { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` }),
-      );
-      expect(next_actions[0]?.tool).to.equal('submit_job');
-      expect(next_actions[0]?.args).to.deep.equal({
-        command: ['python3', 'train.py', '--lr', '0.1'],
-        working_dir: '/data/vision',
-        gpus: 2,
-        project: 'vision',
+    const KILLED = { failure_reason: 'OOM', exit_code: -9 } as const;
+    for (const [what, text, end, expected] of [
+      [
+        'out of memory of the GPU',
+        OOM,
+        { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` },
+        'cuda-out-of-memory',
+      ],
+      ['out of memory of the host', traceback('MemoryError'), {}, 'host-out-of-memory'],
+      [
+        'out of memory as the kernel recorded it',
+        'step 1\n',
+        { ...KILLED, failure_message: 'ran out of memory and was killed by the kernel' },
+        'kernel-killed-for-memory',
+      ],
+      ['a NaN loss', traceback('ValueError: loss is nan at step 12'), {}, 'nan-loss'],
+    ] as const)
+      it(`rule 7: after ${what} the first is submit_job with the original command as the base, and none is retry_job`, () => {
+        const { rule, next_actions } = explain(evidenceOf(text, end));
+        expect(rule).to.equal(expected);
+        expect(next_actions[0]).to.deep.include({
+          tool: 'submit_job',
+          args: {
+            command: ['python3', 'train.py', '--lr', '0.1'],
+            working_dir: '/data/vision',
+            gpus: 2,
+            project: 'vision',
+          },
+        });
+        expect(next_actions[0]?.reason).to.match(/[Rr]e-running unchanged fails identically/);
+        expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
       });
-      expect(next_actions[0]?.reason).to.match(/[Rr]e-running unchanged fails identically/);
-      expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
-    });
 
-    it('after a NaN loss are another command, and no retry', () => {
-      const { rule, next_actions } = explain(evidenceOf(traceback('ValueError: loss is nan at step 12')));
-      expect(rule).to.equal('nan-loss');
-      expect(next_actions[0]?.tool).to.equal('submit_job');
+    it('of an evaluation are to evaluate the checkpoint with another command: a job of its own would have no checkpoint', () => {
+      const job = { ...JOB, checkpoint_id: 'ckpt_01HZZZZZZZZZZZZZZZZZZZZZZZ' };
+      const { next_actions } = explain(evidenceOf(OOM, {}, { job }));
+      expect(next_actions[0]).to.deep.include({
+        tool: 'evaluate_checkpoint',
+        args: { checkpoint_id: job.checkpoint_id, command: job.command },
+      });
+      expect(next_actions[0]?.reason).to.match(
+        /unchanged fails identically.*suite, dataset, dataset_version/,
+      );
       expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
     });
 

@@ -10,6 +10,9 @@ export async function requireCheckpoint({ env }: Pick<AttemptDraft, 'env'>): Pro
   const checkpoint = env[CHECKPOINT_VARIABLE];
   if (checkpoint === undefined) return;
   await stat(checkpoint).catch((error: unknown) => {
-    if (isMissing(error)) throw new DispatchFailed(`the checkpoint ${checkpoint} does not exist`);
+    if (!isMissing(error)) return;
+    throw new DispatchFailed(
+      `the checkpoint ${checkpoint} does not exist there: name a node that has it (node_selector), or evaluate another one`,
+    );
   });
 }

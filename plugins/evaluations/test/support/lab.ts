@@ -27,9 +27,11 @@ export const OK: Exit = { kind: 'exited', code: 0 };
 export const RESULT: EvaluationResult = { metrics: { 'eval/acc': 0.91, loss: 'NaN' }, runtime_s: 12.5 };
 
 export interface LabOptions {
-  readonly database: TestDatabase;
+  readonly database?: TestDatabase;
   readonly clock?: Clock;
   readonly options?: Parameters<typeof evaluations>[0];
+  readonly jobs?: Parameters<typeof jobs>[0];
+  readonly nodes?: Parameters<typeof nodes>[0];
   /** Of the test. */
   readonly plugin?: Plugin;
 }
@@ -44,11 +46,11 @@ export class Lab {
     readonly tokens: Readonly<Record<'read' | 'write' | 'agent' | 'sdk', string>>,
   ) {}
 
-  static async open({ options, plugin, ...rest }: LabOptions): Promise<Lab> {
+  static async open({ options, plugin, jobs: queue, nodes: timing, ...rest }: LabOptions): Promise<Lab> {
     const kernel = await createTestKernel({
       plugins: [
-        ...[auth(), projects(), events(), nodes(), jobs({ retry_backoff_s: 0 }), runnerProcess(), runs()],
-        ...[checkpoints(), evaluations(options), ...(plugin ? [plugin] : [])],
+        ...[auth(), projects(), events(), nodes(timing), jobs({ retry_backoff_s: 0, ...queue })],
+        ...[runnerProcess(), runs(), checkpoints(), evaluations(options), ...(plugin ? [plugin] : [])],
       ],
       ...rest,
     });
@@ -116,8 +118,8 @@ export class Lab {
     return { job, run };
   }
 
-  createRun(body: object = { name: 'outside' }): Promise<Run> {
-    return this.post<Run>('/runs', body);
+  createRun(body: object = { name: 'outside' }): Promise<Run & { ingest_token: string }> {
+    return this.post('/runs', body);
   }
 
   checkpoint(run: Run, step: number | null = 120, path = `/out/checkpoint-${step}`): Promise<Checkpoint> {

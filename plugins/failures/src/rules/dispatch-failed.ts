@@ -7,7 +7,7 @@ export const dispatchFailed = failureRule({
   cause: 'No process ran. The reason: <message>.',
   unnamedCause: 'The node could not start the command, so no process ran.',
   fixes: [
-    'Correct the program or the working directory that the message names: it must exist on the node.',
+    'Correct the program, the working directory or the checkpoint that the message names: it must exist on the node.',
     'Choose another node with a node selector, or submit with the source files uploaded.',
   ],
   confidence: 0.98,

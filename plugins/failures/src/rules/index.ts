@@ -45,6 +45,7 @@ import { pythonSyntax } from './python-syntax.js';
 import { readOnlyFileSystem } from './read-only-file-system.js';
 import { recursion } from './recursion.js';
 import { rendezvousTimeout } from './rendezvous-timeout.js';
+import { runNanLoss } from './run-nan-loss.js';
 import { segmentationFault } from './segmentation-fault.js';
 import { shapeMismatch } from './shape-mismatch.js';
 import { sharedMemoryTooSmall } from './shared-memory-too-small.js';
@@ -118,3 +119,6 @@ export const FAILURE_RULES = [
   killed,
   aborted,
 ] as const;
+
+/** About runs without a job. */
+export const RUN_RULES = [runNanLoss] as const;

@@ -1,18 +1,20 @@
-import type { SemanticRule } from '@svc/contract';
 import { findNan } from '../evidence/nan.js';
+import type { RunRule } from '../failure-rule.js';
 import { nanLoss } from './nan-loss.js';
 
+const { title, cause, fixes, confidence } = nanLoss.definition;
+
 /** The same for a run that has no job, and so no log and no command. */
-export const runNanLoss: SemanticRule<'run'> = {
+export const runNanLoss: RunRule = {
   name: 'run-nan-loss',
   subject: 'run',
+  definition: { title, cause, fixes, confidence },
   evaluate({ run, summary, events }) {
     const evidence = findNan({ summary, events });
     if (evidence === null) return { findings: [], next_actions: [] };
-    const { title, cause: message, fixes, confidence } = nanLoss.definition;
     const names = evidence.flatMap((citation) => ('metric' in citation ? [citation.metric] : []));
     return {
-      findings: [{ severity: 'critical', title, message, confidence, evidence, fixes }],
+      findings: [{ severity: 'critical', title, message: cause, confidence, evidence, fixes }],
       next_actions: [
         {
           tool: 'query_metrics',

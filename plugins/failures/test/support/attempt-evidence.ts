@@ -2,13 +2,14 @@ import type { Evidence, FailureExplanation, Job, JobAttempt, LogLine } from '@sv
 import { explainAttempt } from '../../src/explain.js';
 import { FAILURE_RULES } from '../../src/rules/index.js';
 
-const JOB = {
+export const JOB = {
   id: 'job_01HZZZZZZZZZZZZZZZZZZZZZZZ',
   command: ['python3', 'train.py', '--lr', '0.1'],
   working_dir: '/data/vision',
   resources: { gpu: 2, cpu_only: false },
   project: 'vision',
   snapshot: null,
+  checkpoint_id: null,
   env: {},
   attempt: 1,
   status: 'FAILED',
