@@ -20,7 +20,10 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
   ],
   get_job: ({ job_id }) => ['svc', 'job', String(job_id)],
-  explain_failure: ({ job_id, run_id }) => ['svc', 'explain', String(job_id ?? run_id)],
+  explain_failure: ({ job_id, run_id, attempt }) => [
+    ...['svc', 'explain', String(job_id ?? run_id)],
+    ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
+  ],
   query_metrics: ({ run_id }) => ['svc', 'run', String(run_id)],
   get_run_summary: ({ run_id }) => ['svc', 'run', String(run_id)],
   list_nodes: () => ['svc', 'nodes'],

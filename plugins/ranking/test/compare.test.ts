@@ -119,7 +119,7 @@ eachDatabase((database) => {
         expect((await compareRuns(runs, '')).metric).to.equal('f1');
       });
 
-      it('of a metric that no run has are all null, whatever its direction', async () => {
+      it('of a metric that does not exist, or of runs with no points, are all null, whatever its direction', async () => {
         const runs = [await lab.run(experiment), await lab.run(null)];
         const { entries, best_run_id, protocol } = await compareRuns(runs, '&metric=nobody');
         expect([best_run_id, protocol]).to.deep.equal([null, null]);
@@ -153,7 +153,7 @@ eachDatabase((database) => {
     });
 
     describe('of checkpoints', () => {
-      it('rule 2: prefer an evaluation to the training, and name the best', async () => {
+      it('rule 2: of different experiments prefer an evaluation to the training, and name the best', async () => {
         const [a, b] = [await lab.run(experiment), await lab.run(await lab.experiment())] as const;
         await lab.log(a, 'acc', [
           [1, 0.5],

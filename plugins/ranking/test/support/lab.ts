@@ -1,16 +1,13 @@
 import {
   newId,
-  TOOL_INPUTS,
   type Checkpoint,
   type EvaluationResult,
   type EventType,
   type Experiment,
   type MetricValue,
-  type NextAction,
   type Protocol,
   type Run,
 } from '@svc/contract';
-import { compileCheck } from '@svc/kernel';
 import { createTestKernel, type TestDatabase, type TestKernel } from '@svc/kernel/testing';
 import { auth, createToken } from '@svc/plugin-auth';
 import { checkpoints } from '@svc/plugin-checkpoints';
@@ -58,11 +55,10 @@ export class Lab {
     return this.kernel.request(method, path, { token: this.token, ...(body !== undefined && { body }) });
   }
 
-  /** A successful answer; each of its next actions passes the schema of its tool. */
+  /** A successful answer. */
   async get<T>(path: string): Promise<T> {
     const { status, body } = await this.request('GET', path);
     expect(status, `${path}: ${JSON.stringify(body)}`).to.equal(200);
-    for (const action of (body as { next_actions?: NextAction[] }).next_actions ?? []) checkAction(action);
     return body as T;
   }
 
@@ -132,11 +128,4 @@ export class Lab {
 export interface Details {
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   readonly protocols?: readonly (Protocol & { evaluations: number })[];
-}
-
-function checkAction({ tool, args, reason }: NextAction): void {
-  const schema = TOOL_INPUTS[tool as keyof typeof TOOL_INPUTS];
-  expect(schema, tool).to.not.equal(undefined);
-  expect(compileCheck(schema, 'leave')(args), `${tool} ${JSON.stringify(args)}`).to.deep.equal([]);
-  expect(reason).to.not.equal('');
 }
