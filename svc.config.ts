@@ -8,6 +8,7 @@ import { events } from '@svc/plugin-events';
 import { failures } from '@svc/plugin-failures';
 import { jobs } from '@svc/plugin-jobs';
 import { logs } from '@svc/plugin-logs';
+import { mcp } from '@svc/plugin-mcp';
 import { metricDefinitions } from '@svc/plugin-metric-definitions';
 import { metrics } from '@svc/plugin-metrics';
 import { metricsExport } from '@svc/plugin-metrics-export';
@@ -57,5 +58,6 @@ export default defineConfig({
     openapi(), // description of the API, as JSON and as a page
     runnerProcess(), // runner that starts a command as a process group
     console(), // the web console
+    mcp(), // the MCP adapter for AI agents, a process beside the server
   ],
 });

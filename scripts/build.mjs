@@ -145,7 +145,10 @@ async function buildCommandLine() {
     bundle: true,
     splitting: true,
     conditions: ['svc-source'],
-    external: ['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-retention', 'jiti'],
+    external: [
+      ...['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-mcp'],
+      ...['@svc/plugin-retention', 'jiti'],
+    ],
     // Libraries that are CommonJS ask for node's own modules by require.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -14,6 +14,7 @@ import { addJobCommands } from './commands/jobs.js';
 import { addEventsCommands } from './commands/events.js';
 import { addLoginCommands } from './commands/login.js';
 import { addLogsCommand } from './commands/logs.js';
+import { addMcpCommand } from './commands/mcp.js';
 import { addMetricsCommands } from './commands/metrics.js';
 import { addNodesCommand } from './commands/nodes.js';
 import { addProjectsCommand } from './commands/projects.js';
@@ -34,6 +35,7 @@ export function createProgram(): Command {
   addUpCommand(program);
   addServerCommand(program);
   addAgentCommand(program);
+  addMcpCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
   addResubmitCommand(program);

@@ -86,12 +86,18 @@ describe('architecture', () => {
     [
       'the command line contract, client, kernel, agent and plugins',
       /^cli\//,
-      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?|plugin-snapshots\/hashing)$/,
+      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?|plugin-snapshots\/hashing|plugin-mcp\/adapter)$/,
     ],
     [
       'server halves contract, kernel, signals and other plugins',
-      /^plugins\/[\w-]+\/src\/(?!agent)/,
+      /^plugins\/(?!mcp\/)[\w-]+\/src\/(?!agent)/,
       /^(contract|kernel|signals|plugin-[\w-]+)$/,
+    ],
+    ['the MCP plugin the kernel', /^plugins\/mcp\/src\/index\.ts$/, /^kernel$/],
+    [
+      'the MCP adapter contract, client and what checks requests, and no part of the server',
+      /^plugins\/mcp\/src\/(?!index\.ts$)/,
+      /^(contract|client|signals|validation|http\/origin)$/,
     ],
     [
       'agent halves contract and agent',
@@ -162,7 +168,8 @@ describe('architecture', () => {
       /^(agent|plugins\/[\w-]+)\/src\/agent/.test(relativePath(file));
     const isServerHalf = ({ folder, file }: { folder: string; file: string }) =>
       ['validation', 'hooks', 'http', 'kernel'].includes(folder) ||
-      (folder.startsWith('plugins/') && !isAgentHalf({ file }));
+      // The MCP adapter is a process that its plugin starts.
+      (folder.startsWith('plugins/') && folder !== 'plugins/mcp' && !isAgentHalf({ file }));
     expect(reachedFrom(sources.filter(isServerHalf), /^(node:)?child_process$|^dockerode$/)).to.deep.equal(
       [],
     );
@@ -186,6 +193,13 @@ describe('architecture', () => {
         ['client', 'ui', 'signals'].includes(folder) && !OF_NODE.includes(relativePath(file)),
     );
     expect(reachedFrom(inBrowsers, /^@svc\/contract$|^typebox|^node:/)).to.deep.equal([]);
+  });
+
+  it('has one importer of the MCP SDK', () => {
+    const importers = sources.filter(({ imports }) =>
+      imports.some(({ specifier }) => specifier.startsWith('@modelcontextprotocol/')),
+    );
+    expect([...new Set(importers.map(({ folder }) => folder))]).to.deep.equal(['plugins/mcp']);
   });
 
   it('has one importer of the stream class with its defects', () => {

@@ -52,6 +52,8 @@ export const ENGINES = [
     find: async () => (existsSync(path.join(PYTHON_PACKAGES, 'httpx_sse')) ? PYTHON_PACKAGES : null),
     install: installHttpxSse,
   },
+  // Behind the one with venv, which makes it.
+  { name: 'MCP client for Python', env: 'SVC_TEST_MCP_PYTHON', find: findMcpPython, install: makeMcpPython },
 ];
 
 /**
@@ -68,6 +70,24 @@ export async function prepareEngines(names) {
     if (!found) missing.push(engine.name);
   }
   return { env, missing };
+}
+
+/** The official client, from PyPI. */
+const MCP_CLIENT = 'mcp==2.3.0';
+const MCP_VENV = path.join(ROOT, '.cache', 'mcp-python');
+
+async function findMcpPython() {
+  const python = path.join(MCP_VENV, 'bin', 'python');
+  return isExecutable(python) && (await run(python, ['-c', 'import mcp'])).code === 0 ? python : null;
+}
+
+async function makeMcpPython({ name, find }) {
+  const python = await findPython('ensurepip, venv');
+  if (!python) return null;
+  console.log(`engines: installing ${name} (pip install ${MCP_CLIENT})`);
+  await run(python, ['-m', 'venv', '--clear', MCP_VENV]);
+  await run(path.join(MCP_VENV, 'bin', 'pip'), ['install', '-q', '--disable-pip-version-check', MCP_CLIENT]);
+  return find();
 }
 
 async function install({ name, packages, find }) {

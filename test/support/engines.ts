@@ -6,7 +6,7 @@ import { ROOT } from './program.js';
 const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
 
 type Engine =
-  | ('caddy' | 'chromium' | 'httpx-sse' | 'netns' | 'nginx' | 'python')
+  | ('caddy' | 'chromium' | 'httpx-sse' | 'mcp' | 'netns' | 'nginx' | 'python')
   | ('strace' | 'systemd' | 'torch' | 'venv');
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
@@ -16,6 +16,10 @@ const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly fin
   'httpx-sse': {
     variable: 'SVC_TEST_HTTPX_SSE',
     find: () => [PYTHON_PACKAGES].find((folder) => existsSync(path.join(folder, 'httpx_sse'))) ?? null,
+  },
+  mcp: {
+    variable: 'SVC_TEST_MCP_PYTHON',
+    find: () => [`${ROOT}.cache/mcp-python/bin/python`].find((python) => existsSync(python)) ?? null,
   },
   netns: {
     variable: 'SVC_TEST_NETNS',

@@ -1,0 +1,72 @@
+import type { NextActionRecord } from '@svc/contract';
+
+/** Words that need no quotes: ids, states, numbers, times. Everything else was written by somebody, and is quoted as data. */
+const PLAIN_WORD = /^[A-Za-z0-9_./:@%+-]{1,64}$/;
+
+/** The compact text form of a structured answer: a line for each field, and a table for each list of records. */
+export function toText(answer: Readonly<Record<string, unknown>>): string {
+  const { next_actions = [], left = 0, left_is_minimum, ...rest } = answer;
+  const fields = { ...rest, ...(left !== 0 && { left: left_is_minimum ? `${String(left)}+` : left }) };
+  const lines = [...toLines(fields, ''), ...(next_actions as NextActionRecord[]).map(toActionLine)];
+  return lines.join('\n');
+}
+
+export function toActionLine({ tool, args, reason }: NextActionRecord): string {
+  return `next: ${tool} ${JSON.stringify(args)} (${JSON.stringify(reason)})`;
+}
+
+/** A row of a table; the text form of one item of a list. */
+export function toRow(item: unknown, columns: readonly string[]): string {
+  if (columns.length === 0) return toInline(item);
+  const record = item as Record<string, unknown>;
+  return columns.map((column) => toInline(record[column])).join(' | ');
+}
+
+/** The columns that a list of records has values in; none for a list of other things. */
+export function columnsOf(items: readonly unknown[]): string[] {
+  const columns = new Set<string>();
+  for (const item of items) {
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) return [];
+    for (const [name, value] of Object.entries(item)) if (!isEmpty(value)) columns.add(name);
+  }
+  return [...columns];
+}
+
+function toLines(fields: Readonly<Record<string, unknown>>, indent: string): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => toField(name, value, indent));
+}
+
+function toField(name: string, value: unknown, indent: string): string[] {
+  if (isEmpty(value)) return [];
+  const label = toInline(name);
+  if (Array.isArray(value) && value.some((item) => item !== null && typeof item === 'object'))
+    return toTable(label, value, indent);
+  if (isRecord(value) && !Array.isArray(value))
+    return [`${indent}${label}:`, ...toLines(value, `${indent}  `)];
+  return [`${indent}${label}: ${toInline(value)}`];
+}
+
+function toTable(label: string, items: readonly unknown[], indent: string): string[] {
+  const columns = columnsOf(items);
+  const head = columns.length === 0 ? '' : ` ${columns.join(' | ')}`;
+  return [`${indent}${label}:${head}`, ...items.map((item) => `${indent}- ${toRow(item, columns)}`)];
+}
+
+function toInline(value: unknown): string {
+  if (isEmpty(value)) return '-';
+  if (typeof value === 'string') return PLAIN_WORD.test(value) ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return value.map(toInline).join(' ');
+  if (!isRecord(value)) return String(value);
+  const given = Object.entries(value).filter(([, item]) => !isEmpty(item));
+  return given.map(([name, item]) => `${toInline(name)}=${toInline(item)}`).join(' ');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object';
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,151 @@
+import {
+  MetricDefinition,
+  MetricSummary,
+  RunSummary,
+  nullable,
+  routes,
+  strict,
+  type MetricSummary as Summary,
+} from '@svc/contract';
+import { Type } from 'typebox';
+import { ThinSeries, thin } from '../answer/series.js';
+import { toWhole } from './pages.js';
+import { defineTool, only, pick, toAction } from './tool.js';
+
+export const Metric = strict({
+  name: Type.String(),
+  latest: MetricSummary.properties.latest.properties.value,
+  step: Type.Integer(),
+  best: nullable(Type.Union([Type.Number(), Type.String()])),
+  best_step: nullable(Type.Integer()),
+  ...pick(MetricSummary, 'trend', 'direction', 'is_primary', 'count'),
+});
+
+export function toMetric([name, { latest, best, trend, direction, is_primary, count }]: [string, Summary]) {
+  return {
+    name,
+    latest: latest.value,
+    step: latest.step,
+    best: best?.value ?? null,
+    best_step: best?.step ?? null,
+    trend,
+    direction,
+    is_primary,
+    count,
+  };
+}
+
+export const RunFields = pick(
+  RunSummary,
+  'run_id',
+  'status',
+  'step',
+  'epoch',
+  'max_steps',
+  'progress',
+  'health',
+);
+
+export const getRunSummary = defineTool(
+  {
+    name: 'get_run_summary',
+    title: 'Run summary',
+    description:
+      'One run: progress, health, and of each metric the latest and the best value and the trend, the primary metric first.',
+    group: 'observe',
+    output: RunFields,
+    list: ['metrics', Metric],
+  },
+  async ({ client, signal }, args) => {
+    const summary = await client.call(routes.getRunSummary, { params: { run_id: args.run_id }, signal });
+    const metrics = Object.entries(summary.metrics)
+      .sort(([, a], [, b]) => Number(b.is_primary) - Number(a.is_primary))
+      .map(toMetric);
+    const { run_id } = summary;
+    const names = metrics.slice(0, 4).map(({ name }) => name);
+    return {
+      body: only(summary, RunFields),
+      list: toWhole({ name: 'metrics', tool: 'get_run_summary', args }, metrics),
+      next_actions: [
+        toAction('diagnose_run', { run_id }, 'what stands out in this run'),
+        ...(names.length > 0 ? [toAction('query_metrics', { run_id, names }, 'how these metrics went')] : []),
+        toAction('list_checkpoints', { run_id }, 'the checkpoints of the run'),
+      ],
+    };
+  },
+);
+
+const POINTS = 40;
+/** In one answer, over all of its series. */
+const MOST_POINTS = 120;
+const FEWEST_POINTS = 8;
+/** Read to find the extremes: the server thins to so many and keeps them. */
+const READ_POINTS = 1000;
+
+export const queryMetrics = defineTool(
+  {
+    name: 'query_metrics',
+    title: 'Query metrics',
+    description:
+      'Series of one run by step, thinned: total, first, last, min, max, best and trend of each, and up to `limit` points (40 when left out, 120 at most over all series) that keep spikes and NaN. Narrow the range with step_from and step_to to see more of it.',
+    group: 'observe',
+    output: { run_id: Type.String() },
+    list: ['series', ThinSeries],
+  },
+  async ({ client, signal }, args) => {
+    const { run_id, names, step_from, step_to, limit = POINTS, offset = 0 } = args;
+    const query = { names: names?.join(','), step_from, step_to, limit: READ_POINTS };
+    const [found, summary] = await Promise.all([
+      client.call(routes.readSeries, { params: { run_id }, query, signal }),
+      client.call(routes.getRunSummary, { params: { run_id }, signal }),
+    ]);
+    const all = Object.entries(found.series);
+    const share = Math.floor(MOST_POINTS / Math.max(1, all.length - offset));
+    const points = Math.min(limit, Math.max(FEWEST_POINTS, share));
+    const series = all.map(([name, each]) => thin(name, each, points, knownDirection(summary.metrics[name])));
+    return {
+      body: { run_id: found.run_id },
+      // Rather fewer series than parts of them.
+      list: { ...toWhole({ name: 'series', tool: 'query_metrics', args }, series), enough: 1 },
+      next_actions: [toAction('diagnose_run', { run_id: found.run_id }, 'what stands out in this run')],
+    };
+  },
+);
+
+function knownDirection(metric: Summary | undefined): Summary['direction'] | null {
+  if (!metric || (metric.guessed && metric.guessed_from === null)) return null;
+  return metric.direction;
+}
+
+const Definition = strict(
+  pick(MetricDefinition, 'name', 'direction', 'guessed', 'is_primary', 'level', 'unit', 'description'),
+);
+
+export const listMetricDefinitions = defineTool(
+  {
+    name: 'list_metric_definitions',
+    title: 'List metric definitions',
+    description:
+      'What metrics mean: which direction is better, whether that is guessed, and which metric is primary; for a project or an experiment as it applies there.',
+    group: 'observe',
+    output: {},
+    list: ['definitions', Definition],
+  },
+  async ({ client, signal }, args) => {
+    const { project_id, experiment_id } = args;
+    const query = { project_id, experiment_id, limit: 1000 };
+    const { items } = await client.call(routes.listMetricDefinitions, { query, signal });
+    const page = { name: 'definitions', tool: 'list_metric_definitions', args } as const;
+    const best = experiment_id && items.some(({ is_primary }) => is_primary);
+    return {
+      body: {},
+      list: toWhole(
+        page,
+        items.map((definition) => only(definition, Definition.properties)),
+      ),
+      next_actions: best
+        ? [toAction('get_best_checkpoint', { experiment_id }, 'the best checkpoint by the primary metric')]
+        : [],
+    };
+  },
+);

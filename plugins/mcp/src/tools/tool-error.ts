@@ -1,0 +1,45 @@
+import { ApiError } from '@svc/client';
+import type { ErrorCode, NextActionRecord } from '@svc/contract';
+import type { Tool } from './tool.js';
+
+/** Why a call failed, as the caller is told: what is wrong, and what to do. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly nextActions: readonly NextActionRecord[] = [],
+  ) {
+    super(message);
+  }
+}
+
+const REMEDIES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unauthorized:
+    'The MCP client must send a valid token of svc in its Authorization header: ask the user for one (svc token create).',
+  not_found: 'Take the id from a list tool, such as list_jobs; ids of one kind do not stand for another.',
+  conflict: 'Look at the record first: its state does not allow this now.',
+  rate_limited: 'Wait, then call again.',
+  internal: 'This is a defect of svc: tell the user, with the request id.',
+  unavailable:
+    'The server of svc cannot be reached or is overloaded: wait half a minute, then make the same call again.',
+};
+
+/** Any error of a tool as one that the caller understands; null for a defect. */
+export function toToolError(error: unknown, { group }: Pick<Tool, 'group'>): ToolError | null {
+  if (error instanceof ToolError) return error;
+  if (!(error instanceof ApiError)) return null;
+  const code = error.code === 'network' || error.code === 'unreadable' ? 'unavailable' : error.code;
+  return new ToolError(code, toMessage(error, code, group));
+}
+
+function toMessage(error: ApiError, code: ErrorCode, group: Tool['group']): string {
+  if (code === 'forbidden' && group === 'control')
+    return 'a write-scope token is required for this tool. The token of this connection may only read: ask the user to connect with a token of write scope.';
+  if (code === 'forbidden') return `${error.message}. A token of read or write scope is required.`;
+  const issues = error.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const what = [error.message, ...issues.filter((issue) => issue !== error.message)].join('; ');
+  const request = typeof error.details['request_id'] === 'string' ? ` (${error.details['request_id']})` : '';
+  return [`${what}${request}`, REMEDIES[code]].filter(Boolean).join('. ');
+}
