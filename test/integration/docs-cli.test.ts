@@ -17,6 +17,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^svc up\b/, 'it runs until it is stopped; test/e2e/first-day.test.ts types it'],
   [/^svc server\b/, 'it runs until it is stopped; it is the server of this test'],
   [/^svc agent\b/, 'it runs until it is stopped; it is the agent of this test'],
+  [/^svc mcp --url\b/, 'it runs until it is stopped; test/integration/mcp.test.ts runs it'],
   [/^svc events watch\b/, 'it runs until it is stopped; cli/test/tools.test.ts runs it'],
   [/^svc top$/, 'it needs a terminal; cli/test/top.test.ts runs it on one'],
   [

@@ -21,13 +21,18 @@ export const listJobs = defineTool(
   },
   async ({ client, signal }, args) => {
     const { limit = PAGE_ITEMS, status, before } = args;
-    const { items } = await client.call(routes.listJobs, { query: { limit, status, before }, signal });
+    const rows = await client.call(routes.listJobs, { query: { limit, status, before }, signal });
+    const { items } = rows;
     const failed = items.find((job) => job.status === 'FAILED');
     const [newest] = items;
     const page = { name: 'jobs', tool: 'list_jobs', args } as const;
     return {
       body: {},
-      list: toPage(page, items, (job) => job.created_at, { limit, toItem: (job) => only(job, Brief) }),
+      list: toPage(page, rows, {
+        limit,
+        cursorOf: (job) => job.created_at,
+        toItem: (job) => only(job, Brief),
+      }),
       next_actions: [
         ...(newest ? [toAction('get_job', { job_id: newest.id }, `the newest job, ${newest.status}`)] : []),
         ...(failed

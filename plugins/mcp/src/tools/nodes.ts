@@ -30,7 +30,8 @@ export const listNodes = defineTool(
   },
   async ({ client, signal }, args) => {
     const { limit = PAGE_ITEMS, before } = args;
-    const { items } = await client.call(routes.listNodes, { query: { limit, before }, signal });
+    const rows = await client.call(routes.listNodes, { query: { limit, before }, signal });
+    const { items } = rows;
     const page = { name: 'nodes', tool: 'list_nodes', args } as const;
     const actions = items
       .slice(0, 1)
@@ -39,7 +40,7 @@ export const listNodes = defineTool(
       );
     return {
       body: {},
-      list: toPage(page, items, ({ id }) => id, { limit, toItem: toBrief }),
+      list: toPage(page, rows, { limit, cursorOf: ({ id }) => id, toItem: toBrief }),
       next_actions: [...actions, toAction('list_jobs', { status: 'QUEUED' }, 'the jobs that wait, and why')],
     };
   },

@@ -12,20 +12,31 @@ interface PageOf {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
+interface Rows<Row> {
+  readonly items: readonly Row[];
+  /** There when the REST API left some out because of their size. */
+  readonly truncated?: true;
+}
+
+interface PageParts<Row> {
+  readonly limit: number;
+  readonly cursorOf: (row: Row) => string | number;
+  readonly toItem: (row: Row) => unknown;
+}
+
 /** A page of a list of the REST API, newest first, which goes on behind the last item shown. */
 export function toPage<Row extends object>(
   { name, tool, args }: PageOf,
-  rows: readonly Row[],
-  cursorOf: (row: Row) => string | number,
-  { limit = PAGE_ITEMS, toItem }: { limit?: number | undefined; toItem: (row: Row) => unknown },
+  { items, truncated }: Rows<Row>,
+  { limit, cursorOf, toItem }: PageParts<Row>,
 ): FoundList {
-  const isFull = rows.length >= limit;
+  const isFull = truncated ?? items.length >= limit;
   return {
     name,
-    items: rows.map(toItem),
+    items: items.map(toItem),
     behind: { count: isFull ? 1 : 0, isMinimum: isFull },
     more: (shown) => {
-      const last = rows[shown - 1];
+      const last = items[shown - 1];
       return last === undefined ? null : toAction(tool, { ...args, before: cursorOf(last) }, NEXT_PAGE);
     },
   };

@@ -38,14 +38,19 @@ export const listEvents = defineTool(
   },
   async ({ client, signal }, args) => {
     const { limit = PAGE_ITEMS, ...filters } = args;
-    const { items } = await client.call(routes.listEvents, { query: { ...filters, limit }, signal });
+    const rows = await client.call(routes.listEvents, { query: { ...filters, limit }, signal });
+    const { items } = rows;
     const page = { name: 'events', tool: 'list_events', args } as const;
     const worst =
       items.find(({ severity }) => severity === 'critical') ??
       items.find(({ severity }) => severity !== 'info');
     return {
       body: {},
-      list: toPage(page, items, ({ id }) => id, { limit, toItem: (event) => only(event, Event.properties) }),
+      list: toPage(page, rows, {
+        limit,
+        cursorOf: ({ id }) => id,
+        toItem: (event) => only(event, Event.properties),
+      }),
       next_actions: worst ? afterEvent(worst) : [],
     };
   },
@@ -73,11 +78,12 @@ export const listCheckpoints = defineTool(
   async (call, args) => {
     const { client, signal } = call;
     const { run_id, limit = PAGE_ITEMS, before } = args;
-    const { items } = await client.call(routes.listRunCheckpoints, {
+    const rows = await client.call(routes.listRunCheckpoints, {
       params: { run_id },
       query: { limit, before },
       signal,
     });
+    const { items } = rows;
     const page = { name: 'checkpoints', tool: 'list_checkpoints', args } as const;
     const toItem = (row: ListedCheckpoint) => ({
       ...only(row, Checkpoint.properties),
@@ -87,7 +93,7 @@ export const listCheckpoints = defineTool(
     const open = wanted && wanted.metadata.evaluations.length === 0 ? wanted : undefined;
     return {
       body: { run_id },
-      list: toPage(page, items, ({ id }) => id, { limit, toItem }),
+      list: toPage(page, rows, { limit, cursorOf: ({ id }) => id, toItem }),
       next_actions: [
         ...(open ? await evaluateLikeBefore(call, open) : []),
         ...(wanted ? [toAction('get_best_checkpoint', { run_id }, 'the best checkpoint of the run')] : []),
@@ -123,12 +129,17 @@ export const listEvaluations = defineTool(
   async ({ client, signal }, args) => {
     const { limit = PAGE_ITEMS, run_id, checkpoint_id, before } = args;
     const query = { run_id, checkpoint_id, limit, before };
-    const { items } = await client.call(routes.listEvaluations, { query, signal });
+    const rows = await client.call(routes.listEvaluations, { query, signal });
+    const { items } = rows;
     const page = { name: 'evaluations', tool: 'list_evaluations', args } as const;
     const [newest] = items;
     return {
       body: {},
-      list: toPage(page, items, ({ id }) => id, { limit, toItem: (row) => only(row, EvaluationFields) }),
+      list: toPage(page, rows, {
+        limit,
+        cursorOf: ({ id }) => id,
+        toItem: (row) => only(row, EvaluationFields),
+      }),
       next_actions: newest ? afterEvaluation(newest) : [],
     };
   },
