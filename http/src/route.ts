@@ -49,7 +49,9 @@ export interface SseMessage {
   readonly id?: string | number;
   readonly event?: string;
   /** Written as one line of JSON. */
-  readonly data: unknown;
+  readonly data?: unknown;
+  /** In place of `data`: its JSON, for what is written to many streams. */
+  readonly json?: string;
 }
 
 export interface SseStream {

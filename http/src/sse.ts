@@ -62,11 +62,11 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
   const stream: SseStream = {
     lastEventId: ctx.get('Last-Event-ID') || null,
     signal: gone.signal,
-    write: ({ id, event, data }) =>
+    write: ({ id, event, data, json = JSON.stringify(data) }) =>
       send({
         ...(id !== undefined && { id: String(id) }),
         ...(event && { event }),
-        data: JSON.stringify(data),
+        data: json,
       }),
     end: () => void transform.sendEnd({ event: 'end', data: '{}' }),
   };

@@ -7,7 +7,10 @@ import { lastPosition, positionNewEvents, positionOf, type PositionedEvent } fro
 
 type FeedContext = Pick<PluginContext, 'db' | 'log' | 'fire'>;
 
-type Listener = (positioned: PositionedEvent) => void;
+/** In real time, also in tests: when much happens, a client gets one write for all that happened meanwhile. */
+const PAUSE_MS = 100;
+
+type Listener = (news: readonly PositionedEvent[]) => void;
 
 /**
  * Publishes committed events to the streams and to `eventAppended`, in one order. That order is stored in the database, so a client can
@@ -18,6 +21,9 @@ export class EventFeed {
   readonly #observing = new Set<Promise<unknown>>();
   readonly #publishing = new CoalescedWork(() => this.#publishNew());
   #published = 0;
+  /** Published, and not yet told to the streams. */
+  #news: PositionedEvent[] = [];
+  #pause: NodeJS.Timeout | null = null;
 
   constructor(private readonly ctx: FeedContext) {}
 
@@ -34,6 +40,7 @@ export class EventFeed {
   /** Resolves when no tap of `eventAppended` is running. */
   async settled(): Promise<void> {
     await this.#publishing.settled();
+    if (this.#pause) clearTimeout(this.#pause);
     await Promise.all(this.#observing);
   }
 
@@ -53,12 +60,22 @@ export class EventFeed {
     try {
       for (const positioned of await positionNewEvents(this.ctx.db)) {
         this.#published = positioned.position;
-        for (const listener of this.#listeners) listener(positioned);
+        this.#news.push(positioned);
         this.#observe(positioned.event);
       }
+      if (!this.#pause) this.#tell();
     } catch (err) {
       this.ctx.log.error({ err }, 'cannot publish new events; the next one publishes them too');
     }
+  }
+
+  /** At once when nothing was told a moment ago. */
+  #tell(): void {
+    const news = this.#news.splice(0);
+    this.#pause = null;
+    if (news.length === 0) return;
+    for (const listener of this.#listeners) listener(news);
+    this.#pause = setTimeout(() => this.#tell(), PAUSE_MS).unref();
   }
 
   /** Fires the hook without waiting for the taps. */
@@ -69,7 +86,7 @@ export class EventFeed {
 
   async #follow(stream: SseStream, filter: EventFilter, start: number): Promise<void> {
     const follower = new EventFollower(this.ctx, stream, filter, start);
-    const listener: Listener = (positioned) => follower.push(positioned);
+    const listener: Listener = (news) => follower.push(news);
     this.#listeners.add(listener);
     await follower.run().finally(() => this.#listeners.delete(listener));
   }

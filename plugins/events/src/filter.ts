@@ -41,8 +41,7 @@ export function toColumns(filter: Partial<EventFilter>): Partial<EventFilter> {
   return Object.fromEntries(Object.entries(filter).filter(([, wanted]) => wanted !== null));
 }
 
-export function matches(event: EventRecord, filter: EventFilter): boolean {
-  return Object.entries(toColumns(filter)).every(
-    ([column, wanted]) => event[column as keyof EventFilter] === wanted,
-  );
+export function createMatcher(filter: EventFilter): (event: EventRecord) => boolean {
+  const wanted = Object.entries(toColumns(filter)) as [keyof EventFilter, string][];
+  return (event) => wanted.every(([column, value]) => event[column] === value);
 }

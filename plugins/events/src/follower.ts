@@ -1,10 +1,16 @@
+import type { EventRecord } from '@svc/contract';
 import type { Db, SseStream } from '@svc/kernel';
-import { matches, type EventFilter } from './filter.js';
+import { createMatcher, type EventFilter } from './filter.js';
 import { eventsAfter, type PositionedEvent } from './store.js';
 
 const REPLAY_PAGE = 500;
 /** When more events are pending, they are dropped and read from the database again, so that a slow client costs little memory. */
 const MAX_PENDING = 500;
+/** What is handed to the socket at once. */
+const CHUNK_CHARS = 16 * 1024;
+
+/** The JSON of an event is made once for all clients. */
+const texts = new WeakMap<EventRecord, string>();
 
 /**
  * One client: sends the events in the database after its position, then pushed ones, with back-pressure. There is no gap: events that are
@@ -14,6 +20,7 @@ export class EventFollower {
   #pending: PositionedEvent[] = [];
   #isBehind = true;
   #wake: () => void = () => undefined;
+  readonly #isWanted: (event: EventRecord) => boolean;
 
   constructor(
     /** `db` is read at each use, as the database opens after setup. */
@@ -21,10 +28,12 @@ export class EventFollower {
     private readonly stream: SseStream,
     private readonly filter: EventFilter,
     private position: number,
-  ) {}
+  ) {
+    this.#isWanted = createMatcher(filter);
+  }
 
-  push(positioned: PositionedEvent): void {
-    this.#pending.push(positioned);
+  push(news: readonly PositionedEvent[]): void {
+    this.#pending.push(...news);
     if (this.#pending.length > MAX_PENDING) {
       this.#pending = [];
       this.#isBehind = true;
@@ -38,7 +47,7 @@ export class EventFollower {
     signal.addEventListener('abort', () => this.#wake());
     while (!signal.aborted) {
       if (this.#isBehind) await this.#replay();
-      else if (this.#pending.length > 0) await this.#send(this.#pending.shift()!);
+      else if (this.#pending.length > 0) await this.#send(this.#pending.splice(0));
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -47,14 +56,35 @@ export class EventFollower {
     this.#isBehind = false;
     for (;;) {
       const page = await eventsAfter(this.ctx.db, this.position, this.filter, REPLAY_PAGE);
-      for (const positioned of page) await this.#send(positioned);
+      await this.#send(page);
       if (page.length < REPLAY_PAGE || this.stream.signal.aborted) return;
     }
   }
 
-  async #send({ position, event }: PositionedEvent): Promise<void> {
-    if (position <= this.position) return;
-    this.position = position;
-    if (matches(event, this.filter)) await this.stream.write({ id: event.id, data: event });
+  /** In chunks, each of which waits until the one before it was taken. */
+  async #send(news: readonly PositionedEvent[]): Promise<void> {
+    let taken: Promise<void> | undefined;
+    let chars = 0;
+    for (const { position, event } of news) {
+      if (position <= this.position) continue;
+      const isWanted = this.#isWanted(event);
+      const json = isWanted ? toJson(event) : '';
+      if (taken && chars + json.length > CHUNK_CHARS) {
+        await taken;
+        chars = 0;
+      }
+      if (this.stream.signal.aborted) return;
+      this.position = position;
+      if (!isWanted) continue;
+      taken = this.stream.write({ id: event.id, json });
+      chars += json.length;
+    }
+    await taken;
   }
+}
+
+function toJson(event: EventRecord): string {
+  const text = texts.get(event) ?? JSON.stringify(event);
+  texts.set(event, text);
+  return text;
 }

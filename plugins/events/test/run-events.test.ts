@@ -173,6 +173,17 @@ eachDatabase((database) => {
         expect([answer.status, answer.body.error.code]).to.deep.equal([413, 'payload_too_large']);
       });
 
+      for (const path of ['/events', '/events/stream'])
+        for (const kind of ['run', 'job', 'node'] as const)
+          it(`GET ${path} answers 404 that names it to the well-formed id of an unknown ${kind}`, async () => {
+            const id = newId(kind);
+            const { status, body } = await kernel.request('GET', `${path}?${kind}_id=${id}`, {
+              token: tokens.read,
+            });
+            expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
+            expect(body.error.message).to.contain(id);
+          });
+
       for (const id of [newId('run'), newId('job'), 'nonsense', '%00']) {
         it(`answers 404 to an event of the run ${id}`, async () => {
           const answer = await report({ title: 't' }, tokens.write, id);

@@ -95,6 +95,14 @@ eachDatabase((database) => {
       expect(await takeIds(await open('', gone.id), 1)).to.deep.equal([next.id]);
     });
 
+    it('begins with the first event behind the least id, and with what happens next behind an id yet to come', async () => {
+      const first = await kernel.db<{ id: string; position: number }>('events').orderBy('position').first();
+      expect(await takeIds(await open('', `evt_${'0'.repeat(26)}`), 1)).to.deep.equal([first?.id]);
+      const later = await open('', `evt_7${'Z'.repeat(25)}`);
+      const next = await happen();
+      expect(await takeIds(later, 1)).to.deep.equal([next.id]);
+    });
+
     it('replays more than a page', async () => {
       const first = await happen();
       const records: EventRecord[] = [];

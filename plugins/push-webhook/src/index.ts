@@ -26,14 +26,17 @@ export const pushWebhook = definePlugin({
     for (const { secret, template = 'event', ...target } of targets) {
       const what = `target "${target.name}"`;
       const toBody = compileTemplate(ctx.name, what, template);
-      let key: Buffer | null = null;
-      ctx.ready(() => {
-        if (secret)
-          key = parseSigningKey(ctx.name, what, push.readSecret(ctx, `the secret of ${what}`, secret));
-      });
+      let read: Buffer | undefined;
+      const toKey = (ref: SecretRef): Buffer =>
+        (read ??= parseSigningKey(ctx.name, what, push.readSecret(ctx, `the secret of ${what}`, ref)));
+      ctx.ready(() => void (secret && toKey(secret)));
       push.addTarget(ctx, target, (event) => {
         const body = toBody(event);
-        const signature = signatureHeaders(key, { id: event.id, at: ctx.clock.now(), body });
+        const signature = signatureHeaders(secret ? toKey(secret) : null, {
+          id: event.id,
+          at: ctx.clock.now(),
+          body,
+        });
         return { headers: { 'Content-Type': 'application/json', ...signature }, body };
       });
     }

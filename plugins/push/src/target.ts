@@ -12,9 +12,11 @@ interface Access {
 
 export const addTarget: Push['addTarget'] = (ctx, target, toRequest) => {
   const { name, min_severity: minSeverity, types = [], delivery } = target;
-  let access: Access;
+  let read: Access | undefined;
+  // A plugin that becomes ready before this one may append an event.
+  const access = (): Access => (read ??= readAccess(ctx, target));
   ctx.ready(() => {
-    access = readAccess(ctx, target);
+    access();
     const unknown = types.filter((type) => !EVENT_TYPES.some((known) => known === type));
     if (unknown.length > 0)
       ctx.log.warn({ target: name, types: unknown }, 'svc itself has no events of these types');
@@ -27,7 +29,7 @@ export const addTarget: Push['addTarget'] = (ctx, target, toRequest) => {
       ...(delivery && { delivery }),
       send(event, signal) {
         const { headers, body } = toRequest(event);
-        return post(access.url, { headers: { ...headers, ...access.headers }, body }, signal);
+        return post(access().url, { headers: { ...headers, ...access().headers }, body }, signal);
       },
     }),
   );
