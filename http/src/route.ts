@@ -60,10 +60,10 @@ export interface SseStream {
   /** Aborts when the client disconnects, was disconnected, or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Resolves once the message was handed to the socket, or the stream is closed; never rejects. Await it in a replay, but not in a live
-   * fan-out: a client with too many bytes in flight is disconnected and resumes by `Last-Event-ID`.
+   * Resolves once the messages were handed to the socket in one piece, or the stream is closed; never rejects. Await it in a replay, but not in
+   * a live fan-out: a client with too many bytes in flight is disconnected and resumes by `Last-Event-ID`.
    */
-  write(message: SseMessage): Promise<void>;
+  write(...messages: readonly SseMessage[]): Promise<void>;
   /** Sends `event: end` and closes. */
   end(): void;
 }

@@ -1,14 +1,31 @@
 /// <reference path="./koa-sse-stream.d.ts" />
 import type Koa from 'koa';
-import SseTransform, { type RawMessage } from 'koa-sse-stream/lib/sse.js';
-import { Transform } from 'node:stream';
+import SseTransform from 'koa-sse-stream/lib/sse.js';
+import { Transform, type TransformCallback } from 'node:stream';
 import type { Caller } from './caller.js';
 import type { ServerParts } from './parts.js';
-import type { SseReply, SseStream } from './route.js';
+import type { SseMessage, SseReply, SseStream } from './route.js';
 
 const HEARTBEAT_MS = 15_000;
 /** After the end of a stream whose token is no longer valid: time until a client that does not close is disconnected. */
 const CUT_AFTER_MS = 1_000;
+
+/** Text as it is to be sent, of any number of messages. */
+class Piece {
+  constructor(readonly text: string) {}
+}
+
+/** The class writes one message at a time. */
+class EventStream extends SseTransform {
+  override _transform(chunk: unknown, encoding: BufferEncoding, done: TransformCallback): void {
+    if (chunk instanceof Piece) done(null, chunk.text);
+    else super._transform(chunk, encoding, done);
+  }
+}
+
+function toText({ id, event, data, json = JSON.stringify(data) }: SseMessage): string {
+  return `${event ? `event: ${event}\n` : ''}${id === undefined ? '' : `id: ${id}\n`}data: ${json}\n\n`;
+}
 
 /**
  * Answers with a stream of events, which is closed when `open` throws. A client with too much unsent data is disconnected and resumes by
@@ -17,21 +34,21 @@ const CUT_AFTER_MS = 1_000;
 export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerParts, caller: Caller): void {
   const { clock, closing, log, streams, tokens, limits } = parts;
   const leave = streams.enter(caller.token_id);
-  const transform = new SseTransform(ctx);
+  const transform = new EventStream(ctx);
   // SseTransform has switched the time-out off.
   ctx.req.socket.setTimeout(limits.stalledAnswerMs);
   const gone = new AbortController();
   const unsettled = new Set<() => void>();
   let inFlightBytes = 0;
 
-  async function send(message: RawMessage): Promise<void> {
+  async function send(text: string): Promise<void> {
     if (gone.signal.aborted || transform.ended) return;
-    const sizeBytes = Buffer.byteLength(message.data);
+    const sizeBytes = Buffer.byteLength(text);
     if (inFlightBytes > 0 && inFlightBytes + sizeBytes > streams.bytesPerStream) return disconnect();
     inFlightBytes += sizeBytes;
     await new Promise<void>((resolve) => {
       unsettled.add(resolve);
-      transform.write(message, () => {
+      transform.write(new Piece(text), () => {
         inFlightBytes -= sizeBytes;
         unsettled.delete(resolve);
         resolve();
@@ -56,18 +73,13 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
   }
 
   function sendHeartbeat(): void {
-    if (inFlightBytes === 0) void send({ data: ': heartbeat' });
+    if (inFlightBytes === 0) void send(': heartbeat\n\n');
   }
 
   const stream: SseStream = {
     lastEventId: ctx.get('Last-Event-ID') || null,
     signal: gone.signal,
-    write: ({ id, event, data, json = JSON.stringify(data) }) =>
-      send({
-        ...(id !== undefined && { id: String(id) }),
-        ...(event && { event }),
-        data: json,
-      }),
+    write: (...messages) => send(messages.map(toText).join('')),
     end: () => void transform.sendEnd({ event: 'end', data: '{}' }),
   };
   const heartbeat = clock.setInterval(sendHeartbeat, HEARTBEAT_MS);

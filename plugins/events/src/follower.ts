@@ -1,5 +1,5 @@
 import type { EventRecord } from '@svc/contract';
-import type { Db, SseStream } from '@svc/kernel';
+import type { Db, SseMessage, SseStream } from '@svc/kernel';
 import { createMatcher, type EventFilter } from './filter.js';
 import { eventsAfter, type PositionedEvent } from './store.js';
 
@@ -63,23 +63,23 @@ export class EventFollower {
 
   /** In chunks, each of which waits until the one before it was taken. */
   async #send(news: readonly PositionedEvent[]): Promise<void> {
-    let taken: Promise<void> | undefined;
+    let chunk: SseMessage[] = [];
     let chars = 0;
     for (const { position, event } of news) {
       if (position <= this.position) continue;
-      const isWanted = this.#isWanted(event);
-      const json = isWanted ? toJson(event) : '';
-      if (taken && chars + json.length > CHUNK_CHARS) {
-        await taken;
+      this.position = position;
+      if (!this.#isWanted(event)) continue;
+      const json = toJson(event);
+      if (chunk.length > 0 && chars + json.length > CHUNK_CHARS) {
+        await this.stream.write(...chunk);
+        chunk = [];
         chars = 0;
       }
       if (this.stream.signal.aborted) return;
-      this.position = position;
-      if (!isWanted) continue;
-      taken = this.stream.write({ id: event.id, json });
+      chunk.push({ id: event.id, json });
       chars += json.length;
     }
-    await taken;
+    if (chunk.length > 0) await this.stream.write(...chunk);
   }
 }
 
