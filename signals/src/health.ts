@@ -74,9 +74,14 @@ function staleReasons({ status, now, stale_since, received_at, interval_ms }: He
   if (stale_since !== null) return [`nothing has come from the run for ${toSeconds(now - stale_since)} s`];
   if (status !== 'RUNNING' || received_at === null || interval_ms === null) return [];
   const silentMs = now - received_at;
-  if (silentMs < STALE_AT_LEAST_MS || silentMs < STALE_INTERVALS * interval_ms) return [];
+  if (silentMs < silenceLimitMs(interval_ms)) return [];
   const usual = Math.max(1, Math.round(interval_ms / 1000));
   return [`no point for ${toSeconds(silentMs)} s; before, one came about every ${usual} s`];
+}
+
+/** How long a run that usually reports at such intervals may be silent. */
+export function silenceLimitMs(intervalMs: number): number {
+  return Math.max(STALE_AT_LEAST_MS, STALE_INTERVALS * intervalMs);
 }
 
 function toSeconds(durationMs: number): number {

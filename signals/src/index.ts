@@ -1,4 +1,14 @@
-export { healthOf, medianIntervalMs, type HealthEvidence, type SeriesEvidence } from './health.js';
+export {
+  healthOf,
+  medianIntervalMs,
+  silenceLimitMs,
+  type HealthEvidence,
+  type SeriesEvidence,
+} from './health.js';
+export { hasNonFiniteLoss, outOfMemoryIn, splitRank } from './log-patterns.js';
+export { OUT_OF_GPU_MEMORY, OUT_OF_HOST_MEMORY } from './log-patterns.js';
+export { lossRole, type LossRole } from './loss-pairs.js';
 export { medianOf } from './median.js';
-export { isLoss, newestSpike, type Spike } from './spike.js';
+export { OVERFITTING, isOverfitting, type Evaluation, type OverfittingRule } from './overfitting.js';
+export { isLoss, lastSpike, newestSpike, type LastSpike, type Spike } from './spike.js';
 export { TREND_WINDOW, trendOf } from './trend.js';

@@ -91,7 +91,9 @@ function exceeds(value: number, history: readonly number[]): boolean {
   const slope = sortedMedian(rises);
   const level = logarithms.map((each, index) => each - slope * index);
   const center = sortedMedian(level);
-  const sigma = 1.4826 * sortedMedian(level.map((each) => Math.abs(each - center)));
+  const ofMost = 1.4826 * sortedMedian(level.map((each) => Math.abs(each - center)));
+  const high = level.toSorted((a, b) => a - b)[Math.ceil(0.9 * (level.length - 1))] ?? 0;
+  const sigma = Math.max(ofMost, (high - center) / 1.2816);
   return value > 3 * median && Math.log(value / median) > 5 * (1 + 6 / history.length) * sigma;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ErrorLines } from '../src/error-index/error-line.js';
-import { splitRank } from '../src/evidence/traceback.js';
+import { splitRank } from '@svc/signals';
 import { FAILURE_RULES } from '../src/rules/index.js';
 import { evidenceOf, explain } from './support/attempt-evidence.js';
 import { GPU_LINES } from './support/gpu-lines.js';

@@ -1,5 +1,5 @@
 import type { LogLine } from '@svc/contract';
-import { splitRank } from '../evidence/traceback.js';
+import { splitRank } from '@svc/signals';
 
 /**
  * Words that a line which tells of trouble has. What is kept too much costs room alone. Must hold: the time is linear in the length of the line, and short, as

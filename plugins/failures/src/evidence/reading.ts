@@ -1,5 +1,6 @@
 import type { Evidence, LogLine } from '@svc/contract';
-import { findTracebacks, splitRank, type Traceback } from './traceback.js';
+import { splitRank } from '@svc/signals';
+import { findTracebacks, type Traceback } from './traceback.js';
 
 /** What several rules need of the same evidence, read once. */
 export interface Reading {

@@ -1,4 +1,5 @@
 import type { LogLine, StackFrame } from '@svc/contract';
+import { splitRank } from '@svc/signals';
 
 /** One Python traceback. `error` is null when the log ends before it. */
 export interface Traceback {
@@ -9,8 +10,6 @@ export interface Traceback {
   readonly error: LogLine | null;
 }
 
-/** Before the line of a rank, PyTorch and torchrun write `[rank0]: ` or `[default0]:`. */
-const RANK_PREFIX = /^(?:\[(?:rank|default)?\d+\]:? ?)+/;
 const HEADER = /^(?:Original )?Traceback \(most recent call last\)/;
 /** The traceback that follows belongs to the one before. */
 const CHAIN =
@@ -22,12 +21,6 @@ const RELAY = /^(?:[\w]+\.)*(?:ChildFailedError|CalledProcessError|Process(?:Rai
 const IGNORED = /^Exception ignored in\b/;
 const LIBRARY =
   /[\\/](?:site-packages|dist-packages|lib(?:64)?[\\/]python\d[\d.]*)[\\/]|^<frozen |^<__array_function__/;
-
-export function splitRank(text: string): { readonly rank: string; readonly bare: string } {
-  if (!text.startsWith('[')) return { rank: '', bare: text };
-  const rank = RANK_PREFIX.exec(text)?.[0] ?? '';
-  return { rank, bare: text.slice(rank.length) };
-}
 
 /** The tracebacks among the lines, in the order of their errors. Those of each stream and rank are read apart. */
 export function findTracebacks(lines: readonly LogLine[]): Traceback[] {

@@ -1,3 +1,4 @@
+import { OUT_OF_GPU_MEMORY } from '@svc/signals';
 import { hasReason, isOutOfGpuMemory } from '../evidence/end.js';
 import { failureRule } from '../failure-rule.js';
 
@@ -13,12 +14,6 @@ export const cudaOutOfMemory = failureRule({
   ],
   confidence: 0.97,
   remedy: 'change',
-  patterns: [
-    /^(?:(?:torch|cupy)\.(?:\w+\.)*)?OutOfMemoryError\b/,
-    /\b(?:CUDA|HIP|MPS) (?:backend )?(?:error: )?out of memory\b/,
-    /\bhipErrorOutOfMemory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bcudaErrorMemoryAllocation\b/,
-    /\bCUBLAS_STATUS_ALLOC_FAILED\b/,
-    /\bRESOURCE_EXHAUSTED: .{0,300}?(?:[Oo]ut of memory|\ballocat)/,
-  ],
+  patterns: OUT_OF_GPU_MEMORY,
   applies: ({ attempt }) => (isOutOfGpuMemory(attempt) ? hasReason(attempt, 'OOM') : null),
 });

@@ -1,3 +1,4 @@
+import { OUT_OF_HOST_MEMORY } from '@svc/signals';
 import { failureRule } from '../failure-rule.js';
 import { hasReason, isOutOfHostMemory } from '../evidence/end.js';
 
@@ -12,13 +13,7 @@ export const hostOutOfMemory = failureRule({
   ],
   confidence: 0.96,
   remedy: 'change',
-  patterns: [
-    /^(?:\w+\.)*_?(?:Array)?MemoryError\b/,
-    /DefaultCPUAllocator: (?:can't allocate memory|not enough memory)/,
-    /\bstd::bad_alloc\b/,
-    /\bCannot allocate memory\b|\[Errno 12\]|\bENOMEM\b/,
-    /\bJavaScript heap out of memory\b/,
-  ],
+  patterns: OUT_OF_HOST_MEMORY,
   applies: ({ attempt }) => (isOutOfHostMemory(attempt) ? hasReason(attempt, 'OOM') : null),
   explainsKill: true,
 });
