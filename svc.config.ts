@@ -3,6 +3,7 @@ import { auth } from '@svc/plugin-auth';
 import { backup } from '@svc/plugin-backup';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
+import { detectors } from '@svc/plugin-detectors';
 import { evaluations } from '@svc/plugin-evaluations';
 import { events } from '@svc/plugin-events';
 import { failures } from '@svc/plugin-failures';
@@ -48,6 +49,7 @@ export default defineConfig({
     metrics(), // metric points, series, summaries
     metricsExport(), // all points of a run as CSV, JSON lines or Parquet
     failures(), // why attempts and runs failed
+    detectors(), // events of trouble in losses, logs, jobs and hosts
     checkpoints(), // records of the checkpoints that trainings saved
     evaluations(), // evaluations of checkpoints: their jobs and results
     ranking(), // the best checkpoint, and comparisons of runs and of checkpoints

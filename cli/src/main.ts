@@ -6,6 +6,7 @@ import { addCompletionCommand } from './commands/completion.js';
 import { addConfigCommand } from './commands/config.js';
 import { addConsoleCommand } from './commands/console.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
+import { addDetectorsCommands } from './commands/detectors.js';
 import { addExplainCommand } from './commands/explain.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
   addResubmitCommand(program);
   addAttemptCommands(program);
   addExplainCommand(program);
+  addDetectorsCommands(program);
   addCodeCommand(program);
   addLogsCommand(program);
   addStatusCommand(program);

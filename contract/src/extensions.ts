@@ -1,11 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { Issue } from './errors.js';
 import type { DeliveryMode } from './records/delivery.js';
-import type { EventDraft, EventRecord, Severity } from './records/event.js';
+import type { EventRecord, Severity } from './records/event.js';
 import type { Job, JobAttempt, JobDraft } from './records/job.js';
 import type { LogLine } from './records/log.js';
-import type { MetricPoint, MetricValue, RunSummary } from './records/metric.js';
-import type { NodeRecord } from './records/node.js';
+import type { MetricValue, RunSummary } from './records/metric.js';
 import type { Run } from './records/run.js';
 
 /** What plugins register with the server: the entries of its registration hooks. */
@@ -20,28 +19,6 @@ export interface RunnerServer<Options extends TSchema = TSchema, Plan = unknown>
   check?(options: Static<Options>, draft: JobDraft): readonly Issue[];
   /** Called once per attempt: the frozen JSON that the agent half executes. */
   plan(options: Static<Options>, job: Job): Plan | Promise<Plan>;
-}
-
-/** A pure fold over what happens; the engine owns hold time, cool-down and de-duplication by `fingerprint`. */
-export interface Detector<Options extends TSchema = TSchema, Memory = unknown> {
-  readonly name: string;
-  readonly optionsSchema: Options;
-  init(options: Static<Options>): Memory;
-  step(memory: Memory, input: DetectorInput): { memory: Memory; findings: readonly Finding[] };
-}
-
-/** What happened, in the order in which the server knew it; `at` is in milliseconds since the epoch. */
-export type DetectorInput =
-  | { kind: 'metric'; at: number; run_id: string; points: readonly MetricPoint[] }
-  | { kind: 'log'; at: number; job_id: string; attempt: number; lines: readonly LogLine[] }
-  | { kind: 'job'; at: number; job: Job }
-  | { kind: 'node'; at: number; node: NodeRecord }
-  | { kind: 'node_metrics'; at: number; node_id: string; values: Readonly<Record<string, number>> }
-  | { kind: 'tick'; at: number };
-
-/** Two findings of one fingerprint are the same trouble. */
-export interface Finding extends EventDraft {
-  readonly fingerprint: string;
 }
 
 /** One target that is told of events. The plugin `push` owns the queue, the time-out and the retries. */

@@ -27,6 +27,7 @@ describe('the commands that the docs name', () => {
   for (const [page, script] of [
     ['docs/cli.md', 'cli-docs.mjs'],
     ['docs/failures.md', 'failure-docs.mjs'],
+    ['docs/events.md', 'event-docs.mjs'],
   ] as const)
     it(`${page} is made from the code as it is`, () => {
       const file = path.join(ROOT, 'scripts', script);

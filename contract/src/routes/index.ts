@@ -12,6 +12,7 @@ export * from './evaluations.js';
 export * from './ranking.js';
 export * from './events.js';
 export * from './push.js';
+export * from './detectors.js';
 export * from './failures.js';
 export * from './service.js';
 export * from './snapshots.js';

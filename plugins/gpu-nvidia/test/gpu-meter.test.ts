@@ -5,7 +5,13 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { queryObjects } from 'node:v8';
-import { NvidiaMeter, parseGpuLine, parseProcesses } from '../src/agent/gpu-meter.js';
+import {
+  NvidiaMeter,
+  parseErrors,
+  parseGpuLine,
+  parseProcesses,
+  parseThrottled,
+} from '../src/agent/gpu-meter.js';
 
 describe('gpu-nvidia: metrics of the GPUs', () => {
   it('are read from the lines of nvidia-smi; what a device does not have is left out', () => {
@@ -40,6 +46,16 @@ describe('gpu-nvidia: metrics of the GPUs', () => {
       { gpu: 1, pid: 4242, name: '/usr/bin/python3, with a comma', mem_mb: 512, job_id: 'job_1' },
       { gpu: 0, pid: 7, name: 'y', mem_mb: 0, job_id: null },
     ]);
+  });
+
+  it('have the memory errors and the throttling of those that tell', () => {
+    expect(parseErrors('0, 0\n1, 3\n2, [N/A]\nField "x" is not a valid field to query.\n')).to.deep.equal({
+      'gpu.0.ecc_uncorrected': 0,
+      'gpu.1.ecc_uncorrected': 3,
+    });
+    expect(
+      parseThrottled('0, Not Active, Not Active\n1, Active, Not Active\n2, [N/A], [N/A]\n'),
+    ).to.deep.equal({ 'gpu.0.throttled': 0, 'gpu.1.throttled': 1 });
   });
 
   it('come from one program that goes on printing, and end with it', async () => {

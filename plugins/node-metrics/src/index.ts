@@ -2,10 +2,15 @@ import { routes as contract } from '@svc/contract';
 import { definePlugin, fail, ok, requireId, type PluginContext } from '@svc/kernel';
 import { frameReceived, nodeRemove, nodesRef, type Nodes } from '@svc/plugin-nodes';
 import { Type } from 'typebox';
+import { samplesReceived } from './hooks.js';
 import { NodeMetricsIntake } from './intake.js';
 import { nodeMetricsMigrations } from './migrations.js';
 import { readSeries, toSnapshot } from './reader.js';
 import { Rollup } from './rollup.js';
+import { nodeMetricsRef } from './service.js';
+
+export * from './hooks.js';
+export * from './service.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -35,6 +40,11 @@ export const nodeMetrics = definePlugin({
     const rollup = new Rollup(ctx, {
       fullRateMs: full_rate_h * HOUR_MS,
       minuteMeansMs: minute_means_d * 24 * HOUR_MS,
+    });
+    ctx.declare(samplesReceived);
+    ctx.provide(nodeMetricsRef, {
+      series: (nodeId, names, from) =>
+        readSeries(ctx.db, nodeId, intake.buffer(nodeId), { names, from, limit: Infinity }),
     });
     ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));

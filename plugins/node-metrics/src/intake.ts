@@ -2,6 +2,7 @@ import type { NodeMetricsFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
 import type { AgentNode, Nodes } from '@svc/plugin-nodes';
 import { insertChunk, newestStored, storedTimes } from './chunk-store.js';
+import { samplesReceived } from './hooks.js';
 import { NodeBuffer } from './node-buffer.js';
 import { toMinute } from './rollup.js';
 import { pickSamples } from './samples.js';
@@ -49,7 +50,8 @@ export class NodeMetricsIntake {
     if (frame.late === true) return this.#late(frame, id);
     const buffer = this.#buffers.get(id) ?? new NodeBuffer(await newestStored(this.ctx.db, id));
     this.#buffers.set(id, buffer);
-    buffer.add(frame, this.ctx.clock.now());
+    const fresh = buffer.add(frame, this.ctx.clock.now());
+    if (fresh.ts.length > 0) void this.ctx.fire(samplesReceived, { node_id: id, ...fresh });
     // Everything in the frame was stored before: acknowledge it at once.
     if (buffer.waitingSince === null) this.#acknowledge(id, frame.ts.at(-1) as number);
   }

@@ -24,12 +24,14 @@ export class NodeBuffer {
     return { ts: this.#ts, columns: this.#columns };
   }
 
-  add({ ts, values, processes }: NodeMetricsFrame, now: number): void {
+  /** Returns the samples that are new. */
+  add({ ts, values, processes }: NodeMetricsFrame, now: number): Samples {
     this.heardAt = now;
     this.processes = processes;
     const isNew = ts.map((at) => this.#isNew(at));
     const fresh = ts.filter((_, index) => isNew[index]);
-    if (fresh.length === 0) return;
+    const columns = new Map<string, number[]>();
+    if (fresh.length === 0) return { ts: fresh, columns };
     const before = this.#ts.length;
     this.#ts.push(...fresh);
     for (const [name, column] of Object.entries(values)) {
@@ -37,12 +39,14 @@ export class NodeBuffer {
       if (into === null) continue;
       const kept = column.filter((_, index) => isNew[index]).map((value) => value ?? NaN);
       into.push(...kept);
+      columns.set(name, kept);
       const last = kept.findLastIndex((value) => !Number.isNaN(value));
       if (last >= 0) this.latest.set(name, { value: kept[last] as number, ts: fresh[last] as number });
     }
     for (const column of this.#columns.values()) while (column.length < this.#ts.length) column.push(NaN);
     this.newest = fresh.at(-1) as number;
     this.waitingSince ??= now;
+    return { ts: fresh, columns };
   }
 
   /** The samples of full minutes, or all of them, still held until `drop`. Empty when there are none. */

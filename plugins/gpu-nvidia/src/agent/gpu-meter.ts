@@ -16,6 +16,11 @@ const FIELDS = [
   ['clocks.mem', 'mem_clock_mhz'],
 ] as const;
 const FORMAT = '--format=csv,noheader,nounits';
+/** Asked apart, as a driver that does not know one of them refuses the whole question. */
+const HEALTH_QUERIES = [
+  'ecc.errors.uncorrected.volatile.total',
+  'clocks_throttle_reasons.hw_thermal_slowdown,clocks_throttle_reasons.hw_power_brake_slowdown',
+] as const;
 const PROCESSES_EVERY_MS = 10_000;
 const RESTART_AFTER_MS = 30_000;
 const TIMEOUT_MS = 15_000;
@@ -35,6 +40,7 @@ export class NvidiaMeter implements HostCollector {
   readonly #restartAfterMs: number;
   readonly #figures = new Map<string, { readonly measured: Measured; readonly at: number }>();
   #processes: readonly GpuProcess[] = [];
+  #health: Measured = {};
   #child: ChildProcess | null = null;
   #lister: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
@@ -47,14 +53,18 @@ export class NvidiaMeter implements HostCollector {
   }
   start(): void {
     this.#watch();
-    this.#lister = setInterval(() => void this.#listProcesses(), PROCESSES_EVERY_MS);
+    this.#lister = setInterval(() => {
+      void this.#listProcesses();
+      void this.#askHealth();
+    }, PROCESSES_EVERY_MS);
   }
 
   /** The newest figures, without old ones. */
   measure(): Measured {
     const since = performance.now() - FRESH_MS;
     const fresh = [...this.#figures.values()].filter(({ at }) => at >= since);
-    return Object.assign({}, ...fresh.map(({ measured }) => measured)) as Measured;
+    if (fresh.length === 0) return {};
+    return Object.assign({}, this.#health, ...fresh.map(({ measured }) => measured)) as Measured;
   }
 
   processes(): readonly GpuProcess[] {
@@ -96,6 +106,13 @@ export class NvidiaMeter implements HostCollector {
     }
   }
 
+  async #askHealth(): Promise<void> {
+    const [errors, throttled] = await Promise.all(
+      HEALTH_QUERIES.map((fields) => this.#ask(`--query-gpu=index,${fields}`).catch(() => '')),
+    );
+    this.#health = { ...parseErrors(errors ?? ''), ...parseThrottled(throttled ?? '') };
+  }
+
   async #ask(query: string): Promise<string> {
     return (await run(this.#program, [query, FORMAT], { timeout: TIMEOUT_MS })).stdout;
   }
@@ -127,6 +144,24 @@ export function parseProcesses(
       { gpu, pid: Number(pid), name: name.join(', '), mem_mb: Number.isFinite(mem_mb) ? mem_mb : 0, job_id },
     ];
   });
+}
+
+/** Lines of `index, uncorrected memory errors since the driver was loaded`. */
+export function parseErrors(csv: string): Measured {
+  const counted = rows(csv).filter(([index = '', count = '']) => /^\d+$/.test(index) && /^\d+$/.test(count));
+  return Object.fromEntries(counted.map(([index, count]) => [`gpu.${index}.ecc_uncorrected`, Number(count)]));
+}
+
+/** Lines of `index, slowed down by heat, slowed down by power`; a device that does not tell is left out. */
+export function parseThrottled(csv: string): Measured {
+  const known = rows(csv).filter(([index = '', ...reasons]) => /^\d+$/.test(index) && reasons.some(isAnswer));
+  return Object.fromEntries(
+    known.map(([index, ...reasons]) => [`gpu.${index}.throttled`, Number(reasons.includes('Active'))]),
+  );
+}
+
+function isAnswer(text: string): boolean {
+  return text === 'Active' || text === 'Not Active';
 }
 
 function rows(csv: string): string[][] {

@@ -1,0 +1,131 @@
+import { strict, type Detector, type Finding } from '@svc/contract';
+import { Type } from 'typebox';
+import { MinuteMean } from './minute-mean.js';
+
+const options = strict({
+  silent_s: Type.Number({
+    ...{ minimum: 30, default: 180 },
+    description: 'A GPU has gone when it gives no figures for this time while its host does.',
+  }),
+  throttled_minutes: Type.Integer({
+    ...{ minimum: 1, maximum: 60, default: 5 },
+    description: 'A GPU is throttled when its hardware slows it down for most of so many minutes in a row.',
+  }),
+});
+
+const FIGURE = /^gpu\.(\d+)\.(util|ecc_uncorrected|throttled)$/;
+const MAX_GPUS = 64;
+/** A host that was silent itself says nothing of its GPUs. */
+const GAP_MS = 60_000;
+
+interface Gpu {
+  seenAt: number;
+  /** Errors of its memory that were not corrected, as it counts them itself. */
+  errors: number | null;
+  readonly throttled: MinuteMean;
+  throttledMinutes: number;
+}
+
+interface Memory {
+  readonly options: { readonly silent_s: number; readonly throttled_minutes: number };
+  sampledAt: number;
+  readonly gpus: Map<string, Gpu>;
+}
+
+/** What a GPU reports of itself. */
+export const gpuUnhealthy: Detector<typeof options, Memory> = {
+  name: 'gpu-unhealthy',
+  of: 'node',
+  takes: ['node_metrics'],
+  finds: [
+    {
+      type: 'GPU_UNHEALTHY',
+      severity: 'critical',
+      when: 'a GPU has a further uncorrected error of its memory (ECC), or gives no figures any more while its host does',
+    },
+    {
+      type: 'GPU_UNHEALTHY',
+      severity: 'warning',
+      when: 'the hardware slows a GPU down, because of heat or power, for most of 5 minutes. Each at most once in 6 hours for a GPU',
+    },
+  ],
+  optionsSchema: options,
+  cooldownS: 6 * 3_600,
+  init: (given) => ({ options: given, sampledAt: 0, gpus: new Map() }),
+  step(memory, input) {
+    if (input.kind !== 'node_metrics') return { memory, findings: [] };
+    const { at } = input;
+    if (at - memory.sampledAt > GAP_MS) for (const gpu of memory.gpus.values()) gpu.seenAt = at;
+    memory.sampledAt = at;
+    const findings: Finding[] = [];
+    const over: string[] = [];
+    for (const [name, value] of Object.entries(input.values)) {
+      const [, index = '', figure] = FIGURE.exec(name) ?? [];
+      const gpu = figure === undefined ? null : gpuOf(memory, index, at);
+      if (gpu === null) continue;
+      gpu.seenAt = at;
+      if (figure === 'ecc_uncorrected') findings.push(...seeErrors(gpu, index, value));
+      if (figure === 'throttled') findings.push(...seeThrottled(gpu, index, at, value, memory.options, over));
+    }
+    for (const [index, { seenAt }] of memory.gpus) {
+      if (at - seenAt > memory.options.silent_s * 1000) findings.push(gone(index, at - seenAt));
+      else over.push(`gone/${index}`);
+    }
+    return { memory, findings, over };
+  },
+};
+
+function gpuOf({ gpus }: Memory, index: string, at: number): Gpu | null {
+  const known = gpus.get(index);
+  if (known) return known;
+  if (gpus.size >= MAX_GPUS) return null;
+  const gpu: Gpu = { seenAt: at, errors: null, throttled: new MinuteMean(), throttledMinutes: 0 };
+  gpus.set(index, gpu);
+  return gpu;
+}
+
+/** The number that it has at first is from before; it falls when the driver is loaded again. */
+function seeErrors(gpu: Gpu, index: string, errors: number): Finding[] {
+  const more = gpu.errors === null ? 0 : errors - gpu.errors;
+  gpu.errors = errors;
+  if (more <= 0) return [];
+  const title = `GPU ${index} has ${more} further uncorrected memory ${more === 1 ? 'error' : 'errors'}`;
+  const message = 'Drain the node and reset the GPU: what a job computed there may be wrong.';
+  return [told(`ecc/${index}/${errors}`, 'critical', title, message, { gpu: Number(index), errors })];
+}
+
+function seeThrottled(
+  gpu: Gpu,
+  index: string,
+  at: number,
+  value: number,
+  { throttled_minutes }: Memory['options'],
+  over: string[],
+): Finding[] {
+  const share = gpu.throttled.add(at, value);
+  if (share === null) return [];
+  gpu.throttledMinutes = share > 0.5 ? gpu.throttledMinutes + 1 : 0;
+  if (gpu.throttledMinutes === 0) over.push(`throttled/${index}`);
+  if (gpu.throttledMinutes < throttled_minutes) return [];
+  const message =
+    'Its hardware lowers the clocks because of heat or power: look at the cooling and the power supply.';
+  return [
+    told(`throttled/${index}`, 'warning', `GPU ${index} is throttled`, message, { gpu: Number(index) }),
+  ];
+}
+
+function gone(index: string, silentMs: number): Finding {
+  const title = `GPU ${index} gives no figures any more`;
+  const message = `None for ${Math.round(silentMs / 1000)} s, while its host gives others: the driver may have lost it.`;
+  return told(`gone/${index}`, 'critical', title, message, { gpu: Number(index) });
+}
+
+function told(
+  fingerprint: string,
+  severity: 'warning' | 'critical',
+  title: string,
+  message: string,
+  data: Record<string, unknown>,
+): Finding {
+  return { fingerprint, type: 'GPU_UNHEALTHY', severity, title, message, data };
+}

@@ -1,0 +1,117 @@
+import { strict, type Detector, type Finding, type MetricPoint } from '@svc/contract';
+import { isLoss, isOverfitting, lossRole, medianOf, OVERFITTING, type Evaluation } from '@svc/signals';
+import { Type } from 'typebox';
+import { ByMetric, MAX_METRICS } from './newest-points.js';
+
+const options = strict({
+  factor: Type.Number({
+    minimum: 1.01,
+    default: OVERFITTING.factor,
+    description: 'The validation loss has reached this many times its best value.',
+  }),
+  min_evaluations: Type.Integer({
+    ...{ minimum: 4, maximum: 32 },
+    default: OVERFITTING.minEvaluations,
+    description: 'So many values of the validation loss are needed.',
+  }),
+});
+
+/** The training loss at an evaluation is the median of so many values before it. */
+const TRAINING_WINDOW = 16;
+const MAX_EVALUATIONS = 64;
+
+/** One loss, measured on the data of the training and on other data. */
+interface Pair {
+  /** Since the last evaluation. */
+  training: number[];
+  lastTraining: number | null;
+  readonly validations: Map<string, Evaluation[]>;
+}
+
+interface Memory {
+  readonly options: { readonly factor: number; readonly min_evaluations: number };
+  readonly series: ByMetric<object>;
+  readonly pairs: Map<string, Pair>;
+}
+
+export const overfitting: Detector<typeof options, Memory> = {
+  name: 'overfitting',
+  of: 'run',
+  takes: ['metric'],
+  finds: [
+    {
+      type: 'OVERFITTING_SUSPECTED',
+      severity: 'warning',
+      when: 'a validation loss is at least 1.5 times its best value and has left its noise, while the training loss of the same name decreases; after at least 4 evaluations. Once for a run',
+    },
+  ],
+  optionsSchema: options,
+  wantsMetric: isLoss,
+  init: (given) => ({ options: given, series: new ByMetric(() => ({})), pairs: new Map() }),
+  step(memory, input) {
+    if (input.kind !== 'metric') return { memory, findings: [] };
+    const findings = input.points.map((point) => see(memory, point)).filter((finding) => finding !== null);
+    return { memory, findings };
+  },
+};
+
+function see(memory: Memory, point: MetricPoint): Finding | null {
+  const { name, value } = point;
+  const role = lossRole(name);
+  if (role === null || typeof value !== 'number' || memory.series.next(point) === null) return null;
+  const pair = pairOf(memory, role.pair);
+  if (pair === null) return null;
+  if (role.data === 'training') {
+    pair.training.push(value);
+    if (pair.training.length > TRAINING_WINDOW) pair.training.shift();
+    return null;
+  }
+  return evaluate(memory, pair, point, value);
+}
+
+function evaluate(
+  { options }: Memory,
+  pair: Pair,
+  { name, step }: MetricPoint,
+  value: number,
+): Finding | null {
+  const training = levelOf(pair, name);
+  if (training === null) return null;
+  const evaluations = kept([...(pair.validations.get(name) ?? []), { validation: value, training }]);
+  pair.validations.set(name, evaluations);
+  const { factor, min_evaluations: minEvaluations } = options;
+  if (!isOverfitting(evaluations, { factor, minEvaluations })) return null;
+  const best = Math.min(...evaluations.map(({ validation }) => validation));
+  const [shown, least] = [value, best].map((number) => Number(number.toPrecision(4)));
+  return {
+    ...{ fingerprint: 'overfitting', type: 'OVERFITTING_SUSPECTED', severity: 'warning' },
+    title: `${name} diverges while the training loss falls`,
+    message: `At step ${step} it is ${shown}; its best value was ${least}.`,
+    data: { metric: name, step, value, best, training },
+  };
+}
+
+/** The training loss now. A second validation loss at the same step has no newer value. */
+function levelOf(pair: Pair, name: string): number | null {
+  const isFirst = !pair.validations.has(name) || pair.validations.size === 1;
+  if (pair.training.length > 0) pair.lastTraining = medianOf(Float64Array.from(pair.training));
+  if (isFirst) pair.training = [];
+  return pair.lastTraining;
+}
+
+/** The last ones, and the best. */
+function kept(evaluations: Evaluation[]): Evaluation[] {
+  if (evaluations.length <= MAX_EVALUATIONS) return evaluations;
+  const best = evaluations.reduce((a, b) => (b.validation <= a.validation ? b : a));
+  const rest = evaluations.slice(1 - MAX_EVALUATIONS);
+  return rest.includes(best) ? rest : [best, ...rest];
+}
+
+function pairOf({ pairs }: Memory, name: string): Pair | null {
+  const known = pairs.get(name);
+  if (known) return known;
+  if (pairs.size >= MAX_METRICS) return null;
+  const pair: Pair = { training: [], lastTraining: null, validations: new Map() };
+  pairs.set(name, pair);
+  return pair;
+}

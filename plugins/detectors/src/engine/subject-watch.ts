@@ -1,0 +1,72 @@
+import type { DetectorInput, Finding } from '@svc/contract';
+import type { MetricSelection } from './metric-selection.js';
+import type { ConfiguredDetector } from './settings.js';
+import { Troubles } from './troubles.js';
+
+/** A finding that has become an event. */
+export interface Told {
+  readonly detector: string;
+  readonly cooldownMs: number | null;
+  readonly at: number;
+  readonly finding: Finding;
+}
+
+interface Watch extends ConfiguredDetector {
+  memory: unknown;
+  readonly troubles: Troubles;
+}
+
+/** All detectors of one subject, with their memories. */
+export class SubjectWatch {
+  readonly #watches: readonly Watch[];
+
+  /** `selection` is of the same detectors; `report` is told of a detector that throws, which then begins anew. */
+  constructor(
+    detectors: readonly ConfiguredDetector[],
+    private readonly selection: MetricSelection,
+    private readonly report: (detector: string, error: unknown) => void,
+  ) {
+    this.#watches = detectors.map((configured) => ({
+      ...configured,
+      memory: undefined,
+      troubles: new Troubles(configured.timing),
+    }));
+  }
+
+  /** What is to be told now. */
+  feed(input: DetectorInput): Told[] {
+    const picked = input.kind === 'metric' ? this.selection.split(input.points) : [];
+    return this.#watches.flatMap((watch, place) => {
+      if (input.kind === 'metric') {
+        const points = picked[place] ?? [];
+        return points.length > 0 ? this.#step(watch, { ...input, points }) : [];
+      }
+      if (watch.takes.has(input.kind)) return this.#step(watch, input);
+      return input.kind === 'tick' ? this.#tell(watch, input.at, watch.troubles.due(input.at)) : [];
+    });
+  }
+
+  #step(watch: Watch, input: DetectorInput): Told[] {
+    const { detector, options, troubles } = watch;
+    try {
+      const {
+        memory,
+        findings,
+        over = [],
+      } = detector.step(watch.memory ?? detector.init(options as never), input);
+      watch.memory = memory;
+      return this.#tell(watch, input.at, troubles.take(input.at, findings, over));
+    } catch (error) {
+      watch.memory = undefined;
+      this.report(detector.name, error);
+      return [];
+    }
+  }
+
+  #tell({ detector, timing }: Watch, at: number, findings: readonly Finding[]): Told[] {
+    return findings.map((finding) => ({
+      ...{ detector: detector.name, cooldownMs: timing.cooldownMs },
+      ...{ at, finding },
+    }));
+  }
+}

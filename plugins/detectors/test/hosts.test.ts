@@ -1,0 +1,248 @@
+import type { DetectorInput, Job, LogLine, Run } from '@svc/contract';
+import { expect } from 'chai';
+import type { SubjectWatch } from '../src/engine/subject-watch.js';
+import { watchOf } from './support/watch.js';
+
+/** The beginning of a minute. */
+const AT = 1_699_999_980_000;
+const MINUTE_MS = 60_000;
+const SAMPLE_MS = 2_000;
+
+const jobOf = (given: Partial<Job>) =>
+  ({ id: 'job', attempt: 1, status: 'RUNNING', gpu_indices: [0, 1], failure_reason: null, ...given }) as Job;
+
+/** Feeds samples every 2 s for so many minutes, and returns the types that were told with the minute. */
+function sample(
+  watch: SubjectWatch,
+  fromMinute: number,
+  minutes: number,
+  valuesAt: (minute: number) => Record<string, number>,
+) {
+  const told: [minute: number, type: string, title: string][] = [];
+  for (let at = fromMinute * MINUTE_MS; at < (fromMinute + minutes) * MINUTE_MS; at += SAMPLE_MS) {
+    const input: DetectorInput = {
+      kind: 'node_metrics',
+      at: AT + at,
+      node_id: 'node',
+      values: valuesAt(at / MINUTE_MS),
+    };
+    for (const { finding } of watch.feed(input))
+      told.push([Math.floor(at / MINUTE_MS), finding.type, finding.title]);
+  }
+  return told;
+}
+
+describe('GPU_UNDERUTILIZED', () => {
+  const busy = () => ({ 'gpu.0.util': 80, 'gpu.1.util': 90 });
+  const start = (given: Partial<Job> = {}, settings = {}) => {
+    const watch = watchOf('attempt', settings);
+    watch.feed({ kind: 'job', at: AT, job: jobOf(given) });
+    return watch;
+  };
+
+  it('is told of a GPU of the job that is below 10 % for 10 minutes, once', () => {
+    const watch = start();
+    const idle = () => ({ 'gpu.0.util': 80, 'gpu.1.util': 4 });
+    expect(sample(watch, 0, 40, idle)).to.deep.equal([
+      [11, 'GPU_UNDERUTILIZED', 'GPU 1 of the job: hardly used'],
+    ]);
+  });
+
+  it('is not told before, nor when it worked in between, nor of GPUs of others', () => {
+    expect(sample(start(), 0, 10, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }))).to.deep.equal([]);
+    const now_and_then = (minute: number) => ({ 'gpu.0.util': minute % 5 < 1 ? 90 : 2, 'gpu.1.util': 90 });
+    expect(sample(start(), 0, 60, now_and_then)).to.deep.equal([]);
+    expect(
+      sample(start({ gpu_indices: [0] }), 0, 60, () => ({ 'gpu.0.util': 80, 'gpu.1.util': 0 })),
+    ).to.deep.equal([]);
+    expect(sample(start({ gpu_indices: [] }), 0, 60, () => ({ 'gpu.0.util': 0 }))).to.deep.equal([]);
+  });
+
+  it('is not told of a job that has ended, nor across a time without samples', () => {
+    const watch = start();
+    sample(watch, 0, 8, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }));
+    expect(sample(watch, 30, 8, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }))).to.deep.equal([]);
+    watch.feed({ kind: 'job', at: AT + 39 * MINUTE_MS, job: jobOf({ status: 'SUCCEEDED' }) });
+    expect(watch.feed({ kind: 'tick', at: AT + 60 * MINUTE_MS })).to.deep.equal([]);
+  });
+
+  it('is told by other thresholds', () => {
+    const settings = { 'gpu-underutilized': { util_percent: 95, hold_s: 60 } };
+    expect(sample(start({}, settings), 0, 5, busy).map(([minute]) => minute)).to.deep.equal([2]);
+  });
+});
+
+describe('DISK_LOW', () => {
+  const disk = (free: number, total = 1000) => ({ 'disk.free_gb': free, 'disk.total_gb': total });
+
+  it('is told below 5 %, and below 10 GB, once', () => {
+    expect(sample(watchOf('node'), 0, 30, () => disk(49)).map(([, , title]) => title)).to.deep.equal([
+      '49.0 GB of the disk are free (4.9 % of 1000 GB)',
+    ]);
+    expect(sample(watchOf('node'), 0, 30, () => disk(9, 60)).map(([, type]) => type)).to.deep.equal([
+      'DISK_LOW',
+    ]);
+  });
+
+  it('is not told with more, and not for every swing around the limit', () => {
+    expect(sample(watchOf('node'), 0, 30, () => disk(60))).to.deep.equal([]);
+    const swinging = (minute: number) => disk(50 + (Math.floor(minute) % 2 === 0 ? -1 : 1));
+    expect(sample(watchOf('node'), 0, 60, swinging)).to.have.length(1);
+  });
+
+  it('is told when the disk is full in under an hour at this rate', () => {
+    const told = sample(watchOf('node'), 0, 20, (minute) => disk(800 - 20 * minute));
+    expect(told).to.deep.equal([[10, 'DISK_LOW', 'At this rate the disk is full in 30 minutes']]);
+  });
+
+  it('is not told of one large file, nor of a slow rate', () => {
+    expect(sample(watchOf('node'), 0, 40, (minute) => disk(minute < 15 ? 800 : 100))).to.deep.equal([]);
+    expect(sample(watchOf('node'), 0, 60, (minute) => disk(800 - minute))).to.deep.equal([]);
+  });
+});
+
+describe('GPU_UNHEALTHY', () => {
+  const titles = (valuesAt: (minute: number) => Record<string, number>, minutes = 20) =>
+    sample(watchOf('node'), 0, minutes, valuesAt).map(([minute, type, title]) => [minute, type, title]);
+  const fine = { 'gpu.0.util': 50, 'gpu.0.ecc_uncorrected': 2, 'gpu.0.throttled': 0, 'cpu.util': 3 };
+
+  it('is told of each further uncorrected memory error, and not of those from before', () => {
+    expect(titles(() => fine)).to.deep.equal([]);
+    const failing = (minute: number) => ({
+      ...fine,
+      'gpu.0.ecc_uncorrected': minute < 3 ? 2 : minute < 9 ? 3 : 5,
+    });
+    expect(titles(failing)).to.deep.equal([
+      [3, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],
+      [9, 'GPU_UNHEALTHY', 'GPU 0 has 2 further uncorrected memory errors'],
+    ]);
+    expect(titles((minute) => ({ ...fine, 'gpu.0.ecc_uncorrected': minute < 3 ? 2 : 0 }))).to.deep.equal([]);
+  });
+
+  it('is told of a GPU that is throttled for 5 minutes, not for 2', () => {
+    const hot = (from: number, to: number) => (minute: number) => ({
+      ...fine,
+      'gpu.0.throttled': minute >= from && minute < to ? 1 : 0,
+    });
+    expect(titles(hot(4, 20))).to.deep.equal([[9, 'GPU_UNHEALTHY', 'GPU 0 is throttled']]);
+    expect(titles(hot(4, 6))).to.deep.equal([]);
+  });
+
+  it('is told of a GPU that gives no figures while its host does, not of a host that is silent', () => {
+    const lost = (minute: number): Record<string, number> => (minute < 5 ? fine : { 'cpu.util': 3 });
+    expect(titles(lost)).to.deep.equal([[8, 'GPU_UNHEALTHY', 'GPU 0 gives no figures any more']]);
+    const watch = watchOf('node');
+    sample(watch, 0, 5, () => fine);
+    expect(sample(watch, 60, 2, () => ({ 'cpu.util': 3 }))).to.deep.equal([]);
+    expect(titles(() => ({ 'cpu.util': 3 }))).to.deep.equal([]);
+  });
+});
+
+describe('OOM', () => {
+  const line = (text: string, seq = 0): LogLine => ({ seq, stream: 'stderr', ts: AT, text });
+  const feed = (watch: SubjectWatch, ...texts: string[]) =>
+    watch
+      .feed({ kind: 'log', at: AT, job_id: 'job', attempt: 1, lines: texts.map(line) })
+      .map(({ finding }) => finding);
+
+  const told: readonly [device: string, text: string][] = [
+    ['CUDA', 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.'],
+    ['CUDA of a rank', '[rank1]: RuntimeError: CUDA error: out of memory'],
+    ['HIP', 'torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB.'],
+    [
+      'XLA',
+      'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 34359738368 bytes.',
+    ],
+    ['MPS', 'RuntimeError: MPS backend out of memory (MPS allocated: 17.43 GB)'],
+    [
+      'the host, Python',
+      'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array',
+    ],
+    ['the host, C', 'OSError: [Errno 12] Cannot allocate memory'],
+  ];
+  for (const [device, text] of told)
+    it(`is told of ${device}, once for an attempt`, () => {
+      const watch = watchOf('attempt');
+      expect(feed(watch, 'step 1', text, text).map(({ type, data }) => [type, data?.['seq']])).to.deep.equal([
+        ['OOM', 1],
+      ]);
+      expect(feed(watch, text)).to.deep.equal([]);
+    });
+
+  for (const text of [
+    'memory: 12 GB allocated',
+    'MemoryErrors: 3',
+    'out of memory of past runs',
+    'RESOURCE_EXHAUSTED: quota of requests',
+  ])
+    it(`is not told of: ${text}`, () => expect(feed(watchOf('attempt'), text)).to.deep.equal([]));
+
+  it('is told of an attempt that the kernel killed, also without a line', () => {
+    const watch = watchOf('attempt');
+    const job = jobOf({ status: 'FAILED', failure_reason: 'OOM' });
+    expect(watch.feed({ kind: 'job', at: AT, job }).map(({ finding }) => finding.type)).to.deep.equal([
+      'OOM',
+    ]);
+    expect(watch.feed({ kind: 'job', at: AT, job })).to.deep.equal([]);
+    expect(
+      watchOf('attempt').feed({
+        kind: 'job',
+        at: AT,
+        job: jobOf({ status: 'FAILED', failure_reason: 'EXIT_CODE' }),
+      }),
+    ).to.deep.equal([]);
+  });
+});
+
+describe('RUN_STALLED', () => {
+  const point = (at: number): DetectorInput => ({
+    kind: 'metric',
+    at: AT + at,
+    run_id: 'run',
+    points: [{ seq: at, name: 'acc', step: at, value: 1 }],
+  });
+
+  /** Reports at these minutes, ticks up to the end, and returns the minutes at which it is told. */
+  function stalledAt(
+    reports: readonly number[],
+    endMinute: number,
+    more: readonly (readonly [minute: number, input: DetectorInput])[] = [],
+  ) {
+    const watch = watchOf('run');
+    const told: number[] = [];
+    const inputs = [...reports.map((minute) => [minute, point(minute * MINUTE_MS)] as const), ...more];
+    const ticks = Array.from({ length: endMinute * 2 }, (_, index) => index / 2);
+    const ticking = ticks.map((minute) => [minute, { kind: 'tick', at: AT + minute * MINUTE_MS }] as const);
+    for (const [minute, input] of [...inputs, ...ticking].sort(([a], [b]) => a - b))
+      for (const { finding } of watch.feed(input)) if (finding.type === 'RUN_STALLED') told.push(minute);
+    return told;
+  }
+  const every = (minutes: number, until: number) =>
+    Array.from({ length: Math.floor(until / minutes) + 1 }, (_, index) => index * minutes);
+  const run = (status: Run['status'], minute: number) =>
+    [minute, { kind: 'run', at: AT + minute * MINUTE_MS, run: { status } as Run }] as const;
+
+  it('is told of a run that reported each minute and then not for 10, once', () => {
+    expect(stalledAt(every(1, 30), 90)).to.deep.equal([40]);
+  });
+
+  it('is learnt from the rhythm: reports every 30 minutes, and twice the longest silence', () => {
+    expect(stalledAt(every(30, 300), 590)).to.deep.equal([]);
+    expect(stalledAt(every(30, 300), 700)).to.deep.equal([600]);
+    expect(stalledAt([...every(1, 30), ...every(1, 30).map((minute) => 45 + minute)], 104)).to.deep.equal([
+      40,
+    ]);
+  });
+
+  it('is not told early of a run that has only begun, nor of one that never reported', () => {
+    expect(stalledAt([0, 0.1, 0.2, 0.3, 1], 30)).to.deep.equal([]);
+    expect(stalledAt([0, 0.1, 0.2, 0.3, 1], 40)).to.deep.equal([31]);
+    expect(stalledAt([], 300)).to.deep.equal([]);
+  });
+
+  it('is not told of a run that has ended, or while it is LOST', () => {
+    expect(stalledAt(every(1, 30), 90, [run('SUCCEEDED', 31)])).to.deep.equal([]);
+    expect(stalledAt(every(1, 30), 90, [run('LOST', 31)])).to.deep.equal([]);
+    expect(stalledAt(every(1, 30), 90, [run('LOST', 31), run('RUNNING', 60)])).to.deep.equal([70]);
+  });
+});

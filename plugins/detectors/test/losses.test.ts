@@ -1,0 +1,171 @@
+import type { MetricPoint } from '@svc/contract';
+import { expect } from 'chai';
+import { toldOf, watchOf } from './support/watch.js';
+
+const AT = 1_700_000_000_000;
+
+function pointsOf(series: Readonly<Record<string, readonly MetricPoint['value'][]>>): MetricPoint[] {
+  const longest = Math.max(...Object.values(series).map(({ length }) => length));
+  const steps = Array.from({ length: longest }, (_, step) => step);
+  return steps
+    .flatMap((step) =>
+      Object.entries(series).flatMap(([name, values]) =>
+        step < values.length ? [{ name, step, value: values[step] as MetricPoint['value'] }] : [],
+      ),
+    )
+    .map((point, seq) => ({ ...point, seq }));
+}
+
+const typesOf = (series: Parameters<typeof pointsOf>[0], settings = {}) =>
+  toldOf(pointsOf(series), settings).map(({ finding }) => finding.type);
+const flat = (count: number, value = 1) =>
+  Array.from({ length: count }, (_, index) => value + 0.01 * (index % 3));
+
+describe('LOSS_NAN', () => {
+  for (const value of ['NaN', 'Infinity', '-Infinity'] as const)
+    it(`is told of a loss that is ${value}, once`, () => {
+      const told = toldOf(pointsOf({ 'train/loss': [1, 0.9, value, value, value], 'val/loss': [1, value] }));
+      expect(told.map(({ finding }) => finding.type)).to.deep.equal(['LOSS_NAN']);
+      expect(told[0]?.finding).to.include({ severity: 'critical' });
+      expect(told[0]?.finding.data).to.include({ step: 1, metric: 'val/loss' });
+    });
+
+  it('is not told of other metrics, nor of what is about a loss and is none', () => {
+    const series = {
+      grad_norm: ['NaN'],
+      'eval/acc': ['NaN'],
+      'amp/loss_scale': ['Infinity'],
+      best_val_loss: ['Infinity'],
+    } as const;
+    expect(typesOf(series)).to.deep.equal([]);
+  });
+
+  const lines: readonly [text: string, isTold: boolean][] = [
+    ['step 10 loss: nan', true],
+    ["{'loss': nan, 'grad_norm': 3.2, 'epoch': 0.01}", true],
+    ['[rank3]: epoch 2, train_loss=inf', true],
+    ['Loss is NaN, stopping training', true],
+    ['loss = tensor(nan, device=cuda:0)', true],
+    [' 37%|###   | 37/100 [00:05<00:09, loss=nan]', true],
+    ['step 10 loss: 0.31', false],
+    ['best_val_loss: inf', false],
+    ['loss_scale: inf', false],
+    ['the loss function is nan-safe', false],
+    ['loss info: none', false],
+    ['grad_norm: nan', false],
+    ['weights of class 3: nan, loss 0.3', false],
+  ];
+  for (const [text, isTold] of lines)
+    it(`is ${isTold ? '' : 'not '}told of the line ${text}`, () => {
+      const input = { kind: 'log', at: AT, job_id: 'job', attempt: 1 } as const;
+      const told = watchOf('run').feed({ ...input, lines: [{ seq: 3, stream: 'stdout', ts: AT, text }] });
+      expect(told.map(({ finding }) => finding.type)).to.deep.equal(isTold ? ['LOSS_NAN'] : []);
+    });
+
+  it('reads one huge line in no time', () => {
+    const text = `${'loss '.repeat(200_000)}nan`;
+    const startedMs = performance.now();
+    const lines = [{ seq: 0, stream: 'stdout', ts: AT, text } as const];
+    watchOf('run').feed({ kind: 'log', at: AT, job_id: 'job', attempt: 1, lines });
+    watchOf('attempt').feed({ kind: 'log', at: AT, job_id: 'job', attempt: 1, lines });
+    expect(performance.now() - startedMs).to.be.below(500);
+  });
+});
+
+describe('LOSS_SPIKE', () => {
+  it('is told of a loss over 3 times the median of its window, once while it lasts', () => {
+    const told = toldOf(pointsOf({ loss: [...flat(20), 8, 8, 8, 8] }));
+    expect(told.map(({ finding }) => finding.type)).to.deep.equal(['LOSS_SPIKE']);
+    expect(told[0]?.finding.data).to.include({ metric: 'loss', step: 20, value: 8 });
+  });
+
+  it('is not told below 3 times, of other metrics, of negative losses, or with fewer than 4 values before it', () => {
+    expect(typesOf({ loss: [...flat(20), 2.9] })).to.deep.equal([]);
+    expect(typesOf({ grad_norm: [...flat(20), 80], lr: [...flat(20), 80] })).to.deep.equal([]);
+    expect(typesOf({ loss: [...flat(20, -5), 8] })).to.deep.equal([]);
+    expect(typesOf({ loss: [1, 1, 1, 80] })).to.deep.equal([]);
+  });
+
+  it('is not told below the floor, which is a part of the first value', () => {
+    const vanished = { loss: [10, ...flat(40).map((value) => value / 1000), 0.15] };
+    expect(typesOf(vanished)).to.deep.equal([]);
+    expect(typesOf(vanished, { 'loss-spike': { floor: 0 } })).to.deep.equal(['LOSS_SPIKE']);
+  });
+
+  it('of a noisy loss is told after two values in a row', () => {
+    const noisy = Array.from({ length: 40 }, (_, index) => [1, 1.6, 0.7, 2, 1.2, 0.6][index % 6] as number);
+    expect(typesOf({ loss: [...noisy, 1000, 1, 1, 1] })).to.deep.equal([]);
+    expect(typesOf({ loss: [...noisy, 1000, 1000] })).to.deep.equal(['LOSS_SPIKE']);
+  });
+
+  it('is told again after the cool-down, and not before', () => {
+    const again = [...flat(20), 8, ...flat(40), 8];
+    expect(typesOf({ loss: again })).to.deep.equal(['LOSS_SPIKE']);
+    expect(typesOf({ loss: again }, { 'loss-spike': { cooldown_s: 1 } })).to.deep.equal([
+      'LOSS_SPIKE',
+      'LOSS_SPIKE',
+    ]);
+  });
+});
+
+describe('OVERFITTING_SUSPECTED', () => {
+  const training = [1, 0.8, 0.6, 0.4, 0.3, 0.2];
+
+  it('is told when the training loss falls and the validation loss is 1.5 times its best', () => {
+    for (const [train, val] of [
+      ['train/loss', 'val/loss'],
+      ['loss', 'val_loss'],
+      ['train_loss', 'eval_loss'],
+      ['loss', 'eval_loss'],
+      ['train_ce_loss_epoch', 'valid_ce_loss'],
+      ['trainLoss', 'testLoss'],
+    ] as const)
+      expect(
+        typesOf({ [train]: training, [val]: [1, 0.8, 0.9, 1.1, 1.3, 1.5] }),
+        `${train}, ${val}`,
+      ).to.deep.equal(['OVERFITTING_SUSPECTED']);
+  });
+
+  it('needs 4 evaluations, and is told at the fourth', () => {
+    expect(typesOf({ 'train/loss': training, 'val/loss': [0.8, 1.2, 1.5] })).to.deep.equal([]);
+    const [told] = toldOf(pointsOf({ 'train/loss': training, 'val/loss': [1, 0.8, 1, 1.3, 1.6] }), {}, 1);
+    expect(told?.finding.data).to.include({ step: 3, best: 0.8, value: 1.3 });
+  });
+
+  it('is not told while the validation loss is below 1.5 times its best, or the training loss rises too', () => {
+    expect(typesOf({ 'train/loss': training, 'val/loss': [1, 0.9, 0.8, 0.9, 1, 1.1] })).to.deep.equal([]);
+    const rising = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
+    expect(typesOf({ 'train/loss': rising, 'val/loss': rising })).to.deep.equal([]);
+  });
+
+  it('is not told of losses that are not a pair, of noisy ones, or of negative ones', () => {
+    const diverging = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
+    expect(typesOf({ 'train/kl_loss': training, 'val/ce_loss': diverging })).to.deep.equal([]);
+    const noisy = [1, 0.4, 1.1, 0.5, 0.9, 0.35, 1];
+    expect(typesOf({ 'train/loss': [...training, 0.1], 'val/loss': noisy })).to.deep.equal([]);
+    const negative = { 'train/loss': [-1, -2, -3, -4, -5], 'val/loss': [-3, -2, -1, -0.5, -0.1] };
+    expect(typesOf(negative)).to.deep.equal([]);
+  });
+
+  it('is told after the configured factor and number of evaluations', () => {
+    const series = { 'train/loss': training, 'val/loss': [1, 0.8, 0.9, 1, 1.1, 1.15] };
+    expect(typesOf(series, { overfitting: { factor: 1.3 } })).to.deep.equal(['OVERFITTING_SUSPECTED']);
+    expect(typesOf(series, { overfitting: { factor: 1.3, min_evaluations: 7 } })).to.deep.equal([]);
+  });
+});
+
+describe('losses of a run with 10 000 metrics', () => {
+  it('are followed up to a bound, fast, and NaN is told of any of them', () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `layer${index}/loss`);
+    const watch = watchOf('run');
+    const startedMs = performance.now();
+    let seq = 0;
+    for (let step = 0; step < 5; step += 1) {
+      const points = names.map((name) => ({ seq: seq++, name, step, value: 1 + 0.01 * step }));
+      expect(watch.feed({ kind: 'metric', at: AT + step, run_id: 'run', points })).to.deep.equal([]);
+    }
+    expect(performance.now() - startedMs).to.be.below(2_000);
+    const points = [{ seq, name: 'layer9999/loss', step: 9, value: 'NaN' as const }];
+    expect(watch.feed({ kind: 'metric', at: AT + 9, run_id: 'run', points })).to.have.length(1);
+  });
+});
