@@ -161,6 +161,23 @@ describe('svc mcp, with a real server and a real agent', function () {
     expect(before['lines'].at(-1).seq).to.be.below(log['lines'][0].seq);
   });
 
+  it('finds the error also when stdout told more after it', async () => {
+    const script = 'echo "RuntimeError: first" >&2; sleep 1; seq 1 500; exit 1';
+    const job = await submit(server.client, {
+      command: ['sh', '-c', script],
+      resources: { cpu_only: true },
+    });
+    await untilJob(server.client, job.id, ({ status }) => status === 'FAILED');
+    const log = await until(
+      async () => {
+        const found = await call('tail_logs', { job_id: job.id });
+        return found['lines'].at(-1)?.text === '500' && found;
+      },
+      { everyMs: 100 },
+    );
+    expect(log['errors'][0].text).to.equal('RuntimeError: first');
+  });
+
   it('runs a job as a task of the protocol', async () => {
     const task = { ttl: 60_000 };
     const params = { name: 'submit_job', arguments: { command: ['true'], cpu_only: true }, task };

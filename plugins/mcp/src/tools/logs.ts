@@ -30,8 +30,13 @@ export const tailLogs = defineTool(
   },
   async ({ client, signal }, args) => {
     const { job_id, stream, attempt, search, before, tail = TAIL } = args;
-    const query = { stream, attempt, search, tail: before === undefined ? tail : MOST_TAIL };
-    const log = await client.call(routes.tailLogs, { params: { job_id }, query, signal });
+    const read = (part: { stream: typeof stream; tail: number }) =>
+      client.call(routes.tailLogs, { params: { job_id }, query: { attempt, search, ...part }, signal });
+    // The two streams arrive apart: what stdout told last may stand behind the error that ended the program.
+    const [log, stderr] = await Promise.all([
+      read({ stream, tail: before === undefined ? tail : MOST_TAIL }),
+      stream === undefined && before === undefined ? read({ stream: 'stderr', tail: TAIL }) : null,
+    ]);
     const wanted = log.lines.filter(({ seq }) => before === undefined || seq < before).slice(-tail);
     const lines = foldLines(wanted);
     // Without a filter the seq of a line says how many there are before it.
@@ -43,7 +48,7 @@ export const tailLogs = defineTool(
       body: {
         job_id: log.job_id,
         attempt: log.attempt,
-        errors: errorLines(lines, MOST_ERRORS),
+        errors: errorLines(foldLines(inOrder([...wanted, ...(stderr?.lines ?? [])])), MOST_ERRORS),
         dropped: log.dropped,
       },
       list: {
@@ -63,3 +68,9 @@ export const tailLogs = defineTool(
     };
   },
 );
+
+/** Each line once. */
+function inOrder(lines: readonly LogLine[]): LogLine[] {
+  const bySeq = new Map(lines.map((line) => [line.seq, line]));
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
