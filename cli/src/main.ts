@@ -7,6 +7,7 @@ import { addConfigCommand } from './commands/config.js';
 import { addConsoleCommand } from './commands/console.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
 import { addDetectorsCommands } from './commands/detectors.js';
+import { addEvaluationsCommand } from './commands/evaluations.js';
 import { addExplainCommand } from './commands/explain.js';
 import { addExportCommand } from './commands/export.js';
 import { addGcCommand } from './commands/gc.js';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addProjectsCommand(program);
   addEventsCommands(program);
   addEvaluateCommand(program);
+  addEvaluationsCommand(program);
   addRankingCommands(program);
   addExportCommand(program);
   addTokenCommand(program);

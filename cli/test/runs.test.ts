@@ -1,4 +1,4 @@
-import type { ListedCheckpoint, MetricSummary, Run, RunSummary } from '@svc/contract';
+import type { ListedCheckpoint, MetricSummary, Run, RunSummary, SeriesByName } from '@svc/contract';
 import { expect } from 'chai';
 import { toCheckpointLines } from '../src/commands/checkpoint-lines.js';
 import { toRunLines, toRunTable } from '../src/commands/runs.js';
@@ -77,6 +77,24 @@ describe('svc run', () => {
       'direction unknown, so no best value (1 of 2): svc metrics set NAME --direction minimize|maximize',
     );
     expect(linesOf({ loss: metric({}) }).join()).not.to.include('unknown');
+  });
+
+  it('gives the curve what the names of the metrics leave', () => {
+    const health = { status: 'ok', reasons: [] };
+    const name = 'validation/accuracy';
+    const summary = { ...RUN, health, progress: null, metrics: { [name]: metric({}) } };
+    const run = { ...RUN, job_id: null, environment: {}, notes: '' };
+    const values = Array.from({ length: 64 }, (_, index) => index);
+    const series = { [name]: { values } } as unknown as SeriesByName;
+    const shown = (width: number) =>
+      toRunLines(run, summary as unknown as RunSummary, series, (_style, text) => text, width).at(-1) ?? '';
+    for (const [width, curve] of [
+      [80, 18],
+      [120, 32],
+    ] as const) {
+      expect(shown(width)).to.match(new RegExp(`^${name} .* [▁-█]{${curve}}$`));
+      expect(shown(width)).to.have.length.at.most(width);
+    }
   });
 
   it('is at 99 % until it has ended', () => {

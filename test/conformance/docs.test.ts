@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ERRORS, EVENT_TYPES } from '@svc/contract';
+import { ERRORS, EVENT_TYPES, TOOL_NAMES, routes } from '@svc/contract';
 import { ENVIRONMENT } from '@svc/kernel';
 import { expect } from 'chai';
 import config from '../../svc.config.js';
@@ -100,6 +100,15 @@ describe('docs against the code', () => {
       .map(read);
     const used = new Set(sources.flatMap((source) => source.match(/\bSVC_[A-Z][A-Z_]+\b/g) ?? []));
     for (const name of used) expect(page, name).to.include(name);
+  });
+
+  it('api.md has a request for every tool of next_actions, and only requests that there are', () => {
+    const section = between(read('docs/api.md'), '## Next actions', '## Limits');
+    expect(rows(section).map(([tool]) => tool)).to.have.members([...TOOL_NAMES]);
+    const known = Object.values(routes).map(({ method, path }) => `${method} ${path}`);
+    const requests = [...section.matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, request = '']) => request);
+    expect(known).to.include.members(requests);
+    expect(requests).to.have.length.above(TOOL_NAMES.length - 2);
   });
 
   it('sdk.md has every call of the SDKs', () => {

@@ -21,7 +21,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^svc events watch\b/, 'it runs until it is stopped; cli/test/tools.test.ts runs it'],
   [/^svc top$/, 'it needs a terminal; cli/test/top.test.ts runs it on one'],
   [
-    /^svc (evaluate|best|compare)\b/,
+    /^svc (evaluate|evaluations|best|compare)\b/,
     'they need checkpoints with evaluations; test/integration/evaluations.test.ts runs them',
   ],
   [/^svc run delete \w+$/, 'it asks on a terminal; cli/test/run-delete.test.ts answers it'],

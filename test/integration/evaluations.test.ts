@@ -76,6 +76,10 @@ describe('svc evaluate', function () {
     ) as BestCheckpoint;
     expect(best).to.include({ checkpoint_id: id, value: 0.9, source: 'evaluation' });
     expect(await svc('best', '--metric', 'acc')).to.contain(`${id}  acc 0.9`);
+    expect(await svc('evaluations', 'checkpoint-7')).to.match(
+      /checkpoint-7 .* heldout .* SUCCEEDED .* acc 0\.9, loss NaN/,
+    );
+    expect(await svc('explain', evalId!)).to.contain('It did not fail: it succeeded.');
     await svc('metrics', 'set', 'acc', '--primary');
     expect(await svc('run', best.run_id)).to.match(new RegExp(`^${id} +7 +yes `, 'm'));
   });
@@ -146,7 +150,7 @@ describe('svc evaluate', function () {
     expect(ofRuns.split('\n')[2]).to.match(new RegExp(`^1 \\* +${saved[1]!.run_id} `));
     const { status, stderr } = await workplace.svc(['compare', saved[0]!.id, '--metric', 'f1']);
     expect([status, stderr]).to.satisfy(
-      ([code, text]: [number, string]) => code === 1 && text.includes('2 to 50'),
+      ([code, text]: [number, string]) => code === 2 && text.includes('2 to 50'),
     );
   });
 });

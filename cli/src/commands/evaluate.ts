@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import path from 'node:path';
 import { UsageError } from '../failure.js';
 import { toNumber } from '../output/format.js';
-import { print, printLines } from '../output/print.js';
+import { note, print, printLines } from '../output/print.js';
 import { createPaint, styleOfStatus, type Paint } from '../output/style.js';
 import { toFields, toPlainText } from '../output/table.js';
 import { completeFromHere, takeEnvironment } from '../submit/from-here.js';
@@ -46,15 +46,17 @@ export function addEvaluateCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-The command finds the path of the checkpoint in SVC_EVAL_CHECKPOINT, and writes its result as JSON to the file that
-SVC_EVAL_OUTPUT names. In Python:
+The command finds the path of the checkpoint in SVC_EVAL_CHECKPOINT, and writes
+its result as JSON to the file that SVC_EVAL_OUTPUT names: the metrics, and how
+many seconds it took. In Python:
 
   with open(os.environ["SVC_EVAL_OUTPUT"], "w") as file:
       json.dump({"metrics": {"eval/acc": 0.91}, "runtime_s": 1.5}, file)
 
 Examples:
   svc evaluate X8R2QF python eval.py
-  svc evaluate --suite heldout --dataset digits --follow checkpoint-120 python eval.py --batch 64`,
+  svc evaluate --follow checkpoint-120 python eval.py --batch 64
+  svc evaluate --suite heldout --dataset digits checkpoint-120 python eval.py`,
     )
     .action(evaluate);
 }
@@ -83,8 +85,9 @@ async function evaluate(reference: string, words: string[], options: EvaluateOpt
   const evaluation = await createOnce((headers) =>
     client.call(routes.createEvaluation, { params: { ckpt_id }, body, headers }),
   );
-  if (options.follow) await follow(client, evaluation);
-  else print(evaluation, options.json, ({ id }) => [id]);
+  if (options.follow) return follow(client, evaluation);
+  print(evaluation, options.json, ({ id }) => [id]);
+  if (!options.json) note(`${evaluation.job_id} evaluates it; svc evaluations ${ckpt_id} shows the result`);
 }
 
 /** What neither the options nor a training job tell. */

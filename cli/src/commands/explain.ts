@@ -17,7 +17,7 @@ export function addExplainCommand(program: Command): void {
     .description('explain why a job or a run failed: the likely cause with its evidence, and what to change')
     .argument(
       '[job-or-run]',
-      'id of a job or a run, the beginning or end of the id of a job, or the name of one (default: the newest job)',
+      'id of a job, a run or an evaluation, the beginning or end of the id of a job, or the name of a job or run (default: the newest job)',
     )
     .option('--attempt <n>', 'attempt of the job (default: the last; of a run: its own)', parseInteger)
     .addHelpText(
@@ -39,7 +39,7 @@ async function explain(
   print(explanation, options.json, toExplanationLines);
 }
 
-/** The prefix `run_` tells a run; anything else is looked for among the jobs first. */
+/** The prefixes `run_` and `eval_` tell a run and an evaluation; anything else is looked for among the jobs first. */
 async function load(
   client: Client,
   reference: string | undefined,
@@ -49,6 +49,11 @@ async function load(
   const ofRun = async () =>
     client.call(routes.explainRunFailure, { params: { run_id: await findRun(client, reference) }, query });
   if (reference?.startsWith('run_') && toId('run', reference) !== null) return ofRun();
+  const eval_id = reference?.startsWith('eval_') ? toId('evaluation', reference) : null;
+  if (eval_id !== null) {
+    const { job_id } = await client.call(routes.getEvaluation, { params: { eval_id } });
+    return client.call(routes.explainJobFailure, { params: { job_id }, query });
+  }
   const found = await findJob(client, reference).catch((error: unknown) => ({ error }));
   if (typeof found === 'string')
     return client.call(routes.explainJobFailure, { params: { job_id: found }, query });

@@ -32,6 +32,12 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...['svc', 'evaluate', ...toLabels(labels), String(checkpoint_id)],
     ...(command as string[]),
   ],
+  list_evaluations: ({ checkpoint_id, run_id }) => [
+    ...['svc', 'evaluations'],
+    ...(run_id === undefined ? [] : ['--run', String(run_id)]),
+    ...(checkpoint_id === undefined ? [] : [String(checkpoint_id)]),
+  ],
+  list_checkpoints: ({ run_id }) => ['svc', 'run', String(run_id)],
   compare_runs: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
   compare_checkpoints: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
   get_best_checkpoint: ({ run_id, experiment_id, ...labels }) => [

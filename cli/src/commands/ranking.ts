@@ -9,7 +9,7 @@ import {
   type RunEntry,
 } from '@svc/contract';
 import type { Command } from 'commander';
-import { UsageError } from '../failure.js';
+import { Failure, UsageError } from '../failure.js';
 import { toNumber, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import { section } from '../output/section.js';
@@ -30,7 +30,7 @@ export function addRankingCommands(program: Command): void {
     .option('--experiment <name>', 'experiment to look at, by name or id')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc best\n  svc best --experiment resnet --metric eval/acc --suite heldout',
+      '\nWithout an evaluation, the value of a checkpoint is the best one that its training\nlogged since the checkpoint before it.\n\nExamples:\n  svc best\n  svc best --experiment resnet --metric eval/acc --suite heldout',
     )
     .action(showBest);
 
@@ -84,9 +84,10 @@ async function compare(
   references: string[],
   { checkpoints, ...options }: RankingOptions & { checkpoints?: boolean },
 ): Promise<void> {
+  if (references.length < 2) throw new UsageError('name 2 to 50 to compare, as in svc compare X8R2QF M4K7TD');
   const client = connect(options);
   const ofCheckpoints = checkpoints ?? references[0]?.startsWith(CHECKPOINT_PREFIX) ?? false;
-  const ids = await findAll(client, ofCheckpoints ? findCheckpoint : findRun, references);
+  const ids = await findAll(client, ofCheckpoints ? findCheckpoint : findRunToCompare, references);
   const query = { ids, ...toQuery(options) };
   if (ofCheckpoints) {
     const answer = await client.call(routes.compareCheckpoints, { query });
@@ -96,6 +97,12 @@ async function compare(
     print(answer, options.json, (comparison, paint) => toComparisonLines(comparison, paint));
   }
 }
+
+const findRunToCompare = (client: Client, reference: string) =>
+  findRun(client, reference).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(`${error.message}; to compare checkpoints, add --checkpoints`);
+  });
 
 async function findAll(
   client: Client,
@@ -141,7 +148,7 @@ export function toComparisonLines(comparison: RunComparison | CheckpointComparis
 
 /** `higher is better (suite heldout, dataset digits)`. */
 function toMeaning({ direction, protocol, entries }: RunComparison | CheckpointComparison): string {
-  if (!entries.some(({ best }) => best !== null)) return 'of which none has a value';
+  if (!entries.some(({ best }) => best !== null)) return 'no value in any of these';
   const labels = Object.entries(protocol ?? {}).filter(([, label]) => label !== null);
   const shown = labels.map(([name, label]) => `${name} ${label}`).join(', ');
   return `${toWanted(direction)} is better${shown === '' ? '' : ` (${shown})`}`;

@@ -1,31 +1,22 @@
-import {
-  RUN_STATUSES,
-  isDirectionKnown,
-  routes,
-  type MetricSummary,
-  type Run,
-  type RunSummary,
-  type SeriesByName,
-} from '@svc/contract';
+import { RUN_STATUSES, routes, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
 import type { Command } from 'commander';
-import { toAge, toNumber, toShownId } from '../output/format.js';
+import { toAge, toShownId } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
-import { toSparkline } from '../output/sparkline.js';
 import { styleOfStatus, type Paint, type Style } from '../output/style.js';
-import { toFields, toPlainText, toTable, type Column, type Field } from '../output/table.js';
+import { terminalWidth, toFields, toPlainText, toTable, type Column, type Field } from '../output/table.js';
 import { toRunTime } from './attempts.js';
 import { toCheckpointLines } from './checkpoint-lines.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
+import { CURVE_WIDTH, toMetricTable, toUnknownLines } from './metric-table.js';
 import { readNodeOfRun, readNodesOfRuns, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
 import { addRunChangeCommands } from './run-changes.js';
 import { addRunDeleteCommand } from './run-delete.js';
 
 const RUNS_SHOWN = 100;
-const CURVE_WIDTH = 32;
 const SHOWN_CHECKPOINTS = 5;
 
 export function addRunCommands(program: Command): void {
@@ -159,15 +150,17 @@ async function showRun(reference: string | undefined, options: JsonOptions): Pro
   ]);
 }
 
-export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, paint: Paint): string[] {
+export function toRunLines(
+  run: Run,
+  summary: RunSummary,
+  series: SeriesByName,
+  paint: Paint,
+  width = terminalWidth(),
+): string[] {
   const { health, progress } = summary;
   const percent = progress === null ? '' : ` (${toPercent(progress, run)} %)`;
   const rows = Object.entries(summary.metrics)
-    .map(([name, metric]) => ({
-      name,
-      metric,
-      curve: toSparkline(series[name]?.values ?? [], CURVE_WIDTH),
-    }))
+    .map(([name, metric]) => ({ name, metric }))
     .sort((a, b) => Number(b.metric.is_primary) - Number(a.metric.is_primary));
   return [
     `${paint('bold', toPlainText(run.name))}  ${paint(styleOfState(run), toState(run))}`,
@@ -182,7 +175,7 @@ export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, 
       ],
       paint,
     ),
-    ...(rows.length > 0 ? ['', ...toTable(METRIC_COLUMNS, rows, paint)] : []),
+    ...(rows.length > 0 ? ['', ...toMetricTable(rows, series, paint, width)] : []),
     ...toUnknownLines(rows, paint),
   ];
 }
@@ -190,14 +183,6 @@ export function toRunLines(run: Run, summary: RunSummary, series: SeriesByName, 
 /** A run that goes on is not at 100 %: after its last step it still evaluates and saves. */
 function toPercent(progress: number, { status }: Run): number {
   return Math.min(Math.floor(progress * 100), status === 'RUNNING' ? 99 : 100);
-}
-
-/** What to do about metrics of which nobody knows whether low or high values are good. */
-function toUnknownLines(rows: readonly MetricRow[], paint: Paint): string[] {
-  const unknown = rows.filter(({ metric }) => !isDirectionKnown(metric));
-  if (unknown.length === 0) return [];
-  const set = `svc metrics set NAME --direction minimize|maximize`;
-  return [paint('dim', `direction unknown, so no best value (${unknown.length} of ${rows.length}): ${set}`)];
 }
 
 /** What people wrote about the run, and the commit that its script was at. */
@@ -209,30 +194,4 @@ function toOrigin({ tags, notes, environment }: Run): Field[] {
     ...(notes !== '' ? [['notes', notes] as const] : []),
     ...(git?.commit ? [['commit', `${git.commit}${state && ` (${state})`}`] as const] : []),
   ];
-}
-
-interface MetricRow {
-  readonly name: string;
-  readonly metric: MetricSummary;
-  readonly curve: string;
-}
-
-const METRIC_COLUMNS: readonly Column<MetricRow>[] = [
-  {
-    title: 'METRIC',
-    cell: ({ name, metric }) => (metric.is_primary ? `${name} (primary)` : name),
-    style: ({ metric }) => (metric.is_primary ? 'bold' : null),
-    shrinks: true,
-  },
-  { title: 'LATEST', cell: ({ metric }) => toNumber(metric.latest.value), align: 'right' },
-  { title: 'BEST', cell: ({ metric }) => (metric.best ? toNumber(metric.best.value) : '-'), align: 'right' },
-  { title: 'WANTED', cell: ({ metric }) => toWanted(metric) },
-  { title: 'AT STEP', cell: ({ metric }) => String(metric.best?.step ?? '-'), align: 'right' },
-  { title: 'TREND', cell: ({ metric }) => metric.trend },
-  { title: 'CURVE', cell: ({ curve }) => curve, style: () => 'cyan' },
-];
-
-function toWanted(metric: MetricSummary): string {
-  if (!isDirectionKnown(metric)) return 'unknown';
-  return metric.direction === 'minimize' ? 'low' : 'high';
 }

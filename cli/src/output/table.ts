@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly optional?: true;
 }
 
-const GAP = 2;
+export const GAP = 2;
 const NARROWEST = 6;
 
 /** Of the terminal; where the output goes elsewhere there is no limit. */

@@ -22,10 +22,10 @@ export function explainAttempt(
   log: Warn,
 ): FailureExplanation {
   const { job, attempt } = evidence;
-  const hasFailed = attempt.status === 'FAILED' || attempt.status === 'LOST';
-  const concluded = hasFailed ? concludeAll('attempt', evidence, rules, log) : [];
+  const isFailure = hasFailed(attempt);
+  const concluded = isFailure ? concludeAll('attempt', evidence, rules, log) : [];
   const best = likelyOf(concluded);
-  const traceback = hasFailed ? tracebackOf(evidence) : null;
+  const traceback = isFailure ? tracebackOf(evidence) : null;
   const shown = errors.length > 0 ? errors : evidence.lines;
   return {
     run_id: attempt.run_id,
@@ -35,11 +35,11 @@ export function explainAttempt(
     exit_code: attempt.exit_code,
     failure_reason: attempt.failure_reason,
     failure_message: attempt.failure_message,
-    summary: hasFailed ? summarize(evidence, best?.cause, traceback) : notFailed(attempt.status),
+    summary: isFailure ? summarize(evidence, best?.cause, traceback) : notFailed(attempt.status),
     ...toLikely(best?.cause),
     causes: concluded.map(({ cause }) => cause),
     traceback,
-    last_errors: hasFailed ? shown.slice(-SHOWN_ERRORS).map((line) => ({ ...line })) : [],
+    last_errors: isFailure ? shown.slice(-SHOWN_ERRORS).map((line) => ({ ...line })) : [],
     next_actions: toNextActions(nextActions(evidence, best), best?.cause.rule, log),
   };
 }
@@ -62,6 +62,10 @@ function whereToLook(traceback: FailureExplanation['traceback'], lines: readonly
   const { error, frame } = traceback;
   const at = frame ? ` at line ${frame.line} of ${frame.file}` : '';
   return `Its last Python error is \`${error}\`${at}.`;
+}
+
+function hasFailed({ status }: Evidence['attempt']['attempt']): boolean {
+  return status === 'FAILED' || status === 'LOST';
 }
 
 export function notFailed(status: string): string {
@@ -96,8 +100,9 @@ function generalActions({ job, attempt, lines }: Evidence['attempt']): NextActio
     reason: 'Its metrics show how far it came, and how it went.',
   };
   const isOver = isTerminal(attempt.status);
+  const endOfLog = tailLogs(job, attempt.attempt, hasFailed(attempt) ? undefined : 'The end of its log.');
   return [
-    ...(lines.length > 0 ? [tailLogs(job, attempt.attempt)] : []),
+    ...(lines.length > 0 ? [endOfLog] : []),
     ...(run_id !== null && (isOver || attempt.status === 'RUNNING') ? [showRun] : []),
   ];
 }

@@ -38,10 +38,18 @@ const KILLS: ReadonlySet<number | null> = new Set([-2, -9, -15, 130, 137, 143]);
 const OF_EVENT = 0.8;
 /** They repeat the record of the job, and the name that its user gave it. */
 const LIFE_CYCLE: ReadonlySet<string> = new Set([
-  ...['JOB_QUEUED', 'JOB_LOST', 'JOB_FOUND', 'RUN_STARTED', 'RUN_FINISHED', 'RUN_STALLED'],
+  ...[
+    'JOB_QUEUED',
+    'JOB_LOST',
+    'JOB_FOUND',
+    'RUN_STARTED',
+    'RUN_FINISHED',
+    'RUN_STALLED',
+    'EVALUATION_FINISHED',
+  ],
 ]);
 const MAX_CITED_CHARACTERS = 500;
-const MAX_VALUE_CHARACTERS = 200;
+const MAX_VALUE_CHARACTERS = 300;
 
 const NOTHING: Conclusion = { findings: [], next_actions: [] };
 
@@ -135,8 +143,12 @@ function toCause({ cause, unnamedCause }: FailureRuleDefinition, groups: Groups)
 }
 
 function fill(text: string, groups: Groups): string {
-  return text.replace(
-    /<(\w+)>/g,
-    (whole, name: string) => groups[name]?.slice(0, MAX_VALUE_CHARACTERS) ?? whole,
-  );
+  return text.replace(/<(\w+)>/g, (whole, name: string) => cut(groups[name]) ?? whole);
+}
+
+/** What is cut ends with an ellipsis. */
+function cut(value: string | undefined): string | undefined {
+  return value !== undefined && value.length > MAX_VALUE_CHARACTERS
+    ? `${value.slice(0, MAX_VALUE_CHARACTERS - 1)}…`
+    : value;
 }

@@ -40,12 +40,12 @@ function retry({ job, attempt }: Failed, reason: string): NextAction | null {
   return canRetry ? { tool: 'retry_job', args: { job_id: job.id }, reason } : null;
 }
 
-export function tailLogs({ id }: Job, attempt: number): NextAction {
-  return {
-    tool: 'tail_logs',
-    args: { job_id: id, attempt, tail: 200 },
-    reason: 'The end of the log shows what happened before the error.',
-  };
+export function tailLogs(
+  { id }: Job,
+  attempt: number,
+  reason = 'The end of the log shows what happened before the error.',
+): NextAction {
+  return { tool: 'tail_logs', args: { job_id: id, attempt, tail: 200 }, reason };
 }
 
 /** An evaluation that was submitted as a job would have no checkpoint, and its result would be attached to none. */

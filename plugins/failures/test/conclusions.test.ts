@@ -73,13 +73,11 @@ describe('failures: conclusions', () => {
     const { rule, evidence } = explain(evidenceOf('step 1\n', {}, { events }));
     expect(rule).to.equal('nan-loss');
     expect(evidence).to.deep.equal([{ event_id: 'evt_1' }]);
-    const named = {
-      ...event,
-      type: 'RUN_FINISHED',
-      title: 'Job loss is nan failed',
-      message: '',
-    } as unknown as EventRecord;
-    expect(explain(evidenceOf('step 1\n', {}, { events: [named] })).rule).to.equal(null);
+    for (const type of ['RUN_FINISHED', 'EVALUATION_FINISHED']) {
+      const named = { ...event, type, title: 'Job loss is nan failed', message: '' };
+      const { rule } = explain(evidenceOf('step 1\n', {}, { events: [named as unknown as EventRecord] }));
+      expect(rule, type).to.equal(null);
+    }
   });
 
   it('a NaN that the loss recovered from is no reason', () => {
@@ -137,10 +135,17 @@ describe('failures: conclusions', () => {
     expect(explained.traceback?.frame).to.include({ file: 'train.py', line: 3 });
   });
 
+  it('show with an ellipsis that a long failure message is cut', () => {
+    const message = `exited with code 0 and left no valid result: ${'x'.repeat(400)}`;
+    const end = { failure_reason: 'EVALUATION_RESULT_INVALID', failure_message: message, exit_code: 0 };
+    expect(explain(evidenceOf('step 1\n', end)).summary).to.match(/x…\.$/);
+  });
+
   it('say that an attempt has not failed', () => {
     const explained = explain(evidenceOf(OOM, { status: 'SUCCEEDED', exit_code: 0, failure_reason: null }));
     expect(explained.causes).to.deep.equal([]);
     expect(explained.summary).to.equal('It did not fail: it succeeded.');
+    expect(explained.next_actions[0]).to.include({ tool: 'tail_logs', reason: 'The end of its log.' });
   });
 
   describe('next actions', () => {

@@ -47,6 +47,7 @@ export interface Parameter {
 const DESCRIPTION = [
   'JSON, UTF-8. Every `*_at` and `ts` is in milliseconds since the Unix epoch. Identifiers are answered with their kind prefix',
   'and accepted with or without it. Unknown fields and query parameters are refused. Every answer carries X-Request-Id.',
+  '`next_actions` name tools of the MCP adapter; docs/api.md has the request of each.',
 ].join(' ');
 
 const SCOPE_TEXT: Record<RouteScope, string> = {

@@ -25,16 +25,20 @@ export interface Found {
  * training logged one. Throws not_found when there is none, validation_error when several protocols or no direction leave it open.
  */
 export async function findBestCheckpoint(parts: Parts, scope: Scope, question: Question): Promise<Found> {
-  const metric = question.metric ?? (await primaryOf(parts, scope)) ?? failWithoutPrimary();
+  const metric = question.metric ?? (await primaryOf(parts, scope)) ?? failWithoutPrimary(scope);
   const { ctx, evaluations } = parts;
   const evaluated = await evaluations.ofRuns(ctx.db, scope.runIds, metric, question.labels);
   requireOneProtocol(metric, evaluated, question.labels);
   const isEvaluated = evaluated.some(({ value }) => Number.isFinite(value));
   const findTied = isEvaluated ? bestEvaluated : bestTrained;
-  const { tied, direction } = await findTied(parts, scope, metric, evaluated);
-  const winner = (await chooseWinner(parts, tied)) ?? failWithoutValue(metric);
+  const { tied, direction } = await findTied(parts, scope, { metric, labels: question.labels }, evaluated);
+  const winner =
+    (await chooseWinner(parts, tied)) ?? failWithoutValue(scope, { metric, labels: question.labels });
   return { metric, direction, winner, tied };
 }
+
+/** A question whose metric is known. */
+type Asked = Question & { readonly metric: string };
 
 /** The oldest first. */
 type Tied = Pick<Found, 'tied' | 'direction'>;
@@ -42,7 +46,7 @@ type Tied = Pick<Found, 'tied' | 'direction'>;
 async function bestEvaluated(
   parts: Parts,
   scope: Scope,
-  metric: string,
+  { metric }: Asked,
   evaluated: readonly EvaluatedValue[],
 ): Promise<Tied> {
   const direction = await directionOf(parts, scope, metric);
@@ -67,13 +71,14 @@ async function bestEvaluated(
 async function bestTrained(
   parts: Parts,
   scope: Scope,
-  metric: string,
+  asked: Asked,
   evaluated: readonly EvaluatedValue[],
 ): Promise<Tied> {
+  const { metric } = asked;
   const places = await parts.checkpoints.ofRuns(parts.ctx.db, scope.runIds);
   const isEvaluated = new Set(evaluated.map(({ checkpoint_id }) => checkpoint_id));
   const trained = await trainingValues(parts.metrics, metric, places, ({ id }) => !isEvaluated.has(id));
-  if (![...trained.values()].some(({ min }) => min !== null)) failWithoutValue(metric);
+  if (![...trained.values()].some(({ min }) => min !== null)) failWithoutValue(scope, asked, places.length);
   const direction = await directionOf(parts, scope, metric);
   await yieldIfSliceOver();
   const standingOf = (id: string): Standing | null => toTrained(trained.get(id), direction);
@@ -101,21 +106,37 @@ export async function describeBest(parts: Parts, found: Found, question: Questio
 }
 
 const PRIMARY_REMEDY =
-  'set a primary metric (svc metrics set NAME --primary, or PUT /api/v1/primary-metric) or name one here (metric)';
+  'give a metric (--metric NAME, or metric in the query) or set a primary metric (svc metrics set NAME --primary, or PUT /api/v1/primary-metric)';
 const VALUE_REMEDY =
-  'evaluate a checkpoint (svc evaluate, or POST /api/v1/checkpoints/{id}/evaluations), or train with a run that logs it and saves checkpoints with their steps';
+  'evaluate a checkpoint (svc evaluate, or POST /api/v1/checkpoints/{id}/evaluations), or train with a run that logs the metric and saves checkpoints with their steps';
 
-function failWithoutPrimary(): never {
+function failWithoutPrimary(scope: Scope): never {
   return fail(
     'not_found',
-    `there is no best checkpoint, because no metric is the primary one: ${PRIMARY_REMEDY}, and ${VALUE_REMEDY}`,
+    `no metric is given, and no primary metric is set for ${toWhere(scope)}: ${PRIMARY_REMEDY}. Without a value of it yet, ${VALUE_REMEDY}`,
   );
 }
 
-function failWithoutValue(metric: string): never {
-  return fail(
-    'not_found',
-    `no checkpoint has a value of "${metric}": ${VALUE_REMEDY}; if it is not the metric that you want, ${PRIMARY_REMEDY}`,
-    { metric },
-  );
+/** `checkpoints`: how many there are, where that is known. */
+function failWithoutValue(scope: Scope, { metric, labels }: Asked, checkpoints?: number): never {
+  const where = toWhere(scope);
+  const without =
+    checkpoints === 0
+      ? `${where} has no checkpoint, and so no value of "${metric}"`
+      : `no checkpoint of ${where} has a value of "${metric}"${toLabelled(labels)}`;
+  const message = `${without}: ${VALUE_REMEDY}. For another metric, ${PRIMARY_REMEDY}`;
+  return fail('not_found', message, { metric });
+}
+
+function toWhere({ runIds }: Scope): string {
+  const [first, ...others] = runIds;
+  if (first === undefined) return 'an experiment without runs';
+  return others.length === 0 ? first : `an experiment of ${runIds.length} runs`;
+}
+
+/** ` in an evaluation with suite "heldout"`: a misspelt label finds nothing. */
+function toLabelled(labels: Question['labels']): string {
+  const given = Object.entries(labels).filter(([, label]) => label !== undefined);
+  if (given.length === 0) return '';
+  return ` in an evaluation with ${given.map(([name, label]) => `${name} "${label}"`).join(', ')}, or from its training`;
 }

@@ -42,7 +42,7 @@ export async function requireMetric(parts: Parts, scope: Scope, { metric }: Ques
   const chosen = metric ?? (await primaryOf(parts, scope));
   if (chosen !== null) return chosen;
   const message =
-    'no primary metric is set for all of these: name one here, or set it (svc metrics set NAME --primary, or PUT /api/v1/primary-metric)';
+    'none is given, and no primary metric is set for all of these: give one (--metric NAME, or metric in the query), or set a primary one (svc metrics set NAME --primary, or PUT /api/v1/primary-metric)';
   return failValidation({ path: 'metric', message });
 }
 

@@ -50,13 +50,13 @@ function failAmbiguous(metric: string, protocols: readonly Counted[], labels: Pr
   const message = `evaluations of "${metric}" by ${protocols.length} protocols cannot be compared: give suite, dataset and dataset_version. Found: ${toList(protocols.map(toText))}`;
   const errors = LABELS.filter((label) => labels[label] === undefined).flatMap((label) => {
     const values = new Set(protocols.map((protocol) => protocol[label] ?? ''));
-    const choice = toList([...values].map((value) => `"${value}"`));
+    const choice = toList([...values].map((value) => (value === '' ? 'none' : `"${value}"`)));
     return values.size < 2
       ? []
       : [
           {
             path: label,
-            message: `evaluations of "${metric}" have ${choice}: name one, "" for those without`,
+            message: `evaluations of "${metric}" have different ones (${choice}): give one, or "" for none`,
           },
         ];
   });

@@ -236,6 +236,25 @@ eachDatabase((database) => {
       });
     });
 
+    describe('rule 5: the 404 says where it looked', () => {
+      const messageOf = async (query: string) =>
+        (await lab.refused(`/checkpoints:recommend?run_id=${run.id}${query}`, 404, 'not_found')).message;
+
+      it('in which run, and whether that has a checkpoint at all', async () => {
+        expect(await messageOf('&metric=acc')).to.match(new RegExp(`^${run.id} has no checkpoint`));
+        await lab.checkpoint(run, 1);
+        expect(await messageOf('&metric=acc')).to.match(
+          new RegExp(`^no checkpoint of ${run.id} has a value`),
+        );
+        expect(await messageOf('')).to.contain(`no primary metric is set for ${run.id}`);
+      });
+
+      it('for which labels: a misspelt one finds nothing', async () => {
+        await lab.evaluated(await lab.checkpoint(run, 1), { acc: 1 }, { suite: 'heldout' });
+        expect(await messageOf('&metric=acc&suite=helout')).to.contain('evaluation with suite "helout"');
+      });
+    });
+
     describe('the metric', () => {
       it('is the primary one of the nearest level, or the one that is named', async () => {
         const [first, second] = [await lab.checkpoint(run, 1), await lab.checkpoint(run, 2)];
