@@ -65,7 +65,7 @@ describe('svc best', () => {
         tied_checkpoint_ids: ['ckpt_1', 'ckpt_2'],
         next_actions: [
           { tool: 'get_run_summary', args: { run_id: 'run_1' }, reason: 'why' },
-          { tool: 'list_evaluations', args: { checkpoint_id: 'ckpt_1' }, reason: 'has no command' },
+          { tool: 'list_metric_definitions', args: {}, reason: 'has no command' },
         ],
       },
     } as unknown as BestCheckpoint;

@@ -89,7 +89,7 @@ describe('svc run', () => {
     const shown = (width: number) =>
       toRunLines(run, summary as unknown as RunSummary, series, (_style, text) => text, width).at(-1) ?? '';
     for (const [width, curve] of [
-      [80, 18],
+      [80, 19],
       [120, 32],
     ] as const) {
       expect(shown(width)).to.match(new RegExp(`^${name} .* [▁-█]{${curve}}$`));

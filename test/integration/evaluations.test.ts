@@ -135,13 +135,16 @@ describe('svc evaluate', function () {
 
   it('compares checkpoints and runs, best first', async () => {
     const saved = [
-      await train({ working_dir: folder }, 'checkpoint-a'),
+      await train({ working_dir: folder, project: 'vision' }, 'checkpoint-a'),
       await train({ working_dir: folder }, 'checkpoint-b'),
     ];
     for (const [index, { id }] of saved.entries()) {
       const result = `{"metrics": {"f1": 0.${index + 1}}, "runtime_s": 1}`;
       await svc('evaluate', '-f', id, 'sh', '-c', `echo '${result}' > "$SVC_EVAL_OUTPUT"`);
     }
+    expect(await svc('jobs'))
+      .to.match(/ eval:\S+ +vision +SUCCEEDED /)
+      .and.not.contain(' prj_');
     const ofCheckpoints = await svc('compare', ...saved.map(({ id }) => id), '--metric', 'f1');
     expect(ofCheckpoints.split('\n')[2]).to.match(
       new RegExp(`^1 \\* +${saved[1]!.id} +checkpoint-b +0.2 +evaluation`),

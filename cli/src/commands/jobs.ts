@@ -1,5 +1,5 @@
-import { ApiError } from '@svc/client';
-import { JOB_STATUSES, routes, type AnswerOf, type Job } from '@svc/contract';
+import { ApiError, type Client } from '@svc/client';
+import { JOB_STATUSES, routes, type AnswerOf, type Job, type JobAttempt } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { toSentence } from '../output/api-error.js';
@@ -13,7 +13,7 @@ import { toAttemptLines, toRunTime } from './attempts.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findPlacement, type PlacementOptions } from './find-placement.js';
 import { findJob, JOB_REFERENCE, NEEDED_JOB } from './find-record.js';
-import { readNodeNames } from './node-names.js';
+import { readNodeNames, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf } from './parse.js';
 
 export function addJobCommands(program: Command): void {
@@ -72,15 +72,31 @@ async function listJobs({ status, name, limit, before, ...options }: ListOptions
   const client = connect(options);
   const query = { ...(await findPlacement(client, options)), status, name, limit, before };
   const page = await client.call(routes.listJobs, { query });
-  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, page.items);
+  const names = options.json ? new Map<string, string>() : await readNames(client, page.items);
   print(page, options.json, ({ items }, paint) =>
-    items.length > 0 ? toTable(toColumns(items, nodes), items, paint) : ['no jobs'],
+    items.length > 0 ? toTable(toColumns(items, names), items, paint) : ['no jobs'],
   );
   if (!options.json && page.next_before !== null) noteOlder(page.next_before);
 }
 
+/** The names of nodes, and those of projects that a job was submitted to by id, as an evaluation is. */
+async function readNames(
+  client: Client,
+  jobs: readonly Job[],
+  attempts: readonly JobAttempt[] = [],
+): Promise<ReadonlyMap<string, string>> {
+  const byId = jobs.filter(({ project, project_id }) => project !== null && project === project_id);
+  return new Map([
+    ...(await readNodeNames(client, [...jobs, ...attempts])),
+    ...(await readProjectNames(client, byId)),
+  ]);
+}
+
+const toProject = ({ project, project_id }: Job, names: ReadonlyMap<string, string>): string =>
+  names.get(project_id ?? '') ?? project ?? '-';
+
 /** Priority and attempt are shown where a job has another than most. */
-function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): readonly Column<Job>[] {
+function toColumns(jobs: readonly Job[], names: ReadonlyMap<string, string>): readonly Column<Job>[] {
   const priority: Column<Job> = {
     title: 'PRIO',
     cell: (job) => String(job.priority),
@@ -96,7 +112,7 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
   return [
     { title: 'ID', cell: (job) => toShownId(job.id) },
     { title: 'NAME', cell: (job) => job.name, shrinks: true },
-    { title: 'PROJECT', cell: (job) => job.project ?? '-', shrinks: true, optional: true },
+    { title: 'PROJECT', cell: (job) => toProject(job, names), shrinks: true, optional: true },
     { title: 'STATUS', cell: (job) => job.status, style: (job) => styleOfStatus(job.status) },
     {
       title: 'GPU',
@@ -107,7 +123,7 @@ function toColumns(jobs: readonly Job[], nodes: ReadonlyMap<string, string>): re
     ...(jobs.some((job) => job.attempt > 1) ? [attempt] : []),
     {
       title: 'NODE',
-      cell: ({ node_id }) => nodes.get(node_id ?? '') ?? toShownId(node_id),
+      cell: ({ node_id }) => names.get(node_id ?? '') ?? toShownId(node_id),
       shrinks: true,
       optional: true,
     },
@@ -129,23 +145,23 @@ async function showJob(reference: string | undefined, options: JsonOptions): Pro
   const { items: attempts } = hasMore
     ? await client.call(routes.listJobAttempts, { params: { job_id: job.id } })
     : { items: [] };
-  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, [job, ...attempts]);
+  const names = options.json ? new Map<string, string>() : await readNames(client, [job], attempts);
   print(job, options.json, (_, paint) => [
-    ...toJobLines(job, nodes, paint),
-    ...(hasMore ? ['', ...toAttemptLines(attempts, nodes, paint)] : []),
+    ...toJobLines(job, names, paint),
+    ...(hasMore ? ['', ...toAttemptLines(attempts, names, paint)] : []),
   ]);
 }
 
-function toJobLines(job: Job, nodes: ReadonlyMap<string, string>, paint: Paint): string[] {
+function toJobLines(job: Job, names: ReadonlyMap<string, string>, paint: Paint): string[] {
   const { gpu, cpu_only } = job.resources;
   const env = Object.entries(job.env).map(([name, value]) => `${name}=${value}`);
   const optional: readonly (readonly [string, string | null])[] = [
     ['waiting', job.pending_reason],
     ['ended', toFailureWords(job) || null],
     ['run', job.run_id],
-    ['node', nodes.get(job.node_id ?? '') ?? job.node_id],
+    ['node', names.get(job.node_id ?? '') ?? job.node_id],
     ['gpu slots', job.gpu_indices.join(', ') || null],
-    ['project', job.project],
+    ['project', names.get(job.project_id ?? '') ?? job.project],
     ['experiment', job.experiment],
     ['image', job.image],
     ['env', env.join(' ') || null],

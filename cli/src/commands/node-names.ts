@@ -44,12 +44,12 @@ export async function readNodeOfRun(client: Client, { job_id, attempt, environme
   return names.get(own?.node_id ?? '') ?? host;
 }
 
-/** The names of the projects of these runs, by id. */
+/** The names of the projects of these records, by id; asks the server only when one has a project. */
 export async function readProjectNames(
   client: Client,
-  runs: readonly Run[],
+  records: readonly { readonly project_id: string | null }[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (runs.every(({ project_id }) => project_id === null)) return new Map();
+  if (records.every(({ project_id }) => project_id === null)) return new Map();
   const { items } = await client.call(routes.listProjects, { query: { limit: 1000 } });
   return new Map(items.map(({ id, name }) => [id, name]));
 }

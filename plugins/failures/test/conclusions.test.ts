@@ -137,7 +137,8 @@ describe('failures: conclusions', () => {
 
   it('show with an ellipsis that a long failure message is cut', () => {
     const message = `exited with code 0 and left no valid result: ${'x'.repeat(400)}`;
-    const end = { failure_reason: 'EVALUATION_RESULT_INVALID', failure_message: message, exit_code: 0 };
+    const reason = 'EVALUATION_RESULT_INVALID';
+    const end = { failure_reason: reason, failure_message: message, exit_code: 0 } as const;
     expect(explain(evidenceOf('step 1\n', end)).summary).to.match(/x…\.$/);
   });
 
