@@ -7,9 +7,9 @@ const INTRODUCTION = `# Why a job failed
 This page is made from the rules by \`npm run docs\`. \`svc explain JOB\` and \`GET /jobs/{job_id}/failure\` apply them to a failed attempt; \`svc explain RUN\` and
 \`GET /runs/{run_id}/failure\` to the attempt of a run, with the metrics and events of that run. When none matches, the answer says so and has the last error lines of the log.
 
-- The confidence is that of clear evidence. It is lower when the line is far from the end of the log (0.6 of it), when another rank ended with a later Python error (0.8 of it), when
-  the same process did (0.5 of it), for a warning (0.5 of it), and when the process was killed from outside (0.5 of it), unless the rule explains that. Below 0.5 it is
-  a possibility and not the likely cause.
+- The confidence is that of clear evidence. It is lower for an error line behind which the process went on, which 10 ordinary lines of the same stream and rank show, or 30 of any (0.5 of it;
+  0.6 for a Python error), when another rank ended with a later Python error (0.8 of it), when the same process did (0.5 of it), for a warning, and for an error that the program says it got over, as by
+  \`falling back\` or \`retrying\` (0.5 of it), and when the process was killed from outside (0.5 of it), unless the rule explains that. Below 0.5 it is a possibility and not the likely cause.
 - Rules are in order, the most specific first: among equal confidence the first counts.
 - "Another command" means that the same one fails identically: the first next action is \`submit_job\` with the original command as the base
   (\`evaluate_checkpoint\` for the job of an evaluation). "A repair" means that the same command can succeed when the host, the environment or the code

@@ -9,6 +9,7 @@ export const OUT_OF_GPU_MEMORY: readonly RegExp[] = [
   /\b(?:CUDA|HIP|MPS) (?:backend )?(?:error: )?out of memory\b/,
   /\bhipErrorOutOfMemory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bcudaErrorMemoryAllocation\b/,
   /\bCUBLAS_STATUS_ALLOC_FAILED\b/,
+  /\bOOM when allocating tensor\b.{0,300}?\bdevice:GPU\b/,
   /\bRESOURCE_EXHAUSTED: .{0,300}?(?:[Oo]ut of memory|\ballocat)/,
 ];
 
@@ -17,12 +18,13 @@ export const OUT_OF_HOST_MEMORY: readonly RegExp[] = [
   /DefaultCPUAllocator: (?:can't allocate memory|not enough memory)/,
   /\bstd::bad_alloc\b/,
   /\bCannot allocate memory\b|\[Errno 12\]|\bENOMEM\b/,
+  /\bOOM when allocating tensor\b.{0,300}?\bdevice:CPU\b/,
   /\bJavaScript heap out of memory\b/,
 ];
 
 /** Each line that one of the patterns above matches has one of these words: most lines end here. */
 const MAY_BE_OUT_OF_MEMORY =
-  /emory|MEMORY|bad_alloc|ALLOC_FAILED|RESOURCE_EXHAUSTED|\[Errno 12\]|ENOMEM|cudaErrorMemoryAllocation/;
+  /emory|MEMORY|bad_alloc|ALLOC_FAILED|RESOURCE_EXHAUSTED|\[Errno 12\]|ENOMEM|OOM when|cudaErrorMemoryAllocation/;
 
 /** Which memory ran out, as the line says it; null: it says nothing of the kind. */
 export function outOfMemoryIn(line: string): 'GPU' | 'host' | null {

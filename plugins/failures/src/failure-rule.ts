@@ -36,17 +36,22 @@ const KILLED = 0.5;
 const KILLS: ReadonlySet<number | null> = new Set([-2, -9, -15, 130, 137, 143]);
 /** An event tells of something that happened during the attempt, not how it ended. */
 const OF_EVENT = 0.8;
-/** They repeat the record of the job, and the name that its user gave it. */
+/**
+ * They repeat the record of the job and the name that its user gave it, or tell of another job: how the evaluation of a checkpoint of the
+ * run ended is no reason why the training did.
+ */
 const LIFE_CYCLE: ReadonlySet<string> = new Set([
-  ...[
-    'JOB_QUEUED',
-    'JOB_LOST',
-    'JOB_FOUND',
-    'RUN_STARTED',
-    'RUN_FINISHED',
-    'RUN_STALLED',
-    'EVALUATION_FINISHED',
-  ],
+  'JOB_QUEUED',
+  'JOB_LOST',
+  'JOB_FOUND',
+  'RUN_STARTED',
+  'RUN_FINISHED',
+  'RUN_STALLED',
+  'RUN_LOST',
+  'RUN_FOUND',
+  'RUN_DELETED',
+  'CHECKPOINT_CREATED',
+  'EVALUATION_FINISHED',
 ]);
 const MAX_CITED_CHARACTERS = 500;
 const MAX_VALUE_CHARACTERS = 300;

@@ -92,6 +92,14 @@ describe('failures: conclusions', () => {
     expect(rule('Infinity')).to.equal('nan-loss');
   });
 
+  it('how an evaluation of a checkpoint of the run ended is no reason', () => {
+    const event = {
+      ...{ id: 'evt_1', type: 'EVALUATION_FINISHED', severity: 'warning', created_at: 1 },
+      ...{ title: 'Evaluation eval:oom-killer failed', message: `ran out of memory: ${OOM}` },
+    } as unknown as EventRecord;
+    expect(explain(evidenceOf('step 1\n', {}, { events: [event] })).causes).to.deep.equal([]);
+  });
+
   it('the error of a GPU that only the agent has seen', () => {
     const end = { failure_reason: 'OOM', failure_message: `ran out of memory: ${OOM}` } as const;
     expect(explain(evidenceOf('step 1\n', end)).rule).to.equal('cuda-out-of-memory');
@@ -194,6 +202,21 @@ describe('failures: conclusions', () => {
         /unchanged fails identically.*suite, dataset, dataset_version/,
       );
       expect(next_actions.map(({ tool }) => tool)).not.to.include('retry_job');
+    });
+
+    it('of an evaluation make it an evaluation again', () => {
+      const evidence = evidenceOf(OOM);
+      const checkpoint_id = 'ckpt_01HZZZZZZZZZZZZZZZZZZZZZZZ';
+      const env = { SVC_EVAL_CHECKPOINT: '/out/1.pt', SVC_EVAL_ID: 'eval_01HZZZZZZZZZZZZZZZZZZZZZZZ' };
+      const job = { ...evidence.job, type: 'EVALUATE', checkpoint_id, env } as typeof evidence.job;
+      const [first] = explain({ ...evidence, job }).next_actions;
+      expect(first).to.deep.include({
+        tool: 'evaluate_checkpoint',
+        args: { checkpoint_id, command: ['python3', 'train.py', '--lr', '0.1'] },
+      });
+      expect(first?.reason)
+        .to.match(/fails identically/)
+        .and.not.contain('environment variables');
     });
 
     it('do not retry a job that goes on', () => {

@@ -8,7 +8,7 @@ import { splitRank } from '@svc/signals';
 const WORDS = [
   String.raw`(?:[Ee]rror|ERROR|[Ff]atal|FATAL|CRITICAL|[Pp]anic|[Aa]bort(?:ed)?|[Kk]illed|Killing|[Ff]ailed|FAILED|[Uu]sage):?(?:\s|$|[,.\]])`,
   String.raw`Traceback \(most recent call last\)|the above exception|Segmentation fault|core dumped|Bus error|Illegal instruction|terminate called`,
-  String.raw`[Oo]ut of memory\b|oom-kill|Xid\b|nccl[A-Z]\w+|NCCL (?:communicator|error|WARN)|(?:cuda|hip)Error|(?:CUDA|CUDNN|CUBLAS)_`,
+  String.raw`[Oo]ut of memory\b|OOM\b|oom-kill|Xid\b|nccl[A-Z]\w+|NCCL (?:communicator|error|WARN)|(?:cuda|hip)Error|(?:CUDA|CUDNN|CUBLAS)_`,
   String.raw`No (?:such file|module named|space left|route)|[Pp]ermission denied|[Qq]uota exceeded|Too many open|[Rr]ead-only file|already in use|not found\b`,
   String.raw`[Tt]imed? ?out\b|TIME LIMIT|[Cc]an(?:not|'t| not)\b|[Aa]ssert|shared object|E(?:RR|RRNO|ACCES|ADDRINUSE|AGAIN|CONNREFUSED|DQUOT|MFILE|NOENT|NOMEM|NOSPC|PERM|ROFS)\b`,
   String.raw`(?:nan|NaN|NAN)\b|[Mm]ismatch|[Mm]issing|[Uu]nexpected|unrecognized|unreachable|not permitted|[Tt]emporary failure|problem\b|[Ii]nvalid|non-finite|SIG[A-Z]{3,4}\b`,
@@ -21,6 +21,10 @@ const MAY_BE_FRAME: ReadonlySet<number> = new Set([0x20, 0x5b]);
 const MAX_OPEN = 1000;
 const FRAME = /^ +File ".+", line \d+/;
 
+export function isTrouble(text: string): boolean {
+  return TROUBLE.test(text);
+}
+
 /** Which of the lines of one log are kept, one after the other. */
 export class ErrorLines {
   /** The streams and ranks that are within a traceback. */
@@ -29,11 +33,11 @@ export class ErrorLines {
   /** A traceback is kept up to its error, whatever the name of that is. */
   has({ stream, text }: Pick<LogLine, 'stream' | 'text'>): boolean {
     // Most lines end here.
-    if (this.#open.size === 0 && !MAY_BE_FRAME.has(text.charCodeAt(0))) return TROUBLE.test(text);
+    if (this.#open.size === 0 && !MAY_BE_FRAME.has(text.charCodeAt(0))) return isTrouble(text);
     const { rank, bare } = splitRank(text);
     const source = stream + rank;
     if (FRAME.test(bare)) this.#enter(source);
-    else if (!this.#open.has(source)) return TROUBLE.test(bare);
+    else if (!this.#open.has(source)) return isTrouble(bare);
     else if (!/^\s/.test(bare)) this.#open.delete(source);
     return true;
   }

@@ -14,6 +14,7 @@ export const fileNotFound = failureRule({
   patterns: [
     /\bFileNotFoundError: \[Errno 2\] [^:]{1,100}: '(?<path>[^']+)'/,
     /can't open file '(?<path>[^']+)'/,
+    /\bcannot \w{1,20} (?:'|‘)(?<path>[^'’]{1,300})['’].{0,40}?: No such file or directory/,
     /\bNo such file or directory: '(?<path>[^']+)'/,
     /(?<![\w./~-])(?<path>[\w./~-]{1,300}): No such file or directory/,
     /\bNo such file or directory\b|\bFileNotFoundError\b|\bENOENT\b/,

@@ -14,6 +14,5 @@ export const huggingfaceGated = failureRule({
     /\bGatedRepoError\b/,
     /Cannot access gated repo|Access to (?:model|dataset) \S{1,200} is restricted/,
     /You are trying to access a gated repo/,
-    /401 Client Error.{0,200}?huggingface\.co/,
   ],
 });

@@ -15,5 +15,7 @@ export const huggingfaceNotFound = failureRule({
     /is not a local folder and is not a valid model identifier/,
     /We couldn't connect to 'https:\/\/huggingface\.co'.{0,300}?couldn't find/,
     /\bDatasetNotFoundError\b/,
+    // To hide which private ones there are, the server says the same of both.
+    /\b401 Client Error.{0,200}?\bhuggingface\.co\b/,
   ],
 });

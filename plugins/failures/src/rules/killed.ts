@@ -12,6 +12,7 @@ export const killed = failureRule({
   ],
   confidence: 0.7,
   remedy: 'retry',
+  patterns: [/\bSignal 9 \(SIGKILL\) received\b|\bexitcode ?: ?-9\b|: line \d+: +\d+ Killed\b/],
   applies: ({ attempt }) => hasExit(attempt, [-9, 137]),
   explainsKill: true,
 });

@@ -13,13 +13,15 @@ export const nanLoss = failureRule({
   confidence: 0.94,
   remedy: 'change',
   patterns: [
-    /\b[Ll]oss\b.{0,80}?(?:\b(?:is|was|became|got|to)|[=:])\s{0,8}(?:nan|NaN|NAN|inf)\b/,
-    /\b(?:nan|NaN|NAN|[Nn]on-finite|not finite)\b.{0,80}?\b[Ll]oss\b/,
+    /(?<!\b[Bb]est (?:\w{1,20} )?)\b[Ll]oss\b.{0,80}?(?:\b(?:is|was|became|got|to)|[=:])\s{0,8}(?:nan|NaN|NAN|inf)\b/,
+    // Not the setting of a check, as `stop_if: nan loss`.
+    /(?<!(?:[Ii]f|\b(?:on|for|no|skip|check))\W{1,3})\b(?:nan|NaN|NAN|[Nn]on-finite|not finite)\b.{0,80}?\b[Ll]oss\b/,
     /returned nan values in its \d+th output/,
     /\b[Gg]radients?\b.{0,80}?\b(?:nan|NaN|non-finite)\b/,
     /\bFloatingPointError\b/,
     /The total norm .{0,80}? for gradients .{0,80}? is non-finite/,
     /\bInput (?:X )?contains NaN\b/,
+    /\bCurrent loss scale already at minimum\b/,
   ],
   applies: findNan,
 });

@@ -63,7 +63,6 @@ export const SYSTEM_LINES: Readonly<Record<string, RuleLines>> = {
     explains: [
       'huggingface_hub.errors.GatedRepoError: 403 Client Error.',
       'Cannot access gated repo for url https://huggingface.co/meta-llama/Llama-3/resolve/main/config.json.',
-      'requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/models/x/y',
     ],
     not: [
       'requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://example.org/',
@@ -75,6 +74,7 @@ export const SYSTEM_LINES: Readonly<Record<string, RuleLines>> = {
     explains: [
       "OSError: no-such/model is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'",
       'huggingface_hub.errors.RepositoryNotFoundError: 404 Client Error.',
+      'requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/models/x/y',
     ],
     not: ['404 Client Error: Not Found for url: https://example.org/model.bin'],
   },
@@ -178,6 +178,7 @@ export const SYSTEM_LINES: Readonly<Record<string, RuleLines>> = {
     explains: [
       "FileNotFoundError: [Errno 2] No such file or directory: '/data/train.csv'",
       "python3: can't open file '/data/train.py': [Errno 2] No such file or directory",
+      "tail: cannot open '/var/log/train.log' for reading: No such file or directory",
       'cat: no-such-file.txt: No such file or directory',
       'FileNotFoundError: no checkpoint in out/',
     ],
