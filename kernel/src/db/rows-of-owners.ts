@@ -5,7 +5,10 @@ import { selectRows } from './select-rows.js';
 
 /** In one statement, after which other requests can use the database. */
 const OWNERS_PER_READ = 50;
+/** The first read is small, as the database may have to read a lot for each row; the others are as large as their time allows. */
+const FIRST_ROWS = 16;
 const ROWS_PER_READ = 1000;
+const READ_MS = 10;
 
 interface OwnedRow {
   readonly id: string;
@@ -28,13 +31,17 @@ export async function* rowsOfOwners<Row extends OwnedRow>(
 ): AsyncGenerator<Row[], void> {
   let left = [...ids].sort();
   let after: Row | null = null;
+  let limit = FIRST_ROWS;
   while (left.length > 0) {
     const some: readonly string[] = left.slice(0, after === null ? OWNERS_PER_READ : 1);
-    const page = query().whereIn(owner, some).orderBy([owner, 'created_at', 'id']).limit(ROWS_PER_READ);
+    const page = query().whereIn(owner, some).orderBy([owner, 'created_at', 'id']).limit(limit);
     if (after) page.modify(youngerThan, after);
+    const startedMs = performance.now();
     const rows: Row[] = await selectRows<Row>(db, page);
+    const isQuick = performance.now() - startedMs < READ_MS;
     yield rows;
-    const last: Row | null = rows.length < ROWS_PER_READ ? null : rows.at(-1)!;
+    const last: Row | null = rows.length < limit ? null : rows.at(-1)!;
+    limit = isQuick ? Math.min(ROWS_PER_READ, 2 * limit) : Math.max(1, Math.floor(limit / 2));
     left = left.slice(last ? left.indexOf(last[owner] as string) : some.length);
     after = last;
     await yieldIfSliceOver();

@@ -4,7 +4,7 @@ import { findBest, findResults } from './hooks.js';
 import { listCheckpoints } from './store.js';
 
 /** So many at a time: the results of evaluations may be large. */
-const CHECKPOINTS_PER_READ = 20;
+const CHECKPOINTS_PER_READ = 4;
 
 type ShownContext = Pick<PluginContext, 'db' | 'fire'>;
 

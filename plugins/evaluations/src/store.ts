@@ -5,8 +5,8 @@ import {
   newestRows,
   requireId,
   rowsOfOwners,
-  selectRows,
   toJson,
+  yieldIfSliceOver,
   type Db,
   type Listed,
   type Page,
@@ -20,6 +20,7 @@ const RESULTS_PER_CHECKPOINT = 100;
 export interface EvaluationFilter {
   readonly run_id?: string | undefined;
   readonly checkpoint_id?: string | undefined;
+  readonly status?: Evaluation['status'] | undefined;
 }
 
 export type NewEvaluation = Protocol &
@@ -111,23 +112,22 @@ export function listOverdue(db: Db, awaitedBefore: number): Promise<string[]> {
     .pluck('id') as Promise<string[]>;
 }
 
-/** Those that have SUCCEEDED, newest first, by the id of their checkpoint. */
+/** Those that have SUCCEEDED, newest first, by the id of their checkpoint; of each as many as fit in an answer. */
 export async function resultsOf(
   db: Db,
   checkpointIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Evaluation[]>> {
-  const query = evaluations(db)
+  const evaluated: string[] = await evaluations(db)
     .whereIn('checkpoint_id', [...checkpointIds])
     .where({ status: 'SUCCEEDED' })
-    .orderBy([
-      { column: 'created_at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ]);
-  const results = new Map<string, Evaluation[]>();
-  for (const row of await selectRows<EvaluationRow>(db, query)) {
-    const known = results.get(row.checkpoint_id) ?? [];
-    if (known.length < RESULTS_PER_CHECKPOINT) known.push(toEvaluation(row));
-    results.set(row.checkpoint_id, known);
+    .distinct()
+    .pluck('checkpoint_id');
+  const results = new Map<string, readonly Evaluation[]>();
+  for (const checkpoint_id of evaluated) {
+    const filter = { checkpoint_id, status: 'SUCCEEDED' } as const;
+    const { items } = await listEvaluations(db, filter, { limit: RESULTS_PER_CHECKPOINT });
+    results.set(checkpoint_id, items);
+    await yieldIfSliceOver();
   }
   return results;
 }

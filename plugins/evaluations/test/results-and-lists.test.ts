@@ -1,7 +1,9 @@
 import { newId, type Checkpoint, type Evaluation, type Run } from '@svc/contract';
 import { virtualSlots, type FakeAgent } from '@svc/agent/testing';
+import { LIST_BYTES } from '@svc/kernel';
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { endEvaluation, insertEvaluation, storeResult } from '../src/store.js';
 import { Lab, OK } from './support/lab.js';
 
 eachDatabase((database) => {
@@ -79,6 +81,26 @@ eachDatabase((database) => {
         expect(await ids(`/checkpoints/${checkpoint.id}/evaluations?limit=1`)).to.deep.equal([c.id]);
         expect(await ids(`/checkpoints/${checkpoint.id}/evaluations?before=${c.id}`)).to.deep.equal([a.id]);
         expect((await ids('/evaluations?limit=2')).slice(0, 2)).to.deep.equal([c.id, b.id]);
+      });
+
+      it('with a checkpoint as many as fit in an answer, the newest', async () => {
+        const name = (index: number) => `${index}-`.padEnd(250, 'm');
+        const metrics = Object.fromEntries(Array.from({ length: 3500 }, (_, index) => [name(index), index]));
+        const ids: string[] = [];
+        for (let index = 0; index < 12; index += 1) {
+          const id = newId('evaluation');
+          const labels = { suite: null, dataset: null, dataset_version: null };
+          const owners = { checkpoint_id: checkpoint.id, run_id: run.id, job_id: newId('job') };
+          await insertEvaluation(lab.kernel.db, { id, ...owners, ...labels, created_at: Date.now() + index });
+          await storeResult(lab.kernel.db, id, 1, { metrics, runtime_s: 1 });
+          await endEvaluation(lab.kernel.db, id, { status: 'SUCCEEDED', error: null, finished_at: 1 });
+          ids.unshift(id);
+        }
+        const shown = await lab.get<Checkpoint>(`/checkpoints/${checkpoint.id}`);
+        const found = shown.metadata.evaluations.map(({ id }) => id);
+        expect(JSON.stringify(shown).length).to.be.below(1.1 * LIST_BYTES);
+        expect(found).to.have.length.within(1, 11);
+        expect(found).to.deep.equal(ids.slice(0, found.length));
       });
 
       it('404 for what is not there, which names it', async () => {

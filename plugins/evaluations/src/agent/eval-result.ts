@@ -54,7 +54,7 @@ export async function readResult(expected: ExpectedResult, jobsOwn: string): Pro
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const flaw = await findFileFlaw(handle, expected, jobsOwn);
-      return flaw === null ? parseText((await handle.readFile()).toString('utf8'), file) : { flaw };
+      return flaw === null ? parseText(await readStart(handle), file) : { flaw };
     } finally {
       await handle.close();
     }
@@ -80,6 +80,15 @@ async function findFileFlaw(
   if (facts.size > EVALUATION_RESULT_BYTES) return `${file} is larger than 1 MiB`;
   if (toStamp(facts) === before) return `${file} is from before the evaluation and was not written by it`;
   return null;
+}
+
+/** A process that outlived the job may have made the file longer in the meantime: what is too long is cut, and then is no JSON. */
+async function readStart(handle: FileHandle): Promise<string> {
+  const bytes = Buffer.alloc(EVALUATION_RESULT_BYTES);
+  let length = 0;
+  for (let read = -1; read !== 0; length += read)
+    ({ bytesRead: read } = await handle.read(bytes, length, bytes.length - length, length));
+  return bytes.toString('utf8', 0, length);
 }
 
 async function leadsAway(file: string): Promise<boolean> {
