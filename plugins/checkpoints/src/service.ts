@@ -12,6 +12,9 @@ export interface Registered {
 /** What ranks a checkpoint among those of its run. */
 export type CheckpointPlace = Pick<Checkpoint, 'id' | 'run_id' | 'step' | 'created_at'>;
 
+/** Without the metadata, which may be large: many may be found. */
+export type FoundCheckpoint = CheckpointPlace & Pick<Checkpoint, 'path'>;
+
 export interface Checkpoints {
   /**
    * Registers a checkpoint of the run and appends its event, in its own transaction. `at`: when it was saved, in ms; default now.
@@ -22,8 +25,8 @@ export interface Checkpoints {
   require(db: Db, id: string): Promise<Checkpoint>;
   /** As callers see it, with the results of its evaluations. Any form of id; throws not_found. */
   show(id: string): Promise<Checkpoint>;
-  /** Those of these checkpoints that exist, without results. Ids in canonical form. */
-  find(db: Db, ids: readonly string[]): Promise<Checkpoint[]>;
+  /** Those of these checkpoints that exist. Ids in canonical form. */
+  find(db: Db, ids: readonly string[]): Promise<FoundCheckpoint[]>;
   /** Every checkpoint of these runs, by run and oldest first. Ids in canonical form. */
   ofRuns(db: Db, runIds: readonly string[]): Promise<CheckpointPlace[]>;
 }

@@ -12,7 +12,7 @@ import {
   type Listed,
   type Page,
 } from '@svc/kernel';
-import type { CheckpointPlace } from './service.js';
+import type { CheckpointPlace, FoundCheckpoint } from './service.js';
 
 const IDS_PER_STATEMENT = 100;
 
@@ -53,11 +53,13 @@ export async function requireCheckpoint(db: Db, id: string): Promise<Checkpoint>
 }
 
 /** Those of these that exist. They may be many: other requests run in between. */
-export async function findCheckpoints(db: Db, ids: readonly string[]): Promise<Checkpoint[]> {
-  const found: Checkpoint[] = [];
+export async function findCheckpoints(db: Db, ids: readonly string[]): Promise<FoundCheckpoint[]> {
+  const found: FoundCheckpoint[] = [];
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await checkpoints(db).whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT));
-    found.push(...rows.map(fromRow));
+    const rows: FoundCheckpoint[] = await checkpoints(db)
+      .whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT))
+      .select('id', 'run_id', 'step', 'created_at', 'path');
+    found.push(...rows);
     await yieldIfSliceOver();
   }
   return found;

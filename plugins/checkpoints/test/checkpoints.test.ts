@@ -114,6 +114,13 @@ eachDatabase((database) => {
         expect((await register({ path: '/seen', step: 1 })).body).to.deep.equal(checkpoint);
       });
 
+      it('are found by other plugins without their metadata, as many of them may tie', async () => {
+        const { body } = await register({ path: '/out/tied', step: 9, metadata: { notes: 'long' } });
+        const { id, run_id, created_at } = body as Checkpoint;
+        const found = await kernel.use(checkpointsRef).find(kernel.db, [id]);
+        expect(found).to.deep.equal([{ id, run_id, step: 9, created_at, path: '/out/tied' }]);
+      });
+
       it('after the run has ended too: what was spooled still gets in', async () => {
         await kernel.request('POST', `/runs/${run.id}/finish`, {
           token: run.ingest_token,

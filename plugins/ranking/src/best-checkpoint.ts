@@ -1,5 +1,6 @@
-import type { BestCheckpoint, Checkpoint, Direction } from '@svc/contract';
+import type { BestCheckpoint, Direction } from '@svc/contract';
 import { fail, yieldIfSliceOver } from '@svc/kernel';
+import type { FoundCheckpoint } from '@svc/plugin-checkpoints';
 import type { EvaluatedValue } from '@svc/plugin-evaluations';
 import { afterBest } from './next-actions.js';
 import type { Parts } from './parts.js';
@@ -60,7 +61,7 @@ async function bestEvaluated(
     direction,
   );
   const tied = await parts.checkpoints.find(parts.ctx.db, [...best.keys()]);
-  const toStanding = ({ id, step }: Checkpoint): Standing => {
+  const toStanding = ({ id, step }: FoundCheckpoint): Standing => {
     const { value, id: evaluation_id } = best.get(id)!;
     return { value, step, source: 'evaluation', evaluation_id };
   };

@@ -1,4 +1,5 @@
-import type { Checkpoint, CheckpointComparison, Run } from '@svc/contract';
+import type { CheckpointComparison, Run } from '@svc/contract';
+import type { FoundCheckpoint } from '@svc/plugin-checkpoints';
 import { rank, requireMetric, toBasis, toEntry, toStandings } from './comparison.js';
 import { afterComparingCheckpoints } from './next-actions.js';
 import type { Parts } from './parts.js';
@@ -10,7 +11,7 @@ import { tiedIds } from './winner.js';
 /** `best` of a checkpoint is that of its evaluations, and without them that of its training; `latest` is always of its training. */
 export async function compareCheckpoints(
   parts: Parts,
-  checkpoints: readonly Checkpoint[],
+  checkpoints: readonly FoundCheckpoint[],
   runs: readonly Run[],
   question: Question,
 ): Promise<CheckpointComparison> {

@@ -1,7 +1,7 @@
 import type { Evidence, LogLine } from '@svc/contract';
 import { splitRank } from '@svc/signals';
-import { isTrouble } from '../error-index/error-line.js';
 import { findTracebacks, type Traceback } from './traceback.js';
+import { isTrouble } from './trouble.js';
 
 /** What several rules need of the same evidence, read once. */
 export interface Reading {
