@@ -129,7 +129,7 @@ const JOB_TABLE: readonly Row[] = [
       await until(async () => (await lines(job)).length === 2);
       const pids = (await lines(job)).map((line) => line.split(' ')[1]);
       const answer = await lab.request('POST', `/jobs/${job.id}/cancel`);
-      expect(answer.body).to.deep.equal({ job_id: job.id, result: 'cancel-requested' });
+      expect(answer.body).to.deep.equal({ job_id: job.id, result: 'cancel-requested', kill_grace_s: 0.5 });
       const ended = await lab.reach(job.id, 'CANCELLED');
       expect(ended).to.include({ exit_code: -15, failure_reason: null });
       expect(ended.failure_message).to.contain('was killed by SIGKILL');

@@ -199,16 +199,18 @@ function toAttempt({ attempt, max_attempts }: Job): string {
   return attempt > max_attempts ? String(attempt) : `${attempt} of ${max_attempts}`;
 }
 
-const CANCEL_WORDS = {
-  CANCELLED: 'CANCELLED',
-  'cancel-requested': 'is asked to stop: its processes get SIGTERM, and SIGKILL after the grace period',
-};
+type Cancelled = AnswerOf<typeof routes.cancelJob>['body'];
+
+function toCancelWords({ job_id, result, kill_grace_s }: Cancelled): string {
+  if (result === 'CANCELLED') return `${job_id} CANCELLED`;
+  return `${job_id} is asked to stop: its processes get SIGTERM, and SIGKILL if they still run after ${kill_grace_s} s`;
+}
 
 /** Each by itself: what is wrong with one does not keep the others from being cancelled. */
 async function cancelJobs(references: readonly string[], options: JsonOptions): Promise<void> {
   const client = connect(options);
   const problems: string[] = [];
-  const answers: AnswerOf<typeof routes.cancelJob>['body'][] = [];
+  const answers: Cancelled[] = [];
   for (const reference of references) {
     try {
       const params = { job_id: await findJob(client, reference) };
@@ -219,9 +221,7 @@ async function cancelJobs(references: readonly string[], options: JsonOptions): 
     }
   }
   const [only] = answers;
-  print(references.length === 1 && only ? only : answers, options.json, () =>
-    answers.map(({ job_id, result }) => `${job_id} ${CANCEL_WORDS[result]}`),
-  );
+  print(references.length === 1 && only ? only : answers, options.json, () => answers.map(toCancelWords));
   if (problems.length > 0) throw new Failure(problems.join('; '));
 }
 

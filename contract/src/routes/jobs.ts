@@ -70,7 +70,15 @@ export const cancelJob = route({
   path: '/jobs/{job_id}/cancel',
   scope: 'write',
   summary: 'Cancel: SIGTERM to the process group, SIGKILL after the grace.',
-  answers: { 200: strict({ job_id: Type.String(), result: CancelResult }) },
+  answers: {
+    200: strict({
+      job_id: Type.String(),
+      result: CancelResult,
+      kill_grace_s: nullable(
+        Type.Number({ description: 'From SIGTERM to SIGKILL; null when there is no process to stop.' }),
+      ),
+    }),
+  },
 });
 
 export const retryJob = route({

@@ -90,7 +90,14 @@ export const jobs = definePlugin({
       if (!isDispatchedOrRunning(after)) wake();
     });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
-      addRoutes(routes, ctx, { submitter, canceller, retrier, projects, nodes }),
+      addRoutes(routes, ctx, {
+        submitter,
+        canceller,
+        killGraceMs: timing.killGraceMs,
+        retrier,
+        projects,
+        nodes,
+      }),
     );
     ctx.provide<Jobs>(jobsRef, {
       submit: (request) => submitter.submit(request),

@@ -19,6 +19,7 @@ import type { Submitter } from './submit.js';
 interface Parts {
   readonly submitter: Submitter;
   readonly canceller: Canceller;
+  readonly killGraceMs: number;
   readonly retrier: Retrier;
   readonly projects: Projects;
   readonly nodes: Nodes;
@@ -27,7 +28,7 @@ interface Parts {
 export function addRoutes(
   routes: RouteCollector,
   ctx: PluginContext,
-  { submitter, canceller, retrier, projects, nodes }: Parts,
+  { submitter, canceller, killGraceMs, retrier, projects, nodes }: Parts,
 ): void {
   routes.add(contract.submitJob, async ({ body, caller, headers }) => {
     const key = parseIdempotencyKey(headers);
@@ -61,7 +62,9 @@ export function addRoutes(
 
   routes.add(contract.cancelJob, async ({ params }) => {
     const jobId = requireId('job', params.job_id);
-    return ok({ job_id: jobId, result: await canceller.cancel(jobId) });
+    const result = await canceller.cancel(jobId);
+    const kill_grace_s = result === 'CANCELLED' ? null : killGraceMs / 1000;
+    return ok({ job_id: jobId, result, kill_grace_s });
   });
 
   routes.add(contract.retryJob, async ({ params, caller }) =>

@@ -24,7 +24,7 @@ describe('cancelling a job', () => {
   it('QUEUED: at once', async () => {
     const job = await lab.submit();
     const answer = await cancel(job);
-    expect(answer.body).to.deep.equal({ job_id: job.id, result: 'CANCELLED' });
+    expect(answer.body).to.deep.equal({ job_id: job.id, result: 'CANCELLED', kill_grace_s: null });
     expect(await lab.job(job.id)).to.include({
       status: 'CANCELLED',
       exit_code: null,
@@ -43,7 +43,7 @@ describe('cancelling a job', () => {
     const job = await lab.submit();
     const dispatch = await agent.start();
     await lab.reach(job.id, 'RUNNING');
-    expect((await cancel(job)).body.result).to.equal('cancel-requested');
+    expect((await cancel(job)).body).to.include({ result: 'cancel-requested', kill_grace_s: 10 });
     expect(await agent.take('stop')).to.deep.equal({
       type: 'stop',
       job_id: job.id,

@@ -95,8 +95,9 @@ export class SvcJobActions extends LitElement {
     if (!isConfirmed) return;
     const { name, id } = this.job;
     await this.#act(async () => {
-      const result = await cancelJob(this.api, id);
-      return result === 'CANCELLED' ? `${name} is cancelled.` : `${name} is being stopped.`;
+      const { result, kill_grace_s: graceS } = await cancelJob(this.api, id);
+      if (result === 'CANCELLED') return `${name} is cancelled.`;
+      return `${name} is being stopped. It is killed if it still runs after ${graceS} s.`;
     });
   }
 

@@ -32,8 +32,8 @@ export async function listJobAttempts(api: Api, jobId: string, signal?: AbortSig
   return (await api.call(ATTEMPTS, { params: { job_id: jobId }, query: { limit: 1000 }, signal })).items;
 }
 
-export async function cancelJob(api: Api, jobId: string): Promise<'CANCELLED' | 'cancel-requested'> {
-  return (await api.call(CANCEL, { params: { job_id: jobId } })).result;
+export function cancelJob(api: Api, jobId: string) {
+  return api.call(CANCEL, { params: { job_id: jobId } });
 }
 
 export function retryJob(api: Api, jobId: string): Promise<Job> {

@@ -55,7 +55,13 @@ describe('the elements that ask and tell', () => {
     it('cancels, and tells the page', async () => {
       const actions = await stage.mount('svc-job-actions', {
         properties: { job: job(1) },
-        api: { 'POST /jobs/{job_id}/cancel': { job_id: job(1).id, result: 'cancel-requested' } },
+        api: {
+          'POST /jobs/{job_id}/cancel': {
+            job_id: job(1).id,
+            result: 'cancel-requested',
+            kill_grace_s: 10,
+          },
+        },
         events: ['svc-job-changed'],
       });
       await actions.getByRole('button', { name: 'Cancel' }).click();
