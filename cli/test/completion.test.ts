@@ -66,14 +66,21 @@ describe('completion in a shell', () => {
     expect(await complete('agent', '--token-file', '')).to.deep.equal([':files']);
   });
 
-  it('asks the server for ids and names, and leaves out names that need quotes', async () => {
+  it('asks the server for ids and names, whatever these contain', async () => {
     const end = job.id.slice(-6);
     expect(await complete('logs', '')).to.include.members([end, 'resnet']);
     expect(await complete('cancel', 'x', 'res')).to.deep.equal(['resnet']);
-    expect((await complete('job', '')).join()).not.to.contain('two words');
+    expect(await complete('job', 'two')).to.deep.equal(['two words; rm']);
     expect(await complete('jobs', '--project', '')).to.deep.equal(['vision']);
     expect(await complete('run', 'ren')).to.deep.equal(['rename']);
     expect(await complete('events', '--job', end.toLowerCase())).to.deep.equal([end.toLowerCase()]);
+  });
+
+  it('knows the value of an option that stands in the same word', async () => {
+    expect(await complete('jobs', '--status=Q')).to.deep.equal(['--status=QUEUED']);
+    expect(await complete('jobs', '--status=QUEUED', '--project=')).to.deep.equal(['--project=vision']);
+    expect(await complete('jobs', `--url=http://127.0.0.1:9`, '--project', '')).to.deep.equal([]);
+    expect(await complete('submit', 'python3', '--status=')).to.deep.equal([':files']);
   });
 
   it('leaves the words of a job to the shell', async () => {
@@ -92,24 +99,34 @@ describe('completion in a shell', () => {
     expect((await runHere(['complete', '--', 'run', 'ta'], away)).stdout).to.match(/^tag\t/);
   });
 
-  for (const { shell, args, script } of [
+  for (const { shell, args, script, last } of [
     {
       shell: 'bash',
       args: ['--norc', '-c'],
       script: `${SCRIPTS.bash}\nCOMP_WORDS=(svc job res); COMP_CWORD=2; _svc svc; echo "\${COMPREPLY[@]}"
         COMP_WORDS=(svc jobs --status QU); COMP_CWORD=3; _svc svc; echo "\${COMPREPLY[@]}"
-        COMP_WORDS=(svc events --type LOSS_S); _svc svc; echo "\${COMPREPLY[@]}"`,
+        COMP_WORDS=(svc events --type LOSS_S); _svc svc; echo "\${COMPREPLY[@]}"
+        COMP_WORDS=(svc jobs --status = QU); COMP_CWORD=4; _svc svc; echo "\${COMPREPLY[@]}"
+        COMP_WORDS=(svc jobs --project =); COMP_CWORD=3; _svc svc; echo "\${COMPREPLY[@]}"
+        COMP_WORDS=(svc job 'two\\ w'); COMP_CWORD=2; _svc svc; echo "\${COMPREPLY[@]}"
+        COMP_WORDS=(svc job '"two w'); _svc svc; echo "\${COMPREPLY[@]}"`,
+      last: ['QUEUED', 'vision', 'two\\ words\\;\\ rm', 'two words; rm'],
     },
     {
       shell: 'fish',
       args: ['--no-config', '-c'],
-      script: `${SCRIPTS.fish}\ncomplete -C 'svc job res'\ncomplete -C 'svc jobs --status QU'\ncomplete -C 'svc events --type LOSS_S'`,
+      script: `${SCRIPTS.fish}\ncomplete -C 'svc job res'\ncomplete -C 'svc jobs --status QU'\ncomplete -C 'svc events --type LOSS_S'
+        complete -C 'svc jobs --status=QU'\ncomplete -C 'svc job two\\ w'\ncomplete -C 'svc job "two w'`,
+      last: ['--status=QUEUED', 'two words; rm', 'two words; rm'],
     },
     {
       shell: 'zsh',
       args: ['-f', '-c'],
       script: `compdef() { :; }; _describe() { local -a found; found=("\${(@P)2}"); print -r -- "\${found[@]%%:*}"; }
-        ${SCRIPTS.zsh}\nwords=(svc job res); CURRENT=3; _svc; words=(svc jobs --status QU); CURRENT=4; _svc; words=(svc events --type LOSS_S); _svc`,
+        ${SCRIPTS.zsh}\nat() { words=("$@"); CURRENT=$#; PREFIX=$@[-1]; _svc; }
+        at svc job res; at svc jobs --status QU; at svc events --type LOSS_S
+        at svc jobs --status=QU; at svc job 'two\\ w'; words=(svc job '"two w'); PREFIX='two w'; _svc`,
+      last: ['--status=QUEUED', 'two words; rm', 'two words; rm'],
     },
   ]) {
     it(`the script for ${shell} works in it`, async function () {
@@ -122,7 +139,7 @@ describe('completion in a shell', () => {
       };
       const { stdout, stderr } = await promisify(execFile)(shell, [...args, script], { cwd: ROOT, env: all });
       expect(stderr).to.equal('');
-      expect(stdout.trim().split('\n')).to.deep.equal(['resnet', 'QUEUED', 'LOSS_SPIKE']);
+      expect(stdout.trim().split('\n')).to.deep.equal(['resnet', 'QUEUED', 'LOSS_SPIKE', ...last]);
     });
   }
 });

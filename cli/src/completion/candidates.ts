@@ -16,10 +16,16 @@ interface Place {
   readonly connection: ConnectionOptions;
 }
 
+/** As `--status=QUEUED`. */
+const WITH_VALUE = /^(--[^=]+)=(.*)$/s;
+
 /** What may stand in the place of the last word, after the words before it. */
 export async function findCandidates(program: Command, words: readonly string[]): Promise<Candidates> {
   const current = words.at(-1) ?? '';
   const place = findPlace(program, words.slice(0, -1));
+  const [, long = '', value = ''] = place.isAfterDashes ? [] : (WITH_VALUE.exec(current) ?? []);
+  const assigned = long && !isInner(place.command, place.operands) ? findOption(place.command, long) : null;
+  if (assigned) return prefixed(`${long}=`, matching(await findValues(assigned, place.connection), value));
   const { command, operands, option, isAfterDashes, connection } = place;
   if (option !== null) return matching(await findValues(option, connection), current);
   if (isInner(command, operands)) return 'files';
@@ -42,8 +48,11 @@ function findPlace(program: Command, words: readonly string[]): Place {
       const rest = words.length - at - 1;
       return { command, operands: operands + rest, option: null, isAfterDashes: true, connection };
     }
-    const option = word.startsWith('-') && !isInner(command, operands) ? findOption(command, word) : null;
-    if (option?.required || option?.optional) {
+    const [, long = word, value] = WITH_VALUE.exec(word) ?? [];
+    const option = word.startsWith('-') && !isInner(command, operands) ? findOption(command, long) : null;
+    if (option && value !== undefined) {
+      connection[option.attributeName()] = value;
+    } else if (option?.required || option?.optional) {
       if (at === words.length - 1) return { command, operands, option, isAfterDashes: false, connection };
       connection[option.attributeName()] = words[at + 1] ?? '';
       at += 1;
@@ -78,6 +87,11 @@ function toCommands(command: Command): Candidate[] {
     .createHelp()
     .visibleCommands(command)
     .map((each) => ({ word: each.name(), description: each.description() }));
+}
+
+function prefixed(prefix: string, values: Candidates): Candidates {
+  if (values === 'files') return values;
+  return values.map(({ word, description }) => ({ word: prefix + word, description }));
 }
 
 /** Words in capitals are found in lower case too, as commands take them. */

@@ -14,8 +14,8 @@ export interface Candidate {
 const TIMEOUT_MS = 700;
 const NEWEST = 30;
 const SHOWN_OF_ID = 6;
-/** What needs no quotes in any shell. */
-const PLAIN = /^[\w.,+@%/-]+$/;
+/** What can be typed, and is no option. */
+const TYPED = /^(?!-)\P{C}+$/u;
 
 interface Named {
   readonly id: string;
@@ -97,6 +97,6 @@ function toReferences(items: readonly Named[]): Candidate[] {
 }
 
 function toNames(items: readonly { readonly name: string }[]): Candidate[] {
-  const names = new Set(items.map(({ name }) => name).filter((name) => PLAIN.test(name)));
+  const names = new Set(items.map(({ name }) => name).filter((name) => TYPED.test(name)));
   return [...names].map((word) => ({ word, description: '' }));
 }
