@@ -2,6 +2,7 @@ import { resolveConfig, type ResolvedConfig } from '@svc/kernel';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   mkdirSync,
@@ -41,8 +42,8 @@ describe('svc restore', function () {
     const filename = join(template, 'svc.db');
     writeLog(template, 'attempt-1.ndjson.gz', 'complete');
     writeLog(template, 'attempt-2.ndjson', 'grow');
-    writeSnapshot(template, 'a', 'train.py');
-    writeSnapshot(template, 'b', 'eval.py');
+    writeSnapshot(template, 'train.py');
+    writeSnapshot(template, 'eval.py');
     writeFileSync(join(template, 'snapshots', 'x.partial'), 'half');
     const { path } = await createBackup({ dataDir: template, filename, at: NOW, keep: 7, db: rig.kernel.db });
     backupFolder = dirname(path).slice(template.length + 1);
@@ -94,17 +95,34 @@ describe('svc restore', function () {
 
   it('puts back snapshots that are missing, of which the backup took no copy of its own', async () => {
     const snapshots = join(dir, 'snapshots');
-    expect(readdirSync(join(saved(), 'snapshots')).sort()).to.deep.equal([
-      snapshotName('a'),
-      snapshotName('b'),
-    ]);
-    expect(statSync(join(template, backupFolder, 'snapshots', snapshotName('a'))).nlink).to.equal(2);
-    rmSync(join(snapshots, snapshotName('a')));
-    writeSnapshot(dir, 'c', 'newer');
+    const names = [snapshotName('train.py'), snapshotName('eval.py')].sort();
+    expect(readdirSync(join(saved(), 'snapshots')).sort()).to.deep.equal(names);
+    expect(statSync(join(template, backupFolder, 'snapshots', snapshotName('train.py'))).nlink).to.equal(2);
+    rmSync(join(snapshots, snapshotName('train.py')));
+    writeSnapshot(dir, 'newer');
     expect((await restore()).snapshots).to.deep.equal({ files: 1, bytes: 8 });
-    expect(readFileSync(join(snapshots, snapshotName('a')), 'utf8')).to.equal('train.py');
-    expect(readFileSync(join(snapshots, snapshotName('c')), 'utf8')).to.equal('newer');
+    expect(readFileSync(join(snapshots, snapshotName('train.py')), 'utf8')).to.equal('train.py');
+    expect(readFileSync(join(snapshots, snapshotName('newer')), 'utf8')).to.equal('newer');
     expect((await restore()).snapshots).to.deep.equal({ files: 0, bytes: 0 });
+  });
+
+  it('replaces snapshots that are damaged, also those that have their size still, and keeps whole ones', async () => {
+    const [damaged, cut, whole] = ['train.py', 'eval.py', 'train.py'];
+    const file = (text: string) => join(dir, 'snapshots', snapshotName(text));
+    for (const [text, content] of [
+      [damaged, 'trxin.py'],
+      [cut, 'ev'],
+    ] as const) {
+      rmSync(file(text));
+      writeFileSync(file(text), content);
+    }
+    expect((await restore()).snapshots).to.deep.equal({ files: 2, bytes: 15 });
+    for (const text of [damaged, cut]) expect(readFileSync(file(text), 'utf8')).to.equal(text);
+    writeFileSync(join(saved(), 'snapshots', snapshotName(whole)), 'longer and damaged');
+    rmSync(file(whole));
+    writeFileSync(file(whole), whole);
+    await restore();
+    expect(readFileSync(file(whole), 'utf8')).to.equal(whole);
   });
 
   it('takes what it keeps back again', async () => {
@@ -254,11 +272,11 @@ function writeLog(dataDir: string, name: string, text: string): void {
   writeFileSync(join(dataDir, 'logs', JOB, name), text);
 }
 
-const snapshotName = (letter: string): string => `${letter.repeat(64)}.tar.gz`;
+const snapshotName = (text: string): string => `${createHash('sha256').update(text).digest('hex')}.tar.gz`;
 
-function writeSnapshot(dataDir: string, letter: string, text: string): void {
+function writeSnapshot(dataDir: string, text: string): void {
   mkdirSync(join(dataDir, 'snapshots'), { recursive: true });
-  writeFileSync(join(dataDir, 'snapshots', snapshotName(letter)), text);
+  writeFileSync(join(dataDir, 'snapshots', snapshotName(text)), text);
 }
 
 function projectsIn(filename: string): unknown[] {
