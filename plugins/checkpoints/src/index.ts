@@ -17,11 +17,12 @@ export const checkpoints = definePlugin({
   requires: ['events', 'runs'],
   setup(ctx) {
     const events = ctx.use(eventsRef);
+    const runs = ctx.use(runsRef);
     const service: Checkpoints = {
       register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
-      require: requireCheckpoint,
-      show: async (id) => withResults(ctx, await requireCheckpoint(ctx.db, id)),
-      find: findCheckpoints,
+      require: (db, id) => requireCheckpoint(db, runs, id),
+      show: async (id) => withResults(ctx, await requireCheckpoint(ctx.db, runs, id)),
+      find: (db, ids) => findCheckpoints(db, runs, ids),
       ofRuns: checkpointsOfRuns,
     };
     ctx.declare(findResults);
@@ -29,6 +30,6 @@ export const checkpoints = definePlugin({
     ctx.migrations(checkpointsMigrations);
     ctx.owns({ table: 'checkpoints', kind: 'checkpoint', of: { run_id: 'run' }, batched: true });
     ctx.provide(checkpointsRef, service);
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, ctx.use(runsRef), service));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, runs, service));
   },
 });

@@ -12,6 +12,7 @@ import {
   type Listed,
   type Page,
 } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
 import type { CheckpointPlace, FoundCheckpoint } from './service.js';
 
 const IDS_PER_STATEMENT = 100;
@@ -45,21 +46,37 @@ export async function findSame(
 }
 
 /** Any form of id; throws not_found. */
-export async function requireCheckpoint(db: Db, id: string): Promise<Checkpoint> {
-  const row = await checkpoints(db)
-    .where({ id: requireId('checkpoint', id) })
-    .first();
+export async function requireCheckpoint(db: Db, runs: Runs, id: string): Promise<Checkpoint> {
+  const rows = await checkpoints(db).where({ id: requireId('checkpoint', id) });
+  const [row] = await ofPresentRuns(db, runs, rows);
   return row ? fromRow(row) : fail('not_found', `no checkpoint "${id}"`);
 }
 
-/** Those of these that exist. They may be many: other requests run in between. */
-export async function findCheckpoints(db: Db, ids: readonly string[]): Promise<FoundCheckpoint[]> {
+async function ofPresentRuns<R extends { readonly run_id: string }>(
+  db: Db,
+  runs: Runs,
+  rows: readonly R[],
+): Promise<R[]> {
+  const present = await runs.find(db, [...new Set(rows.map(({ run_id }) => run_id))]);
+  const runIds = new Set(present.map(({ id }) => id));
+  return rows.filter(({ run_id }) => runIds.has(run_id));
+}
+
+/**
+ * Those of these that exist: the rows of a run that is being deleted may be there for a while. They may be many: other requests run in
+ * between.
+ */
+export async function findCheckpoints(
+  db: Db,
+  runs: Runs,
+  ids: readonly string[],
+): Promise<FoundCheckpoint[]> {
   const found: FoundCheckpoint[] = [];
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
     const rows: FoundCheckpoint[] = await checkpoints(db)
       .whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT))
       .select('id', 'run_id', 'step', 'created_at', 'path');
-    found.push(...rows);
+    found.push(...(await ofPresentRuns(db, runs, rows)));
     await yieldIfSliceOver();
   }
   return found;

@@ -225,6 +225,14 @@ eachDatabase((database) => {
       });
     });
 
+    it('do not exist from the moment at which their run is deleted, while their rows are still there', async () => {
+      const { body: checkpoint } = await register({ path: '/out/deleted' });
+      await kernel.use(runsRef).markDeleted(kernel.db, [run.id]);
+      expect(await kernel.db('checkpoints').where({ id: checkpoint.id })).to.have.length(1);
+      expect((await get(`/checkpoints/${checkpoint.id}`)).status).to.equal(404);
+      expect(await kernel.use(checkpointsRef).find(kernel.db, [checkpoint.id])).to.deep.equal([]);
+    });
+
     describe('bad input', () => {
       const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
       const bodies: [string, unknown, string][] = [
