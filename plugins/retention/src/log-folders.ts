@@ -8,6 +8,8 @@ export interface LogCount {
 
 export const NO_LOGS: LogCount = { log_files: 0, log_bytes: 0 };
 
+const RETRIES = 10;
+
 /** The log folders of jobs: `<dataDir>/logs/<job_id>`. */
 export class LogFolders {
   constructor(private readonly directory: string) {}
@@ -18,8 +20,9 @@ export class LogFolders {
     return { log_files: files.length, log_bytes: sizes.reduce((sum, size) => sum + size, 0) };
   }
 
+  /** The log of an attempt that has just ended may be compressed at that moment, which writes to the folder. */
   async remove(jobId: string): Promise<void> {
-    await rm(join(this.directory, jobId), { recursive: true, force: true });
+    await rm(join(this.directory, jobId), { recursive: true, force: true, maxRetries: RETRIES });
   }
 
   /** Ids of jobs that have a folder which has not changed since `before`, in ms. */
