@@ -1,5 +1,5 @@
 import { hashing } from '@svc/plugin-snapshots/hashing';
-import { createWriteStream, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -20,10 +20,13 @@ const withoutHardLinks = (_name: string, stats: unknown): boolean => {
 };
 
 /**
- * Writes the tree as a gzipped tar and returns its SHA-256. Times are left out: the same files make the same archive. Throws Failure for a
+ * Gives the tree as a gzipped tar to `write` and returns its SHA-256. Times are left out: the same files make the same archive. Throws Failure for a
  * file that cannot be read, or that changes meanwhile.
  */
-export async function writeArchive({ root, files }: SourceTree, target: string): Promise<string> {
+export async function writeArchive(
+  { root, files }: SourceTree,
+  write: (archive: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<string> {
   const { create } = await import('tar');
   const options = {
     ...{ cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS },
@@ -35,7 +38,7 @@ export async function writeArchive({ root, files }: SourceTree, target: string):
   ) as AsyncIterable<Buffer>;
   let sha256 = '';
   const hashed = hashing((content) => void (sha256 = content));
-  await pipeline(compress(archive), hashed, createWriteStream(target, { mode: 0o600 })).catch((error) => {
+  await pipeline(compress(archive), hashed, write).catch((error) => {
     throw toReadFailure(error, root);
   });
   return sha256;

@@ -1,6 +1,6 @@
 import { ApiError, pause, type Client } from '@svc/client';
 import { routes } from '@svc/contract';
-import { createReadStream, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Failure } from '../failure.js';
 import { toSentence } from '../output/api-error.js';
@@ -10,11 +10,11 @@ import { toDuration, toSize } from '../output/format.js';
 const MAX_WAIT_MS = 120_000;
 /** Where the server does not say how long it is to be left alone. */
 const USUAL_PAUSE_MS = 2_000;
+const CHUNK_BYTES = 64 * 1024;
 const BUSY = new Set([429, 503]);
 
 export interface Sending {
-  /** The file to send. */
-  readonly archive: string;
+  readonly archive: FileHandle;
   /** Of the archive. */
   readonly sha256: string;
   readonly maxWaitMs?: number;
@@ -45,8 +45,8 @@ export async function sendArchive(client: Client, sending: Sending): Promise<voi
 }
 
 /** null: the server has it. An error: it is to be sent again. */
-async function send(client: Client, archive: string): Promise<ApiError | null> {
-  const body = Readable.toWeb(createReadStream(archive)) as ReadableStream<Uint8Array>;
+async function send(client: Client, archive: FileHandle): Promise<ApiError | null> {
+  const body = Readable.toWeb(Readable.from(contentOf(archive))) as ReadableStream<Uint8Array>;
   const done = new AbortController();
   try {
     await client.call(routes.uploadSnapshot, { body, signal: done.signal });
@@ -54,12 +54,23 @@ async function send(client: Client, archive: string): Promise<ApiError | null> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'payload_too_large')
-      throw new Failure(toLimit(error, statSync(archive).size), { cause: error });
+      throw new Failure(toLimit(error, (await archive.stat()).size), { cause: error });
     if (BUSY.has(error.status)) return error;
     throw error;
   } finally {
     // A server that has refused it needs no more of it.
     done.abort();
+  }
+}
+
+/** From its beginning each time, and without closing it, as a stream of Node would. */
+async function* contentOf(archive: FileHandle): AsyncGenerator<Buffer> {
+  let position = 0;
+  while (true) {
+    const { bytesRead, buffer } = await archive.read({ buffer: Buffer.alloc(CHUNK_BYTES), position });
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    position += bytesRead;
   }
 }
 

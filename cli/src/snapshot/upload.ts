@@ -1,10 +1,8 @@
 import type { Client } from '@svc/client';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { Failure } from '../failure.js';
 import { toSize } from '../output/format.js';
-import { writeArchive } from './archive.js';
+import { withArchive } from './archive-file.js';
 import { KnownTrees } from './known-trees.js';
 import { toReadFailure } from './read-failure.js';
 import { isThere, sendArchive } from './send-archive.js';
@@ -13,7 +11,6 @@ import { readSourceTree, type SourceTree } from './source-tree.js';
 
 const SHOWN = 6;
 const MIB = 1024 * 1024;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface UploadOrder {
   readonly directory: string;
@@ -47,27 +44,6 @@ function readTree(directory: string): SourceTree {
     return readSourceTree(directory);
   } catch (error) {
     throw toReadFailure(error, directory);
-  }
-}
-
-async function withArchive<T>(
-  tree: SourceTree,
-  work: (file: string, sha256: string) => Promise<T>,
-): Promise<T> {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'svc-snapshot-'));
-  const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  const endBy = (signal: NodeJS.Signals): void => {
-    remove();
-    process.kill(process.pid, signal);
-  };
-  for (const signal of SIGNALS) process.once(signal, endBy);
-  try {
-    const file = path.join(directory, 'snapshot.tar.gz');
-    const sha256 = await writeArchive(tree, file);
-    return await work(file, sha256);
-  } finally {
-    for (const signal of SIGNALS) process.off(signal, endBy);
-    remove();
   }
 }
 

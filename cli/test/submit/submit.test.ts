@@ -5,8 +5,9 @@ import { serverFile, toLocalServer } from '@svc/client/local-server';
 import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import { snapshots } from '@svc/plugin-snapshots';
 import { expect } from 'chai';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Rig } from '../../../plugins/runs/test/support/rig.js';
@@ -230,6 +231,27 @@ describe('svc submit', () => {
       const { status, stderr } = await refuse('--upload', '.', '--max-upload-mb', '1', 'sh', 'train.sh');
       expect(status).to.equal(1);
       expect(stderr).to.contain('a snapshot at most 1 MiB').and.contain('raise --max-upload-mb');
+    });
+
+    it('says what to do when the directory for temporary files is full, or is none', async function () {
+      writeFileSync('notes.txt', randomBytes(2 * MIB));
+      const full = path.join(dir, 'full');
+      mkdirSync(full);
+      if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', full]).status !== 0) this.skip();
+      try {
+        for (const TMPDIR of [full, path.join(dir, 'none')]) {
+          const args = ['submit', '--upload', '.', '--max-upload-mb', '4', 'sh', 'train.sh'];
+          const { status, stderr } = await runHere(args, { ...env, TMPDIR });
+          expect(status).to.equal(1);
+          expect(stderr).to.match(
+            /^svc: (there is no room|no file can be made \(ENOENT.*\)) in \S+, where svc packs/m,
+          );
+          expect(stderr).to.contain('set TMPDIR to another directory\n');
+          expect(readdirSync(full)).to.deep.equal([]);
+        }
+      } finally {
+        execFileSync('umount', [full]);
+      }
     });
 
     it("says the server's own limit, and the option that raises it", async () => {
