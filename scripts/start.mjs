@@ -1,4 +1,4 @@
-// `npm start`: set up, then the server, one agent and the example in this terminal.
+// `npm start`: set up, then the server, one agent and, the first time, the example in this terminal.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { ROOT } from './fingerprint.mjs';

@@ -34,11 +34,12 @@ export const ENGINES = [
     packages: ['systemd'],
     find: async () => onPath('systemd-analyze'),
   },
+  { name: 'rsync', env: 'SVC_TEST_RSYNC', packages: ['rsync'], find: async () => onPath('rsync') },
   {
     name: 'pytorch',
     env: 'SVC_TEST_TORCH_PYTHON',
-    packages: ['python3-torch'],
-    find: () => findPython('torch'),
+    packages: ['python3-torch', 'python3-venv'],
+    find: () => findPython('torch, ensurepip, venv'),
   },
   {
     name: 'python3 with venv',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createClient, type Client } from '@svc/client';
@@ -24,7 +24,6 @@ const PATIENCE_MS = 60_000;
 const PROJECT = 'my-training';
 /** Blocks that are not typed here, and why. */
 const ELSEWHERE: readonly (readonly [start: string, reason: string])[] = [
-  ['python3 -m venv', 'pip would fetch PyTorch from the network: here it is installed'],
   ['SVC_ALLOWED_HOSTS', 'test/integration/docs-permanent.test.ts'],
   ['train.example.org {', 'test/integration/docs-permanent.test.ts'],
   ['map $http_upgrade', 'test/integration/docs-permanent.test.ts'],
@@ -56,8 +55,11 @@ describe('the first day: docs/start.md, typed by a new user account', function (
     replacements = {
       REPOSITORY: createRepository(dir),
       ':8600': `:${port}`,
+      // The environment sees the PyTorch that is installed here, so pip finds it and fetches nothing.
+      'venv .venv': 'venv --system-site-packages .venv',
+      'BACKUP-HOST:svc': path.join(dir, 'first', 'backup-host'),
     };
-    const env = { SVC_PORT: String(port) };
+    const env = { SVC_PORT: String(port), PIP_NO_INDEX: '1', PIP_CONFIG_FILE: os.devNull };
     me = new Newcomer({ home: path.join(dir, 'first'), python, replacements, env });
   });
   after(async () => {
@@ -179,12 +181,16 @@ describe('the first day: docs/start.md, typed by a new user account', function (
     }
   }
 
-  it('runs a PyTorch script', async () => {
+  it('runs a PyTorch script in a virtual environment', async () => {
     save('train_torch.py');
-    const follower = me.start(take('svc submit --follow --name sine').text, PROJECT);
+    const installed = await me.type(take('python3 -m venv').text, PROJECT);
+    expect(installed.stdout).to.match(/^Requirement already satisfied: torch/m);
+    const lines = `. .venv/bin/activate\n${take('svc submit --follow --name sine').text}`;
+    const follower = me.start(lines, PROJECT);
     await seeGrow('sine', follower);
     const run = await expectDone('sine', follower, 10_000);
     expect(await findCheckpoints(run.id)).to.deep.equal([me.at(PROJECT, 'model.pt')]);
+    expect(follower.stderr).to.contain(me.at(PROJECT, '.venv'));
   });
 
   describe('with a second host, in a network namespace of its own', () => {
@@ -234,9 +240,13 @@ describe('the first day: docs/start.md, typed by a new user account', function (
   });
 
   describe('in the end', () => {
-    it('backs up', async () => {
-      const [backUp] = take('svc backup\n').text.split('\n');
-      expect((await me.type(backUp ?? '')).stdout).to.contain(me.at('.svc', 'backups'));
+    it('backs up, and copies the backup to another host, here a directory', async function () {
+      requireEngine(this, 'rsync');
+      const { stdout } = await me.type(take('svc backup\n').text);
+      const [backup = ''] = readdirSync(me.at('.svc', 'backups'));
+      expect(stdout).to.contain(me.at('.svc', 'backups', backup));
+      const copied = readdirSync(me.at('backup-host', backup));
+      expect(copied).to.deep.equal(readdirSync(me.at('.svc', 'backups', backup)));
     });
 
     it('has typed every block of the page', function () {

@@ -122,9 +122,11 @@ describe('the main job: svc up --example', function () {
     const pids = findMarked('SVC_JOB_ID', waits.id);
     expect(pids).to.have.length(1);
 
-    up = workplace.start(['up', '--port', '0']);
+    up = workplace.start(['up', '--example', '--port', '0']);
     const url = new URL(await untilPrinted(up, LINK)).origin;
     client = createClient({ url, token: loadToken(workplace.dataDir) });
+    expect(up.stdout, 'the example is not submitted again').to.match(/^example +train-digits has ended/m);
+    expect((await client.call(routes.listJobs)).items).to.have.length(2);
     await untilJob(client, waits.id, ({ status }) => status === 'RUNNING');
     expect(findMarked('SVC_JOB_ID', waits.id)).to.deep.equal(pids);
     await client.call(routes.cancelJob, { params: { job_id: waits.id } });

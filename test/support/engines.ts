@@ -7,7 +7,7 @@ const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
 
 type Engine =
   | ('caddy' | 'chromium' | 'httpx-sse' | 'mcp' | 'netns' | 'nginx' | 'python')
-  | ('strace' | 'systemd' | 'torch' | 'venv');
+  | ('rsync' | 'strace' | 'systemd' | 'torch' | 'venv');
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
@@ -27,23 +27,15 @@ const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly fin
   },
   nginx: { variable: 'SVC_TEST_NGINX', find: () => onPath('nginx') },
   python: { variable: 'SVC_TEST_PYTHON', find: () => onPath('python3') },
+  rsync: { variable: 'SVC_TEST_RSYNC', find: () => onPath('rsync') },
   strace: {
     variable: 'SVC_TEST_STRACE',
     find: () => [onPath('strace')].find((strace) => strace !== null && canTrace(strace)) ?? null,
   },
   systemd: { variable: 'SVC_TEST_SYSTEMD_ANALYZE', find: () => onPath('systemd-analyze') },
-  torch: {
-    variable: 'SVC_TEST_TORCH_PYTHON',
-    find: () =>
-      [onPath('python3'), '/usr/bin/python3'].find((python) => python !== null && canImportTorch(python)) ??
-      null,
-  },
-  venv: {
-    variable: 'SVC_TEST_VENV_PYTHON',
-    find: () =>
-      [onPath('python3'), '/usr/bin/python3'].find((python) => python !== null && canMakeVenv(python)) ??
-      null,
-  },
+  torch: { variable: 'SVC_TEST_TORCH_PYTHON', find: () => findPython('torch, ensurepip, venv') },
+  // Debian keeps what a virtual environment takes in a package of its own.
+  venv: { variable: 'SVC_TEST_VENV_PYTHON', find: () => findPython('ensurepip, venv') },
 };
 
 /** For a `before` hook: the engine's program; without one the suite is skipped, and `npm test` says so. */
@@ -59,13 +51,12 @@ function onPath(program: string): string | null {
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file)) ?? null;
 }
 
-function canImportTorch(python: string): boolean {
-  return succeeds(python, ['-c', 'import torch']);
-}
-
-/** Debian keeps what it takes in a package of its own. */
-function canMakeVenv(python: string): boolean {
-  return succeeds(python, ['-c', 'import ensurepip, venv']);
+/** One that can import these modules. */
+function findPython(modules: string): string | null {
+  const found = [onPath('python3'), '/usr/bin/python3'].find(
+    (python) => python !== null && succeeds(python, ['-c', `import ${modules}`]),
+  );
+  return found ?? null;
 }
 
 /** Whether this process may make a network of its own, and give a process to it. */

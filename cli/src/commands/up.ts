@@ -1,4 +1,4 @@
-import { routes } from '@svc/contract';
+import { isTerminal, routes, type Job } from '@svc/contract';
 import type { Command } from 'commander';
 import { createClient, type Client } from '@svc/client';
 import { loadToken } from '@svc/client/local-server';
@@ -8,7 +8,7 @@ import { note, printLines } from '../output/print.js';
 import { createSignInLink } from '../sign-in-link.js';
 import { ensureAgentToken } from '../up/agent-token.js';
 import { startChild, type Child } from '../up/child.js';
-import { requirePython, submitExample } from '../up/example.js';
+import { requireExample, requirePython } from '../up/example.js';
 import { addServerOptions, type ServerOptions } from './server.js';
 
 const STOP_GRACE_MS = 15_000;
@@ -17,7 +17,7 @@ const STATUS_TIMEOUT_MS = 1_000;
 export function addUpCommand(program: Command): void {
   addServerOptions(program.command('up'))
     .description('run the server, one local agent and the console in this terminal until Ctrl-C')
-    .option('--example', 'also submit the example training')
+    .option('--example', 'also submit the example training, unless there is a job of it already')
     .addHelpText('after', '\nExamples:\n  svc up\n  svc up --example --port 9000 --data-dir /tmp/svc')
     .action(up);
 }
@@ -67,18 +67,23 @@ async function startAgent(start: Start, client: Client, dataDir: string): Promis
 }
 
 async function announce(client: Client, dataDir: string, withExample: boolean): Promise<void> {
-  const example = withExample ? await submitExample(client) : null;
+  const example = withExample ? await requireExample(client) : null;
   const link = await createSignInLink(client);
   const { url } = client.connection;
   printLines([
     '',
     `server   ${url}, data in ${dataDir}`,
-    ...(example ? [`example  ${example.name}: svc logs -f ${example.id}`] : []),
+    ...(example ? [`example  ${describeExample(example)}`] : []),
     'Ctrl-C stops the server and the agent; running jobs continue, and the next svc up finds them',
     '',
     'console (this sign-in link works once, within ten minutes; svc console prints a new one):',
     link,
   ]);
+}
+
+function describeExample({ id, name, status }: Job): string {
+  if (!isTerminal(status)) return `${name}: svc logs -f ${id}`;
+  return `${name} has ended: svc logs ${id} shows its log, svc resubmit ${id} runs it again`;
 }
 
 /** Returns when asked to stop; throws when a part ends by itself. */
