@@ -41,6 +41,8 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
     keep_tag: 'keep',
   },
   'checkpoints.create': { path: '/out/checkpoint-1', step: 1, metadata: { note: 'n' } },
+  'evaluations.create': { command: ['true'], suite: 's', dataset: 'd', dataset_version: '1' },
+  'detectors.replay': { settings: { 'loss-spike': {} } },
 };
 
 const ALL: readonly RouteSpec[] = (Object.values(routes) as unknown[]).filter(isRoute);
@@ -85,6 +87,10 @@ describe('bad input is refused, named, and changes nothing', function () {
       params: { run_id: run.id },
       body: { path: '/out/checkpoint-0' },
     });
+    const { id: eval_id } = await client.call(routes.createEvaluation, {
+      params: { ckpt_id },
+      body: { command: ['true'] },
+    });
     const job = await submit(client, { command: ['true'] });
     const [token] = (await client.call(routes.listTokens)).items;
     ids = {
@@ -92,6 +98,7 @@ describe('bad input is refused, named, and changes nothing', function () {
       experiment_id: experiment.id,
       run_id: run.id,
       ckpt_id,
+      eval_id,
       job_id: job.id,
       token_id: token?.id ?? '',
       node_id: newId('node'),

@@ -1,10 +1,10 @@
 import {
   JOB_STATUSES,
-  type Checkpoint,
   type EventRecord,
   type Job,
   type JobAttempt,
   type JobStatus,
+  type ListedCheckpoint,
   type LogLine,
   type MetricSummary,
   type NodeRecord,
@@ -198,7 +198,7 @@ export function node(number: number, changes: Partial<NodeRecord> = {}): NodeRec
   };
 }
 
-export function checkpoint(number: number, changes: Partial<Checkpoint> = {}): Checkpoint {
+export function checkpoint(number: number, changes: Partial<ListedCheckpoint> = {}): ListedCheckpoint {
   return {
     id: idOf('ckpt', number),
     run_id: idOf('run', 1),
@@ -208,6 +208,7 @@ export function checkpoint(number: number, changes: Partial<Checkpoint> = {}): C
     path: `/out/checkpoint-${number}`,
     metadata: { evaluations: [] },
     source: 'sdk',
+    is_best: false,
     created_at: NOW - 5 * MINUTE,
     ...changes,
   };
