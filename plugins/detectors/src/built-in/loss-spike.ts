@@ -114,7 +114,14 @@ function findSpike(
   { factor, floor }: Memory['options'],
 ): LastSpike | null {
   // Rules out most values: the median is not below the lowest.
-  if (value <= 3 * Math.min(...values) || value < floor * Math.abs(first ?? 0)) return null;
+  if (value <= 3 * lowestOf(values) || value < floor * Math.abs(first ?? 0)) return null;
   const spike = lastSpike(Float64Array.from([...values, value]));
   return spike !== null && value > factor * spike.median ? spike : null;
+}
+
+/** A loop, as it is called for each value of a loss. */
+function lowestOf(values: readonly number[]): number {
+  let lowest = Infinity;
+  for (const value of values) if (value < lowest) lowest = value;
+  return lowest;
 }

@@ -13,7 +13,7 @@ export const MAX_METRICS = 100;
 export class ByMetric<Kept> {
   readonly #entries = new Map<string, Entry<Kept>>();
 
-  constructor(private readonly create: () => Kept) {}
+  constructor(private readonly create: (name: string) => Kept) {}
 
   /**
    * null for a point that arrives late, behind newer ones: it says nothing of the present. A step that goes back under a newer seq is a training
@@ -23,7 +23,7 @@ export class ByMetric<Kept> {
     const known = this.#entries.get(name);
     if (known === undefined) {
       if (this.#entries.size >= MAX_METRICS) return null;
-      const kept = this.create();
+      const kept = this.create(name);
       this.#entries.set(name, { kept, seq, step });
       return kept;
     }

@@ -1,5 +1,13 @@
 import { strict, type Detector, type Finding, type MetricPoint } from '@svc/contract';
-import { isLoss, isOverfitting, lossRole, medianOf, OVERFITTING, type Evaluation } from '@svc/signals';
+import {
+  isLoss,
+  isOverfitting,
+  lossRole,
+  medianOf,
+  OVERFITTING,
+  type Evaluation,
+  type LossRole,
+} from '@svc/signals';
 import { Type } from 'typebox';
 import { ByMetric, MAX_METRICS } from './newest-points.js';
 
@@ -20,17 +28,24 @@ const options = strict({
 const TRAINING_WINDOW = 16;
 const MAX_EVALUATIONS = 64;
 
+/** Of one validation loss. */
+interface Validation {
+  best: Evaluation | null;
+  /** The newest last. */
+  recent: Evaluation[];
+}
+
 /** One loss, measured on the data of the training and on other data. */
 interface Pair {
   /** Since the last evaluation. */
   training: number[];
   lastTraining: number | null;
-  readonly validations: Map<string, Evaluation[]>;
+  readonly validations: Map<string, Validation>;
 }
 
 interface Memory {
   readonly options: { readonly factor: number; readonly min_evaluations: number };
-  readonly series: ByMetric<object>;
+  readonly series: ByMetric<{ readonly role: LossRole | null }>;
   readonly pairs: Map<string, Pair>;
 }
 
@@ -47,7 +62,11 @@ export const overfitting: Detector<typeof options, Memory> = {
   ],
   optionsSchema: options,
   wantsMetric: isLoss,
-  init: (given) => ({ options: given, series: new ByMetric(() => ({})), pairs: new Map() }),
+  init: (given) => ({
+    options: given,
+    series: new ByMetric((name) => ({ role: lossRole(name) })),
+    pairs: new Map(),
+  }),
   step(memory, input) {
     if (input.kind !== 'metric') return { memory, findings: [] };
     const findings = input.points.map((point) => see(memory, point)).filter((finding) => finding !== null);
@@ -56,9 +75,9 @@ export const overfitting: Detector<typeof options, Memory> = {
 };
 
 function see(memory: Memory, point: MetricPoint): Finding | null {
-  const { name, value } = point;
-  const role = lossRole(name);
-  if (role === null || typeof value !== 'number' || memory.series.next(point) === null) return null;
+  const { value } = point;
+  const role = typeof value === 'number' ? memory.series.next(point)?.role : null;
+  if (!role || typeof value !== 'number') return null;
   const pair = pairOf(memory, role.pair);
   if (pair === null) return null;
   if (role.data === 'training') {
@@ -77,11 +96,10 @@ function evaluate(
 ): Finding | null {
   const training = levelOf(pair, name);
   if (training === null) return null;
-  const evaluations = kept([...(pair.validations.get(name) ?? []), { validation: value, training }]);
-  pair.validations.set(name, evaluations);
   const { factor, min_evaluations: minEvaluations } = options;
-  if (!isOverfitting(evaluations, { factor, minEvaluations })) return null;
-  const best = Math.min(...evaluations.map(({ validation }) => validation));
+  const { best, evaluations } = note(pair, name, { validation: value, training });
+  // Rules out most evaluations.
+  if (value < factor * best || !isOverfitting(evaluations(), { factor, minEvaluations })) return null;
   const [shown, least] = [value, best].map((number) => Number(number.toPrecision(4)));
   return {
     ...{ fingerprint: 'overfitting', type: 'OVERFITTING_SUSPECTED', severity: 'warning' },
@@ -94,17 +112,29 @@ function evaluate(
 /** The training loss now. A second validation loss at the same step has no newer value. */
 function levelOf(pair: Pair, name: string): number | null {
   const isFirst = !pair.validations.has(name) || pair.validations.size === 1;
-  if (pair.training.length > 0) pair.lastTraining = medianOf(Float64Array.from(pair.training));
+  const [only] = pair.training;
+  if (pair.training.length > 1) pair.lastTraining = medianOf(Float64Array.from(pair.training));
+  else if (only !== undefined) pair.lastTraining = only;
   if (isFirst) pair.training = [];
   return pair.lastTraining;
 }
 
-/** The last ones, and the best. */
-function kept(evaluations: Evaluation[]): Evaluation[] {
-  if (evaluations.length <= MAX_EVALUATIONS) return evaluations;
-  const best = evaluations.reduce((a, b) => (b.validation <= a.validation ? b : a));
-  const rest = evaluations.slice(1 - MAX_EVALUATIONS);
-  return rest.includes(best) ? rest : [best, ...rest];
+/** Keeps the evaluation; returns the best value, and the last evaluations with the best. */
+function note({ validations }: Pair, name: string, evaluation: Evaluation) {
+  const validation: Validation = validations.get(name) ?? { best: null, recent: [] };
+  validations.set(name, validation);
+  const { recent } = validation;
+  recent.push(evaluation);
+  if (recent.length > MAX_EVALUATIONS) recent.shift();
+  const best =
+    validation.best !== null && validation.best.validation < evaluation.validation
+      ? validation.best
+      : evaluation;
+  validation.best = best;
+  return {
+    best: best.validation,
+    evaluations: () => (recent.includes(best) ? recent : [best, ...recent]),
+  };
 }
 
 function pairOf({ pairs }: Memory, name: string): Pair | null {
