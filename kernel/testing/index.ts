@@ -1,3 +1,4 @@
+export { createAnswerCheck, type AnswerCheck } from './answer-check.js';
 export { eachDatabase, type TestDatabase } from './each-database.js';
 export { failureOf, fakeClock, until, type FakeClock } from '@svc/hooks/testing';
 export { findPostgres, startPostgres, type PostgresCluster } from './postgres.js';

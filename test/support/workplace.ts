@@ -4,6 +4,7 @@ import path from 'node:path';
 import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { createClient, type Client } from '@svc/client';
+import { checkedFetch } from './checked-fetch.js';
 import { findMarked } from './processes.js';
 import { startSvc, type Ended, type Program } from './program.js';
 
@@ -65,7 +66,7 @@ export function createWorkplace({ isInstalled = false } = {}): Workplace {
     const token = readFileSync(path.join(dataDir, 'token'), 'utf8').trim();
     return Object.create(program, {
       url: { value: url },
-      client: { value: createClient({ url, token }) },
+      client: { value: createClient({ url, token }, { fetch: checkedFetch }) },
     }) as Server;
   };
 
