@@ -1,4 +1,4 @@
-import type { RunHealth, RunStatus } from '@svc/contract';
+import type { Citation, MetricValue, RunHealth, RunStatus } from '@svc/contract';
 
 /** The input of `healthOf`. Times are in ms since the epoch. */
 export interface HealthEvidence {
@@ -12,7 +12,7 @@ export interface HealthEvidence {
   readonly interval_ms: number | null;
   readonly series: readonly SeriesEvidence[];
   /** Events of severity critical, newest first. */
-  readonly critical_events: readonly { readonly title: string }[];
+  readonly critical_events: readonly { readonly id: string; readonly title: string }[];
 }
 
 /** The part of a point that a reason names. */
@@ -34,49 +34,97 @@ export interface SeriesEvidence {
   readonly spike: (StepValue & { readonly median: number }) | null;
 }
 
+/** Why a run is not healthy, with the evidence for it. */
+export interface HealthReason {
+  readonly status: Exclude<RunHealth['status'], 'ok'>;
+  readonly kind: 'nan' | 'event' | 'silence' | 'infinity' | 'spike';
+  readonly message: string;
+  readonly evidence: readonly Citation[];
+}
+
 const STALE_INTERVALS = 10;
 const STALE_AT_LEAST_MS = 5 * 60_000;
 const MAX_REASONS = 20;
 
-/**
- * critical: a NaN was logged, or there is a critical event. stale: RUNNING, and without signs of life or without points for 10
- * times its median interval and 5 minutes.
- * warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
- */
+/** The worst reason decides. */
 export function healthOf(evidence: HealthEvidence): RunHealth {
-  const nan = evidence.series.filter(({ digest }) => digest.nan).map(toNanReason);
-  const critical = [...nan, ...evidence.critical_events.map(({ title }) => title)];
-  const stale = staleReasons(evidence);
-  const warning = [...evidence.series.flatMap(toInfinityReasons), ...evidence.series.flatMap(toSpikeReasons)];
-  const reasons = [...critical, ...stale, ...warning].slice(0, MAX_REASONS);
-  if (critical.length > 0) return { status: 'critical', reasons };
-  if (stale.length > 0) return { status: 'stale', reasons };
-  return { status: warning.length > 0 ? 'warning' : 'ok', reasons };
+  return toHealth(healthReasonsOf(evidence));
 }
 
-function toNanReason({ name, digest }: SeriesEvidence): string {
-  const points = digest.nan_count === 1 ? '1 point' : `${digest.nan_count} points`;
-  return `${name} is NaN from step ${digest.nan?.step} on (${points})`;
+export function toHealth(reasons: readonly HealthReason[]): RunHealth {
+  return { status: reasons[0]?.status ?? 'ok', reasons: reasons.map(({ message }) => message) };
 }
 
-function toInfinityReasons({ name, digest }: SeriesEvidence): string[] {
+/**
+ * The worst first. critical: a NaN was logged, or there is a critical event. stale: RUNNING, and without signs of life or without points
+ * for 10 times its median interval and 5 minutes. warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
+ */
+export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
+  const { series, critical_events } = evidence;
+  return [
+    ...series.flatMap(toNanReasons),
+    ...critical_events.map(toEventReason),
+    ...silenceReasons(evidence),
+    ...series.flatMap(toInfinityReasons),
+    ...series.flatMap(toSpikeReasons),
+  ].slice(0, MAX_REASONS);
+}
+
+function toNanReasons({ name, digest: { nan, nan_count } }: SeriesEvidence): HealthReason[] {
+  if (!nan) return [];
+  const points = nan_count === 1 ? '1 point' : `${nan_count} points`;
+  const message = `${name} is NaN from step ${nan.step} on (${points})`;
+  return [{ status: 'critical', kind: 'nan', message, evidence: [cite(name, nan)] }];
+}
+
+function toEventReason({ id, title }: { readonly id: string; readonly title: string }): HealthReason {
+  return { status: 'critical', kind: 'event', message: title, evidence: [{ event_id: id }] };
+}
+
+function toInfinityReasons({ name, digest }: SeriesEvidence): HealthReason[] {
   const infinite = [digest.inf, digest.neg_inf].filter((point) => point !== null);
-  return infinite.map(({ value, step }) => `${name} is ${value} at step ${step}`);
+  return infinite.map((point) => ({
+    status: 'warning',
+    kind: 'infinity',
+    message: `${name} is ${point.value} at step ${point.step}`,
+    evidence: [cite(name, point)],
+  }));
 }
 
-function toSpikeReasons({ name, spike }: SeriesEvidence): string[] {
+function toSpikeReasons({ name, spike }: SeriesEvidence): HealthReason[] {
   if (!spike) return [];
   const [value, usual] = [spike.value, spike.median].map((number) => Number(number.toPrecision(4)));
-  return [`${name} jumped to ${value} at step ${spike.step}; before, its median was ${usual}`];
+  const message = `${name} jumped to ${value} at step ${spike.step}; before, its median was ${usual}`;
+  return [{ status: 'warning', kind: 'spike', message, evidence: [cite(name, spike)] }];
 }
 
-function staleReasons({ status, now, stale_since, received_at, interval_ms }: HealthEvidence): string[] {
-  if (stale_since !== null) return [`nothing has come from the run for ${toSeconds(now - stale_since)} s`];
+function cite(metric: string, { step, value }: StepValue): Citation {
+  return { metric, step, value: Number.isFinite(value) ? value : (String(value) as MetricValue) };
+}
+
+function silenceReasons({
+  status,
+  now,
+  stale_since,
+  received_at,
+  interval_ms,
+}: HealthEvidence): HealthReason[] {
+  const toReason = (message: string, field: string, at: number): HealthReason => ({
+    status: 'stale',
+    kind: 'silence',
+    message,
+    evidence: [{ field, value: new Date(at).toISOString() }],
+  });
+  if (stale_since !== null) {
+    const message = `nothing has come from the run for ${toSeconds(now - stale_since)} s`;
+    return [toReason(message, 'stale_since', stale_since)];
+  }
   if (status !== 'RUNNING' || received_at === null || interval_ms === null) return [];
   const silentMs = now - received_at;
   if (silentMs < silenceLimitMs(interval_ms)) return [];
   const usual = Math.max(1, Math.round(interval_ms / 1000));
-  return [`no point for ${toSeconds(silentMs)} s; before, one came about every ${usual} s`];
+  const message = `no point for ${toSeconds(silentMs)} s; before, one came about every ${usual} s`;
+  return [toReason(message, 'last_point_at', received_at)];
 }
 
 /** How long a run that usually reports at such intervals may be silent. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { healthOf, medianIntervalMs, type HealthEvidence } from '../src/health.js';
+import { healthOf, healthReasonsOf, medianIntervalMs, type HealthEvidence } from '../src/health.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
@@ -71,7 +71,7 @@ describe('health', () => {
       'train/loss jumped to 9.247 at step 70; before, its median was 0.3',
     ];
     expect(healthOf(evidence({ series }))).to.deep.equal({ status: 'warning', reasons });
-    const critical_events = [{ title: 'out of memory' }];
+    const critical_events = [{ id: 'evt_1', title: 'out of memory' }];
     expect(healthOf(evidence({ series, critical_events }))).to.deep.equal({
       status: 'critical',
       reasons: ['out of memory', ...reasons],
@@ -88,5 +88,25 @@ describe('health', () => {
   it('takes the median of the gaps between moments', () => {
     expect(medianIntervalMs([{ ts: 0 }, { ts: 100 }, { ts: 100 }, { ts: 220 }, { ts: 9000 }])).to.equal(120);
     expect(medianIntervalMs([{ ts: 5 }, { ts: 5 }])).to.equal(null);
+  });
+
+  it('has the evidence of each reason', () => {
+    const spike = { step: 70, value: 9, median: 0.3 };
+    const series = [
+      { name: 'loss', digest: digestOf([1, NaN, -Infinity]), spike },
+      { name: 'acc', digest: digestOf([Infinity]), spike: null },
+    ];
+    const critical_events = [{ id: 'evt_1', title: 'out of memory' }];
+    const at = Date.parse('2026-01-31T12:00:00Z');
+    const silent = { stale_since: at, now: at + 600_000 };
+    const reasons = healthReasonsOf(evidence({ series, critical_events, ...silent }));
+    expect(reasons.map(({ kind, status, evidence: cited }) => [kind, status, ...cited])).to.deep.equal([
+      ['nan', 'critical', { metric: 'loss', step: 1, value: 'NaN' }],
+      ['event', 'critical', { event_id: 'evt_1' }],
+      ['silence', 'stale', { field: 'stale_since', value: '2026-01-31T12:00:00.000Z' }],
+      ['infinity', 'warning', { metric: 'loss', step: 2, value: '-Infinity' }],
+      ['infinity', 'warning', { metric: 'acc', step: 0, value: 'Infinity' }],
+      ['spike', 'warning', { metric: 'loss', step: 70, value: 9 }],
+    ]);
   });
 });

@@ -1,6 +1,7 @@
-import type { CauseRecord, Evidence, FailureExplanation, NextAction, SemanticRule } from '@svc/contract';
+import type { CauseRecord, Evidence, FailureExplanation, SemanticRule } from '@svc/contract';
 import { concludeAll, likelyOf, toLikely, toNextActions, type Warn } from './conclude.js';
 import { notFailed } from './explain.js';
+import { diagnoseRun } from './next-actions.js';
 
 /** For a run without a job: there is no log and no exit code, so the rules about runs decide. */
 export function explainRun(
@@ -12,7 +13,7 @@ export function explainRun(
   const hasFailed = run.status === 'FAILED' || run.status === 'LOST';
   const concluded = hasFailed ? concludeAll('run', evidence, rules, log) : [];
   const best = likelyOf(concluded);
-  const actions = [...(best?.next_actions ?? []), showRun(run.id)];
+  const actions = [...(best?.next_actions ?? []), diagnoseRun(run.id)];
   return {
     run_id: run.id,
     job_id: run.job_id,
@@ -35,12 +36,4 @@ function summarize(status: string, cause: CauseRecord | undefined): string {
   if (status === 'LOST')
     return 'No rule matched. Nothing has come from the run for too long: its process, its host or its network is gone.';
   return 'No rule matched. The run reported that it failed; it has no job, so svc has no log of it.';
-}
-
-function showRun(run_id: string): NextAction {
-  return {
-    tool: 'get_run_summary',
-    args: { run_id },
-    reason: 'Its metrics show how far it came, and how it went.',
-  };
 }

@@ -10,7 +10,7 @@ import {
 import { concludeAll, likelyOf, toLikely, toNextActions, type Concluded, type Warn } from './conclude.js';
 import { readingOf } from './evidence/reading.js';
 import { lastUserFrame, toFrame } from './evidence/traceback.js';
-import { tailLogs } from './next-actions.js';
+import { diagnoseRun, tailLogs } from './next-actions.js';
 
 const SHOWN_ERRORS = 20;
 
@@ -94,16 +94,11 @@ function nextActions(evidence: Evidence['attempt'], best: Concluded | undefined)
 function generalActions({ job, attempt, lines }: Evidence['attempt']): NextAction[] {
   if (attempt.status === 'QUEUED' || attempt.status === 'DISPATCHING') return [getJob(job.id)];
   const { run_id } = attempt;
-  const showRun = {
-    tool: 'get_run_summary',
-    args: { run_id },
-    reason: 'Its metrics show how far it came, and how it went.',
-  };
   const isOver = isTerminal(attempt.status);
   const endOfLog = tailLogs(job, attempt.attempt, hasFailed(attempt) ? undefined : 'The end of its log.');
   return [
     ...(lines.length > 0 ? [endOfLog] : []),
-    ...(run_id !== null && (isOver || attempt.status === 'RUNNING') ? [showRun] : []),
+    ...(run_id !== null && (isOver || attempt.status === 'RUNNING') ? [diagnoseRun(run_id)] : []),
   ];
 }
 

@@ -5,8 +5,11 @@ import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { linesAppended, logsRef } from '@svc/plugin-logs';
 import { metricsRef } from '@svc/plugin-metrics';
 import { runsRef } from '@svc/plugin-runs';
+import { concludeAll, toNextActions } from './conclude.js';
 import { ErrorIndex } from './error-index/error-index.js';
+import { Explainer } from './explainer.js';
 import { failuresMigrations } from './migrations.js';
+import { actionsFor } from './next-actions.js';
 import { addRoutes } from './routes.js';
 import { FAILURE_RULES, RUN_RULES } from './rules/index.js';
 import { failuresRef } from './service.js';
@@ -18,8 +21,12 @@ export const failures = definePlugin({
   name: 'failures',
   requires: ['events', 'jobs', 'logs', 'runs', 'metrics'],
   setup(ctx) {
-    const jobs = ctx.use(jobsRef);
     const index = new ErrorIndex(ctx, ctx.use(logsRef));
+    const sources = {
+      ...{ ctx, index, jobs: ctx.use(jobsRef), runs: ctx.use(runsRef) },
+      ...{ events: ctx.use(eventsRef), metrics: ctx.use(metricsRef) },
+    };
+    const explainer = new Explainer(sources);
     ctx.migrations(failuresMigrations);
     ctx.owns({ table: 'failure_logs', key: ['job_id', 'attempt'], of: { job_id: 'job' } });
     ctx.hooks.semanticRules.tap(ctx.name, (rules) => {
@@ -34,13 +41,20 @@ export const failures = definePlugin({
       async lastErrors(key, count) {
         return (await index.read(key)).errors.slice(-count);
       },
+      explain: (run) => explainer.ofRun(run),
+      conclude(evidence) {
+        const concluded = concludeAll('run', evidence, explainer.rules, ctx.log);
+        return {
+          causes: concluded.map(({ cause }) => cause),
+          next_actions: concluded.flatMap(({ cause, next_actions }) =>
+            toNextActions(next_actions, cause.rule, ctx.log),
+          ),
+        };
+      },
+      resubmit: (job, attempt, fix) =>
+        toNextActions(actionsFor('change', { job, attempt, hasLog: false, fix }), undefined, ctx.log),
     });
-    ctx.hooks.routes.tap(ctx.name, (routes) =>
-      addRoutes(routes, ctx, {
-        ...{ jobs, index, runs: ctx.use(runsRef) },
-        ...{ events: ctx.use(eventsRef), metrics: ctx.use(metricsRef) },
-      }),
-    );
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, sources, explainer));
     ctx.ready(() => ctx.onClose(index.start()));
   },
 });

@@ -56,6 +56,14 @@ function toSameAgain(job: Job): Pick<NextAction, 'tool' | 'args'> {
     : { tool: 'evaluate_checkpoint', args: { checkpoint_id, command } };
 }
 
+export function diagnoseRun(run_id: string): NextAction {
+  return {
+    tool: 'diagnose_run',
+    args: { run_id },
+    reason: 'Its metrics show how far it came, and how it went.',
+  };
+}
+
 /** What the submitter has to add. */
 function whatIsLeftOut({ env, snapshot, checkpoint_id }: Job): string {
   if (checkpoint_id !== null)

@@ -118,10 +118,7 @@ eachDatabase((database: TestDatabase) => {
       for (const path of [`/runs/${job.run_id}/failure`, `/jobs/${job.id}/failure`]) {
         const explained = await explain(path);
         isWhole(explained);
-        expect(explained.next_actions.map(({ tool }) => tool)).to.deep.equal([
-          'tail_logs',
-          'get_run_summary',
-        ]);
+        expect(explained.next_actions.map(({ tool }) => tool)).to.deep.equal(['tail_logs', 'diagnose_run']);
       }
       const { id } = await rig.createRun();
       isWhole(await explain(`/runs/${id}/failure`));

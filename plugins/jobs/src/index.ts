@@ -13,7 +13,7 @@ import {
   countByStatus,
   dropRun,
   getAttempt,
-  getAttemptRow,
+  findAttempt,
   nodesOfAttempts,
   getJob,
   listJobs,
@@ -111,7 +111,7 @@ export const jobs = definePlugin({
       hideEnv,
       countByStatus,
       snapshotsInUse,
-      attempt: getAttemptRow,
+      attempt: findAttempt,
       nodesOfAttempts,
       attemptRecord: getAttempt,
     });

@@ -2,7 +2,7 @@ import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatu
 import { fail, requireId, type Db, newestRows } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
-import type { JobFilter, JobPage } from './service.js';
+import type { Attempt, JobFilter, JobPage } from './service.js';
 
 export async function getRow(db: Db, id: string): Promise<JobRow | null> {
   return (await db<JobRow>('jobs').where({ id }).first()) ?? null;
@@ -64,6 +64,11 @@ export async function snapshotsInUse(db: Db, sha256s: readonly string[]): Promis
 
 export async function getAttemptRow(db: Db, { job_id, attempt }: AttemptKey): Promise<AttemptRow | null> {
   return (await db<AttemptRow>('attempts').where({ job_id, attempt }).first()) ?? null;
+}
+
+export async function findAttempt(db: Db, key: AttemptKey): Promise<Attempt | null> {
+  const row = await getAttemptRow(db, key);
+  return row && { ...row, gpu_indices: JSON.parse(row.gpu_indices) as number[] };
 }
 
 /** By the number of the attempt; null: it was not dispatched. */

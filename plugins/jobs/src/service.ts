@@ -29,6 +29,7 @@ export interface JobPage {
 export interface Attempt extends AttemptKey {
   readonly run_id: string | null;
   readonly node_id: string | null;
+  readonly gpu_indices: readonly number[];
   readonly started_at: number | null;
   readonly finished_at: number | null;
 }

@@ -15,7 +15,7 @@ import { addRoutes } from './routes.js';
 import { findSeries } from './run-reader.js';
 import { metricsRef } from './service.js';
 import { digestsOf } from './stretches.js';
-import { loadSummary } from './summary.js';
+import { loadSigns } from './summary.js';
 import { WriteQueue } from './write-queue.js';
 
 export * from './hooks.js';
@@ -45,8 +45,8 @@ export const metrics = definePlugin({
       return written;
     }
 
-    const summary = (run: Run) =>
-      loadSummary({ db: ctx.db, store, events, definitions }, run, ctx.clock.now());
+    const signs = (run: Run) => loadSigns({ db: ctx.db, store, events, definitions }, run, ctx.clock.now());
+    const summary = async (run: Run) => (await signs(run)).summary;
 
     ctx.declare(pointsAppended);
     ctx.migrations(metricsMigrations);
@@ -79,6 +79,7 @@ export const metrics = definePlugin({
       points: (runId, names) => pagesOf(store, runId, names),
       count: countPoints,
       summary,
+      signs,
       async extremes(runIds, name) {
         const found = new Map<string, Digest>();
         for (const runId of runIds) {

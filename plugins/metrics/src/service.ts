@@ -7,8 +7,10 @@ export type { PointPage } from './point-pages.js';
 export type { Point } from './point.js';
 import type { PointsWrite, PointsWritten } from './point-writer.js';
 import type { Stretch } from './stretches.js';
+import type { RunSigns } from './summary.js';
 
 export type { Stretch } from './stretches.js';
+export type { LongestSeries, RunSigns } from './summary.js';
 
 /** The last point, and the extremes among the finite values: the first of equal ones. null without such a point. */
 export interface Extremes {
@@ -25,6 +27,8 @@ export interface Metrics {
   /** How many points the runs have, together. */
   count(db: Db, runIds: readonly string[]): Promise<number>;
   summary(run: Run): Promise<RunSummary>;
+  /** The summary with the evidence for its health, and the last points. */
+  signs(run: Run): Promise<RunSigns>;
   /** Of one metric, by the ids of those of these runs that have it. Ids in canonical form. */
   extremes(runIds: readonly string[], name: string): Promise<ReadonlyMap<string, Extremes>>;
   /** Of one metric of a run, in each of these stretches, which come by step and do not overlap. */

@@ -10,11 +10,13 @@ import type { Events } from '@svc/plugin-events';
 import type { MetricDefinitions, MetricMeaning } from '@svc/plugin-metric-definitions';
 import {
   TREND_WINDOW,
-  healthOf,
+  healthReasonsOf,
   isLoss,
   medianIntervalMs,
   newestSpike,
+  toHealth,
   trendOf,
+  type HealthReason,
   type SeriesEvidence,
 } from '@svc/signals';
 import { decodeLastValues, decodePoints } from './chunk-codec.js';
@@ -39,41 +41,69 @@ interface SeriesPart {
   readonly evidence: SeriesEvidence;
 }
 
+/** A summary, and what it was concluded from. */
+export interface RunSigns {
+  readonly summary: RunSummary;
+  /** Of the health of the summary. */
+  readonly reasons: readonly HealthReason[];
+  /** When the server received the last points, in ms; null without any. */
+  readonly received_at: number | null;
+  /** The series with the most points; null without any. */
+  readonly longest: LongestSeries | null;
+}
+
+export interface LongestSeries {
+  readonly name: string;
+  readonly first: DigestPoint;
+  /** The last ones by step, at most TREND_WINDOW. */
+  readonly recent: readonly Point[];
+  /** The highest `ts` of all its points: when steps went back, the newest points are not among `recent`. */
+  readonly newest_ts: number;
+}
+
 const MAX_EVENTS = 20;
 
 /** Reads only the digests and tails, which each batch updates: its cost does not grow with the length of the run. */
-export async function loadSummary(source: SummarySource, run: Run, now: number): Promise<RunSummary> {
+export async function loadSigns(source: SummarySource, run: Run, now: number): Promise<RunSigns> {
   const { db, store, events, definitions } = source;
   const critical_events = await events.list(db, { run_id: run.id, severity: 'critical' }, MAX_EVENTS);
   const stored = await store.read((rows) => rows.findRun(run.id));
   const parts: SeriesPart[] = [];
-  let busiest: SeriesRow | null = null;
+  let longest: SeriesRow | null = null;
   for await (const page of seriesPagesOf(store, run.id)) {
     const names = page.map(({ name }) => name);
     const meanings = await definitions.meanings(db, { ...run, run_id: run.id }, names);
     for (const row of page) {
       parts.push(toPart(row, meanings.get(row.name) as MetricMeaning));
-      if (busiest === null || row.digest.count > busiest.digest.count) busiest = row;
+      if (longest === null || row.digest.count > longest.digest.count) longest = row;
     }
   }
-  return {
+  const received_at = stored?.received_at ?? null;
+  const recent = longest && decodePoints(longest.tail).slice(-TREND_WINDOW);
+  const reasons = healthReasonsOf({
+    status: run.status,
+    now,
+    stale_since: run.stale_since,
+    received_at,
+    interval_ms: recent && medianIntervalMs(recent),
+    series: parts.map(({ evidence }) => evidence),
+    critical_events,
+  });
+  const summary: RunSummary = {
     run_id: run.id,
     status: run.status,
     step: run.step,
     epoch: run.epoch,
     max_steps: run.max_steps,
     progress: progressOf(run),
-    health: healthOf({
-      status: run.status,
-      now,
-      stale_since: run.stale_since,
-      received_at: stored?.received_at ?? null,
-      interval_ms: busiest && intervalOf(busiest),
-      series: parts.map(({ evidence }) => evidence),
-      critical_events,
-    }),
+    health: toHealth(reasons),
     metrics: Object.fromEntries(parts.map(({ name, metric }) => [name, metric])),
   };
+  return { summary, reasons, received_at, longest: longest && recent && toLongest(longest, recent) };
+}
+
+function toLongest({ name, digest }: SeriesRow, recent: readonly Point[]): LongestSeries {
+  return { name, first: digest.first as DigestPoint, recent, newest_ts: digest.ts_max };
 }
 
 function toPart(row: SeriesRow, meaning: MetricMeaning): SeriesPart {
@@ -83,11 +113,6 @@ function toPart(row: SeriesRow, meaning: MetricMeaning): SeriesPart {
     metric: toMetricSummary(row, recent, meaning),
     evidence: toEvidence(row, recent),
   };
-}
-
-/** How often the run reports, measured by the series with the most points. */
-function intervalOf(busiest: SeriesRow): number | null {
-  return medianIntervalMs(decodePoints(busiest.tail).slice(-TREND_WINDOW));
 }
 
 function toEvidence({ name, digest, tail }: SeriesRow, recent: Float64Array): SeriesEvidence {

@@ -4,6 +4,7 @@ import { frameReceived, nodeRemove, nodesRef, type Nodes } from '@svc/plugin-nod
 import { Type } from 'typebox';
 import { samplesReceived } from './hooks.js';
 import { NodeMetricsIntake } from './intake.js';
+import { readMeans } from './means.js';
 import { nodeMetricsMigrations } from './migrations.js';
 import { readSeries, toSnapshot } from './reader.js';
 import { Rollup } from './rollup.js';
@@ -45,6 +46,8 @@ export const nodeMetrics = definePlugin({
     ctx.provide(nodeMetricsRef, {
       series: (nodeId, names, from) =>
         readSeries(ctx.db, nodeId, intake.buffer(nodeId), { names, from, limit: Infinity }),
+      means: (nodeId, names, from, to) =>
+        readMeans(ctx.db, nodeId, intake.buffer(nodeId), { names: new Set(names), from, to }),
     });
     ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));

@@ -4,6 +4,16 @@ import { serviceRef } from '@svc/kernel';
 export interface NodeMetrics {
   /** The series of these metrics from that time on, not thinned; one that was not measured is left out. `nodeId` in canonical form, `from` in ms. */
   series(nodeId: string, names: ReadonlySet<string>, from: number): Promise<Record<string, NodeSeries>>;
+  /**
+   * The mean over time of each of these metrics of the node, from `from` to `to` (ms). One that was not measured then is left out. Of a long
+   * time, parts that are spread evenly over it are read. `nodeId` in canonical form.
+   */
+  means(
+    nodeId: string,
+    names: readonly string[],
+    from: number,
+    to: number,
+  ): Promise<ReadonlyMap<string, number>>;
 }
 
 export const nodeMetricsRef = serviceRef<NodeMetrics>('node-metrics');
