@@ -4,6 +4,7 @@ import { backup } from '@svc/plugin-backup';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { console } from '@svc/plugin-console';
 import { detectors } from '@svc/plugin-detectors';
+import { diagnosis } from '@svc/plugin-diagnosis';
 import { evaluations } from '@svc/plugin-evaluations';
 import { events } from '@svc/plugin-events';
 import { failures } from '@svc/plugin-failures';
@@ -53,6 +54,7 @@ export default defineConfig({
     checkpoints(), // records of the checkpoints that trainings saved
     evaluations(), // evaluations of checkpoints: their jobs and results
     ranking(), // the best checkpoint, and comparisons of runs and of checkpoints
+    diagnosis(), // how a run goes: progress, convergence, anomalies, use of its GPUs
     spool(), // reports of trainings from times when the server could not be reached
     service(), // health and status
     backup(), // backups of database and logs while the server runs

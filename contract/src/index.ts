@@ -26,6 +26,7 @@ export * from './records/garbage.js';
 export * from './records/semantic.js';
 export * from './records/detector-replay.js';
 export * from './records/failure.js';
+export * from './records/diagnosis.js';
 export * from './tools.js';
 export type * from './detector.js';
 export type * from './extensions.js';

@@ -27,6 +27,7 @@ describe('rule 8: a next action', () => {
     routes.compareCheckpoints,
     routes.explainRunFailure,
     routes.explainJobFailure,
+    routes.diagnoseRun,
   ])
     it(`is one of a list in each answer of ${id}`, () => {
       expect(answers[200].required).to.include('next_actions');

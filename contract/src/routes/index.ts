@@ -14,6 +14,7 @@ export * from './events.js';
 export * from './push.js';
 export * from './detectors.js';
 export * from './failures.js';
+export * from './diagnosis.js';
 export * from './service.js';
 export * from './snapshots.js';
 export * from './admin.js';

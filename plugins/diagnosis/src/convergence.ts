@@ -1,0 +1,106 @@
+import {
+  isDirectionKnown,
+  type Convergence,
+  type Direction,
+  type MetricSummary,
+  type Protocol,
+  type Run,
+  type RunSummary,
+} from '@svc/contract';
+import type { EvaluatedValue } from '@svc/plugin-evaluations';
+import { courseOf, isLoss } from '@svc/signals';
+import { groupBy } from './group-by.js';
+import type { Parts } from './parts.js';
+
+/** Words of names that tell of speed, not of quality. */
+const OF_SPEED: ReadonlySet<string | null> = new Set(['throughput', 'per_second']);
+
+type Known = Pick<MetricSummary, 'direction' | 'guessed' | 'guessed_from' | 'is_primary'>;
+
+export async function convergenceOf(parts: Parts, run: Run, { metrics }: RunSummary): Promise<Convergence> {
+  const primary = await primaryOf(parts, run);
+  const ofPrimary = primary === null ? [] : await evaluated(parts, run, primary);
+  const hasPrimary = primary !== null && (Object.hasOwn(metrics, primary) || ofPrimary.length > 0);
+  const metric = hasPrimary ? primary : chooseMetric(metrics);
+  if (metric === null) return NOTHING;
+  const values = hasPrimary ? ofPrimary : await evaluated(parts, run, metric);
+  const summary = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
+  const meaning = summary ?? (await meaningOf(parts, run, metric));
+  const direction = meaning && isDirectionKnown(meaning) ? meaning.direction : null;
+  return {
+    metric,
+    is_primary: hasPrimary,
+    direction,
+    ...ofTraining(summary, direction),
+    ...(await ofEvaluations(parts, values, direction)),
+  };
+}
+
+const NO_EVALUATION = { eval_best: null, eval_best_step: null, eval_protocol: null };
+const NOTHING: Convergence = {
+  ...{ metric: null, is_primary: false, direction: null },
+  ...ofTraining(undefined, null),
+  ...NO_EVALUATION,
+};
+
+function placementOf({ id, project_id, experiment_id }: Run) {
+  return { project_id, experiment_id, run_id: id };
+}
+
+function primaryOf({ ctx, definitions }: Parts, run: Run): Promise<string | null> {
+  return definitions.primary(ctx.db, placementOf(run), [run.id]);
+}
+
+async function meaningOf({ ctx, definitions }: Parts, run: Run, metric: string): Promise<Known | undefined> {
+  return (await definitions.meanings(ctx.db, placementOf(run), [metric])).get(metric);
+}
+
+/** A loss, that of the validation first; else another metric whose direction is known. Of several the one with the most points. */
+function chooseMetric(metrics: RunSummary['metrics']): string | null {
+  const known = Object.entries(metrics)
+    .filter(([, metric]) => isDirectionKnown(metric) && !OF_SPEED.has(metric.guessed_from))
+    .sort(([a, { count }], [b, other]) => other.count - count || (a < b ? -1 : 1))
+    .map(([name]) => name);
+  const losses = known.filter(isLoss);
+  return losses.find((name) => /val|eval|test/i.test(name)) ?? losses[0] ?? known[0] ?? null;
+}
+
+function ofTraining(summary: MetricSummary | undefined, direction: Direction | null) {
+  const { latest, best, trend = 'unknown' } = summary ?? {};
+  return {
+    best: typeof best?.value === 'number' ? best.value : null,
+    best_step: best?.step ?? null,
+    latest: latest?.value ?? null,
+    latest_step: latest?.step ?? null,
+    trend,
+    ...courseOf(trend, direction),
+  };
+}
+
+function evaluated({ ctx, evaluations }: Parts, run: Run, metric: string): Promise<EvaluatedValue[]> {
+  return evaluations.ofRuns(ctx.db, [run.id], metric, {});
+}
+
+/** Values of different protocols do not compare: those of the protocol with the most values count, and it is named. */
+async function ofEvaluations(
+  { ctx, checkpoints }: Parts,
+  values: readonly EvaluatedValue[],
+  direction: Direction | null,
+): Promise<Pick<Convergence, keyof typeof NO_EVALUATION>> {
+  const finite = values.filter(({ value }) => Number.isFinite(value));
+  const comparable = groupBy(finite, (each) => JSON.stringify(protocolOf(each)));
+  const [most] = comparable.sort((a, b) => b.length - a.length);
+  const sign = direction === 'maximize' ? -1 : 1;
+  const best = direction && most?.toSorted((a, b) => sign * (a.value - b.value))[0];
+  if (!best) return NO_EVALUATION;
+  const [checkpoint] = await checkpoints.find(ctx.db, [best.checkpoint_id]);
+  return {
+    eval_best: best.value,
+    eval_best_step: checkpoint?.step ?? null,
+    eval_protocol: protocolOf(best),
+  };
+}
+
+function protocolOf({ suite, dataset, dataset_version }: Protocol): Protocol {
+  return { suite, dataset, dataset_version };
+}

@@ -1,0 +1,50 @@
+import type { Diagnosis, FailureExplanation, MetricValue } from '@svc/contract';
+
+type Found = Pick<Diagnosis, 'status' | 'progress' | 'convergence' | 'anomalies' | 'last_point_at'>;
+
+/** The answer in a few sentences. */
+export function summarize(found: Found, failure: FailureExplanation | null): string {
+  const sentences = [toState(found), failure?.summary ?? null, toCourse(found.convergence), toTrouble(found)];
+  return sentences.filter((sentence) => sentence !== null).join(' ');
+}
+
+function toState({ status, progress, last_point_at }: Found): string {
+  const { step, max_steps } = progress;
+  if (step === null) return `The run is ${status}${last_point_at === null ? ' and has no points' : ''}.`;
+  return `The run is ${status} at step ${step}${max_steps === null ? '' : ` of ${max_steps}`}.`;
+}
+
+function toCourse(convergence: Diagnosis['convergence']): string | null {
+  const { metric, latest, best, best_step, is_improving, is_stalled, eval_best, eval_best_step } =
+    convergence;
+  if (metric === null) return null;
+  const evaluated =
+    eval_best === null ? '' : `; evaluations give ${round(eval_best)}${atStep(eval_best_step)} as the best`;
+  if (latest === null) return `The training has not logged ${metric}${evaluated}.`;
+  const course = COURSE[is_stalled ? 'stalled' : String(is_improving)];
+  const bestText = best === null ? '' : `, best ${round(best)}${atStep(best_step)}`;
+  return `${metric} ${course}: it is ${round(latest)}${bestText}${evaluated}.`;
+}
+
+const COURSE: Readonly<Record<string, string>> = {
+  stalled: 'is level',
+  true: 'improves',
+  false: 'gets worse',
+  null: 'has no trend that is known',
+};
+
+function atStep(step: number | null): string {
+  return step === null ? '' : ` at step ${step}`;
+}
+
+function toTrouble({ status, anomalies }: Found): string {
+  const [first] = anomalies;
+  if (!first)
+    return status === 'FAILED' || status === 'LOST' ? 'Its metrics show nothing wrong.' : 'Nothing is wrong.';
+  const others = anomalies.length > 1 ? ` (the first of ${anomalies.length} findings)` : '';
+  return `What needs attention: ${first.message}${others}.`;
+}
+
+function round(value: MetricValue): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(5))) : value;
+}
