@@ -5,6 +5,7 @@ import { addCodeCommand } from './commands/code.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addConfigCommand } from './commands/config.js';
 import { addConsoleCommand } from './commands/console.js';
+import { addDiagnoseCommand } from './commands/diagnose.js';
 import { addEvaluateCommand } from './commands/evaluate.js';
 import { addDetectorsCommands } from './commands/detectors.js';
 import { addEvaluationsCommand } from './commands/evaluations.js';
@@ -44,6 +45,7 @@ export function createProgram(): Command {
   addAttemptCommands(program);
   addExplainCommand(program);
   addDetectorsCommands(program);
+  addDiagnoseCommand(program);
   addCodeCommand(program);
   addLogsCommand(program);
   addStatusCommand(program);

@@ -61,6 +61,11 @@ describe('a real PyTorch training under svc submit --follow', function () {
     expect(all.at(-1)).to.be.lessThan((all[0] ?? 0) / 100);
     const run = await server.client.call(routes.getRun, { params: { run_id: run_id ?? '' } });
     expect(run).to.deep.include({ status: 'SUCCEEDED', step: 4_000, max_steps: 4_000 });
+    const { anomalies, convergence } = await server.client.call(routes.diagnoseRun, {
+      params: { run_id: run.id },
+    });
+    expect(anomalies, 'of a training that goes well').to.deep.equal([]);
+    expect(convergence).to.include({ metric: 'train/loss', best: Math.min(...all) });
   });
 
   it('cancelled, it is CANCELLED with exit code -15, and nothing of its process group is left', async () => {

@@ -105,7 +105,7 @@ describe('the examples of docs/cli.md', function () {
     [/^svc code/, () => submit('--upload --cpu-only ./preprocess.sh')],
     [/^svc run finish/, () => createRun(false)],
     [/^svc run delete/, () => createRun(true)],
-    [/^svc (run|export|detectors)/, () => run],
+    [/^svc (run|export|detectors|diagnose)/, () => run],
     [
       /^svc token/,
       async () => (await server.client.call(routes.createToken, { body: { name: 'old', scope: 'read' } })).id,

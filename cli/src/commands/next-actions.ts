@@ -24,6 +24,13 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...['svc', 'explain', String(job_id ?? run_id)],
     ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
   ],
+  list_events: ({ run_id, job_id, node_id }) => [
+    ...['svc', 'events'],
+    ...(run_id === undefined ? [] : ['--run', String(run_id)]),
+    ...(job_id === undefined ? [] : ['--job', String(job_id)]),
+    ...(node_id === undefined ? [] : ['--node', String(node_id)]),
+  ],
+  diagnose_run: ({ run_id }) => ['svc', 'diagnose', String(run_id)],
   query_metrics: ({ run_id }) => ['svc', 'run', String(run_id)],
   get_run_summary: ({ run_id }) => ['svc', 'run', String(run_id)],
   list_nodes: () => ['svc', 'nodes'],
