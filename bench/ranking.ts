@@ -15,6 +15,7 @@ import { insertCheckpoint } from '../plugins/checkpoints/src/store.js';
 import { endEvaluation, insertEvaluation, storeResult } from '../plugins/evaluations/src/store.js';
 import config from '../svc.config.js';
 import { measure, printTable, summarise } from './support/report.js';
+import { watchHealth } from './support/watch-health.js';
 
 const { values } = parseArgs({
   options: {
@@ -102,7 +103,7 @@ try {
   await request('PUT', '/primary-metric', { name: 'acc' });
   const rows: string[][] = [];
   for (const [what, path] of questions) {
-    const pulse = watchHealth();
+    const pulse = watchHealth(kernel);
     const times = await measure(Number(values.rounds), () => request('GET', path));
     rows.push([what, ...summarise(times), Math.max(...(await pulse.stop())).toFixed(1)]);
   }
@@ -120,24 +121,4 @@ async function inBatches(count: number, insert: (tx: Tx, index: number) => Promi
     // So that connections that the server closes meanwhile are not used again.
     await setTimeout(1);
   }
-}
-
-/** Asks again and again until it is stopped; the answer is how long each took, in ms. */
-function watchHealth(): { stop(): Promise<number[]> } {
-  let isOver = false;
-  const waits: number[] = [];
-  const asking = (async () => {
-    while (!isOver) {
-      const [wait] = await measure(1, () => kernel.request('GET', '/health'));
-      waits.push(wait!);
-      await setTimeout(2);
-    }
-    return waits;
-  })();
-  return {
-    stop() {
-      isOver = true;
-      return asking;
-    },
-  };
 }
