@@ -68,12 +68,15 @@ describe('the largest answers fit into a model', function () {
       ['query_metrics', { run_id: run }, 'series'],
       ['query_metrics', { run_id: run, limit: 10_000, names: ['train/loss'] }, 'series'],
       ['compare_runs', { ids: runs.slice(0, 50), metric: 'train/loss' }, 'entries'],
-      ['diagnose_run', { run_id: run }, 'warnings'],
     ];
     for (const [tool, args, list] of checks) {
       const answer = await callTool(client, tool, args);
       expect(answer[list], tool).to.have.length.above(0);
     }
+  });
+
+  it('a diagnosis', async () => {
+    expect(await callTool(client, 'diagnose_run', { run_id: run })).to.include({ run_id: run });
   });
 
   it('every item of a long list is reached by next_actions', async () => {

@@ -12,7 +12,7 @@ import { ThinSeries, thin } from '../answer/series.js';
 import { toWhole } from './pages.js';
 import { defineTool, only, pick, toAction } from './tool.js';
 
-export const Metric = strict({
+const Metric = strict({
   name: Type.String(),
   latest: MetricSummary.properties.latest.properties.value,
   step: Type.Integer(),
@@ -21,7 +21,7 @@ export const Metric = strict({
   ...pick(MetricSummary, 'trend', 'direction', 'is_primary', 'count'),
 });
 
-export function toMetric([name, { latest, best, trend, direction, is_primary, count }]: [string, Summary]) {
+function toMetric([name, { latest, best, trend, direction, is_primary, count }]: [string, Summary]) {
   return {
     name,
     latest: latest.value,
@@ -35,16 +35,7 @@ export function toMetric([name, { latest, best, trend, direction, is_primary, co
   };
 }
 
-export const RunFields = pick(
-  RunSummary,
-  'run_id',
-  'status',
-  'step',
-  'epoch',
-  'max_steps',
-  'progress',
-  'health',
-);
+const RunFields = pick(RunSummary, 'run_id', 'status', 'step', 'epoch', 'max_steps', 'progress', 'health');
 
 export const getRunSummary = defineTool(
   {

@@ -5,6 +5,7 @@ import { SCOPES, TOOL_INPUTS, type NextActionRecord, type Scope, type ToolName }
 import { createTestKernel, type TestKernel } from '@svc/kernel/testing';
 import { auth, createToken } from '@svc/plugin-auth';
 import { checkpoints } from '@svc/plugin-checkpoints';
+import { diagnosis } from '@svc/plugin-diagnosis';
 import { evaluations } from '@svc/plugin-evaluations';
 import { events } from '@svc/plugin-events';
 import { failures } from '@svc/plugin-failures';
@@ -62,7 +63,7 @@ export class Lab {
           metricDefinitions(),
           metrics(),
         ],
-        ...[failures(), checkpoints(), evaluations(), ranking(), service(), runnerProcess()],
+        ...[failures(), checkpoints(), evaluations(), diagnosis(), ranking(), service(), runnerProcess()],
       ],
     });
     const tokens: Record<string, string> = {};
