@@ -1,10 +1,15 @@
 import { newId, routes, type RouteSpec } from '@svc/contract';
 import { eachDatabase } from '@svc/kernel/testing';
 import { checkpoints } from '@svc/plugin-checkpoints';
+import { diagnosis } from '@svc/plugin-diagnosis';
+import { evaluations } from '@svc/plugin-evaluations';
+import { failures } from '@svc/plugin-failures';
 import { logs } from '@svc/plugin-logs';
 import { metrics } from '@svc/plugin-metrics';
 import { metricsExport } from '@svc/plugin-metrics-export';
 import { nodeMetrics } from '@svc/plugin-node-metrics';
+import { push } from '@svc/plugin-push';
+import { ranking } from '@svc/plugin-ranking';
 import { retention } from '@svc/plugin-retention';
 import { service } from '@svc/plugin-service';
 import { spool } from '@svc/plugin-spool';
@@ -24,7 +29,21 @@ const HALF = 'a\ud800b';
 const ALL = (Object.values(routes) as unknown[]).filter(
   (value): value is RouteSpec => typeof value === 'object' && value !== null && 'method' in value,
 );
-const plugins = [metrics, checkpoints, logs, spool, metricsExport, nodeMetrics, retention, service];
+const plugins = [
+  metrics,
+  checkpoints,
+  logs,
+  spool,
+  metricsExport,
+  nodeMetrics,
+  evaluations,
+  ranking,
+  failures,
+  diagnosis,
+  push,
+  retention,
+  service,
+];
 
 eachDatabase((database) => {
   describe('odd input', () => {
@@ -36,7 +55,16 @@ eachDatabase((database) => {
       const { nodeId } = await rig.agent();
       const run = await rig.createRun({ experiment: 'e' });
       const path = `/runs/${run.id}/checkpoints`;
-      const { id: ckpt_id } = (await rig.post(path, { path: '/out/checkpoint-1' })).body as { id: string };
+      const { id: ckpt_id } = (await rig.post(path, { path: '/out/checkpoint-1', step: 1 })).body as {
+        id: string;
+      };
+      await rig.kernel.request('PUT', '/metric-definitions/loss', {
+        token: rig.tokens.write,
+        body: { direction: 'minimize', is_primary: true },
+      });
+      await rig.post(`/runs/${run.id}/metrics:batch`, {
+        points: [{ seq: 9, name: 'loss', step: 1, value: 1 }],
+      });
       const { id: job_id } = await rig.submit();
       const { project_id, experiment_id } = run;
       ids = { run_id: run.id, ckpt_id, job_id, node_id: nodeId, project_id, experiment_id, name: 'loss' };
