@@ -154,6 +154,15 @@ eachDatabase((database: TestDatabase) => {
       expect(refused.body.error.details.errors[0].path).to.equal('settings.loss-spike.factor');
     });
 
+    it('a replay ends although the training gave a point a time in the far future', async () => {
+      const run = await rig.createRun();
+      const points = [{ seq: 0, name: 'loss', step: 0, value: 1, ts: 8_640_000_000_000_000 }];
+      expect((await rig.post(`/runs/${run.id}/metrics:batch`, { points })).status).to.equal(200);
+      const { status, body } = await rig.post(`/runs/${run.id}/detectors:replay`, {}, rig.tokens.read);
+      expect(status).to.equal(200);
+      expect(body).to.include({ points: 1, complete: true });
+    });
+
     it('a replay of a run of a job reads its log and the figures of its host', async () => {
       const { job, ship } = await start();
       const at = Date.now();

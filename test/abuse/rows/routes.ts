@@ -30,6 +30,7 @@ const FIELDS: Readonly<Record<string, { readonly field: string; readonly list?: 
   'admin.gc': { field: 'project', list: 'states' },
   'checkpoints.create': { field: 'path' },
   'evaluations.create': { field: 'suite', list: 'command' },
+  'detectors.replay': { field: 'settings' },
 };
 
 /** One for each route of the contract: a new one comes by itself. */

@@ -45,7 +45,9 @@ export async function replayRun(
   const told: ToldOf[] = [];
   const everyMs = Math.max(TICK_MS, (to - from) / MAX_TICKS);
   let [tickedAt, isComplete] = [from, counts.isComplete];
-  for (const { at, what } of mergeByTime([...scenes, [{ at: to, what: null }]])) {
+  for (const { at: given, what } of mergeByTime([...scenes, [{ at: to, what: null }]])) {
+    // The training gives the times of its points: one may lie in the far future.
+    const at = Math.min(given, to);
     for (; tickedAt + everyMs <= at; tickedAt += everyMs) {
       told.push(...subjects.tick(tickedAt + everyMs));
       await yieldIfSliceOver();
