@@ -18,7 +18,7 @@ export function addRoutes(
     const all = { ...settings, ...Object.fromEntries(merged) };
     const detectors = configure(ctx.registered.detectors, all, refuse);
     const run = await runs.require(ctx.db, params.run_id);
-    if (isRunning) fail('unavailable', 'another replay is running; try again when it is over');
+    if (isRunning) fail('conflict', 'another replay is running; try again when it is over');
     isRunning = true;
     try {
       return ok(await replayRun({ ...source, db: ctx.db }, detectors, run, ctx.clock.now()));
