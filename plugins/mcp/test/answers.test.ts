@@ -46,7 +46,7 @@ describe('estimateTokens', () => {
 describe('what a model reads', () => {
   it('has no control characters of terminals, and no invisible ones', () => {
     const written =
-      '\u001b[31mred\u001b[0m \u001b]0;title\u0007x\u0000\u0008y\u202eevil\u200b\u2066z\ttab\nline';
+      '\u001b[31mred\u001b[0m \u001b]0;title\u0007x\u0000\u0008y\u202eevil\u200b\u2066\u{e0041}\u{e0100}\u00adz\ttab\nline';
     expect(toPrintable(written)).to.equal('red xyevilz\ttab\nline');
   });
 

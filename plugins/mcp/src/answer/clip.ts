@@ -28,11 +28,15 @@ export function clip(value: unknown, bounds: Bounds, path: string, cut: Set<stri
   );
 }
 
-/** Without the control characters of terminals and of binary data; line breaks and tabs stay. */
+/** Controls but tab and line feed, and what no reader sees: formats (`Cf`, with the tags of Unicode), line separators, variation selectors. */
+const NOT_PRINTABLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]|\p{Cf}|\p{Variation_Selector}/gu;
+
+/** Without the control characters of terminals and of binary data, and without invisible ones; line breaks and tabs stay. */
 export function toPrintable(text: string): string {
   return text
     .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, '')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '')
+    .replace(NOT_PRINTABLE, '')
     .replace(/\ufffd{2,}/g, '\ufffd');
 }
 
