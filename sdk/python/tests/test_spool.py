@@ -164,7 +164,7 @@ class SpoolTest(SdkTest):
     def test_what_neither_server_nor_spool_take_is_kept_as_ever(self):
         self.set(SVC_SPOOL_BYTES="0", SVC_FLUSH_TIMEOUT_S="0.2")
         run = svc.init()
-        self.assertTrue(run.flush())
+        self.assertTrue(run.flush(5))
         self.go_away()
         run.log({"loss": 1.0}, step=5)
         run.finish()
