@@ -29,8 +29,7 @@ export function clip(value: unknown, bounds: Bounds, path: string, cut: Set<stri
 }
 
 /** Controls but tab and line feed, and what no reader sees: formats (`Cf`, with the tags of Unicode), line separators, variation selectors. */
-const NOT_PRINTABLE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]|\p{Cf}|\p{Variation_Selector}/gu;
+const NOT_PRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]|\p{Cf}|\p{Variation_Selector}/gu;
 
 /** Without the control characters of terminals and of binary data, and without invisible ones; line breaks and tabs stay. */
 export function toPrintable(text: string): string {
