@@ -176,7 +176,7 @@ eachDatabase((database) => {
     });
 
     describe('are told of', () => {
-      it('by an event of the run, in list and stream', async () => {
+      it('by an event of the run, in list and stream: CHECKPOINT_CREATED fires', async () => {
         const stream = await kernel.sse(`/events/stream?type=CHECKPOINT_CREATED&run_id=${run.id}`, {
           token: tokens.read,
         });
@@ -198,6 +198,16 @@ eachDatabase((database) => {
           },
         });
         expect(await told()).to.deep.equal([event]);
+      });
+
+      it('once: CHECKPOINT_CREATED does not fire for one that is refused, nor for one that is there', async () => {
+        await register({ path: '/out', step: 1 });
+        const before = await told();
+        expect(before).to.have.length(1);
+        expect((await register({ step: 2 })).status).to.equal(422);
+        expect((await register({ path: '/out', step: 2 }, tokens.read)).status).to.equal(403);
+        expect((await register({ path: '/out', step: 1 })).status).to.equal(200);
+        expect(await told()).to.deep.equal(before);
       });
     });
 

@@ -40,7 +40,7 @@ describe('GPU_UNDERUTILIZED', () => {
     return watch;
   };
 
-  it('is told of a GPU of the job that is below 10 % for 10 minutes, once', () => {
+  it('fires for a GPU of the job that is below 10 % for 10 minutes, once', () => {
     const watch = start();
     const idle = () => ({ 'gpu.0.util': 80, 'gpu.1.util': 4 });
     expect(sample(watch, 0, 40, idle)).to.deep.equal([
@@ -48,7 +48,7 @@ describe('GPU_UNDERUTILIZED', () => {
     ]);
   });
 
-  it('is not told before, nor when it worked in between, nor of GPUs of others', () => {
+  it('does not fire before, nor when it worked in between, nor for GPUs of others', () => {
     expect(sample(start(), 0, 10, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }))).to.deep.equal([]);
     const now_and_then = (minute: number) => ({ 'gpu.0.util': minute % 5 < 1 ? 90 : 2, 'gpu.1.util': 90 });
     expect(sample(start(), 0, 60, now_and_then)).to.deep.equal([]);
@@ -58,7 +58,7 @@ describe('GPU_UNDERUTILIZED', () => {
     expect(sample(start({ gpu_indices: [] }), 0, 60, () => ({ 'gpu.0.util': 0 }))).to.deep.equal([]);
   });
 
-  it('is not told of a job that has ended, nor across a time without samples', () => {
+  it('does not fire for a job that has ended, nor across a time without samples', () => {
     const watch = start();
     sample(watch, 0, 8, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }));
     expect(sample(watch, 30, 8, () => ({ 'gpu.0.util': 0, 'gpu.1.util': 0 }))).to.deep.equal([]);
@@ -66,7 +66,7 @@ describe('GPU_UNDERUTILIZED', () => {
     expect(watch.feed({ kind: 'tick', at: AT + 60 * MINUTE_MS })).to.deep.equal([]);
   });
 
-  it('is told by other thresholds', () => {
+  it('fires by other thresholds', () => {
     const settings = { 'gpu-underutilized': { util_percent: 95, hold_s: 60 } };
     expect(sample(start({}, settings), 0, 5, busy).map(([minute]) => minute)).to.deep.equal([2]);
   });
@@ -75,7 +75,7 @@ describe('GPU_UNDERUTILIZED', () => {
 describe('DISK_LOW', () => {
   const disk = (free: number, total = 1000) => ({ 'disk.free_gb': free, 'disk.total_gb': total });
 
-  it('is told below 5 %, and below 10 GB, once', () => {
+  it('fires below 5 %, and below 10 GB, once', () => {
     expect(sample(watchOf('node'), 0, 30, () => disk(49)).map(([, , title]) => title)).to.deep.equal([
       '49.0 GB of the disk are free (4.9 % of 1000 GB)',
     ]);
@@ -84,18 +84,18 @@ describe('DISK_LOW', () => {
     ]);
   });
 
-  it('is not told with more, and not for every swing around the limit', () => {
+  it('does not fire with more, and not for every swing around the limit', () => {
     expect(sample(watchOf('node'), 0, 30, () => disk(60))).to.deep.equal([]);
     const swinging = (minute: number) => disk(50 + (Math.floor(minute) % 2 === 0 ? -1 : 1));
     expect(sample(watchOf('node'), 0, 60, swinging)).to.have.length(1);
   });
 
-  it('is told when the disk is full in under an hour at this rate', () => {
+  it('fires when the disk is full in under an hour at this rate', () => {
     const told = sample(watchOf('node'), 0, 20, (minute) => disk(800 - 20 * minute));
     expect(told).to.deep.equal([[10, 'DISK_LOW', 'At this rate the disk is full in 30 minutes']]);
   });
 
-  it('is not told of one large file, nor of a slow rate', () => {
+  it('does not fire for one large file, nor for a slow rate', () => {
     expect(sample(watchOf('node'), 0, 40, (minute) => disk(minute < 15 ? 800 : 100))).to.deep.equal([]);
     expect(sample(watchOf('node'), 0, 60, (minute) => disk(800 - minute))).to.deep.equal([]);
   });
@@ -106,8 +106,7 @@ describe('GPU_UNHEALTHY', () => {
     sample(watchOf('node'), 0, minutes, valuesAt).map(([minute, type, title]) => [minute, type, title]);
   const fine = { 'gpu.0.util': 50, 'gpu.0.ecc_uncorrected': 2, 'gpu.0.throttled': 0, 'cpu.util': 3 };
 
-  it('is told of each further uncorrected memory error, and not of those from before', () => {
-    expect(titles(() => fine)).to.deep.equal([]);
+  it('fires for each further uncorrected memory error', () => {
     const failing = (minute: number) => ({
       ...fine,
       'gpu.0.ecc_uncorrected': minute < 3 ? 2 : minute < 9 ? 3 : 5,
@@ -116,21 +115,32 @@ describe('GPU_UNHEALTHY', () => {
       [3, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],
       [9, 'GPU_UNHEALTHY', 'GPU 0 has 2 further uncorrected memory errors'],
     ]);
+  });
+
+  const hot = (from: number, to: number) => (minute: number) => ({
+    ...fine,
+    'gpu.0.throttled': minute >= from && minute < to ? 1 : 0,
+  });
+
+  it('fires for a GPU that is throttled for 5 minutes', () => {
+    expect(titles(hot(4, 20))).to.deep.equal([[9, 'GPU_UNHEALTHY', 'GPU 0 is throttled']]);
+  });
+
+  it('fires for a GPU that gives no figures while its host does', () => {
+    const lost = (minute: number): Record<string, number> => (minute < 5 ? fine : { 'cpu.util': 3 });
+    expect(titles(lost)).to.deep.equal([[8, 'GPU_UNHEALTHY', 'GPU 0 gives no figures any more']]);
+  });
+
+  it('does not fire for memory errors from before, or when their number begins anew', () => {
+    expect(titles(() => fine)).to.deep.equal([]);
     expect(titles((minute) => ({ ...fine, 'gpu.0.ecc_uncorrected': minute < 3 ? 2 : 0 }))).to.deep.equal([]);
   });
 
-  it('is told of a GPU that is throttled for 5 minutes, not for 2', () => {
-    const hot = (from: number, to: number) => (minute: number) => ({
-      ...fine,
-      'gpu.0.throttled': minute >= from && minute < to ? 1 : 0,
-    });
-    expect(titles(hot(4, 20))).to.deep.equal([[9, 'GPU_UNHEALTHY', 'GPU 0 is throttled']]);
+  it('does not fire for a GPU that is throttled for 2 minutes', () => {
     expect(titles(hot(4, 6))).to.deep.equal([]);
   });
 
-  it('is told of a GPU that gives no figures while its host does, not of a host that is silent', () => {
-    const lost = (minute: number): Record<string, number> => (minute < 5 ? fine : { 'cpu.util': 3 });
-    expect(titles(lost)).to.deep.equal([[8, 'GPU_UNHEALTHY', 'GPU 0 gives no figures any more']]);
+  it('does not fire for a host that is silent itself, or that has no GPU', () => {
     const watch = watchOf('node');
     sample(watch, 0, 5, () => fine);
     expect(sample(watch, 60, 2, () => ({ 'cpu.util': 3 }))).to.deep.equal([]);
@@ -161,7 +171,7 @@ describe('OOM', () => {
     ['the host, C', 'OSError: [Errno 12] Cannot allocate memory'],
   ];
   for (const [device, text] of told)
-    it(`is told of ${device}, once for an attempt`, () => {
+    it(`fires for ${device}, once for an attempt`, () => {
       const watch = watchOf('attempt');
       expect(feed(watch, 'step 1', text, text).map(({ type, data }) => [type, data?.['seq']])).to.deep.equal([
         ['OOM', 1],
@@ -175,9 +185,9 @@ describe('OOM', () => {
     'out of memory of past runs',
     'RESOURCE_EXHAUSTED: quota of requests',
   ])
-    it(`is not told of: ${text}`, () => expect(feed(watchOf('attempt'), text)).to.deep.equal([]));
+    it(`does not fire for: ${text}`, () => expect(feed(watchOf('attempt'), text)).to.deep.equal([]));
 
-  it('is told of an attempt that the kernel killed, also without a line', () => {
+  it('fires for an attempt that the kernel killed, also without a line', () => {
     const watch = watchOf('attempt');
     const job = jobOf({ status: 'FAILED', failure_reason: 'OOM' });
     expect(watch.feed({ kind: 'job', at: AT, job }).map(({ finding }) => finding.type)).to.deep.equal([
@@ -222,11 +232,11 @@ describe('RUN_STALLED', () => {
   const run = (status: Run['status'], minute: number) =>
     [minute, { kind: 'run', at: AT + minute * MINUTE_MS, run: { status } as Run }] as const;
 
-  it('is told of a run that reported each minute and then not for 10, once', () => {
+  it('fires for a run that reported each minute and then not for 10, once', () => {
     expect(stalledAt(every(1, 30), 90)).to.deep.equal([40]);
   });
 
-  it('is learnt from the rhythm: reports every 30 minutes, and twice the longest silence', () => {
+  it('fires by the rhythm of the run: reports every 30 minutes, and twice the longest silence', () => {
     expect(stalledAt(every(30, 300), 590)).to.deep.equal([]);
     expect(stalledAt(every(30, 300), 700)).to.deep.equal([600]);
     expect(stalledAt([...every(1, 30), ...every(1, 30).map((minute) => 45 + minute)], 104)).to.deep.equal([
@@ -234,13 +244,13 @@ describe('RUN_STALLED', () => {
     ]);
   });
 
-  it('is not told early of a run that has only begun, nor of one that never reported', () => {
+  it('does not fire early for a run that has only begun, nor for one that never reported', () => {
     expect(stalledAt([0, 0.1, 0.2, 0.3, 1], 30)).to.deep.equal([]);
     expect(stalledAt([0, 0.1, 0.2, 0.3, 1], 40)).to.deep.equal([31]);
     expect(stalledAt([], 300)).to.deep.equal([]);
   });
 
-  it('is not told of a run that has ended, or while it is LOST', () => {
+  it('does not fire for a run that has ended, or while it is LOST', () => {
     expect(stalledAt(every(1, 30), 90, [run('SUCCEEDED', 31)])).to.deep.equal([]);
     expect(stalledAt(every(1, 30), 90, [run('LOST', 31)])).to.deep.equal([]);
     expect(stalledAt(every(1, 30), 90, [run('LOST', 31), run('RUNNING', 60)])).to.deep.equal([70]);

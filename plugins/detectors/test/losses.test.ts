@@ -23,14 +23,14 @@ const flat = (count: number, value = 1) =>
 
 describe('LOSS_NAN', () => {
   for (const value of ['NaN', 'Infinity', '-Infinity'] as const)
-    it(`is told of a loss that is ${value}, once`, () => {
+    it(`fires for a loss that is ${value}, once`, () => {
       const told = toldOf(pointsOf({ 'train/loss': [1, 0.9, value, value, value], 'val/loss': [1, value] }));
       expect(told.map(({ finding }) => finding.type)).to.deep.equal(['LOSS_NAN']);
       expect(told[0]?.finding).to.include({ severity: 'critical' });
       expect(told[0]?.finding.data).to.include({ step: 1, metric: 'val/loss' });
     });
 
-  it('is not told of other metrics, nor of what is about a loss and is none', () => {
+  it('does not fire for other metrics, nor for what is about a loss and is none', () => {
     const series = {
       grad_norm: ['NaN'],
       'eval/acc': ['NaN'],
@@ -40,7 +40,7 @@ describe('LOSS_NAN', () => {
     expect(typesOf(series)).to.deep.equal([]);
   });
 
-  const lines: readonly [text: string, isTold: boolean][] = [
+  const lines: readonly [text: string, fires: boolean][] = [
     ['step 10 loss: nan', true],
     ["{'loss': nan, 'grad_norm': 3.2, 'epoch': 0.01}", true],
     ['[rank3]: epoch 2, train_loss=inf', true],
@@ -55,11 +55,11 @@ describe('LOSS_NAN', () => {
     ['grad_norm: nan', false],
     ['weights of class 3: nan, loss 0.3', false],
   ];
-  for (const [text, isTold] of lines)
-    it(`is ${isTold ? '' : 'not '}told of the line ${text}`, () => {
+  for (const [text, fires] of lines)
+    it(`${fires ? 'fires' : 'does not fire'} for the line ${text}`, () => {
       const input = { kind: 'log', at: AT, job_id: 'job', attempt: 1 } as const;
       const told = watchOf('run').feed({ ...input, lines: [{ seq: 3, stream: 'stdout', ts: AT, text }] });
-      expect(told.map(({ finding }) => finding.type)).to.deep.equal(isTold ? ['LOSS_NAN'] : []);
+      expect(told.map(({ finding }) => finding.type)).to.deep.equal(fires ? ['LOSS_NAN'] : []);
     });
 
   it('reads one huge line in no time', () => {
@@ -73,32 +73,32 @@ describe('LOSS_NAN', () => {
 });
 
 describe('LOSS_SPIKE', () => {
-  it('is told of a loss over 3 times the median of its window, once while it lasts', () => {
+  it('fires for a loss over 3 times the median of its window, once while it lasts', () => {
     const told = toldOf(pointsOf({ loss: [...flat(20), 8, 8, 8, 8] }));
     expect(told.map(({ finding }) => finding.type)).to.deep.equal(['LOSS_SPIKE']);
     expect(told[0]?.finding.data).to.include({ metric: 'loss', step: 20, value: 8 });
   });
 
-  it('is not told below 3 times, of other metrics, of negative losses, or with fewer than 4 values before it', () => {
+  it('does not fire below 3 times, for other metrics, for negative losses, or with fewer than 4 values before it', () => {
     expect(typesOf({ loss: [...flat(20), 2.9] })).to.deep.equal([]);
     expect(typesOf({ grad_norm: [...flat(20), 80], lr: [...flat(20), 80] })).to.deep.equal([]);
     expect(typesOf({ loss: [...flat(20, -5), 8] })).to.deep.equal([]);
     expect(typesOf({ loss: [1, 1, 1, 80] })).to.deep.equal([]);
   });
 
-  it('is not told below the floor, which is a part of the first value', () => {
+  it('does not fire below the floor, which is a part of the first value', () => {
     const vanished = { loss: [10, ...flat(40).map((value) => value / 1000), 0.15] };
     expect(typesOf(vanished)).to.deep.equal([]);
     expect(typesOf(vanished, { 'loss-spike': { floor: 0 } })).to.deep.equal(['LOSS_SPIKE']);
   });
 
-  it('of a noisy loss is told after two values in a row', () => {
+  it('fires for a noisy loss after two values in a row', () => {
     const noisy = Array.from({ length: 40 }, (_, index) => [1, 1.6, 0.7, 2, 1.2, 0.6][index % 6] as number);
     expect(typesOf({ loss: [...noisy, 1000, 1, 1, 1] })).to.deep.equal([]);
     expect(typesOf({ loss: [...noisy, 1000, 1000] })).to.deep.equal(['LOSS_SPIKE']);
   });
 
-  it('is told again after the cool-down, and not before', () => {
+  it('fires again after the cool-down, and not before', () => {
     const again = [...flat(20), 8, ...flat(40), 8];
     expect(typesOf({ loss: again })).to.deep.equal(['LOSS_SPIKE']);
     expect(typesOf({ loss: again }, { 'loss-spike': { cooldown_s: 1 } })).to.deep.equal([
@@ -111,7 +111,7 @@ describe('LOSS_SPIKE', () => {
 describe('OVERFITTING_SUSPECTED', () => {
   const training = [1, 0.8, 0.6, 0.4, 0.3, 0.2];
 
-  it('is told when the training loss falls and the validation loss is 1.5 times its best', () => {
+  it('fires when the training loss falls and the validation loss is 1.5 times its best', () => {
     for (const [train, val] of [
       ['train/loss', 'val/loss'],
       ['loss', 'val_loss'],
@@ -126,19 +126,19 @@ describe('OVERFITTING_SUSPECTED', () => {
       ).to.deep.equal(['OVERFITTING_SUSPECTED']);
   });
 
-  it('needs 4 evaluations, and is told at the fourth', () => {
+  it('needs 4 evaluations, and fires at the fourth', () => {
     expect(typesOf({ 'train/loss': training, 'val/loss': [0.8, 1.2, 1.5] })).to.deep.equal([]);
     const [told] = toldOf(pointsOf({ 'train/loss': training, 'val/loss': [1, 0.8, 1, 1.3, 1.6] }), {}, 1);
     expect(told?.finding.data).to.include({ step: 3, best: 0.8, value: 1.3 });
   });
 
-  it('is not told while the validation loss is below 1.5 times its best, or the training loss rises too', () => {
+  it('does not fire while the validation loss is below 1.5 times its best, or the training loss rises too', () => {
     expect(typesOf({ 'train/loss': training, 'val/loss': [1, 0.9, 0.8, 0.9, 1, 1.1] })).to.deep.equal([]);
     const rising = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
     expect(typesOf({ 'train/loss': rising, 'val/loss': rising })).to.deep.equal([]);
   });
 
-  it('is not told of losses that are not a pair, of noisy ones, or of negative ones', () => {
+  it('does not fire for losses that are not a pair, for noisy ones, or for negative ones', () => {
     const diverging = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
     expect(typesOf({ 'train/kl_loss': training, 'val/ce_loss': diverging })).to.deep.equal([]);
     const noisy = [1, 0.4, 1.1, 0.5, 0.9, 0.35, 1];
@@ -147,7 +147,7 @@ describe('OVERFITTING_SUSPECTED', () => {
     expect(typesOf(negative)).to.deep.equal([]);
   });
 
-  it('is told after the configured factor and number of evaluations', () => {
+  it('fires after the configured factor and number of evaluations', () => {
     const series = { 'train/loss': training, 'val/loss': [1, 0.8, 0.9, 1, 1.1, 1.15] };
     expect(typesOf(series, { overfitting: { factor: 1.3 } })).to.deep.equal(['OVERFITTING_SUSPECTED']);
     expect(typesOf(series, { overfitting: { factor: 1.3, min_evaluations: 7 } })).to.deep.equal([]);
@@ -155,7 +155,7 @@ describe('OVERFITTING_SUSPECTED', () => {
 });
 
 describe('losses of a run with 10 000 metrics', () => {
-  it('are followed up to a bound, fast, and NaN is told of any of them', () => {
+  it('are followed up to a bound, fast, and LOSS_NAN fires for any of them', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `layer${index}/loss`);
     const watch = watchOf('run');
     const startedMs = performance.now();

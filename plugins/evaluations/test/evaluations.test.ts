@@ -193,15 +193,16 @@ eachDatabase((database) => {
         expect(done.finished_at).to.equal((await lab.job(evaluation.job_id)).finished_at);
       });
 
-      it('when the result comes and then the job ends; the result does not show before', async () => {
+      it('when the result comes and then the job ends; before, the result does not show and EVALUATION_FINISHED does not fire', async () => {
         const { evaluation, key } = await start();
         await lab.send(agent, key);
         expect(await lab.evaluation(evaluation.id)).to.deep.equal(evaluation);
+        expect(await lab.finished(evaluation.id)).to.deep.equal([]);
         agent.ended(key, OK);
         expect(await lab.settle(evaluation.id, 'SUCCEEDED')).to.deep.include(RESULT);
       });
 
-      it('attaches the result to the metadata of the checkpoint, in detail and list, and raises EVALUATION_FINISHED', async () => {
+      it('attaches the result to the metadata of the checkpoint, in detail and list, and EVALUATION_FINISHED fires', async () => {
         const { evaluation, key } = await start();
         await lab.send(agent, key);
         agent.ended(key, OK);
@@ -239,7 +240,7 @@ eachDatabase((database) => {
           'DISPATCH_FAILED',
         ],
       ] as const) {
-        it(`when the job ${what}, with EVALUATION_FINISHED as a warning`, async () => {
+        it(`when the job ${what}: EVALUATION_FINISHED fires as a warning`, async () => {
           const { evaluation, key } = await start();
           agent.ended(key, exit);
           const job = await lab.reach(evaluation.job_id, 'FAILED');
@@ -263,7 +264,7 @@ eachDatabase((database) => {
     });
 
     describe('QUEUED -> CANCELLED', () => {
-      it('when the job is cancelled while it is queued, with EVALUATION_FINISHED as a warning', async () => {
+      it('when the job is cancelled while it is queued: EVALUATION_FINISHED fires as a warning', async () => {
         const evaluation = await lab.evaluate(checkpoint, { node_selector: { node: 'nowhere' } });
         await lab.request('POST', `/jobs/${evaluation.job_id}/cancel`);
         const done = await lab.evaluation(evaluation.id);

@@ -32,7 +32,7 @@ eachDatabase((database) => {
     const listed = async (query = `run_id=${run.id}`) =>
       (await kernel.request('GET', `/events?${query}`, { token: tokens.read })).body.items;
 
-    it('are CUSTOM events of the run', async () => {
+    it('are CUSTOM events of the run: CUSTOM fires with what is reported', async () => {
       const body = { title: 'lr dropped', message: 'to 1e-4', severity: 'warning', data: { lr: 1e-4 } };
       const { status, body: record } = await report(body);
       expect(status).to.equal(201);
@@ -44,6 +44,19 @@ eachDatabase((database) => {
         node_id: null,
       });
       expect((await listed()).slice(0, 1)).to.deep.equal([record]);
+    });
+
+    it('are not there when they are refused: CUSTOM does not fire', async () => {
+      const before = await listed();
+      const other = await createRun();
+      const refused = [
+        await report({ message: 'without a title' }),
+        await report({ title: 't', severity: 'fatal' }),
+        await report({ title: 't' }, tokens.read),
+        await report({ title: 't' }, other.ingest_token),
+      ];
+      expect(refused.map(({ status }) => status)).to.deep.equal([422, 422, 403, 403]);
+      expect(await listed()).to.deep.equal(before);
     });
 
     it('need a title alone', async () => {

@@ -38,7 +38,7 @@ describe('cancelling a job', () => {
     expect((await lab.job(job.id)).status).to.equal('CANCELLED');
   });
 
-  it('RUNNING: asks the agent; the end is -15 and a warning', async () => {
+  it('RUNNING: asks the agent; the end is -15, and RUN_FINISHED fires as a warning', async () => {
     const agent = await lab.agent();
     const job = await lab.submit();
     const dispatch = await agent.start();

@@ -16,7 +16,7 @@ describe('the life of a job', () => {
     beforeEach(async () => void (lab = await Lab.open({ database, plugins: [numberingRuns, prepare] })));
     afterEach(() => lab.close());
 
-    it('goes from QUEUED over DISPATCHING and RUNNING to SUCCEEDED', async () => {
+    it('goes from QUEUED over DISPATCHING and RUNNING to SUCCEEDED: RUN_STARTED fires, then RUN_FINISHED fires', async () => {
       const agent = await lab.agent({ slots: virtualSlots(2) });
       const job = await lab.submit({
         name: 'resnet',
@@ -49,6 +49,7 @@ describe('the life of a job', () => {
         run_id: null,
       });
       expect(await lab.slots(agent)).to.deep.equal([job.id, null]);
+      expect(await lab.events(job, 'RUN_STARTED')).to.deep.equal([]);
 
       agent.accept(dispatch);
       agent.running(dispatch);
@@ -57,6 +58,7 @@ describe('the life of a job', () => {
       expect(running.started_at).to.be.a('number');
       const [started] = await lab.events(job, 'RUN_STARTED');
       expect(started).to.include({ title: 'Job resnet started', run_id: 'run_1', node_id: agent.nodeId });
+      expect(await lab.events(job, 'RUN_FINISHED')).to.deep.equal([]);
 
       agent.ended(dispatch, EXIT_OK);
       await agent.take('forget', { job_id: job.id, attempt: 1 });
@@ -78,7 +80,7 @@ describe('the life of a job', () => {
       [{ kind: 'oom', code: -9 }, -9, 'OOM', /out of memory/],
     ];
     for (const [exit, exit_code, failure_reason, message] of failures) {
-      it(`ends FAILED with ${failure_reason}, by RUN_FINISHED as a warning`, async () => {
+      it(`ends FAILED with ${failure_reason}, and RUN_FINISHED fires as a warning`, async () => {
         const agent = await lab.agent();
         const job = await lab.submit();
         agent.ended(await agent.start(), exit);
@@ -92,7 +94,7 @@ describe('the life of a job', () => {
       });
     }
 
-    it('ends FAILED with DISPATCH_FAILED when the agent cannot start it', async () => {
+    it('ends FAILED with DISPATCH_FAILED when the agent cannot start it, and RUN_STARTED does not fire', async () => {
       const agent = await lab.agent();
       const job = await lab.submit({ max_attempts: 3 });
       const dispatch = await agent.take('dispatch');
@@ -105,6 +107,7 @@ describe('the life of a job', () => {
         attempt: 1,
       });
       expect(lab.history(job)).not.to.include('RUNNING');
+      expect(await lab.events(job, 'RUN_STARTED')).to.deep.equal([]);
     });
 
     it('takes an exit that overtakes the report of its start', async () => {

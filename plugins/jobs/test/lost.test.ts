@@ -33,7 +33,7 @@ describe('a node that goes OFFLINE', () => {
     return passUntil(id, 'LOST');
   };
 
-  it('loses its running jobs after 90 s, and says what is known', async () => {
+  it('loses its running jobs after 90 s, and JOB_LOST fires with what is known', async () => {
     const agent = await lab.agent();
     const { job } = await startOne(agent);
     const since = clock.now();
@@ -52,7 +52,7 @@ describe('a node that goes OFFLINE', () => {
     expect(await lab.slots(agent)).to.deep.equal([job.id]);
   });
 
-  it('has them RUNNING again when it comes back with them', async () => {
+  it('has them RUNNING again when it comes back with them: JOB_FOUND fires, RUN_FINISHED does not fire', async () => {
     const agent = await lab.agent();
     const { job, dispatch } = await startOne(agent, { max_attempts: 3 });
     const { started_at } = await lab.job(job.id);
@@ -69,6 +69,7 @@ describe('a node that goes OFFLINE', () => {
     expect((await lab.kernel.db('jobs').first()).retry_at).to.equal(null);
     expect(lab.history(job)).to.deep.equal(['QUEUED', 'DISPATCHING', 'RUNNING', 'LOST', 'RUNNING']);
     expect((await lab.events(job, 'JOB_FOUND'))[0]?.title).to.equal('Job train is running after all');
+    expect(await lab.events(job, 'RUN_FINISHED')).to.deep.equal([]);
   });
 
   it('does not retry one that its agent has accepted and is about to start', async () => {
@@ -89,7 +90,7 @@ describe('a node that goes OFFLINE', () => {
     expect(await lab.reach(job.id, 'RUNNING')).to.include({ attempt: 1 });
   });
 
-  it('gives them their real end when they have ended meanwhile', async () => {
+  it('gives them their real end when they have ended meanwhile, and JOB_FOUND does not fire', async () => {
     const agent = await lab.agent();
     const { job, dispatch } = await startOne(agent);
     await loseNode(agent, job.id);
@@ -102,6 +103,7 @@ describe('a node that goes OFFLINE', () => {
       failure_message: null,
     });
     expect(await lab.slots(agent)).to.deep.equal([null]);
+    expect(await lab.events(job, 'JOB_FOUND')).to.deep.equal([]);
   });
 
   it('has them retried after 10 minutes OFFLINE, max_attempts allowing; the old process is stopped on its return', async () => {
@@ -160,7 +162,7 @@ describe('a node that goes OFFLINE', () => {
     expect(verdicts[0]).to.include({ attempt: 1, verdict: 'stop' });
   });
 
-  it('a cancel that was asked for before: CANCELLED, not LOST', async () => {
+  it('a cancel that was asked for before: CANCELLED, not LOST, and JOB_LOST does not fire', async () => {
     const agent = await lab.agent();
     const { job } = await startOne(agent, { max_attempts: 5 });
     agent.cut();
@@ -168,6 +170,7 @@ describe('a node that goes OFFLINE', () => {
     await lab.request('POST', `/jobs/${job.id}/cancel`);
     expect((await passUntil(job.id, 'CANCELLED')).failure_message).to.contain('gpu-1 is OFFLINE');
     expect(lab.history(job)).not.to.include('LOST');
+    expect(await lab.events(job, 'JOB_LOST')).to.deep.equal([]);
   });
 
   it('a job that was accepted there, but had not started, is LOST too; found, it gets its start', async () => {

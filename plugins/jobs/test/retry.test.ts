@@ -21,7 +21,7 @@ describe('retrying a job', () => {
   });
   afterEach(() => lab.close());
 
-  it('by hand: the attempt rises by exactly 1, and the record starts anew', async () => {
+  it('by hand: the attempt rises by exactly 1, the record starts anew, and JOB_QUEUED fires again', async () => {
     const agent = await lab.agent();
     const job = await lab.submit();
     for (const [attempt, exit, status] of [

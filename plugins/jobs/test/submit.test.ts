@@ -61,10 +61,22 @@ describe('submitting a job', () => {
       expect(answer.body.pending_reason).to.be.a('string').and.not.empty;
     });
 
-    it('announces it by JOB_QUEUED', async () => {
+    it('JOB_QUEUED fires for it', async () => {
       const job = await lab.submit({ name: 'resnet-50' });
       const [event] = await lab.events(job);
       expect(event).to.include({ type: 'JOB_QUEUED', severity: 'info', title: 'Job resnet-50 queued' });
+    });
+
+    it('JOB_QUEUED does not fire for a job that is refused, nor again for the same request', async () => {
+      const newest = async () => (await lab.request('GET', '/events?type=JOB_QUEUED&limit=1')).body.items[0];
+      const once = { 'Idempotency-Key': 'told once' };
+      await post({ command: ['x'] }, once);
+      const before = await newest();
+      expect((await post({ command: ['x'] }, once)).status).to.equal(200);
+      await refused({ command: [] });
+      hooks.admit = 'not here';
+      await refused({ command: ['x'] });
+      expect(await newest()).to.deep.equal(before);
     });
 
     const resources: [object, object][] = [

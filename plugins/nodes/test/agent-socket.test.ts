@@ -172,7 +172,7 @@ describe('the agent socket', () => {
     expect(await one.gone()).to.include({ code: 1011 });
   });
 
-  it('lets a newer connection of the node replace the older, without an event', async () => {
+  it('lets a newer connection of the node replace the older, and AGENT_DISCONNECTED does not fire', async () => {
     const one = agent();
     await one.connect();
     const first = service.connectionOf(one.nodeId);
@@ -218,7 +218,7 @@ describe('the agent socket', () => {
     expect(rebooted).to.deep.equal([false, false, true]);
   });
 
-  it('reports a lost connection as an event and nothing else: the node stays ONLINE', async () => {
+  it('reports a lost connection as an event and nothing else: AGENT_DISCONNECTED fires, the node stays ONLINE', async () => {
     const one = agent();
     await one.connect();
     one.cut();

@@ -79,7 +79,7 @@ describe('DELETE /runs/{run_id}', function () {
       await rig.kernel.db.batchInsert('metric_chunks', more, 100);
     }
 
-    it('removes the run with all that is its own, answers it, and leaves an event', async () => {
+    it('removes the run with all that is its own, answers it, and RUN_DELETED fires', async () => {
       const { id, ingest_token } = await endedRun();
       const other = await endedRun();
       const before = await get(id);
@@ -131,7 +131,7 @@ describe('DELETE /runs/{run_id}', function () {
       expect(refused.body.error.details.status).to.be.oneOf(['QUEUED', 'DISPATCHING']);
     });
 
-    it('refuses a run whose checkpoint is being evaluated', async () => {
+    it('refuses a run whose checkpoint is being evaluated, and RUN_DELETED does not fire', async () => {
       const run = await endedRun(10);
       const [checkpoint] = (await rig.get(`/runs/${run.id}/checkpoints`)).body.items;
       const evaluation = await rig.submit({ type: 'EVALUATE', resources: { gpu: 64, cpu_only: false } });

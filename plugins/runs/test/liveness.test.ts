@@ -34,7 +34,7 @@ describe('runs without a job', () => {
     const write = (id: string, token: string, seq = 1) =>
       rig.post(`/runs/${id}/metrics:batch`, { points: [{ seq, name: 'loss', step: seq, value: 1 }] }, token);
 
-    it('are stale after 5 minutes of silence, LOST after 10, and have then ended with the last sign', async () => {
+    it('are stale after 5 minutes of silence, LOST after 10, and have then ended with the last sign: RUN_LOST fires', async () => {
       const { id, created_at } = await rig.createRun();
       await pass(5 * MINUTE - CHECK);
       expect(await get(id)).to.include({ status: 'RUNNING', stale_since: null });
@@ -58,7 +58,7 @@ describe('runs without a job', () => {
       expect([more, await told(id, 'RUN_FINISHED')]).to.deep.equal([[], []]);
     });
 
-    it('are kept by signs of life and by every kind of write', async () => {
+    it('are kept by signs of life and by every kind of write, and RUN_LOST does not fire', async () => {
       const { id, ingest_token: token } = await rig.createRun();
       const signs = [
         () => alive(id, token),
@@ -83,7 +83,7 @@ describe('runs without a job', () => {
       await until(async () => (await get(id)).status === 'LOST');
     });
 
-    it('are RUNNING again when they report, and stale no more', async () => {
+    it('are RUNNING again when they report, and stale no more: RUN_FOUND fires once', async () => {
       const first = await rig.createRun();
       const second = await rig.createRun();
       await pass(11 * MINUTE);
@@ -100,6 +100,16 @@ describe('runs without a job', () => {
       await pass(CHECK);
       await until(async () => (await get(first.id)).stale_since === null);
       expect(await told(first.id, 'RUN_FOUND')).to.have.length(1);
+    });
+
+    it('were only stale when they report again, and RUN_FOUND does not fire', async () => {
+      const { id, ingest_token: token } = await rig.createRun();
+      await pass(6 * MINUTE);
+      await until(async () => (await get(id)).stale_since !== null);
+      expect((await write(id, token)).status).to.equal(200);
+      await pass(CHECK);
+      await until(async () => (await get(id)).stale_since === null);
+      expect(await told(id, 'RUN_FOUND')).to.deep.equal([]);
     });
 
     it('may be LOST and found any number of times, and end from there', async () => {
