@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../src/clock.js';
 
 export interface FakeClock extends Clock {
-  /** Moves time on, running what falls due in its order, and lets promises settle in between. */
+  /** Moves time on, running what falls due in its order, and lets promises settle in between. A timer that is due at once needs no call. */
   advance(ms: number): Promise<void>;
 }
 
@@ -19,7 +19,16 @@ export function fakeClock(startMs = 1_700_000_000_000): FakeClock {
   function add(run: () => void, delayMs: number, periodMs: number | null): Timer {
     const due: Due = { at: nowMs + Math.max(0, delayMs), run, periodMs };
     timers.add(due);
+    // What is due already is not to wait for the next `advance`: it may have been asked for during the last one.
+    if (due.at <= nowMs) setImmediate(() => runDue(due));
     return { clear: () => void timers.delete(due) };
+  }
+
+  function runDue(due: Due): void {
+    if (!timers.has(due)) return;
+    if (due.periodMs === null) timers.delete(due);
+    else due.at += due.periodMs;
+    due.run();
   }
 
   function nextUntil(endMs: number): Due | undefined {
@@ -35,9 +44,7 @@ export function fakeClock(startMs = 1_700_000_000_000): FakeClock {
       await settle();
       for (let due = nextUntil(endMs); due; due = nextUntil(endMs)) {
         nowMs = Math.max(nowMs, due.at);
-        if (due.periodMs === null) timers.delete(due);
-        else due.at += due.periodMs;
-        due.run();
+        runDue(due);
         await settle();
       }
       nowMs = endMs;

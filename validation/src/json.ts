@@ -6,6 +6,8 @@ export const MAX_PARTS = 200_000;
 const MAX_NAME_BYTES = 200;
 /** A longer number counts as several values, as it takes as long to parse. */
 const DIGITS_OF_A_VALUE = 32;
+/** Most strings end within so many bytes, which a loop finds faster than a call of indexOf. */
+const NEAR_BYTES = 64;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -77,11 +79,26 @@ export function measureJson(bytes: Uint8Array, maxParts = Infinity): Measure {
   return { parts: parts + Math.floor(digits / DIGITS_OF_A_VALUE), deepAt: null };
 }
 
-/** The index of the closing quote; `start` is after the opening one. */
+/** The index of the closing quote; `start` is after the opening one. Native search goes through what is long. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  while (at < bytes.length) {
+    const nearEnd = at + NEAR_BYTES;
+    while (at < nearEnd && at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    if (at < nearEnd) return at;
+    const quoteAt = bytes.indexOf(QUOTE, at);
+    if (quoteAt === -1) return bytes.length;
+    if (!isEscaped(bytes, at, quoteAt)) return quoteAt;
+    at = quoteAt + 1;
+  }
   return at;
+}
+
+/** Whether an odd number of backslashes stands before `at`; no escape begins before `start`. */
+function isEscaped(bytes: Uint8Array, start: number, at: number): boolean {
+  let first = at;
+  while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /** The field name at that index; empty when there is none, or it has escapes. */

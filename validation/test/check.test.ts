@@ -84,6 +84,7 @@ describe('what is wrong with a value', () => {
     const tell = (text: string) => name(text).map(({ message }) => message);
     expect(tell('')).to.deep.equal(['must not be empty']);
     expect(tell('💥'.repeat(250))).to.deep.equal(['must have at most 200 characters, not 250']);
+    expect(tell('x'.repeat(300_000))).to.deep.equal(['must have at most 200 characters, not over 100000']);
     expect(tell('\n'.repeat(250))).to.have.length(2);
     expect(tell('a\nb')[0]).to.match(/^is malformed: /);
   });

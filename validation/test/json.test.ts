@@ -30,6 +30,17 @@ describe('JSON from outside', () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).to.throw(TypeError);
   });
 
+  it('ends a string of any length at its own quote, whatever is escaped in it', () => {
+    const partsOf = (text: string) => measureJson(Buffer.from(`[${JSON.stringify(text)},1,{}]`)).parts;
+    for (const text of ['"', '\\', '\\"', '"\\', '\\\\"', ',', '[', 'é'])
+      for (let length = 0; length < 140; length += 1) {
+        const long = 'x'.repeat(length);
+        for (const each of [long + text, text + long, text.repeat(length), long + text + long + text])
+          expect(partsOf(each), JSON.stringify(each)).to.equal(partsOf(''));
+      }
+    expect(measureJson(Buffer.from(`["${'x'.repeat(200)}`)).parts).to.equal(2);
+  });
+
   it('is refused before it is parsed when it has too many parts', () => {
     const tooMany = [
       `[${'{},'.repeat(110_000)}0]`,

@@ -141,7 +141,7 @@ describe('agent: attempts', () => {
   it('carries out a stop that comes before the start is done', async () => {
     await bench.connect();
     dispatch({ hold: true });
-    await bench.server.frame('accepted');
+    await until(() => bench.runner.starts === 1, 'the start');
     bench.server.stop(KEY, 1000);
     bench.server.stop({ job_id: 'job_other', attempt: 1 }, 0);
     await bench.server.frame('attempt', ({ job_id }) => job_id === 'job_other');
