@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { SCRIPTS, SHELLS } from '../src/completion/scripts.js';
 import { createProgram } from '../src/main.js';
-import { NODE_ARGS, ROOT, TSX_ENV, runHere } from './support/svc.js';
+import { SVC, ROOT, runHere } from './support/svc.js';
 
 describe('completion in a shell', () => {
   let rig: Rig;
@@ -22,7 +22,7 @@ describe('completion in a shell', () => {
     dir = mkdtempSync(path.join(os.tmpdir(), 'svc-completion-'));
     mkdirSync(path.join(dir, 'bin'));
     const svc = path.join(dir, 'bin', 'svc');
-    writeFileSync(svc, `#!/bin/sh\nexec ${process.execPath} ${NODE_ARGS.join(' ')} "$@"\n`);
+    writeFileSync(svc, `#!/bin/sh\nexec ${process.execPath} ${SVC} "$@"\n`);
     chmodSync(svc, 0o755);
     writeFileSync(path.join(dir, 'train.py'), '');
     env = { HOME: dir, SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.read };
@@ -132,7 +132,6 @@ describe('completion in a shell', () => {
     it(`the script for ${shell} works in it`, async function () {
       if (spawnSync(shell, ['--version']).error) return this.skip();
       const all = {
-        ...TSX_ENV,
         ...env,
         PATH: `${path.join(dir, 'bin')}:${process.env['PATH']}`,
         TERM: 'dumb',

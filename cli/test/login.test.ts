@@ -19,9 +19,10 @@ import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { askSecret, type Terminal } from '../src/read-secret.js';
-import { NODE_ARGS, ROOT, TSX_ENV, startSvc } from './support/svc.js';
+import { ROOT, startSvc } from './support/svc.js';
 import { answerOnTerminal } from './support/terminal.js';
 
+const FROM_SOURCE = ['--import=tsx', '--conditions=svc-source'];
 const NOBODY = 'http://127.0.0.1:9';
 
 describe('svc login', () => {
@@ -160,9 +161,8 @@ describe('svc login', () => {
       for (let at = 0; at < 20; at += 1)
         await saveProfile(process.argv[1] + '-' + at, { url: 'http://127.0.0.1:9', token: 't' }, ${JSON.stringify(file)});`;
     const programs = names.map((name) =>
-      spawn(process.execPath, [...NODE_ARGS.slice(0, -1), '--input-type=module', '-e', code, name], {
+      spawn(process.execPath, [...FROM_SOURCE, '--input-type=module', '-e', code, name], {
         cwd: ROOT,
-        env: { ...process.env, ...TSX_ENV },
         stdio: ['ignore', 'ignore', 'inherit'],
       }),
     );

@@ -8,7 +8,7 @@ import { logs } from '@svc/plugin-logs';
 import { expect } from 'chai';
 import { shipper } from '../../plugins/logs/test/support/shipper.js';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
-import { NODE_ARGS } from './support/svc.js';
+import { SVC } from './support/svc.js';
 import { LONGEST_MS, startOnTerminal, watchProgram } from './support/terminal.js';
 
 describe('svc logs -f', () => {
@@ -289,7 +289,7 @@ describe('svc logs of lines with direction marks', () => {
 
 const startInTerminal = (...args: string[]) => startOnTerminal(24, args);
 const startSvc = (...args: string[]) =>
-  watchProgram(spawn(process.execPath, [...NODE_ARGS, ...args], { timeout: LONGEST_MS }));
+  watchProgram(spawn(process.execPath, [SVC, ...args], { timeout: LONGEST_MS }));
 
 type StartedJob = Awaited<ReturnType<typeof startJob>>;
 

@@ -12,7 +12,7 @@ import { Rig } from '../../plugins/runs/test/support/rig.js';
 import { toTroubleLines } from '../src/commands/top.js';
 import { toFrame } from '../src/top/frame.js';
 import { readActivity, type Activity } from '../src/top/read-activity.js';
-import { NODE_ARGS, ROOT, runHere, TSX_ENV } from './support/svc.js';
+import { SVC, ROOT, runHere } from './support/svc.js';
 
 const plain = (_style: string, text: string): string => text;
 /** Runs a program on a terminal of 80 by 24; after the second frame it presses the key, or sends the signal. */
@@ -82,8 +82,8 @@ describe('svc top', () => {
     ['SIGTERM', 'term'],
   ] as const)
     it(`draws again until ${what}, and gives the terminal back`, async () => {
-      const args = ['-c', ON_A_TERMINAL, how, process.execPath, ...NODE_ARGS, 'top'];
-      const terminal = { PATH: process.env['PATH'], TERM: 'xterm', ...TSX_ENV, ...env };
+      const args = ['-c', ON_A_TERMINAL, how, process.execPath, SVC, 'top'];
+      const terminal = { PATH: process.env['PATH'], TERM: 'xterm', ...env };
       const program = spawn('python3', args, {
         cwd: ROOT,
         env: terminal,

@@ -1,15 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProgram } from '../../src/main.js';
 import { execute } from '../../src/run-program.js';
 
-export const SOURCE = fileURLToPath(new URL('../fixtures/svc.ts', import.meta.url));
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** What node needs to run the command line from source. */
-export const NODE_ARGS = ['--import=tsx', '--conditions=svc-source', SOURCE];
-export const TSX_ENV = { ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json') };
+/** The built program: from source each start would take two seconds of processor time. */
+export const SVC = path.join(ROOT, 'cli/bin/svc.mjs');
+
+// Does nothing when no source has changed since it was built.
+execFileSync(process.execPath, [path.join(ROOT, 'scripts/build.mjs')]);
 
 export interface Ended {
   readonly status: number;
@@ -51,9 +52,9 @@ function keepBack(stream: NodeJS.WriteStream): { release: () => string } {
 
 /** Starts it as a program of its own, with this environment alone. */
 export function startSvc(args: readonly string[], env: NodeJS.ProcessEnv, stdin = '') {
-  const program = spawn(process.execPath, [...NODE_ARGS, ...args], {
+  const program = spawn(process.execPath, [SVC, ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...TSX_ENV, ...env },
+    env: { PATH: process.env['PATH'], ...env },
   });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)

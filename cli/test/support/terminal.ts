@@ -1,13 +1,13 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { NODE_ARGS, ROOT, TSX_ENV } from './svc.js';
+import { SVC, ROOT } from './svc.js';
 
 /** Ends the program of a test that failed. */
 export const LONGEST_MS = 25_000;
 
 /** On a terminal of so many columns: `script` writes what it shows to stdout. */
 export function startOnTerminal(columns: number, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const command = [process.execPath, ...NODE_ARGS, ...args].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, SVC, ...args].map((word) => `'${word}'`).join(' ');
   const program = spawn('script', ['-qfec', `stty cols ${columns}; exec ${command}`, '/dev/null'], {
     timeout: LONGEST_MS,
     env: { ...process.env, TERM: 'xterm', ...env },
@@ -62,9 +62,9 @@ export async function answerOnTerminal(
   env: NodeJS.ProcessEnv,
 ): Promise<{ status: number; shown: string }> {
   const typed = { QUESTION: question, ANSWER: text, IS_HIDDEN: isHidden ? '1' : '' };
-  const program = spawn('python3', ['-c', TYPIST, process.execPath, ...NODE_ARGS, ...args], {
+  const program = spawn('python3', ['-c', TYPIST, process.execPath, SVC, ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], TERM: 'xterm', ...TSX_ENV, ...env, ...typed },
+    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env, ...typed },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let shown = '';
