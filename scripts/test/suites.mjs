@@ -12,8 +12,15 @@ const UNIT_FOLDERS = [
   ...['contract', 'validation', 'hooks', 'http', 'client', 'signals', 'sdk/typescript'],
   ...['kernel', 'agent', 'cli', 'ui'],
 ];
-/** Start processes by the dozen and kill them at each step: real work, and too long for the quick part. */
-const WITH_PROCESSES = ['plugins/runner-process', 'plugins/backup', 'plugins/retention'];
+/** Folders and files of tests that start processes by the dozen, or write gigabytes: too long for the quick part. */
+const LONG = [
+  'plugins/runner-process/test',
+  'plugins/backup/test',
+  'plugins/retention/test',
+  'plugins/mcp/test',
+  'plugins/failures/test/real-tools.test.ts',
+  'plugins/snapshots/test/unpack.test.ts',
+];
 /** The console's elements in a browser. */
 const IN_BROWSER = 'ui/test/browser';
 const MOST_PROCESSES = 4;
@@ -58,11 +65,9 @@ async function runCheck(name, args) {
 
 /** The suites of the packages, a process more than there are cores (they also wait), beside those in Python. */
 export async function runUnitSuites(env) {
-  const plugins = readdirSync(path.join(ROOT, 'plugins'))
-    .map((name) => `plugins/${name}`)
-    .filter((folder) => !WITH_PROCESSES.includes(folder));
+  const plugins = readdirSync(path.join(ROOT, 'plugins')).map((name) => `plugins/${name}`);
   const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`)).filter(
-    (file) => !file.startsWith(`${IN_BROWSER}/`),
+    (file) => ![...LONG, IN_BROWSER].some((place) => file.startsWith(place)),
   );
   const count = Math.min(MOST_PROCESSES, os.availableParallelism() + 1);
   const shares = Array.from({ length: count }, (_, at) =>
@@ -78,7 +83,7 @@ export async function runUnitSuites(env) {
 /** Those that start the real server, agent, database and browser: one process for each kind. */
 export async function runCrossingSuites(env) {
   const kinds = [
-    ...WITH_PROCESSES.map((folder) => [folder, `${folder}/test`]),
+    ...LONG.map((place) => [place, place]),
     ['console in a browser', IN_BROWSER],
     ...CROSSING.map((kind) => [kind, `test/${kind}`]),
   ];
@@ -89,8 +94,9 @@ export async function runCrossingSuites(env) {
   return results;
 }
 
-function testFiles(folders) {
-  return folders.flatMap((folder) => filesBelow(folder, (file) => file.endsWith('.test.ts')));
+function testFiles(places) {
+  const isTest = (file) => file.endsWith('.test.ts');
+  return places.flatMap((place) => (isTest(place) ? [place] : filesBelow(place, isTest)));
 }
 
 export async function runMocha(name, files, env, limitMs) {
