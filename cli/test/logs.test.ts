@@ -65,9 +65,9 @@ describe('svc logs -f', () => {
       show(' 10%|\u001b[32m#\u001b[0m\u001b[A');
       await until(() => svc.stdout().endsWith(' 10%|#'));
       show(`20%|${'#'.repeat(80)}`);
-      await until(() => svc.stdout().endsWith(`${ERASE}20%|${'#'.repeat(19)}`));
+      await until(() => svc.stdout().endsWith(`${ERASE}20%|${'#'.repeat(18)}…`));
       await ship.lines('stderr', ['a warning']);
-      await until(() => svc.stdout().endsWith(`${ERASE}a warning\r\n20%|${'#'.repeat(19)}`));
+      await until(() => svc.stdout().endsWith(`${ERASE}a warning\r\n20%|${'#'.repeat(18)}…`));
       await ship.lines('stdout', ['100%|done']);
       await end();
       expect(await svc.ended).to.equal(0);

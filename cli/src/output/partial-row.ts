@@ -2,6 +2,7 @@ import type { PartialLine } from '@svc/contract';
 import { LOG_STREAMS } from '@svc/contract/protocol';
 import { stripVTControlCharacters } from 'node:util';
 import { toPlainText } from './table.js';
+import { cutToWidth } from './text-width.js';
 
 type StreamName = PartialLine['stream'];
 
@@ -35,7 +36,7 @@ export function drawPartial(): void {
   const newestFirst = LOG_STREAMS.toSorted((a, b) => Number(b === changedLast) - Number(a === changedLast));
   const stream = newestFirst.find((name) => texts[name] !== '' && isDrawable(name));
   if (stream === undefined) return;
-  process[stream].write(cutToCells(toPartialText(texts[stream]), process[stream].columns - 1));
+  process[stream].write(cutToWidth(toPartialText(texts[stream]), process[stream].columns - 1));
   drawnOn = stream;
 }
 
@@ -52,20 +53,4 @@ export function toPartialText(text: string): string {
 
 function isDrawable(stream: StreamName): boolean {
   return process[stream].isTTY && process[stream].columns > 1 && process.env['TERM'] !== 'dumb';
-}
-
-/** As much of the beginning as takes at most so many cells of a terminal, so that the row does not wrap. */
-export function cutToCells(text: string, cells: number): string {
-  let [end, taken] = [0, 0];
-  for (const character of text) {
-    taken += isNarrow(character.codePointAt(0)!) ? 1 : 2;
-    if (taken > cells) return text.slice(0, end);
-    end += character.length;
-  }
-  return text;
-}
-
-/** Latin, Greek, Cyrillic, punctuation, box drawing and blocks. Any other character is taken to be wide. */
-function isNarrow(code: number): boolean {
-  return code < 0x530 || (code >= 0x2000 && code < 0x2070) || (code >= 0x2500 && code < 0x25a0);
 }
