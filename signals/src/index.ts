@@ -13,7 +13,13 @@ export { hasNonFiniteLoss, outOfMemoryIn, splitRank } from './log-patterns.js';
 export { OUT_OF_GPU_MEMORY, OUT_OF_HOST_MEMORY } from './log-patterns.js';
 export { lossRole, type LossRole } from './loss-pairs.js';
 export { medianOf } from './median.js';
-export { OVERFITTING, isOverfitting, type Evaluation, type OverfittingRule } from './overfitting.js';
+export {
+  OVERFITTING,
+  WIDEST_LEVEL,
+  isOverfitting,
+  type Evaluation,
+  type OverfittingRule,
+} from './overfitting.js';
 export { hasBecomeSlow, paceBetween, paceOf, timeLeftOf, type Pace, type TimeLeft } from './pace.js';
 export { isLoss, lastSpike, newestSpike, type LastSpike, type Spike } from './spike.js';
 export { TREND_WINDOW, trendOf } from './trend.js';

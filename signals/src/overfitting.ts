@@ -18,7 +18,16 @@ export const OVERFITTING: OverfittingRule = { factor: 1.5, minEvaluations: 4 };
 const MAD_TO_SIGMA = 1.4826;
 /** The standard deviation of a second difference of independent noise of 1. */
 const SECOND_DIFFERENCE_SIGMA = Math.sqrt(6);
+/** The standard deviation of the median of so many values with noise of 1, against that of their mean. */
+const MEDIAN_SIGMA = Math.sqrt(Math.PI / 2);
 const MIN_TREND_POINTS = 4;
+
+/** From so many evaluations on, a level is the median of so many in a row: one evaluation alone is the best, or a bad one, by chance. */
+const LEVELS = [
+  { evaluations: 24, width: 5 },
+  { evaluations: 8, width: 3 },
+] as const;
+export const WIDEST_LEVEL = 5;
 
 /**
  * Whether the training loss decreases while the validation loss diverges. `evaluations` are the last ones, oldest first, at least from the best
@@ -30,22 +39,32 @@ export function isOverfitting(
 ): boolean {
   if (evaluations.length < minEvaluations) return false;
   const losses = evaluations.map(({ validation }) => validation);
-  const best = Math.min(...losses);
-  const now = losses.at(-1) as number;
+  const width = LEVELS.find(({ evaluations: least }) => losses.length >= least)?.width ?? 1;
+  const levels = levelsOf(losses, width);
+  const best = Math.min(...levels);
+  const now = levels.at(-1) as number;
   if (!(best > 0) || now < factor * best) return false;
-  if (Math.log(now / best) <= rangeOfNoise(losses)) return false;
-  return decreases(evaluations.slice(losses.lastIndexOf(best)).map(({ training }) => training));
+  if (Math.log(now / best) <= rangeOfNoise(losses, width)) return false;
+  return decreases(evaluations.slice(levels.lastIndexOf(best)).map(({ training }) => training));
 }
 
-/** How far the highest of so many values lies above the lowest when they are noise alone, as a logarithm. */
-function rangeOfNoise(losses: readonly number[]): number {
+/** The medians of so many values in a row. */
+function levelsOf(values: readonly number[], width: number): number[] {
+  return values
+    .slice(width - 1)
+    .map((_, from) => medianOf(Float64Array.from(values.slice(from, from + width))));
+}
+
+/** How far the highest of the levels lies above the lowest when they are noise alone, as a logarithm. */
+function rangeOfNoise(losses: readonly number[], width: number): number {
   const logarithms = losses.map(Math.log);
   const bends = logarithms.slice(2).map((value, index) => {
     const [before, middle] = [logarithms[index] as number, logarithms[index + 1] as number];
     return Math.abs(value - 2 * middle + before);
   });
   const sigma = (MAD_TO_SIGMA * medianOf(Float64Array.from(bends))) / SECOND_DIFFERENCE_SIGMA;
-  return sigma * (2 * Math.sqrt(2 * Math.log(losses.length)) - 0.5);
+  const range = 2 * Math.sqrt(2 * Math.log(losses.length));
+  return width === 1 ? sigma * (range - 0.5) : (sigma * MEDIAN_SIGMA * range) / Math.sqrt(width);
 }
 
 /** It has halved, or falls more than its noise explains. */

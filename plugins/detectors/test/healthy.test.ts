@@ -1,22 +1,24 @@
 import { expect } from 'chai';
-import { HEALTHY, TROUBLED } from './support/trainings.js';
+import { healthyTrainings, TROUBLED } from './support/trainings.js';
 import { toldOf } from './support/watch.js';
 
 /** One warning may be wrong in so many trainings. */
 const TRAININGS_PER_FALSE_WARNING = 30;
+/** Round 0 was there when the thresholds were chosen, and 1 to 10 when they were corrected. Nothing was chosen by 11 and later ones. */
+const ROUNDS = [0, 11, 12, 13];
 
 describe('detectors: trainings that really optimize', function () {
   this.timeout(120_000);
 
-  it(`tell nothing critical of ${HEALTHY.length} that go well, and at most one warning in ${TRAININGS_PER_FALSE_WARNING}`, () => {
-    expect(HEALTHY.length).to.be.at.least(30);
-    const told = HEALTHY.flatMap((training) =>
+  it(`tell nothing critical of trainings that go well, and at most one warning in ${TRAININGS_PER_FALSE_WARNING}`, () => {
+    const trainings = ROUNDS.flatMap((round) => healthyTrainings(round));
+    const told = trainings.flatMap((training) =>
       toldOf(training.run()).map(({ finding }) => ({ training: training.name, ...finding })),
     );
     expect(told.filter(({ severity }) => severity === 'critical')).to.deep.equal([]);
     const false_alarms = told.map(({ training, type }) => `${training}: ${type}`);
     expect(false_alarms.length, false_alarms.join('; ')).to.be.at.most(
-      Math.floor(HEALTHY.length / TRAININGS_PER_FALSE_WARNING),
+      Math.floor(trainings.length / TRAININGS_PER_FALSE_WARNING),
     );
   });
 
@@ -44,7 +46,7 @@ describe('detectors: trainings that really optimize', function () {
   });
 
   it('tell nothing new when points come twice or late, and nothing of a training that goes back', () => {
-    const points = HEALTHY[0]?.run() ?? [];
+    const points = healthyTrainings()[0]?.run() ?? [];
     const late = points.slice(0, 20);
     expect(toldOf([...points, ...late, ...points.slice(-5)])).to.deep.equal([]);
     const resumed = points

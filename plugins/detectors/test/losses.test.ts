@@ -86,10 +86,17 @@ describe('LOSS_SPIKE', () => {
     expect(typesOf({ loss: [1, 1, 1, 80] })).to.deep.equal([]);
   });
 
-  it('does not fire below the floor, which is a part of the first value', () => {
+  it('does not fire below the floor, which is a part of the highest value', () => {
     const vanished = { loss: [10, ...flat(40).map((value) => value / 1000), 0.15] };
     expect(typesOf(vanished)).to.deep.equal([]);
-    expect(typesOf(vanished, { 'loss-spike': { floor: 0 } })).to.deep.equal(['LOSS_SPIKE']);
+    expect(typesOf(vanished, { 'loss-spike': { floor: 0, vanished_part: 0 } })).to.deep.equal(['LOSS_SPIKE']);
+  });
+
+  it('does not fire for a surprise of a loss that has vanished; fires when it exceeds all before it, or lasts', () => {
+    const falling = Array.from({ length: 80 }, (_, index) => 2 * 0.85 ** index);
+    expect(typesOf({ loss: [...falling, 0.5, 1e-5, 0.3] })).to.deep.equal([]);
+    expect(typesOf({ loss: [...falling, 3] })).to.deep.equal(['LOSS_SPIKE']);
+    expect(typesOf({ loss: [...falling, 0.5, 0.5, 0.5] })).to.deep.equal(['LOSS_SPIKE']);
   });
 
   it('fires for a noisy loss after two values in a row', () => {
@@ -145,6 +152,22 @@ describe('OVERFITTING_SUSPECTED', () => {
     expect(typesOf({ 'train/loss': [...training, 0.1], 'val/loss': noisy })).to.deep.equal([]);
     const negative = { 'train/loss': [-1, -2, -3, -4, -5], 'val/loss': [-3, -2, -1, -0.5, -0.1] };
     expect(typesOf(negative)).to.deep.equal([]);
+  });
+
+  it('does not fire when one evaluation of many is low by chance, and one high; fires when they stay high', () => {
+    const falling = Array.from({ length: 60 }, (_, index) => 1 / (1 + index));
+    const noisy = Array.from({ length: 56 }, (_, index) => (index === 30 ? 0.2 : 0.5 + 0.02 * (index % 4)));
+    const series = (...last: number[]) => ({ 'train/loss': falling, 'val/loss': [...noisy, ...last] });
+    expect(typesOf(series(0.9, 0.5, 0.51))).to.deep.equal([]);
+    expect(typesOf(series(0.9, 0.92, 0.95))).to.deep.equal(['OVERFITTING_SUSPECTED']);
+  });
+
+  it('fires although the best evaluations are long ago', () => {
+    const falling = Array.from({ length: 300 }, (_, index) => 1 / (1 + index));
+    const rising = Array.from({ length: 300 }, (_, index) => 0.5 + 0.001 * index + 0.01 * (index % 3));
+    const [told] = toldOf(pointsOf({ 'train/loss': falling, 'val/loss': rising }));
+    expect(told?.finding).to.include({ type: 'OVERFITTING_SUSPECTED' });
+    expect(told?.finding.data).to.include({ best: 0.5 });
   });
 
   it('fires after the configured factor and number of evaluations', () => {

@@ -14,7 +14,12 @@ const options = strict({
     minimum: 0,
     default: 0.02,
     description:
-      'A spike is at least this part of the first value of the loss: a loss that has almost vanished may jump.',
+      'A spike is at least this part of the highest value of the loss: a loss that has almost vanished may jump.',
+  }),
+  vanished_part: Type.Number({
+    ...{ minimum: 0, maximum: 1, default: 0.005 },
+    description:
+      'A loss has vanished while its median is below this part of its highest value. Then it jumps with each surprise, and a spike exceeds the highest value, or lasts for 3 values in a row.',
   }),
   points: Type.Integer({
     ...{ minimum: 1, maximum: 16, default: 2 },
@@ -29,10 +34,15 @@ const options = strict({
 
 /** As many values as the signal compares a value with. */
 const HISTORY = 32;
+const VANISHED_POINTS = 3;
+/** After this many values the highest one counts half, so that a long run forgets its beginning. */
+const HIGHEST_HALVED_AFTER = 10_000;
 const FINGERPRINT = 'spike';
 
 interface Series {
-  first: number | null;
+  /** Before the spike that lasts, if one does. */
+  highest: number;
+  highestOfSpike: number;
   /** Oldest first. */
   values: number[];
   inARow: number;
@@ -42,6 +52,7 @@ interface Memory {
   readonly options: {
     readonly factor: number;
     readonly floor: number;
+    readonly vanished_part: number;
     readonly points: number;
     readonly sure_sigmas: number;
   };
@@ -59,7 +70,7 @@ export const lossSpike: Detector<typeof options, Memory> = {
     {
       type: 'LOSS_SPIKE',
       severity: 'warning',
-      when: 'a loss exceeds 3 times the median of the up to 32 values before it, which are at least 4 and above 0, and leaves their noise: two values in a row by 5 standard deviations, or one by 20. At most once in 10 minutes for a run',
+      when: 'a loss exceeds 3 times the median of the up to 32 values before it, which are at least 4 and above 0, and leaves their noise: two values in a row by 5 standard deviations, or one by 20. Once a loss has fallen below 1/200 of its highest value, a spike exceeds that, or lasts for three values. At most once in 10 minutes for a run',
     },
   ],
   optionsSchema: options,
@@ -87,7 +98,7 @@ export const lossSpike: Detector<typeof options, Memory> = {
   },
 };
 
-const newSeries = (): Series => ({ first: null, values: [], inARow: 0 });
+const newSeries = (): Series => ({ highest: 0, highestOfSpike: 0, values: [], inARow: 0 });
 
 function spikeAt({ series: all, spiking, options: given }: Memory, point: MetricPoint) {
   const { name, step, value } = point;
@@ -96,7 +107,8 @@ function spikeAt({ series: all, spiking, options: given }: Memory, point: Metric
   if (series === null) return null;
   const spike = findSpike(series, value, given);
   series.inARow = spike === null ? 0 : series.inARow + 1;
-  series.first ??= value;
+  const isSure = spike !== null && isTold(spike, series, value, given);
+  noteHighest(series, value, spike !== null);
   series.values.push(value);
   if (series.values.length > HISTORY) series.values.shift();
   if (spike === null) {
@@ -104,19 +116,37 @@ function spikeAt({ series: all, spiking, options: given }: Memory, point: Metric
     return null;
   }
   spiking.add(name);
-  const isSure = spike.sigmas >= given.sure_sigmas || series.inARow >= given.points;
   return isSure ? { metric: name, step, value, median: spike.median } : null;
 }
 
 function findSpike(
-  { values, first }: Series,
+  { values, highest }: Series,
   value: number,
   { factor, floor }: Memory['options'],
 ): LastSpike | null {
   // Rules out most values: the median is not below the lowest.
-  if (value <= 3 * lowestOf(values) || value < floor * Math.abs(first ?? 0)) return null;
+  if (value <= 3 * lowestOf(values) || value < floor * highest) return null;
   const spike = lastSpike(Float64Array.from([...values, value]));
   return spike !== null && value > factor * spike.median ? spike : null;
+}
+
+function noteHighest(series: Series, value: number, isSpike: boolean): void {
+  series.highest *= 0.5 ** (1 / HIGHEST_HALVED_AFTER);
+  series.highestOfSpike = Math.max(value, series.highestOfSpike);
+  if (isSpike) return;
+  series.highest = Math.max(series.highest, series.highestOfSpike);
+  series.highestOfSpike = 0;
+}
+
+/** Whether it is sure enough, or has lasted long enough. */
+function isTold(
+  { median, sigmas }: LastSpike,
+  { highest, inARow }: Series,
+  value: number,
+  { vanished_part, points, sure_sigmas }: Memory['options'],
+): boolean {
+  if (median >= vanished_part * highest) return inARow >= points || sigmas >= sure_sigmas;
+  return inARow >= Math.max(points, VANISHED_POINTS) || (value > highest && sigmas >= sure_sigmas);
 }
 
 /** A loop, as it is called for each value of a loss. */

@@ -5,6 +5,7 @@ import {
   lossRole,
   medianOf,
   OVERFITTING,
+  WIDEST_LEVEL,
   type Evaluation,
   type LossRole,
 } from '@svc/signals';
@@ -30,7 +31,9 @@ const MAX_EVALUATIONS = 64;
 
 /** Of one validation loss. */
 interface Validation {
-  best: Evaluation | null;
+  lowest: number;
+  /** The best in a row of those that are not among the recent ones any more. */
+  best: Evaluation[];
   /** The newest last. */
   recent: Evaluation[];
 }
@@ -57,7 +60,7 @@ export const overfitting: Detector<typeof options, Memory> = {
     {
       type: 'OVERFITTING_SUSPECTED',
       severity: 'warning',
-      when: 'a validation loss is at least 1.5 times its best value and has left its noise, while the training loss of the same name decreases; after at least 4 evaluations. Once for a run',
+      when: 'a validation loss is at least 1.5 times its best value and has left its noise (medians of 3 evaluations once there are 8, of 5 once there are 24), while the training loss of the same name decreases; after at least 4 evaluations. Once for a run',
     },
   ],
   optionsSchema: options,
@@ -119,22 +122,23 @@ function levelOf(pair: Pair, name: string): number | null {
   return pair.lastTraining;
 }
 
-/** Keeps the evaluation; returns the best value, and the last evaluations with the best. */
+/** Keeps the evaluation; returns the best value, and the last evaluations with the best ones. */
 function note({ validations }: Pair, name: string, evaluation: Evaluation) {
-  const validation: Validation = validations.get(name) ?? { best: null, recent: [] };
+  const validation: Validation = validations.get(name) ?? { lowest: Infinity, best: [], recent: [] };
   validations.set(name, validation);
   const { recent } = validation;
   recent.push(evaluation);
-  if (recent.length > MAX_EVALUATIONS) recent.shift();
-  const best =
-    validation.best !== null && validation.best.validation < evaluation.validation
-      ? validation.best
-      : evaluation;
-  validation.best = best;
-  return {
-    best: best.validation,
-    evaluations: () => (recent.includes(best) ? recent : [best, ...recent]),
-  };
+  validation.lowest = Math.min(validation.lowest, evaluation.validation);
+  if (recent.length > MAX_EVALUATIONS) {
+    const oldest = recent.splice(0, WIDEST_LEVEL);
+    if (validation.best.length === 0 || medianLoss(oldest) < medianLoss(validation.best))
+      validation.best = oldest;
+  }
+  return { best: validation.lowest, evaluations: () => [...validation.best, ...recent] };
+}
+
+function medianLoss(evaluations: readonly Evaluation[]): number {
+  return medianOf(Float64Array.from(evaluations, ({ validation }) => validation));
 }
 
 function pairOf({ pairs }: Memory, name: string): Pair | null {
