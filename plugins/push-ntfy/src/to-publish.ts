@@ -3,8 +3,8 @@ import { cutToBytes } from '@svc/kernel';
 import type { PushRequest } from '@svc/plugin-push';
 import { encodeHeader } from './encode-header.js';
 
-/** A longer body becomes an attachment, which many servers refuse. */
-const MOST_BODY_BYTES = 4096;
+/** A body of 4096 becomes an attachment, which many servers refuse. */
+const MOST_BODY_BYTES = 4095;
 /** With this many the header stays below what a proxy takes. */
 const MOST_TITLE_BYTES = 2048;
 const PRIORITIES: Readonly<Record<Severity, string>> = { info: '3', warning: '4', critical: '5' };
