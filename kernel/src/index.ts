@@ -71,3 +71,4 @@ export * from './plugin.js';
 export type { Registered } from './registrations.js';
 export { SilenceWatch } from './silence-watch.js';
 export { syncDirectory } from './sync-directory.js';
+export { withoutSecrets } from './url-secrets.js';

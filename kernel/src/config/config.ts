@@ -3,10 +3,10 @@ import { compileCheck } from '@svc/validation';
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { withoutPassword } from '../db/connect.js';
 import { DatabaseConfig } from '../db/database-config.js';
 import { LOG_LEVELS } from '../logger.js';
 import type { Plugin } from '../plugin.js';
+import { withoutSecrets } from '../url-secrets.js';
 import { configFromEnvironment } from './environment.js';
 import type { ConfigSource } from './locate.js';
 
@@ -112,7 +112,7 @@ export async function describeConfig({
 }
 
 function redact(key: string, value: unknown): unknown {
-  if (typeof value === 'string') return SECRET.test(key) ? '***' : withoutPassword(value);
+  if (typeof value === 'string') return SECRET.test(key) ? '***' : withoutSecrets(value);
   if (Array.isArray(value)) return value.map((item) => redact(key, item));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redact(name, inner)]));

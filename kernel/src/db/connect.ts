@@ -5,6 +5,7 @@ import knex, { type Knex } from 'knex';
 import { closeSync, openSync } from 'node:fs';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import pg from 'pg';
+import { withoutSecrets } from '../url-secrets.js';
 import type { DatabaseConfig } from './database-config.js';
 import { isLocked, releaseWhileWaiting, retryWhileLocked } from './lock-retry.js';
 
@@ -16,7 +17,7 @@ const SILENT = { warn: () => undefined, error: () => undefined, deprecate: () =>
 
 /** Opens the database and checks that it answers. */
 export async function openDatabase(config: Required<DatabaseConfig>): Promise<Db> {
-  const where = config.client === 'sqlite' ? config.filename : withoutPassword(config.url);
+  const where = config.client === 'sqlite' ? config.filename : withoutSecrets(config.url);
   const settings = config.client === 'sqlite' ? toSqlite(config.filename) : toPostgres(config.url);
   const db = knex({ ...settings, log: SILENT, compileSqlOnError: false });
   db.client.on('query-error', removeStatement);
@@ -88,20 +89,4 @@ function toPostgres(url: string): Knex.Config {
     PARSERS[type] ?? pg.types.getTypeParser(type, format);
   const connection = { connectionString: url, types: { getTypeParser } } as Knex.PgConnectionConfig;
   return { client: 'pg', connection, pool: { min: 0, max: 10 } };
-}
-
-const SECRET_PARAMETER = /pass|token|secret|key/i;
-
-/** A URL without its secrets; other text is unchanged. A URL that cannot be parsed is hidden completely. */
-export function withoutPassword(text: string): string {
-  const scheme = /^\w[\w+.-]*:\/\//.exec(text)?.[0];
-  if (scheme === undefined) return text;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  // An @ after the host belongs to a password with an unencoded "/", which was parsed as the end of the host.
-  if (url === null || (url.pathname + url.search + url.hash).includes('@')) return `${scheme}***`;
-  const secrets = [...url.searchParams.keys()].filter((name) => SECRET_PARAMETER.test(name));
-  if (url.password === '' && secrets.length === 0) return text;
-  if (url.password !== '') url.password = '***';
-  for (const name of secrets) url.searchParams.set(name, '***');
-  return url.href;
 }

@@ -1,5 +1,5 @@
 import type { EventRecord, Notifier } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import { withoutSecrets, type PluginContext } from '@svc/kernel';
 
 /** From the first look-up of the address to the answer. */
 export const SEND_LIMIT_MS = 5_000;
@@ -26,8 +26,8 @@ export async function sendOnce(ctx: SendContext, notifier: Notifier, event: Even
   }
 }
 
-/** For the log and the list of deliveries. */
+/** For the log and the list of deliveries, which show no secret of an address: a notifier of a third party may name it. */
 export function toReason(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  return message.slice(0, 500);
+  return withoutSecrets(message).slice(0, 500);
 }

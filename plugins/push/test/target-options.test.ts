@@ -99,6 +99,25 @@ describe('the targets of a push plugin', () => {
     expect(printed + lines.join('')).to.not.contain('hunter2');
   });
 
+  it('do not show the user and the query of an address in the configuration that is printed', async () => {
+    const urls = [
+      'https://ntfy.example.org/gpu?auth=hunter2',
+      { file: '/etc/svc/slack-url' },
+      'https://hunter2:@ntfy.example.org/gpu',
+    ];
+    const targets = urls.map((url, index) => target({ name: `t${index}`, url }));
+    const { plugins: shown } = await describeConfig(
+      resolveConfig({ plugins: plugins(...targets) }, { env: {} }),
+    );
+    expect(JSON.stringify(shown)).to.not.contain('hunter2');
+    const { options } = (shown as { name: string; options: { targets: PushTarget[] } }[]).at(-1)!;
+    expect(options.targets.map(({ url }) => url)).to.deep.equal([
+      'https://ntfy.example.org/gpu?***',
+      { file: '/etc/svc/slack-url' },
+      'https://***@ntfy.example.org/gpu',
+    ]);
+  });
+
   it('whose secret other users can read are warned of', async () => {
     const lines: string[] = [];
     const kernel = await createTestKernel({
