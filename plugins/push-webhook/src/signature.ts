@@ -12,7 +12,7 @@ export function parseSigningKey(plugin: string, what: string, secret: string): B
   const isWhole = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
   if (isWhole && key.length >= LEAST_BYTES && key.length <= MOST_BYTES) return key;
   throw new BootError(
-    `plugin "${plugin}": the secret of ${what} must be ${LEAST_BYTES} to ${MOST_BYTES} bytes in base64: make one with openssl rand -base64 32`,
+    `plugin "${plugin}": ${what} must be ${LEAST_BYTES} to ${MOST_BYTES} bytes in base64: make one with openssl rand -base64 32`,
     plugin,
   );
 }
@@ -25,11 +25,13 @@ export interface Signed {
   readonly body: string;
 }
 
-/** The headers of Standard Webhooks; without a key they are there too, unsigned. */
-export function signatureHeaders(key: Buffer | null, { id, at, body }: Signed): Record<string, string> {
+/** The headers of Standard Webhooks, with a signature by each key; without a key there is none. */
+export function signatureHeaders(keys: readonly Buffer[], { id, at, body }: Signed): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
-  if (key === null) return headers;
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { ...headers, 'webhook-signature': `v1,${signature}` };
+  if (keys.length === 0) return headers;
+  const signatures = keys.map(
+    (key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  return { ...headers, 'webhook-signature': signatures.join(' ') };
 }

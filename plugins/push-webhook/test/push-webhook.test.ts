@@ -12,6 +12,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const VARIABLE = 'SVC_TEST_WEBHOOK_SECRET';
+const PREVIOUS = 'SVC_TEST_WEBHOOK_PREVIOUS_SECRET';
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 const RECEIVER = fileURLToPath(new URL('receiver.mjs', import.meta.url));
 
 interface Received {
@@ -24,7 +26,7 @@ type Target = NonNullable<NonNullable<Parameters<typeof pushWebhook>[0]>['target
 
 describe('push to a webhook', function () {
   this.timeout(20_000);
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const secret = newSecret();
   const receivers: ChildProcess[] = [];
   let kernel: TestKernel | undefined;
   let clock: FakeClock;
@@ -37,6 +39,7 @@ describe('push to a webhook', function () {
     await kernel?.close();
     kernel = undefined;
     delete process.env[VARIABLE];
+    delete process.env[PREVIOUS];
     for (const receiver of receivers.splice(0)) {
       receiver.kill();
       await once(receiver, 'close');
@@ -53,8 +56,8 @@ describe('push to a webhook', function () {
     lines.on('line', (line) => received.push(JSON.parse(line) as Received));
     return { url: (JSON.parse(first) as { url: string }).url, received };
   }
-  async function start(target: Omit<Target, 'name'>): Promise<void> {
-    const targets = [{ name: 'hook', ...target }];
+  async function start(...without: readonly Omit<Target, 'name'>[]): Promise<void> {
+    const targets = without.map((target, index) => ({ name: `hook-${index}`, ...target }));
     kernel = await createTestKernel({ plugins: [events(), push(), pushWebhook({ targets })], clock });
   }
   const happen = async (draft: Partial<EventDraft> = {}): Promise<EventRecord> => {
@@ -78,15 +81,29 @@ describe('push to a webhook', function () {
   });
 
   it('is refused by that library when the secret is another one', async () => {
-    const { url, received } = await receive(`whsec_${randomBytes(32).toString('base64')}`);
+    const { url, received } = await receive(newSecret());
     await start({ url, secret: { env: VARIABLE } });
     await happen();
     await until(() => received.length > 0);
     expect(received[0]?.error).to.match(/signature/i);
   });
 
+  it('is accepted by a receiver with either secret while one replaces the other', async () => {
+    const previous = newSecret();
+    process.env[PREVIOUS] = previous;
+    const others = [await receive(secret), await receive(previous), await receive(newSecret())];
+    const same = { secret: { env: VARIABLE }, previous_secret: { env: PREVIOUS } };
+    await start(...others.map(({ url }) => ({ url, ...same })));
+    const event = await happen();
+    await until(() => others.every(({ received }) => received.length > 0));
+    const [withNew, withOld, withNeither] = others.map(({ received }) => received[0]);
+    expect([withNew?.body['data'], withOld?.body['data']]).to.deep.equal([event, event]);
+    expect(withNeither?.error).to.match(/signature/i);
+    expect(withNew?.headers['webhook-signature']).to.match(/^v1,[\w+/]+=* v1,[\w+/]+=*$/);
+  });
+
   it('has the same id and a new signature when it is sent again', async () => {
-    const { url, received } = await receive(`whsec_${randomBytes(32).toString('base64')}`);
+    const { url, received } = await receive(newSecret());
     await start({ url, secret: { env: VARIABLE }, delivery: 'at-least-once' });
     await happen();
     await until(() => received.length === 1);
@@ -168,5 +185,13 @@ describe('push to a webhook', function () {
       const message = await refusal({ secret: { env: VARIABLE } });
       expect(message).to.contain('24 to 64 bytes in base64').and.not.contain(bad);
     }
+    process.env[VARIABLE] = secret;
+    process.env[PREVIOUS] = 'hunter2';
+    const previous_secret = { env: PREVIOUS };
+    const both = await refusal({ secret: { env: VARIABLE }, previous_secret });
+    expect(both)
+      .to.contain('the previous_secret of target "hook-0" must be 24 to 64 bytes')
+      .and.not.contain('hunter2');
+    expect(await refusal({ previous_secret })).to.contain('has a previous_secret but no secret');
   });
 });
