@@ -61,7 +61,7 @@ export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export { rowsOfOwners } from './db/rows-of-owners.js';
-export { selectRows } from './db/select-rows.js';
+export { selectFirstRows, selectRows } from './db/select-rows.js';
 export { authenticate, type Change } from './hooks.js';
 export { CoalescedWork } from './coalesced-work.js';
 export { createKernel, withOfflineKernel, type Kernel } from './kernel.js';

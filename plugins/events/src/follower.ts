@@ -1,11 +1,14 @@
 import type { EventRecord } from '@svc/contract';
-import type { Db, SseMessage, SseStream } from '@svc/kernel';
+import { yieldIfSliceOver, type Db, type SseMessage, type SseStream } from '@svc/kernel';
 import { createMatcher, type EventFilter } from './filter.js';
-import { eventsAfter, type PositionedEvent } from './store.js';
+import { historyPage, lastPosition, type PositionedEvent } from './store.js';
 
-const REPLAY_PAGE = 500;
-/** When more events are pending, they are dropped and read from the database again, so that a slow client costs little memory. */
+/** How many events the first page of a replay has, and the largest. */
+const FIRST_PAGE = 64;
+const LARGEST_PAGE = 500;
+/** When more is pending, it is dropped and read from the database again, so that a client that does not read costs little memory. */
 const MAX_PENDING = 500;
+const MAX_PENDING_CHARS = 1024 * 1024;
 /** What is handed to the socket at once. */
 const CHUNK_CHARS = 16 * 1024;
 
@@ -18,6 +21,9 @@ const texts = new WeakMap<EventRecord, string>();
  */
 export class EventFollower {
   #pending: PositionedEvent[] = [];
+  #pendingChars = 0;
+  /** The position up to which everything was pushed. */
+  #pushedUpTo = 0;
   #isBehind = true;
   #wake: () => void = () => undefined;
   readonly #isWanted: (event: EventRecord) => boolean;
@@ -33,9 +39,12 @@ export class EventFollower {
   }
 
   push(news: readonly PositionedEvent[]): void {
-    this.#pending.push(...news);
-    if (this.#pending.length > MAX_PENDING) {
-      this.#pending = [];
+    const wanted = news.filter(({ event }) => this.#isWanted(event));
+    this.#pushedUpTo = news.at(-1)?.position ?? this.#pushedUpTo;
+    this.#pending.push(...wanted);
+    for (const { event } of wanted) this.#pendingChars += toJson(event).length;
+    if (this.#pending.length > MAX_PENDING || this.#pendingChars > MAX_PENDING_CHARS) {
+      this.#takePending();
       this.#isBehind = true;
     }
     this.#wake();
@@ -47,17 +56,33 @@ export class EventFollower {
     signal.addEventListener('abort', () => this.#wake());
     while (!signal.aborted) {
       if (this.#isBehind) await this.#replay();
-      else if (this.#pending.length > 0) await this.#send(this.#pending.splice(0));
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      else if (this.#pending.length > 0) await this.#send(this.#takePending());
+      else await this.#nextPush();
     }
   }
 
+  #takePending(): PositionedEvent[] {
+    this.#pendingChars = 0;
+    return this.#pending.splice(0);
+  }
+
+  async #nextPush(): Promise<void> {
+    this.position = Math.max(this.position, this.#pushedUpTo);
+    await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  /** Page by page: while the client does not read, one page is in memory. What is published meanwhile is pushed. */
   async #replay(): Promise<void> {
     this.#isBehind = false;
-    for (;;) {
-      const page = await eventsAfter(this.ctx.db, this.position, this.filter, REPLAY_PAGE);
-      await this.#send(page);
-      if (page.length < REPLAY_PAGE || this.stream.signal.aborted) return;
+    const upTo = await lastPosition(this.ctx.db);
+    let limit = FIRST_PAGE;
+    while (this.position < upTo && !this.stream.signal.aborted) {
+      const range = { after: this.position, upTo };
+      const page = await historyPage(this.ctx.db, range, this.filter, limit);
+      await this.#send(page.events);
+      this.position = page.upTo;
+      limit = Math.min(LARGEST_PAGE, 2 * Math.max(4, page.events.length));
+      await yieldIfSliceOver();
     }
   }
 
@@ -68,7 +93,6 @@ export class EventFollower {
     for (const { position, event } of news) {
       if (position <= this.position) continue;
       this.position = position;
-      if (!this.#isWanted(event)) continue;
       const json = toJson(event);
       if (chunk.length > 0 && chars + json.length > CHUNK_CHARS) {
         await this.stream.write(...chunk);

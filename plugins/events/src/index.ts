@@ -28,7 +28,7 @@ export const events = definePlugin({
       },
       list: async (db, filter, limit) => (await listEvents(db, filter, { limit })).items,
       find: findEvent,
-      after: (db, position, limit) => eventsAfter(db, position, {}, limit),
+      after: (db, position, limit) => eventsAfter(db, position, limit),
       lastPosition: (db) => lastPosition(db),
       report: (run, report) => reportEvent(ctx, feed, run, report),
     });

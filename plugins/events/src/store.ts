@@ -1,5 +1,5 @@
 import { newId, type EventDraft, type EventRecord } from '@svc/contract';
-import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
+import { newestRows, selectFirstRows, type Db, type Listed, type Page } from '@svc/kernel';
 import { toColumns, type EventFilter } from './filter.js';
 
 /** An event with its position in the order of all streams. */
@@ -7,6 +7,22 @@ export interface PositionedEvent {
   readonly position: number;
   readonly event: EventRecord;
 }
+
+/** Positions after `after`, up to `upTo`. */
+export interface Range {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** All wanted events of the range up to the position `upTo`. */
+export interface HistoryPage {
+  readonly events: PositionedEvent[];
+  readonly upTo: number;
+}
+
+/** How much of the table and how much text are read at once: others use the database in between. */
+const PAGE_POSITIONS = 5_000;
+const PAGE_CHARS = 128 * 1024;
 
 interface EventRow extends Omit<EventRecord, 'data'> {
   readonly position: number | null;
@@ -88,18 +104,36 @@ export async function positionNewEvents(db: Db): Promise<PositionedEvent[]> {
 }
 
 /** Published events after the position, in order, at most `limit`. */
-export async function eventsAfter(
+export async function eventsAfter(db: Db, position: number, limit: number): Promise<PositionedEvent[]> {
+  const rows = await db<EventRow>('events').where('position', '>', position).orderBy('position').limit(limit);
+  return rows.map(toPositioned);
+}
+
+/** The first wanted events of the range, in order: at most `limit`, and at most one more than a page of text takes. */
+export async function historyPage(
   db: Db,
-  position: number,
-  filter: Partial<EventFilter>,
+  { after, upTo }: Range,
+  filter: EventFilter,
   limit: number,
-): Promise<PositionedEvent[]> {
-  const rows = await db<EventRow>('events')
-    .where('position', '>', position)
+): Promise<HistoryPage> {
+  const end = Math.min(upTo, after + PAGE_POSITIONS);
+  const query = db('events')
+    .where('position', '>', after)
+    .where('position', '<=', end)
     .where(toColumns(filter))
     .orderBy('position')
     .limit(limit);
-  return rows.map((row) => ({ position: row.position as number, event: toEvent(row) }));
+  const { rows, isCut } = await selectFirstRows<EventRow>(db, query, PAGE_CHARS);
+  const taken = rows.slice(0, countOnPage(rows));
+  const isWhole = !isCut && taken.length === rows.length && rows.length < limit;
+  const events = taken.map(toPositioned);
+  return { events, upTo: isWhole ? end : (events.at(-1)?.position ?? end) };
+}
+
+function countOnPage(rows: readonly EventRow[]): number {
+  let chars = 0;
+  const last = rows.findIndex(({ message, data }) => (chars += message.length + data.length) > PAGE_CHARS);
+  return last === -1 ? rows.length : last + 1;
 }
 
 /** The position of that event; if it was deleted, that of the newest one before it. */
@@ -113,6 +147,10 @@ export async function lastPosition(db: Db, upToId?: string): Promise<number> {
   const query = db('events').max({ last: 'position' });
   const row = await (upToId === undefined ? query : query.where('id', '<=', upToId)).first();
   return Number(row?.['last'] ?? 0);
+}
+
+function toPositioned(row: EventRow): PositionedEvent {
+  return { position: row.position as number, event: toEvent(row) };
 }
 
 function toEvent({ position: _position, report_key: _key, data, ...rest }: EventRow): EventRecord {
