@@ -1,5 +1,5 @@
-import type { Delivery, EventRecord, Notifier } from '@svc/contract';
-import { CoalescedWork, type PluginContext, type Timer } from '@svc/kernel';
+import type { Delivery, Notifier } from '@svc/contract';
+import { CoalescedWork, yieldIfSliceOver, type PluginContext, type Timer } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { SENT_AT_ONCE } from './best-effort-queue.js';
 import { sendOnce, toReason } from './send-once.js';
@@ -14,6 +14,7 @@ const UNSTORED_POSITIONS = 1_000;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 const AFTER_OUTAGE_MS = 5_000;
+const TOO_OLD = 'the event was too old before the target took it';
 
 type OutboxContext = Pick<PluginContext, 'clock' | 'db' | 'log' | 'signal' | 'transaction'>;
 
@@ -87,7 +88,7 @@ export class Outbox {
       const last = page.at(-1)?.position;
       if (last === undefined) return;
       const now = clock.now();
-      const wanted = page.map(({ event }) => event).filter((event) => this.#isToBeTold(event, now));
+      const wanted = page.map(({ event }) => event).filter((event) => isWanted(this.notifier, event));
       if (wanted.length > 0 || last - this.#storedPosition >= UNSTORED_POSITIONS) {
         await transaction(async (tx) => {
           await store.insertDeliveries(tx, target, wanted, now);
@@ -96,33 +97,32 @@ export class Outbox {
         this.#storedPosition = last;
       }
       this.#position = last;
+      await yieldIfSliceOver();
     }
-  }
-
-  #isToBeTold(event: EventRecord, now: number): boolean {
-    return isWanted(this.notifier, event) && now - event.created_at < this.giveUpAfterMs;
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
     const { db, clock, signal } = this.ctx;
     const tries = delivery.tries + 1;
+    const event = await this.events.find(db, delivery.event_id);
+    if (event === null) return this.#end(delivery, delivery.tries, 'the event was removed');
+    const giveUpAt = event.created_at + this.giveUpAfterMs;
+    if (clock.now() >= giveUpAt) return this.#end(delivery, delivery.tries, TOO_OLD);
     try {
-      const event = await this.events.find(db, delivery.event_id);
-      if (event === null) return await this.#end(delivery, delivery.tries, 'the event was removed');
       await sendOnce(this.ctx, this.notifier, event);
     } catch (error) {
-      if (!signal.aborted) await this.#failed(delivery, tries, toReason(error));
+      if (!signal.aborted) await this.#failed(delivery, tries, toReason(error), giveUpAt);
       return;
     }
     const end = { status: 'DELIVERED', next_try_at: null, finished_at: clock.now() } as const;
     await store.storeOutcome(db, delivery.id, { ...end, tries, last_error: delivery.last_error });
   }
 
-  async #failed(delivery: Delivery, tries: number, reason: string): Promise<void> {
+  async #failed(delivery: Delivery, tries: number, reason: string, giveUpAt: number): Promise<void> {
     const { db, clock, log } = this.ctx;
-    const { id, event_id, created_at } = delivery;
+    const { id, event_id } = delivery;
     const next = clock.now() + Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS);
-    if (next >= created_at + this.giveUpAfterMs) return this.#end(delivery, tries, reason);
+    if (next >= giveUpAt) return this.#end(delivery, tries, reason);
     if (tries === 1)
       log.warn(
         { target: this.notifier.name, event_id, reason },

@@ -7,7 +7,7 @@ import {
   type FakeClock,
   type TestKernel,
 } from '@svc/kernel/testing';
-import { events } from '@svc/plugin-events';
+import { events, eventsRef } from '@svc/plugin-events';
 import { push } from '@svc/plugin-push';
 import { expect } from 'chai';
 import { append, HangingTarget, RecordingTarget, targets, titled } from './targets.js';
@@ -158,6 +158,20 @@ eachDatabase((database) => {
       const { tries } = phone;
       await clock.advance(HOUR_MS);
       expect(phone.tries).to.equal(tries);
+    });
+
+    it('lists an event that was too old before its turn came, and does not send it', async () => {
+      const phone = new RecordingTarget(STORED);
+      await start(phone);
+      const old = { type: 'T', title: 'old' };
+      const { append: store } = kernel.use(eventsRef);
+      await kernel.ctx.transaction((tx) => store(tx, old, clock.now() - 24 * HOUR_MS));
+      await append(kernel, { title: 'new' });
+      await untilAll('DELIVERED', 1);
+      await untilAll('FAILED', 1);
+      const [failed] = await list('status=FAILED');
+      expect(failed).to.include({ tries: 0, last_error: 'the event was too old before the target took it' });
+      expect(phone.told).to.deep.equal(['new']);
     });
 
     it('keeps a bounded number of deliveries for a target that is down, and loses nothing', async () => {
