@@ -40,6 +40,13 @@ describe('spike', () => {
     expect(spikeIn([...falling, 5])?.index).to.equal(40);
   });
 
+  it('is one of a steady loss that exceeds twice its largest value, though few values show much noise', () => {
+    const steady = [1.1, 0.8, 1, 0.7, 0.9, 1.2];
+    expect(spikeIn([...steady, 2.9])?.index).to.equal(6);
+    expect(spikeIn([...steady, 2.8])).to.equal(null);
+    expect(spikeIn([...steady, 1.5, 2.9])).to.equal(null);
+  });
+
   it('looks past values that are not finite', () => {
     expect(spikeIn([NaN, ...flat(10), Infinity, 7, -Infinity, NaN])).to.deep.equal({
       index: 12,
@@ -94,7 +101,10 @@ function exceeds(value: number, history: readonly number[]): boolean {
   const ofMost = 1.4826 * sortedMedian(level.map((each) => Math.abs(each - center)));
   const high = level.toSorted((a, b) => a - b)[Math.ceil(0.9 * (level.length - 1))] ?? 0;
   const sigma = Math.max(ofMost, (high - center) / 1.2816);
-  return value > 3 * median && Math.log(value / median) > 5 * (1 + 6 / history.length) * sigma;
+  const low = level.toSorted((a, b) => b - a)[Math.ceil(0.9 * (level.length - 1))] ?? 0;
+  const isSteady = Math.max(high - center, center - low) <= Math.log(2);
+  const isClear = isSteady && value > 2 * Math.max(...history);
+  return value > 3 * median && (isClear || Math.log(value / median) > 5 * (1 + 6 / history.length) * sigma);
 }
 
 function sortedMedian(values: readonly number[]): number {

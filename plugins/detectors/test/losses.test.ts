@@ -1,5 +1,6 @@
 import type { MetricPoint } from '@svc/contract';
 import { expect } from 'chai';
+import { pseudoRandom } from '../../../signals/test/pseudo-random.js';
 import { toldOf, watchOf } from './support/watch.js';
 
 const AT = 1_700_000_000_000;
@@ -89,7 +90,8 @@ describe('LOSS_SPIKE', () => {
   it('does not fire below the floor, which is a part of the highest value', () => {
     const vanished = { loss: [10, ...flat(40).map((value) => value / 1000), 0.15] };
     expect(typesOf(vanished)).to.deep.equal([]);
-    expect(typesOf(vanished, { 'loss-spike': { floor: 0, vanished_part: 0 } })).to.deep.equal(['LOSS_SPIKE']);
+    const withoutFloors = { 'loss-spike': { floor: 0, single_floor: 0, vanished_part: 0 } };
+    expect(typesOf(vanished, withoutFloors)).to.deep.equal(['LOSS_SPIKE']);
   });
 
   it('does not fire for a surprise of a loss that has vanished; fires when it exceeds all before it, or lasts', () => {
@@ -99,10 +101,38 @@ describe('LOSS_SPIKE', () => {
     expect(typesOf({ loss: [...falling, 0.5, 0.5, 0.5] })).to.deep.equal(['LOSS_SPIKE']);
   });
 
-  it('fires for a noisy loss after two values in a row', () => {
-    const noisy = Array.from({ length: 40 }, (_, index) => [1, 1.6, 0.7, 2, 1.2, 0.6][index % 6] as number);
-    expect(typesOf({ loss: [...noisy, 1000, 1, 1, 1] })).to.deep.equal([]);
-    expect(typesOf({ loss: [...noisy, 1000, 1000] })).to.deep.equal(['LOSS_SPIKE']);
+  const steps = (count: number, valueAt: (step: number) => number) =>
+    Array.from({ length: count }, (_, step) => valueAt(step));
+  const steady: readonly [name: string, before: readonly number[], spike: number][] = [
+    ['that falls', [2.5, 2.3, 2.1, 2.0, 1.9, 1.8, 1.75, 1.7, 1.65, 1.6], 10],
+    ['that falls ever more slowly', steps(20, (step) => 2 / (1 + 0.1 * step)), 5],
+    ['that varies by a tenth', steps(20, (step) => 1 + (step % 3) * 0.1), 5],
+    ['of two values', steps(10, (step) => 0.5 + (step % 2) * 0.1), 5],
+    ['that is constant', steps(20, () => 1), 4],
+    ['of 4 values', [1, 0.9, 0.95, 0.9], 5],
+    ['that is noisy', steps(40, (step) => [1, 1.6, 0.7, 2, 1.2, 0.6][step % 6] as number), 10],
+  ];
+  for (const [name, before, spike] of steady)
+    it(`fires at once for a single value in a steady loss ${name}`, () => {
+      const [told] = toldOf(pointsOf({ 'train/loss': [...before, spike, ...before.slice(-3)] }));
+      expect(told?.finding.data).to.include({ step: before.length, value: spike });
+    });
+
+  it('fires at once for a single value of 5 times, whatever the noise of 20 % before it', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const random = pseudoRandom(seed * 7919);
+      const before = steps(20, () => 0.8 + 0.4 * random());
+      expect(typesOf({ loss: [...before, 5, 1, 1] }), `seed ${seed}`).to.deep.equal(['LOSS_SPIKE']);
+    }
+  });
+
+  it('fires for a loss that varies wildly, or that has fallen far below its highest value, after two values in a row', () => {
+    const wild = steps(40, (step) => [1, 2.5, 0.4, 2, 1.2, 0.3][step % 6] as number);
+    expect(typesOf({ loss: [...wild, 1000, 1, 1, 1] })).to.deep.equal([]);
+    expect(typesOf({ loss: [...wild, 1000, 1000] })).to.deep.equal(['LOSS_SPIKE']);
+    const fallen = [50, ...steps(40, () => 1)];
+    expect(typesOf({ loss: [...fallen, 8, 1, 1, 1] })).to.deep.equal([]);
+    expect(typesOf({ loss: [...fallen, 8, 8] })).to.deep.equal(['LOSS_SPIKE']);
   });
 
   it('fires again after the cool-down, and not before', () => {

@@ -8,7 +8,7 @@ const options = strict({
     minimum: 3,
     default: 3,
     description:
-      'A spike exceeds the median of the up to 32 values before it by this factor. It also leaves their noise, as the health of the run has it.',
+      'A spike exceeds the median of the up to 32 values before it by this factor, and is clear or leaves their noise, as the health of the run has it.',
   }),
   floor: Type.Number({
     minimum: 0,
@@ -23,12 +23,14 @@ const options = strict({
   }),
   points: Type.Integer({
     ...{ minimum: 1, maximum: 16, default: 2 },
-    description: 'So many values in a row are spikes before it is told (debounce).',
-  }),
-  sure_sigmas: Type.Number({
-    ...{ minimum: 5, default: 20 },
     description:
-      'A value that exceeds the median by so many standard deviations of the noise is told at once.',
+      'So many values in a row are spikes before it is told (debounce), unless the first is clear. Spikes that are not clear leave the noise: their logarithm exceeds that of the median by 5 standard deviations, taken 1 + 6/n times as large as n values show them.',
+  }),
+  single_floor: Type.Number({
+    minimum: 0,
+    default: 0.25,
+    description:
+      'A clear spike is told at once, as a single value, when it is at least this part of the highest value of the loss before it.',
   }),
 });
 
@@ -54,7 +56,7 @@ interface Memory {
     readonly floor: number;
     readonly vanished_part: number;
     readonly points: number;
-    readonly sure_sigmas: number;
+    readonly single_floor: number;
   };
   readonly series: ByMetric<Series>;
   /** Metrics whose newest value is a spike. */
@@ -70,7 +72,7 @@ export const lossSpike: Detector<typeof options, Memory> = {
     {
       type: 'LOSS_SPIKE',
       severity: 'warning',
-      when: 'a loss exceeds 3 times the median of the up to 32 values before it, which are at least 4 and above 0, and leaves their noise: two values in a row by 5 standard deviations, or one by 20. Once a loss has fallen below 1/200 of its highest value, a spike exceeds that, or lasts for three values. At most once in 10 minutes for a run',
+      when: 'a loss exceeds 3 times the median of the up to 32 values before it, which are at least 4 and above 0. At once when that is clear: most of them lie within a factor of 2 of the line on which they fall or rise, and the value exceeds twice the largest. Otherwise when two values in a row leave their noise. Once a loss has fallen below 1/200 of its highest value, a spike exceeds that, or lasts for three values. At most once in 10 minutes for a run',
     },
   ],
   optionsSchema: options,
@@ -138,15 +140,16 @@ function noteHighest(series: Series, value: number, isSpike: boolean): void {
   series.highestOfSpike = 0;
 }
 
-/** Whether it is sure enough, or has lasted long enough. */
+/** Whether it is clear and high enough, or has lasted long enough. */
 function isTold(
-  { median, sigmas }: LastSpike,
+  { median, isClear }: LastSpike,
   { highest, inARow }: Series,
   value: number,
-  { vanished_part, points, sure_sigmas }: Memory['options'],
+  { vanished_part, points, single_floor }: Memory['options'],
 ): boolean {
-  if (median >= vanished_part * highest) return inARow >= points || sigmas >= sure_sigmas;
-  return inARow >= Math.max(points, VANISHED_POINTS) || (value > highest && sigmas >= sure_sigmas);
+  const hasVanished = median < vanished_part * highest;
+  if (inARow >= (hasVanished ? Math.max(points, VANISHED_POINTS) : points)) return true;
+  return isClear && value > (hasVanished ? 1 : single_floor) * highest;
 }
 
 /** A loop, as it is called for each value of a loss. */
