@@ -195,6 +195,17 @@ eachDatabase((database: TestDatabase) => {
       expect(found).to.include({ severity: 'warning', run_id: null });
       expect(found.title).to.equal('7.0 GB of the disk are free (1.4 % of 500 GB)');
     });
+
+    it('GPU_UNHEALTHY: of an error that the driver reports, with its node', async () => {
+      const [ts, values] = [[Date.now() + 10_000], { 'gpu.1.xid': [79], 'cpu.util': [3] }];
+      agent.send({ type: 'node_metrics', ts, values, processes: [] });
+      const found = await until(async () => {
+        const { items } = (await rig.get(`/events?node_id=${agent.nodeId}&type=GPU_UNHEALTHY`)).body;
+        return items[0] as EventRecord;
+      }, 'GPU_UNHEALTHY');
+      expect(found).to.include({ severity: 'critical', run_id: null });
+      expect(found.data).to.include({ gpu: 1, xid: 79 });
+    });
   });
 });
 

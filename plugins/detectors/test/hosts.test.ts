@@ -107,11 +107,11 @@ describe('GPU_UNHEALTHY', () => {
   const fine = { 'gpu.0.util': 50, 'gpu.0.ecc_uncorrected': 2, 'gpu.0.throttled': 0, 'cpu.util': 3 };
 
   it('fires for each further uncorrected memory error', () => {
-    const failing = (minute: number) => ({
+    const counting = (minute: number) => ({
       ...fine,
       'gpu.0.ecc_uncorrected': minute < 3 ? 2 : minute < 9 ? 3 : 5,
     });
-    expect(titles(failing)).to.deep.equal([
+    expect(titles(counting)).to.deep.equal([
       [3, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],
       [9, 'GPU_UNHEALTHY', 'GPU 0 has 2 further uncorrected memory errors'],
     ]);
@@ -129,6 +129,36 @@ describe('GPU_UNHEALTHY', () => {
   it('fires for a GPU that gives no figures while its host does', () => {
     const lost = (minute: number): Record<string, number> => (minute < 5 ? fine : { 'cpu.util': 3 });
     expect(titles(lost)).to.deep.equal([[8, 'GPU_UNHEALTHY', 'GPU 0 gives no figures any more']]);
+  });
+
+  const failing = (codes: Readonly<Record<number, number>>) => (minute: number) => {
+    const code = codes[Math.round(minute * 30)];
+    return { ...fine, ...(code !== undefined && { 'gpu.0.xid': code }) };
+  };
+
+  it('fires for an error of the driver (Xid) that says that the GPU is sick, once for each', () => {
+    expect(titles(failing({ 30: 48, 31: 63, 32: 48, 60: 48 }))).to.deep.equal([
+      [1, 'GPU_UNHEALTHY', 'GPU 0 reports Xid 48: an uncorrectable memory error (double bit)'],
+      [1, 'GPU_UNHEALTHY', 'GPU 0 reports Xid 63: a bad memory row is replaced at the next reset'],
+    ]);
+    const gone = (minute: number): Record<string, number> => {
+      if (minute < 5) return fine;
+      return minute === 5 ? { 'gpu.0.xid': 79, 'cpu.util': 3 } : { 'cpu.util': 3 };
+    };
+    expect(titles(gone)).to.deep.equal([
+      [5, 'GPU_UNHEALTHY', 'GPU 0 reports Xid 79: the GPU has fallen off the bus'],
+      [8, 'GPU_UNHEALTHY', 'GPU 0 gives no figures any more'],
+    ]);
+  });
+
+  it('fires again for the same Xid after the cool-down', () => {
+    const again = failing({ 30: 79, 60: 79, 400: 79 });
+    const watch = watchOf('node', { 'gpu-unhealthy': { cooldown_s: 600 } });
+    expect(sample(watch, 0, 20, again).map(([minute]) => minute)).to.deep.equal([1, 13]);
+  });
+
+  it('does not fire for an Xid of an application', () => {
+    expect(titles(failing({ 30: 13, 31: 31, 32: 43, 33: 45, 34: 68 }))).to.deep.equal([]);
   });
 
   it('does not fire for memory errors from before, or when their number begins anew', () => {

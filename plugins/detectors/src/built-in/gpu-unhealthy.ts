@@ -1,6 +1,7 @@
 import { strict, type Detector, type Finding } from '@svc/contract';
 import { Type } from 'typebox';
 import { MinuteMean } from './minute-mean.js';
+import { XIDS } from './xid-catalog.js';
 
 const options = strict({
   silent_s: Type.Number({
@@ -13,7 +14,7 @@ const options = strict({
   }),
 });
 
-const FIGURE = /^gpu\.(\d+)\.(util|ecc_uncorrected|throttled)$/;
+const FIGURE = /^gpu\.(\d+)\.(util|ecc_uncorrected|throttled|xid)$/;
 const MAX_GPUS = 64;
 /** A host that was silent itself says nothing of its GPUs. */
 const GAP_MS = 60_000;
@@ -24,6 +25,8 @@ interface Gpu {
   errors: number | null;
   readonly throttled: MinuteMean;
   throttledMinutes: number;
+  /** The error of its last sample. */
+  xid: number | null;
 }
 
 interface Memory {
@@ -41,12 +44,12 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
     {
       type: 'GPU_UNHEALTHY',
       severity: 'critical',
-      when: 'a GPU has a further uncorrected error of its memory (ECC), or gives no figures any more while its host does',
+      when: 'a GPU has a further uncorrected error of its memory (ECC), or gives no figures any more while its host does, or its driver reports an error (Xid) after which it must be reset',
     },
     {
       type: 'GPU_UNHEALTHY',
       severity: 'warning',
-      when: 'the hardware slows a GPU down, because of heat or power, for most of 5 minutes. Each at most once in 6 hours for a GPU',
+      when: 'the hardware slows a GPU down, because of heat or power, for most of 5 minutes, or its driver reports an error (Xid) that announces worse. Each at most once in 6 hours for a GPU',
     },
   ],
   optionsSchema: options,
@@ -63,11 +66,15 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
       const [, index = '', figure] = FIGURE.exec(name) ?? [];
       const gpu = figure === undefined ? null : gpuOf(memory, index, at);
       if (gpu === null) continue;
-      gpu.seenAt = at;
+      // An error is no sign of life.
+      if (figure === 'xid') findings.push(...seeXid(gpu, index, value));
+      else gpu.seenAt = at;
       if (figure === 'ecc_uncorrected') findings.push(...seeErrors(gpu, index, value));
       if (figure === 'throttled') findings.push(...seeThrottled(gpu, index, at, value, memory.options, over));
     }
-    for (const [index, { seenAt }] of memory.gpus) {
+    for (const [index, gpu] of memory.gpus) {
+      over.push(...xidOver(gpu, index, input.values));
+      const { seenAt } = gpu;
       if (at - seenAt > memory.options.silent_s * 1000) findings.push(gone(index, at - seenAt));
       else over.push(`gone/${index}`);
     }
@@ -79,7 +86,7 @@ function gpuOf({ gpus }: Memory, index: string, at: number): Gpu | null {
   const known = gpus.get(index);
   if (known) return known;
   if (gpus.size >= MAX_GPUS) return null;
-  const gpu: Gpu = { seenAt: at, errors: null, throttled: new MinuteMean(), throttledMinutes: 0 };
+  const gpu: Gpu = { seenAt: at, errors: null, throttled: new MinuteMean(), throttledMinutes: 0, xid: null };
   gpus.set(index, gpu);
   return gpu;
 }
@@ -92,6 +99,30 @@ function seeErrors(gpu: Gpu, index: string, errors: number): Finding[] {
   const title = `GPU ${index} has ${more} further uncorrected memory ${more === 1 ? 'error' : 'errors'}`;
   const message = 'Drain the node and reset the GPU: what a job computed there may be wrong.';
   return [told(`ecc/${index}/${errors}`, 'critical', title, message, { gpu: Number(index), errors })];
+}
+
+function seeXid(gpu: Gpu, index: string, code: number): Finding[] {
+  const xid = XIDS.get(code);
+  if (xid === undefined) return [];
+  gpu.xid = code;
+  const title = `GPU ${index} reports Xid ${code}: ${xid.meaning}`;
+  const message =
+    xid.severity === 'critical'
+      ? 'Drain the node, look at its kernel log, and reset the GPU or restart the host before it computes again.'
+      : 'Look at the kernel log of the host. Reset the GPU when its job has ended.';
+  return [told(xidOf(index, code), xid.severity, title, message, { gpu: Number(index), xid: code })];
+}
+
+/** An error is a moment: the same one is told again when it comes after the cool-down. */
+function xidOver(gpu: Gpu, index: string, values: Readonly<Record<string, number>>): string[] {
+  if (gpu.xid === null || values[`gpu.${index}.xid`] === gpu.xid) return [];
+  const over = xidOf(index, gpu.xid);
+  gpu.xid = null;
+  return [over];
+}
+
+function xidOf(index: string, code: number): string {
+  return `xid/${index}/${code}`;
 }
 
 function seeThrottled(

@@ -4,6 +4,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { jobOf } from './job-of-process.js';
+import { toPciAddress } from './xid-errors.js';
 
 /** Fields of nvidia-smi and the metrics that they become, behind `gpu.<index>.`. */
 const FIELDS = [
@@ -39,12 +40,14 @@ export class NvidiaMeter implements HostCollector {
   readonly #program: string;
   readonly #restartAfterMs: number;
   readonly #figures = new Map<string, { readonly measured: Measured; readonly at: number }>();
+  /** The index of each GPU by its PCI address. Those of GPUs that are gone stay. */
+  readonly #indices = new Map<string, string>();
   #processes: readonly GpuProcess[] = [];
   #health: Measured = {};
   #child: ChildProcess | null = null;
   #lister: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(log: AgentLog, program = 'nvidia-smi', restartAfterMs = RESTART_AFTER_MS) {
     this.#log = log;
@@ -53,6 +56,7 @@ export class NvidiaMeter implements HostCollector {
   }
   start(): void {
     this.#watch();
+    void this.#listProcesses();
     this.#lister = setInterval(() => {
       void this.#listProcesses();
       void this.#askHealth();
@@ -71,8 +75,12 @@ export class NvidiaMeter implements HostCollector {
     return this.#processes;
   }
 
+  indexAt(address: string): string | undefined {
+    return this.#indices.get(address);
+  }
+
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     this.#child?.kill();
     clearInterval(this.#lister);
     clearTimeout(this.#restart);
@@ -90,16 +98,21 @@ export class NvidiaMeter implements HostCollector {
     });
     child.on('error', (error) => this.#log.warn('the GPUs cannot be measured', { reason: toReason(error) }));
     child.on('close', () => {
-      if (!this.#closed) this.#restart = setTimeout(() => this.#watch(), this.#restartAfterMs);
+      if (!this.#closing.signal.aborted)
+        this.#restart = setTimeout(() => this.#watch(), this.#restartAfterMs);
     });
   }
 
   async #listProcesses(): Promise<void> {
     try {
       const [gpus, processes] = await Promise.all([
-        this.#ask('--query-gpu=index,uuid'),
+        this.#ask('--query-gpu=index,uuid,pci.bus_id'),
         this.#ask('--query-compute-apps=gpu_uuid,pid,used_memory,process_name'),
       ]);
+      for (const [index, , place = ''] of rows(gpus)) {
+        const address = toPciAddress(place);
+        if (index !== undefined && address !== null) this.#indices.set(address, index);
+      }
       this.#processes = parseProcesses(gpus, processes, jobOf);
     } catch {
       this.#processes = [];
@@ -114,7 +127,8 @@ export class NvidiaMeter implements HostCollector {
   }
 
   async #ask(query: string): Promise<string> {
-    return (await run(this.#program, [query, FORMAT], { timeout: TIMEOUT_MS })).stdout;
+    const { signal } = this.#closing;
+    return (await run(this.#program, [query, FORMAT], { timeout: TIMEOUT_MS, signal })).stdout;
   }
 }
 
@@ -128,7 +142,7 @@ export function parseGpuLine(line: string): { index: string; measured: Measured 
   return { index, measured: Object.fromEntries(named.filter(([, value]) => Number.isFinite(value))) };
 }
 
-/** `gpus`: lines of `index, uuid`; `processes`: lines of `uuid, pid, memory in MiB, name`, where the name may hold commas. */
+/** `gpus`: lines of `index, uuid` and more; `processes`: lines of `uuid, pid, memory in MiB, name`, where the name may hold commas. */
 export function parseProcesses(
   gpus: string,
   processes: string,

@@ -3,13 +3,13 @@
  * an ordinary SIGKILL, or exit code 137 of a shell whose child was killed. Only proof for the process itself counts. A descendant that
  * lived for less than the interval between two looks may be missed.
  */
-import { closeSync, constants, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
+import { KernelLog, messageOfKernel } from '@svc/agent/kernel-log';
+import { readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { familyOf } from './process-family.js';
 
 /** The pids in the kernel's messages are those of this namespace, whose inode never changes. */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
-const MAX_RECORD_BYTES = 8192;
 const KILLED =
   /^(?:Memory cgroup out of memory|Out of memory)[^:]*: Killed process (\d+)\b|^oom-kill:.*,pid=(\d+),/;
 const LOOK_MS = 1000;
@@ -38,19 +38,14 @@ export function createOomWitness(): OomWitness {
   };
 }
 
-/** `/dev/kmsg`, read on from where it was left. */
 export class KernelMessages {
-  readonly #fd: number;
-  readonly #record = Buffer.alloc(MAX_RECORD_BYTES);
+  private constructor(private readonly log: KernelLog) {}
 
-  private constructor(fd: number) {
-    this.#fd = fd;
-  }
   /** null when it may not be read, or its pids are those of another namespace. */
   static open(): KernelMessages | null {
     try {
       if (readlinkSync('/proc/self/ns/pid') !== INITIAL_PID_NAMESPACE) return null;
-      return new KernelMessages(openSync('/dev/kmsg', constants.O_RDONLY | constants.O_NONBLOCK));
+      return new KernelMessages(KernelLog.open());
     } catch {
       return null;
     }
@@ -59,7 +54,7 @@ export class KernelMessages {
   /** The processes that the kernel has killed for lack of memory since the last call. */
   readKilled(): Set<number> {
     const pids = new Set<number>();
-    for (let text = this.#read(); text !== null; text = this.#read()) {
+    for (let text = this.log.next(); text !== null; text = this.log.next()) {
       const pid = toKilledPid(text);
       if (pid !== null) pids.add(pid);
     }
@@ -67,26 +62,12 @@ export class KernelMessages {
   }
 
   close(): void {
-    closeSync(this.#fd);
-  }
-
-  /** null: there is no more for now. A record that was overwritten before it was read is an empty one. */
-  #read(): string | null {
-    try {
-      const sizeBytes = readSync(this.#fd, this.#record, 0, MAX_RECORD_BYTES, null);
-      return sizeBytes === 0 ? null : this.#record.toString('utf8', 0, sizeBytes);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPIPE' ? '' : null;
-    }
+    this.log.close();
   }
 }
 
-/** `priority,sequence,microseconds,flags;message`. Must hold: what programs wrote there (facility above 0) proves nothing. */
 export function toKilledPid(record: string): number | null {
-  const end = record.indexOf(';');
-  const priority = Number.parseInt(record, 10);
-  if (end < 0 || !(priority < 8)) return null;
-  const found = KILLED.exec(record.slice(end + 1));
+  const found = KILLED.exec(messageOfKernel(record) ?? '');
   return found === null ? null : Number(found[1] ?? found[2]);
 }
 
