@@ -1,18 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { randomUUID } from 'node:crypto';
 import {
   ProfileError,
   readProfiles,
@@ -21,6 +8,7 @@ import {
   type Profiles,
 } from '@svc/client/profiles';
 import { Failure } from './failure.js';
+import { writePrivateFile } from './write-private-file.js';
 
 /** A change takes milliseconds. */
 const LOCK_WAIT_MS = 10_000;
@@ -86,36 +74,9 @@ function requireProfile(byName: Profiles['byName'], name: string, file: string):
   throw new Failure(`there is no profile "${name}" in ${file}; svc profile list shows those there are`);
 }
 
-/** Whole or not at all, and never open to other users. */
 function write(file: string, { current, byName }: Profiles): void {
   const text = `${JSON.stringify({ current, profiles: Object.fromEntries(byName) }, null, 2)}\n`;
-  orFail(() => {
-    const target = toTarget(file);
-    const draft = `${target}.${randomUUID()}`;
-    try {
-      writeSynced(draft, text);
-      renameSync(draft, target);
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  });
-}
-
-/** Where a link leads, so that it stays one. */
-function toTarget(file: string): string {
-  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  if (!isLink) return file;
-  return existsSync(file) ? realpathSync(file) : path.resolve(path.dirname(file), readlinkSync(file));
-}
-
-function writeSynced(file: string, text: string): void {
-  const open = openSync(file, 'wx', 0o600);
-  try {
-    writeFileSync(open, text);
-    fsyncSync(open);
-  } finally {
-    closeSync(open);
-  }
+  orFail(() => writePrivateFile(file, text));
 }
 
 function orFail<T>(work: () => T): T {

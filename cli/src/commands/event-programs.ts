@@ -18,6 +18,8 @@ export interface EventProgramOptions {
   readonly timeoutMs: number;
   /** At its abort the programs that run are ended. */
   readonly signal: AbortSignal;
+  /** Called when the program for that event is over, however it ended; not for one that the abort has ended. */
+  handled(id: string): void;
 }
 
 /**
@@ -54,6 +56,7 @@ export class EventPrograms {
     } catch (error) {
       note(`${shown} cannot be started for ${event.id}: ${(error as Error).message}`);
     }
+    if (!this.options.signal.aborted) this.options.handled(event.id);
   }
 
   /** How it failed, in words; null when it did not, and when the watch was ended. */

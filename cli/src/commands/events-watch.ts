@@ -12,6 +12,7 @@ import { toPlainText } from '../output/table.js';
 import { isStartable } from '../program-on-path.js';
 import { connect, withServer, type JsonOptions } from './connected.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
+import { EventPlace } from './event-place.js';
 import { EventPrograms } from './event-programs.js';
 import { parseCount } from './parse.js';
 
@@ -37,9 +38,13 @@ export function addEventsWatchCommand(events: Command): void {
       `end a program of --exec that takes longer, with all that it has started (default: ${TIMEOUT_S})`,
       parseCount,
     )
+    .option(
+      '--state <file>',
+      'remember in this file which events are handled, and go on there at the next start; only what was in work when the watch was ended comes again',
+    )
     .addHelpText(
       'after',
-      '\nIt reconnects when the connection is lost, and goes on behind the last event. A program that fails is reported, and the next event gets one all the same.\n\nExamples:\n  svc events watch --severity critical\n  svc events watch --type OOM --exec python3 notify.py --channel training\n  svc events watch --severity critical --jobs 4 --timeout 30 --exec --shell \'mail -s "$SVC_EVENT_TITLE" me@example.org\'',
+      '\nIt reconnects when the connection is lost, and goes on behind the last event. A program that fails is reported, and the next event gets one all the same.\n\nExamples:\n  svc events watch --severity critical\n  svc events watch --type OOM --exec python3 notify.py --channel training\n  svc events watch --state notify.state --exec ./notify.sh\n  svc events watch --severity critical --jobs 4 --timeout 30 --exec --shell \'mail -s "$SVC_EVENT_TITLE" me@example.org\'',
     )
     .action(watchEvents);
 }
@@ -49,18 +54,27 @@ interface WatchOptions extends JsonOptions, EventFilters {
   readonly shell?: boolean;
   readonly jobs?: number;
   readonly timeout?: number;
+  readonly state?: string;
 }
 
 async function watchEvents(command: readonly string[], options: WatchOptions): Promise<void> {
   checkUsage(command, options);
   const client = connect(options);
   const query = await toEventQuery(client, options);
-  const lastEventId = await findLastEvent(client);
-  if (!options.exec) return watch(client, query, { lastEventId, take: (json) => show(json, options.json) });
+  const place = await EventPlace.open(options.state ?? null, () => findLastEvent(client));
+  if (!options.exec)
+    return watch(client, query, {
+      place,
+      take(json, id) {
+        show(json, options.json);
+        place.end(id);
+      },
+    });
   const signal = stopSignal();
   const { shell: isShell = false, jobs = 1, timeout = TIMEOUT_S } = options;
-  const programs = new EventPrograms({ command, isShell, jobs, timeoutMs: timeout * 1000, signal });
-  await watch(client, query, { lastEventId, signal, take: (json) => programs.start(json) });
+  const handled = (id: string): void => place.end(id);
+  const programs = new EventPrograms({ command, isShell, jobs, timeoutMs: timeout * 1000, signal, handled });
+  await watch(client, query, { place, signal, take: (json) => programs.start(json) });
   await programs.settled();
 }
 
@@ -81,23 +95,23 @@ async function findLastEvent(client: Client): Promise<string> {
 }
 
 interface Watch {
-  readonly lastEventId: string;
+  readonly place: EventPlace;
   readonly signal?: AbortSignal;
-  take(json: string): void | Promise<void>;
+  take(json: string, id: string): void | Promise<void>;
 }
 
 async function watch(
   client: Client,
   query: Awaited<ReturnType<typeof toEventQuery>>,
-  { lastEventId, signal, take }: Watch,
+  { place, signal, take }: Watch,
 ): Promise<void> {
   const onState = createOutageReporter('event stream');
-  const stream = follow(client, routes.streamEvents, { query }, { lastEventId, signal, onState });
+  const options = { lastEventId: place.after, signal, onState };
   if (process.stderr.isTTY) note('watching for events; Ctrl-C ends it');
-  for await (const news of stream)
-    for (const { data } of news) {
+  for await (const news of follow(client, routes.streamEvents, { query }, options))
+    for (const { id, data } of news) {
       if (signal?.aborted) return;
-      await take(data);
+      if (id !== null && place.begin(id)) await take(data, id);
     }
 }
 
