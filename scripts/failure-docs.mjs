@@ -12,7 +12,8 @@ This page is made from the rules by \`npm run docs\`. \`svc explain JOB\` and \`
   \`falling back\` or \`retrying\` (0.5 of it), and when the process was killed from outside (0.5 of it), unless the rule explains that. Below 0.5 it is a possibility and not the likely cause.
 - Rules are in order, the most specific first: among equal confidence the first counts.
 - "Another command" means that the same one fails identically: the first next action is \`submit_job\` with the original command as the base
-  (\`evaluate_checkpoint\` for the job of an evaluation). "A repair" means that the same command can succeed when the host, the environment or the code
+  (\`evaluate_checkpoint\` for the job of an evaluation). Where the command has an argument for the batch size (out of memory) or the learning rate (NaN), the
+  second one has half of it, or a tenth of it, and can be submitted as it stands. "A repair" means that the same command can succeed when the host, the environment or the code
   has been put right, and "a retry" that it can succeed as it is.
 - A plugin adds [rules of its own](plugins.md#a-semantic-rule).
 `;

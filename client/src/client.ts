@@ -64,27 +64,43 @@ export function createClient(connection: Connection, options: ClientOptions = {}
   return {
     connection,
     open: (route, ...[input]) => open(route, input ?? {}),
-    async call<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
-      const parts = withTimeout(input ?? {}, options.timeoutMs);
-      const response = await open(route, parts);
-      return (await readJson(response, connection.url, parts.signal)) as AnswerOf<R>['body'];
+    call<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
+      return withinTime(input ?? {}, options.timeoutMs, async (parts) => {
+        const response = await open(route, parts);
+        return (await readJson(response, connection.url, parts.signal)) as AnswerOf<R>['body'];
+      });
     },
-    async has<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
-      const parts = withTimeout(input ?? {}, options.timeoutMs);
-      const response = await send(connection, options, route, parts, 'HEAD');
-      if (response.ok || response.status === 404) return response.ok;
-      // The answer to HEAD has no body, and so does not say what is wrong.
-      await (await open(route, parts)).body?.cancel();
-      return true;
+    has<R extends RouteSpec>(route: R | Endpoint<R>, ...[input]: CallArguments<R>) {
+      return withinTime(input ?? {}, options.timeoutMs, async (parts) => {
+        const response = await send(connection, options, route, parts, 'HEAD');
+        if (response.ok || response.status === 404) return response.ok;
+        // The answer to HEAD has no body, and so does not say what is wrong.
+        await (await open(route, parts)).body?.cancel();
+        return true;
+      });
     },
   };
 }
 
-function withTimeout(parts: RequestParts, usualMs: number | undefined): RequestParts {
+/** The timer ends with the work: `AbortSignal.timeout` would keep all of an answered call in memory until its time is over. */
+async function withinTime<T>(
+  parts: RequestParts,
+  usualMs: number | undefined,
+  work: (parts: RequestParts) => Promise<T>,
+): Promise<T> {
   const { signal, timeoutMs = usualMs } = parts;
-  if (timeoutMs === undefined) return parts;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return { ...parts, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
+  if (timeoutMs === undefined) return work(parts);
+  const limit = new AbortController();
+  const follow = (): void => limit.abort(signal?.reason);
+  if (signal?.aborted) follow();
+  signal?.addEventListener('abort', follow);
+  const timer = setTimeout(() => limit.abort(new DOMException('no answer in time', TIMEOUT)), timeoutMs);
+  try {
+    return await work({ ...parts, signal: limit.signal });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', follow);
+  }
 }
 
 async function send(
@@ -130,7 +146,9 @@ async function readJson(response: Response, url: string, signal: AbortSignal | u
   }
 }
 
+const TIMEOUT = 'TimeoutError';
+
 /** A time-out counts as no answer; any other abort was requested by the caller. */
 function isTimeout(reason: unknown): boolean {
-  return reason instanceof DOMException && reason.name === 'TimeoutError';
+  return reason instanceof DOMException && reason.name === TIMEOUT;
 }

@@ -69,6 +69,7 @@ async function runMcp(options: McpOptions): Promise<void> {
     printLines(toConfigLines(adapter.toClientConfigs(`http://${host}:${port}/mcp`)));
     return;
   }
+  adapter.preferSmallMemory();
   const stop = stopSignal();
   const { url, token } = loadConnection(options);
   // A token that svc login saved is the user's, and does not stand for whoever reaches this port.

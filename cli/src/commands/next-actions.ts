@@ -3,7 +3,7 @@ import { toCommandLine, toNumber } from '../output/format.js';
 
 /** What a person would type for an action. Some have no command. */
 const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => string[]>> = {
-  submit_job: ({ command, working_dir, snapshot, gpus, project }) => [
+  submit_job: ({ command, working_dir, snapshot, gpus, project, experiment }) => [
     'svc',
     'submit',
     ...(snapshot === undefined ? [] : ['--upload']),
@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...(working_dir === undefined ? [] : ['--working-dir', String(working_dir)]),
     ...(working_dir === undefined && snapshot === undefined ? ['--no-working-dir'] : []),
     ...(project === undefined ? [] : ['--project', String(project)]),
+    ...(experiment === undefined ? [] : ['--experiment', String(experiment)]),
     '--',
     ...(command as string[]),
   ],

@@ -1,4 +1,5 @@
 import type { Citation, Conclusion, Evidence, NextAction, SemanticRule } from '@svc/contract';
+import type { ArgumentChange } from './changed-argument.js';
 import { readingOf } from './evidence/reading.js';
 import { actionsFor, type Remedy } from './next-actions.js';
 
@@ -14,6 +15,8 @@ export interface FailureRuleDefinition {
   /** When the evidence is as clear as it can be, from 0 to 1. */
   readonly confidence: number;
   readonly remedy: Remedy;
+  /** Of remedy `change`: it is suggested for a command that has such an argument. */
+  readonly argument?: ArgumentChange;
   /** Each is tried on one line, without the prefix of a rank. Its time must be linear in the length of the line. */
   readonly patterns?: readonly RegExp[];
   /** Evidence outside the log; null for none. */
@@ -74,21 +77,21 @@ interface Match {
 function conclude(rule: FailureRuleDefinition, evidence: Evidence['attempt']): Conclusion {
   const match = matchOf(rule, evidence);
   if (match === null) return NOTHING;
-  const { title, remedy } = rule;
+  const { title } = rule;
   const message = toCause(rule, match.groups);
   const fixes = rule.fixes.map((fix) => fill(fix, match.groups));
   const { confidence, evidence: cited } = match;
   const finding = { severity: 'critical', title, message, fixes, confidence, evidence: cited } as const;
-  return { findings: [finding], next_actions: toActions(remedy, evidence, fixes) };
+  return { findings: [finding], next_actions: toActions(rule, evidence, fixes) };
 }
 
 function toActions(
-  remedy: Remedy,
+  { remedy, argument }: FailureRuleDefinition,
   { job, attempt, lines }: Evidence['attempt'],
   fixes: readonly string[],
 ): NextAction[] {
   const fix = fixes[0] ?? null;
-  return actionsFor(remedy, { job, attempt: attempt.attempt, hasLog: lines.length > 0, fix });
+  return actionsFor(remedy, { job, attempt: attempt.attempt, hasLog: lines.length > 0, fix, argument });
 }
 
 function matchOf(rule: FailureRuleDefinition, evidence: Evidence['attempt']): Match | null {

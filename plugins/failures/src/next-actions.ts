@@ -1,5 +1,6 @@
 import type { Job, NextAction } from '@svc/contract';
 import { isTerminal } from '@svc/contract';
+import { changeArgument, type ArgumentChange } from './changed-argument.js';
 
 /**
  * What helps: another command (the same one fails identically), the same one after a repair (of the host, the environment or the code), or
@@ -13,12 +14,15 @@ export interface Failed {
   readonly hasLog: boolean;
   /** The first of the suggested fixes. */
   readonly fix: string | null;
+  /** What a change of one argument can do about it. */
+  readonly argument?: ArgumentChange | undefined;
 }
 
 export function actionsFor(remedy: Remedy, failed: Failed): NextAction[] {
   const first = REMEDIES[remedy](failed);
   return [
     ...(first === null ? [] : [first]),
+    ...(remedy === 'change' ? changed(failed) : []),
     ...(failed.hasLog ? [tailLogs(failed.job, failed.attempt)] : []),
   ];
 }
@@ -33,6 +37,14 @@ const REMEDIES: Readonly<Record<Remedy, (failed: Failed) => NextAction | null>> 
   retry: (failed) =>
     retry(failed, 'The cause seems to lie outside of the job, so the same command can succeed.'),
 };
+
+/** The fix as far as an argument of the command makes it: unlike the base, this can be submitted as it stands. */
+function changed({ job, argument }: Failed): NextAction[] {
+  const found = argument && changeArgument(job.command, argument);
+  if (!found) return [];
+  const reason = `The same with the change made: ${found.what}.${whatIsLeftOut(job)}`;
+  return [{ ...toSameAgain({ ...job, command: [...found.command] }), reason }];
+}
 
 /** null: the job goes on, or has gone on, and a retry would be refused. */
 function retry({ job, attempt }: Failed, reason: string): NextAction | null {
@@ -76,12 +88,14 @@ function whatIsLeftOut({ env, snapshot, checkpoint_id }: Job): string {
 }
 
 /** The arguments of `submit_job` that submit the same job again. */
-function toSubmitArgs({ command, working_dir, resources, project, snapshot }: Job): Record<string, unknown> {
+function toSubmitArgs(job: Job): Record<string, unknown> {
+  const { command, working_dir, resources, project, experiment, snapshot } = job;
   return {
     command,
     ...(working_dir !== null && { working_dir }),
     ...(resources.gpu > 0 ? { gpus: resources.gpu } : { cpu_only: true }),
     ...(project !== null && { project }),
+    ...(experiment && { experiment }),
     ...(snapshot !== null && { snapshot }),
   };
 }

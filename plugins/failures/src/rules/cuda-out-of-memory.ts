@@ -1,5 +1,6 @@
 import { OUT_OF_GPU_MEMORY } from '@svc/signals';
 import { hasReason, isOutOfGpuMemory } from '../evidence/end.js';
+import { SMALLER_BATCH } from '../changed-argument.js';
 import { failureRule } from '../failure-rule.js';
 
 export const cudaOutOfMemory = failureRule({
@@ -14,6 +15,7 @@ export const cudaOutOfMemory = failureRule({
   ],
   confidence: 0.97,
   remedy: 'change',
+  argument: SMALLER_BATCH,
   patterns: OUT_OF_GPU_MEMORY,
   applies: ({ attempt }) => (isOutOfGpuMemory(attempt) ? hasReason(attempt, 'OOM') : null),
 });

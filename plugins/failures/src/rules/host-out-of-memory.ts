@@ -1,4 +1,5 @@
 import { OUT_OF_HOST_MEMORY } from '@svc/signals';
+import { SMALLER_BATCH } from '../changed-argument.js';
 import { failureRule } from '../failure-rule.js';
 import { hasReason, isOutOfHostMemory } from '../evidence/end.js';
 
@@ -13,6 +14,7 @@ export const hostOutOfMemory = failureRule({
   ],
   confidence: 0.96,
   remedy: 'change',
+  argument: SMALLER_BATCH,
   patterns: OUT_OF_HOST_MEMORY,
   applies: ({ attempt }) => (isOutOfHostMemory(attempt) ? hasReason(attempt, 'OOM') : null),
   explainsKill: true,

@@ -1,3 +1,4 @@
+import { LOWER_LEARNING_RATE } from '../changed-argument.js';
 import { failureRule } from '../failure-rule.js';
 import { findNan } from '../evidence/nan.js';
 
@@ -12,6 +13,7 @@ export const nanLoss = failureRule({
   ],
   confidence: 0.94,
   remedy: 'change',
+  argument: LOWER_LEARNING_RATE,
   patterns: [
     /(?<!\b[Bb]est (?:\w{1,20} )?)\b[Ll]oss\b.{0,80}?(?:\b(?:is|was|became|got|to)|[=:])\s{0,8}(?:nan|NaN|NAN|inf)\b/,
     // Not the setting of a check, as `stop_if: nan loss`.

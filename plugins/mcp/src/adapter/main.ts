@@ -1,9 +1,10 @@
 /** The process that the plugin starts: `main.js SETTINGS`, as JSON. It ends with the server that started it. */
-import { startAdapter } from './index.js';
+import { preferSmallMemory, startAdapter } from './index.js';
 import type { AdapterSettings } from './settings.js';
 
 const GRACE_MS = 5_000;
 
+preferSmallMemory();
 const settings = JSON.parse(process.argv[2] ?? '') as AdapterSettings;
 try {
   const adapter = await startAdapter(settings);

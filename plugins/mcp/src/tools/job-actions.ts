@@ -7,7 +7,7 @@ export const POLL_INTERVAL_MS = 5_000;
 /** What helps after a look at the job. */
 export function afterJob(job: Job): NextActionRecord[] {
   const { id: job_id, run_id, status } = job;
-  if (status === 'FAILED') return [explain(job_id), tail(job_id)];
+  if (status === 'FAILED') return [explain(job_id), tail(job_id), ...ofRun(run_id)];
   if (status === 'LOST')
     return [again(job_id), toAction('list_nodes', {}, 'whether the node of the job is back')];
   if (!isTerminal(status))
@@ -31,7 +31,9 @@ function tail(job_id: string): NextActionRecord {
 }
 
 function ofRun(run_id: string | null): NextActionRecord[] {
-  return run_id === null ? [] : [toAction('diagnose_run', { run_id }, 'how its training goes')];
+  return run_id === null
+    ? []
+    : [toAction('diagnose_run', { run_id }, 'how its training goes, or how far it came')];
 }
 
 function ofCheckpoints(run_id: string | null): NextActionRecord[] {
