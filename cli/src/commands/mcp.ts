@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { stopSignal, notifyReady, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
-import { loadConnection } from '../settings.js';
+import { isServerMeant, loadConnection } from '../settings.js';
 import { parseInteger } from './parse.js';
 
 interface McpOptions {
@@ -62,11 +62,15 @@ Examples:
     .action(runMcp);
 }
 
-async function runMcp(options: McpOptions): Promise<void> {
+async function runMcp(options: McpOptions, command: Command): Promise<void> {
   const { host, port, maxTokens, allowedHost, allowedOrigin } = options;
   const adapter = await import('@svc/plugin-mcp/adapter');
   if (options.printConfig) {
-    printLines(toConfigLines(adapter.toClientConfigs(`http://${host}:${port}/mcp`)));
+    const isPortChosen = command.getOptionValueSource('port') !== 'default';
+    const url = isPortChosen
+      ? `http://${host}:${port}`
+      : (findLocalAdapter(options) ?? `http://${host}:${port}`);
+    printLines(toConfigLines(adapter.toClientConfigs(`${url}/mcp`)));
     return;
   }
   adapter.preferSmallMemory();
@@ -88,6 +92,14 @@ async function runMcp(options: McpOptions): Promise<void> {
   notifyReady({ url: listening.url });
   await untilAborted(stop);
   await listening.close(GRACE_MS);
+}
+
+/** A server of this host has its adapter at the next port; null: it is elsewhere, or none runs. */
+function findLocalAdapter(options: McpOptions): string | null {
+  if (!isServerMeant(options)) return null;
+  const { hostname, port } = new URL(loadConnection(options).url);
+  const isHere = ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+  return isHere && port !== '' ? `http://127.0.0.1:${Number(port) + 1}` : null;
 }
 
 function toConfigLines(configs: readonly { client: string; where: string; text: string }[]): string[] {

@@ -93,7 +93,10 @@ function toRefusal(error: unknown): { status: number; message: string; headers: 
 function bind(server: Server, { host, port }: AdapterSettings): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'the port is taken; choose another with --port' : message;
+      const why =
+        code === 'EADDRINUSE'
+          ? 'the port is taken; choose another one: --port of svc mcp, mcp({ port }) in svc.config.ts'
+          : message;
       reject(new Error(`cannot listen on ${host}:${port}: ${why}`));
     });
     server.listen(port, host, resolve);
@@ -103,7 +106,10 @@ function bind(server: Server, { host, port }: AdapterSettings): Promise<void> {
 async function end(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
+  // A connection whose request has ended meanwhile would be kept for the next one.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
+  clearInterval(sweep);
   clearTimeout(timer);
 }
