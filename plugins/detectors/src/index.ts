@@ -12,6 +12,7 @@ import { DETECTORS } from './built-in/index.js';
 import { Announcer } from './engine/announcer.js';
 import { Attempts } from './engine/attempts.js';
 import { Engine } from './engine/engine.js';
+import { FailureLog } from './engine/failure-log.js';
 import { configure } from './engine/settings.js';
 import { Subjects } from './engine/subjects.js';
 import { addRoutes } from './replay/routes.js';
@@ -53,11 +54,9 @@ export const detectors = definePlugin({
       const configured = configure(ctx.registered.detectors, settings, (path, message) => {
         throw new BootError(`settings of detectors: ${path}: ${message}`, ['settings', ctx.name]);
       });
-      const report = (detector: string, err: unknown) =>
-        ctx.log.error({ err, detector }, `the detector ${detector} failed and begins anew`);
       const attempts = new Attempts(ctx, jobs);
       const findRun = async (id: string) => (await of.runs.find(ctx.db, [id]))[0] ?? null;
-      const subjects = new Subjects(configured, report);
+      const subjects = new Subjects(configured, new FailureLog(ctx).report);
       engine = new Engine(ctx, attempts, subjects, new Announcer(ctx, of), findRun);
       ctx.onClose(engine.start(await attempts.load()));
     });

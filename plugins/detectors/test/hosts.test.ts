@@ -106,14 +106,25 @@ describe('GPU_UNHEALTHY', () => {
     sample(watchOf('node'), 0, minutes, valuesAt).map(([minute, type, title]) => [minute, type, title]);
   const fine = { 'gpu.0.util': 50, 'gpu.0.ecc_uncorrected': 2, 'gpu.0.throttled': 0, 'cpu.util': 3 };
 
-  it('fires for each further uncorrected memory error', () => {
-    const counting = (minute: number) => ({
+  it('fires for further uncorrected memory errors, once in 6 hours', () => {
+    const failing = (minute: number) => ({
       ...fine,
-      'gpu.0.ecc_uncorrected': minute < 3 ? 2 : minute < 9 ? 3 : 5,
+      'gpu.0.ecc_uncorrected': minute < 3 ? 2 : minute < 9 ? 3 : minute < 380 ? 5 : 8,
     });
-    expect(titles(counting)).to.deep.equal([
+    expect(titles(failing, 400)).to.deep.equal([
       [3, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],
-      [9, 'GPU_UNHEALTHY', 'GPU 0 has 2 further uncorrected memory errors'],
+      [380, 'GPU_UNHEALTHY', 'GPU 0 has 3 further uncorrected memory errors'],
+    ]);
+  });
+
+  it('fires once while errors keep coming, and still for a GPU that is lost then', () => {
+    const storm = (minute: number): Record<string, number> => ({
+      ...(minute < 30 && { 'gpu.1.util': 50 }),
+      ...{ ...fine, 'gpu.0.ecc_uncorrected': Math.floor(minute * 10) },
+    });
+    expect(titles(storm, 40)).to.deep.equal([
+      [0, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],
+      [33, 'GPU_UNHEALTHY', 'GPU 1 gives no figures any more'],
     ]);
   });
 

@@ -68,6 +68,23 @@ describe('trouble', () => {
   });
 });
 
+describe('trouble with ever other fingerprints', () => {
+  const HOUR = 3_600 * S;
+
+  it('makes room when its cool-down is over, and says when there is none', () => {
+    const troubles = new Troubles({ holdMs: 0, cooldownMs: 60 * S });
+    for (let index = 0; index < 64; index += 1)
+      expect(troubles.take(index, [finding(`f${index}`)], [])).to.have.length(1);
+    expect(troubles.takeLost()).to.equal(false);
+    expect(troubles.take(S, [finding('further')], [])).to.deep.equal([]);
+    expect([troubles.takeLost(), troubles.takeLost()]).to.deep.equal([true, false]);
+    // What lasts is not told again.
+    troubles.take(HOUR, [finding('f0')], []);
+    const told = troubles.take(2 * HOUR, [finding('f0'), finding('further')], []);
+    expect(told.map(({ fingerprint }) => fingerprint)).to.deep.equal(['further']);
+  });
+});
+
 describe('the time of detectors', () => {
   it('goes on with the clock, and neither back nor ahead when the clock is set or the server stood still', async () => {
     const clock = fakeClock(1_000_000_000);

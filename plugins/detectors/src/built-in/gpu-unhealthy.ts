@@ -69,7 +69,7 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
       // An error is no sign of life.
       if (figure === 'xid') findings.push(...seeXid(gpu, index, value));
       else gpu.seenAt = at;
-      if (figure === 'ecc_uncorrected') findings.push(...seeErrors(gpu, index, value));
+      if (figure === 'ecc_uncorrected') findings.push(...seeErrors(gpu, index, value, over));
       if (figure === 'throttled') findings.push(...seeThrottled(gpu, index, at, value, memory.options, over));
     }
     for (const [index, gpu] of memory.gpus) {
@@ -92,13 +92,16 @@ function gpuOf({ gpus }: Memory, index: string, at: number): Gpu | null {
 }
 
 /** The number that it has at first is from before; it falls when the driver is loaded again. */
-function seeErrors(gpu: Gpu, index: string, errors: number): Finding[] {
+function seeErrors(gpu: Gpu, index: string, errors: number, over: string[]): Finding[] {
   const more = gpu.errors === null ? 0 : errors - gpu.errors;
   gpu.errors = errors;
-  if (more <= 0) return [];
+  if (more <= 0) {
+    over.push(`ecc/${index}`);
+    return [];
+  }
   const title = `GPU ${index} has ${more} further uncorrected memory ${more === 1 ? 'error' : 'errors'}`;
   const message = 'Drain the node and reset the GPU: what a job computed there may be wrong.';
-  return [told(`ecc/${index}/${errors}`, 'critical', title, message, { gpu: Number(index), errors })];
+  return [told(`ecc/${index}`, 'critical', title, message, { gpu: Number(index), errors })];
 }
 
 function seeXid(gpu: Gpu, index: string, code: number): Finding[] {

@@ -1,4 +1,4 @@
-import { strict, type Detector, type DetectorInput, type Finding } from '@svc/contract';
+import { maskText, strict, type Detector, type DetectorInput, type Finding } from '@svc/contract';
 import { hasNonFiniteLoss, isLoss, splitRank } from '@svc/signals';
 
 const FINGERPRINT = 'loss';
@@ -41,7 +41,7 @@ function findIn(input: DetectorInput): Finding | null {
     hasNonFiniteLoss(splitRank(text.slice(0, MAX_CHARACTERS)).bare),
   );
   if (!line) return null;
-  const text = line.text.slice(0, MAX_CHARACTERS);
+  const text = maskText(line.text.slice(0, 2 * MAX_CHARACTERS)).slice(0, MAX_CHARACTERS);
   return told('The log shows a loss that is not finite', text, {
     attempt: input.attempt,
     seq: line.seq,

@@ -1,4 +1,4 @@
-import { strict, type Detector, type Finding } from '@svc/contract';
+import { maskText, strict, type Detector, type Finding } from '@svc/contract';
 import { outOfMemoryIn, splitRank } from '@svc/signals';
 
 const MAX_CHARACTERS = 4_000;
@@ -25,11 +25,12 @@ export const oom: Detector = {
         findings: [told('The attempt ran out of memory', input.job.failure_message ?? '', {})],
       };
     if (input.kind !== 'log') return { memory, findings: [] };
-    for (const { seq, text } of input.lines) {
-      const of = outOfMemoryIn(splitRank(text.slice(0, MAX_CHARACTERS)).bare);
+    for (const line of input.lines) {
+      const text = line.text.slice(0, MAX_CHARACTERS);
+      const of = outOfMemoryIn(splitRank(text).bare);
       if (of === null) continue;
-      const shown = text.slice(0, SHOWN_CHARACTERS);
-      const data = { attempt: input.attempt, seq, text: shown, memory: of };
+      const shown = maskText(text).slice(0, SHOWN_CHARACTERS);
+      const data = { attempt: input.attempt, seq: line.seq, text: shown, memory: of };
       return { memory, findings: [told(`Out of memory (${of})`, shown, data)] };
     }
     return { memory, findings: [] };

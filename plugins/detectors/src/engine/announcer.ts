@@ -1,5 +1,5 @@
-import { EVENT_DATA_BYTES, maskSecrets, maskText, type EventDraft } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import type { EventDraft } from '@svc/contract';
+import { isDatabaseOutage, type PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { Runs } from '@svc/plugin-runs';
@@ -9,8 +9,6 @@ type Subject = Pick<EventDraft, 'run_id' | 'job_id' | 'node_id'>;
 
 /** While the database is away, so many findings wait. */
 const MAX_WAITING = 1_000;
-const MAX_TITLE = 300;
-const MAX_MESSAGE = 4_000;
 /** Among so many events of the type the same trouble is looked for. */
 const LOOK_BACK = 100;
 
@@ -50,11 +48,11 @@ export class Announcer {
       try {
         await this.#announce(told);
       } catch (err) {
-        this.#isAway = true;
-        return this.ctx.log.error(
-          { err, detector: told.detector },
-          'a finding cannot be stored now; it is tried again',
-        );
+        const { detector } = told;
+        this.#isAway = isDatabaseOutage(err);
+        if (this.#isAway)
+          return this.ctx.log.error({ err, detector }, 'a finding cannot be stored now; it is tried again');
+        this.ctx.log.error({ err, detector }, 'a finding cannot be stored');
       }
       this.#waiting = this.#waiting.filter((other) => other !== told);
     }
@@ -65,9 +63,10 @@ export class Announcer {
     if (subject === null) return;
     const fingerprint = `${told.detector}/${told.subject.id}/${told.finding.fingerprint}`;
     if (await this.#isKnown(told, subject, fingerprint)) return;
-    const draft = { ...toContent(told), ...subject };
-    const data = { ...draft.data, detector: told.detector, fingerprint };
-    await this.ctx.transaction((tx) => this.of.events.append(tx, { ...draft, data }));
+    const { type, severity, title, message, data } = told.finding;
+    const draft = { type, severity, title, message, ...subject };
+    const found = { ...data, detector: told.detector, fingerprint };
+    await this.ctx.transaction((tx) => this.of.events.append(tx, { ...draft, data: found }));
   }
 
   /** null: it does not exist any more, or its trouble is history. */
@@ -94,17 +93,4 @@ export class Announcer {
       ({ data, created_at }) => isSame(data as Readonly<Record<string, unknown>>) && created_at > since,
     );
   }
-}
-
-/** A finding may repeat a line of a log: secrets are masked. */
-function toContent({ finding }: ToldOf): EventDraft {
-  const { type, severity = 'warning', title, message = '', data = {} } = finding;
-  const masked = maskSecrets(data) as Record<string, unknown>;
-  const fits = Buffer.byteLength(JSON.stringify(masked)) <= EVENT_DATA_BYTES / 2;
-  return {
-    ...{ type, severity },
-    title: maskText(title.slice(0, MAX_TITLE)),
-    message: maskText(message.slice(0, MAX_MESSAGE)),
-    data: fits ? masked : {},
-  };
 }

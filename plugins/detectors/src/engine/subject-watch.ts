@@ -1,14 +1,15 @@
 import type { DetectorInput, Finding } from '@svc/contract';
+import { toContent, type Content } from './content.js';
 import type { MetricSelection } from './metric-selection.js';
 import type { ConfiguredDetector } from './settings.js';
-import { Troubles } from './troubles.js';
+import { TooManyTroubles, Troubles } from './troubles.js';
 
 /** A finding that has become an event. */
 export interface Told {
   readonly detector: string;
   readonly cooldownMs: number | null;
   readonly at: number;
-  readonly finding: Finding;
+  readonly finding: Content;
 }
 
 interface Watch extends ConfiguredDetector {
@@ -55,7 +56,9 @@ export class SubjectWatch {
         over = [],
       } = detector.step(watch.memory ?? detector.init(options as never), input);
       watch.memory = memory;
-      return this.#tell(watch, input.at, troubles.take(input.at, findings, over));
+      const due = troubles.take(input.at, findings, over);
+      if (troubles.takeLost()) this.report(detector.name, new TooManyTroubles());
+      return this.#tell(watch, input.at, due);
     } catch (error) {
       watch.memory = undefined;
       this.report(detector.name, error);
@@ -64,9 +67,14 @@ export class SubjectWatch {
   }
 
   #tell({ detector, timing }: Watch, at: number, findings: readonly Finding[]): Told[] {
-    return findings.map((finding) => ({
-      ...{ detector: detector.name, cooldownMs: timing.cooldownMs },
-      ...{ at, finding },
-    }));
+    const told = { detector: detector.name, cooldownMs: timing.cooldownMs, at };
+    return findings.flatMap((finding) => {
+      try {
+        return [{ ...told, finding: toContent(finding) }];
+      } catch (error) {
+        this.report(detector.name, error);
+        return [];
+      }
+    });
   }
 }
