@@ -143,8 +143,8 @@ eachDatabase((database: TestDatabase) => {
       expect(status).to.equal(200);
       expect(body).to.include({ run_id: run.id, points: 27, lines: 0, samples: 0, complete: true });
       const types = ({ findings }: { findings: { type: string }[] }) => findings.map(({ type }) => type);
-      expect(types(body)).to.deep.equal(['LOSS_SPIKE', 'LOSS_NAN']);
-      expect(body.findings[0]).to.include({ detector: 'loss-spike', severity: 'warning' });
+      expect(types(body)).to.deep.equal(['LOSS_NAN', 'LOSS_SPIKE']);
+      expect(body.findings[1]).to.include({ detector: 'loss-spike', severity: 'warning' });
       const settings = { 'loss-spike': { factor: 10 }, 'loss-nan': { enabled: false } };
       expect(types((await replay({ settings })).body)).to.deep.equal([]);
       const before = (await eventsOf(run.id, 'LOSS_NAN')).length;

@@ -45,7 +45,7 @@ export const logs = definePlugin({
       readFrom: ({ job_id, attempt }, seq, take) =>
         store.with(job_id, attempt, async (log) => {
           for await (const lines of log.linesFrom(seq)) {
-            take(lines);
+            await take(lines);
             await yieldIfSliceOver();
           }
         }),

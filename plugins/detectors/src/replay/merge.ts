@@ -1,18 +1,22 @@
-import type { Dated } from './history.js';
+/** Something with its time, in ms. */
+export interface Dated<T> {
+  readonly at: number;
+  readonly what: T;
+}
 
-/** Items of several lists, each by time, as one by time. A time that goes back within a list counts as the time before it. */
-export function* mergeByTime<T>(tracks: readonly (readonly Dated<T>[])[]): Generator<Dated<T>> {
-  const heads = tracks.map((items) => ({ items, next: 0 }));
-  let now = -Infinity;
+/** Items of several tracks, each by time, as one by time. */
+export function* mergeByTime<T>(tracks: readonly Iterable<Dated<T>>[]): Generator<Dated<T>, undefined> {
+  const heads = tracks.map((track) => {
+    const items = track[Symbol.iterator]();
+    return { items, next: items.next() };
+  });
   for (;;) {
-    let first: (typeof heads)[number] | null = null;
-    for (const head of heads) {
-      const item = head.items[head.next];
-      if (item && (first === null || item.at < (first.items[first.next] as Dated<T>).at)) first = head;
-    }
-    if (first === null) return;
-    const { at, what } = first.items[first.next++] as Dated<T>;
-    now = Math.max(now, at);
-    yield { at: now, what };
+    let first: { readonly head: (typeof heads)[number]; readonly item: Dated<T> } | null = null;
+    for (const head of heads)
+      if (!head.next.done && (first === null || head.next.value.at < first.item.at))
+        first = { head, item: head.next.value };
+    if (first === null) return undefined;
+    first.head.next = first.head.items.next();
+    yield first.item;
   }
 }

@@ -4,14 +4,14 @@ import type { Runs } from '@svc/plugin-runs';
 import { configure, type DetectorSettings } from '../engine/settings.js';
 import { replayRun, type ReplaySource } from './replay.js';
 
-/** One replay runs at a time: each may hold the history of a run in memory. */
+/** One replay runs at a time: each may hold the points of a run in memory. */
 export function addRoutes(
   routes: RouteCollector,
   ctx: PluginContext,
   { runs, settings, ...source }: Omit<ReplaySource, 'db'> & { runs: Runs; settings: DetectorSettings },
 ): void {
   let isRunning = false;
-  routes.add(contract.replayDetectors, async ({ params, body }) => {
+  routes.add(contract.replayDetectors, async ({ params, body, signal }) => {
     const refuse = (path: string, message: string) => failValidation({ path: `settings.${path}`, message });
     const given = Object.entries((body.settings ?? {}) as DetectorSettings);
     const merged = given.map(([name, options]) => [name, { ...settings[name], ...options }] as const);
@@ -21,7 +21,7 @@ export function addRoutes(
     if (isRunning) fail('conflict', 'another replay is running; try again when it is over');
     isRunning = true;
     try {
-      return ok(await replayRun({ ...source, db: ctx.db }, detectors, run, ctx.clock.now()));
+      return ok(await replayRun({ ...source, db: ctx.db }, detectors, run, ctx.clock.now(), signal));
     } finally {
       isRunning = false;
     }
