@@ -40,6 +40,9 @@ export const EVENT_NOTES: Readonly<Record<Exclude<(typeof EVENT_TYPES)[number], 
     severities: ['info', 'warning'],
     when: 'an evaluation has ended; a warning unless it SUCCEEDED',
   },
-  AGENT_DISCONNECTED: { severities: ['warning'], when: 'an agent has disconnected' },
+  AGENT_DISCONNECTED: {
+    severities: ['warning'],
+    when: 'an agent has disconnected. When one does so more than 5 times in a short time, one event in 10 minutes tells of all',
+  },
   CUSTOM: { severities: ['info', 'warning', 'critical'], when: 'a training reports an event of its own' },
 };

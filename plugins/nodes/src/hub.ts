@@ -1,10 +1,10 @@
 import { AGENT_PROTOCOL, CLOSE, type Hello, type NodeRecord, type ServerFrame } from '@svc/contract';
 import type { PluginContext } from '@svc/kernel';
-import type { Events } from '@svc/plugin-events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Channels } from './channels.js';
 import { Connections } from './connections.js';
+import type { DisconnectNotices } from './disconnect-notices.js';
 import { enrol } from './enrol.js';
 import { limitFirstFrame } from './first-frame-limit.js';
 import { frameReceived, helloReceived, nodeChanged } from './hooks.js';
@@ -32,7 +32,7 @@ export class AgentHub implements SessionHost {
 
   constructor(
     private readonly ctx: PluginContext,
-    private readonly events: Events,
+    private readonly notices: DisconnectNotices,
     private readonly channels: Channels,
     private readonly heartbeatMs: number,
   ) {}
@@ -88,19 +88,6 @@ export class AgentHub implements SessionHost {
   async close(): Promise<void> {
     for (const session of this.#sessions) session.close(CLOSE.goingAway, 'the server closes');
     await Promise.all([...this.#sessions].map((session) => session.settle()));
-  }
-
-  async reportDisconnected(node: { id: string; name: string }, reason: string): Promise<void> {
-    await this.ctx.transaction((tx) =>
-      this.events.append(tx, {
-        type: 'AGENT_DISCONNECTED',
-        severity: 'warning',
-        title: `Agent ${node.name} disconnected`,
-        message: `${reason}. What runs there goes on; the agent reports it when it is back.`,
-        node_id: node.id,
-        data: { reason },
-      }),
-    );
   }
 
   async #welcome(hello: Hello, session: Session): Promise<ServerFrame> {
@@ -160,7 +147,7 @@ export class AgentHub implements SessionHost {
       { node_id: node.id, name: node.name, connection: session.number },
       `agent disconnected: ${reason}`,
     );
-    await this.reportDisconnected(node, `The connection ended: ${reason}`);
+    await this.notices.add(node, `The connection ended: ${reason}`);
     await this.#fireChanged(node.id, before);
   }
 

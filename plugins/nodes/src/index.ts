@@ -4,6 +4,7 @@ import { eventsRef, findSubject } from '@svc/plugin-events';
 import { Type } from 'typebox';
 import { frameReceived, helloReceived, nodeChanged, nodeRemove } from './hooks.js';
 import { Channels } from './channels.js';
+import { DisconnectNotices } from './disconnect-notices.js';
 import { AgentHub } from './hub.js';
 import { Liveness } from './liveness.js';
 import { nodesMigrations } from './migrations.js';
@@ -42,9 +43,10 @@ export const nodes = definePlugin({
   options,
   setup(ctx, { heartbeat_s, offline_after_s }) {
     const channels = new Channels(ctx, ctx.use(eventsRef));
-    const hub = new AgentHub(ctx, ctx.use(eventsRef), channels, heartbeat_s * 1000);
+    const notices = new DisconnectNotices(ctx, ctx.use(eventsRef));
+    const hub = new AgentHub(ctx, notices, channels, heartbeat_s * 1000);
     const removal = new Removal(ctx, hub);
-    const liveness = new Liveness(ctx, hub, offline_after_s * 1000);
+    const liveness = new Liveness(ctx, hub, notices, offline_after_s * 1000);
     ctx.migrations(nodesMigrations);
     ctx.owns(
       { table: 'nodes', kind: 'node' },
@@ -74,6 +76,9 @@ export const nodes = definePlugin({
       await setAllDisconnected(ctx.db);
       await liveness.start();
     });
-    ctx.onClose(() => hub.close());
+    ctx.onClose(async () => {
+      await hub.close();
+      notices.close();
+    });
   },
 });

@@ -1,4 +1,5 @@
 import { SilenceWatch, type PluginContext } from '@svc/kernel';
+import type { DisconnectNotices } from './disconnect-notices.js';
 import { nodeChanged } from './hooks.js';
 import type { AgentHub } from './hub.js';
 import { getNode, listOnline, setOffline, type OnlineNode } from './node-store.js';
@@ -19,6 +20,7 @@ export class Liveness {
   constructor(
     private readonly ctx: PluginContext,
     private readonly hub: AgentHub,
+    private readonly notices: DisconnectNotices,
     private readonly offlineAfterMs: number,
   ) {
     const everyMs = Math.min(LONGEST_CHECK_MS, offlineAfterMs / CHECKS_PER_SILENCE);
@@ -57,7 +59,7 @@ export class Liveness {
     const after = await getNode(db, row.id);
     if (!after) return;
     if (this.#notSeenYet.delete(row.id))
-      await this.hub.reportDisconnected(after, `It did not come back after the server's start: ${reason}`);
+      await this.notices.add(after, `It did not come back after the server's start: ${reason}`);
     await fire(nodeChanged, { before, after });
   }
 }

@@ -77,6 +77,32 @@ describe('node liveness', () => {
     expect(await node()).to.include({ status: 'ONLINE' });
   });
 
+  it('tells the first 5 disconnections of an agent that comes and goes, and then all others of 10 minutes in one event', async () => {
+    const flap = async () => {
+      agent.cut();
+      await until(async () => (await node()).connected_at === null);
+      await agent.connect();
+    };
+    const told = async () => (await disconnections()).map(({ title }: { title: string }) => title);
+    for (let count = 1; count <= 5; count += 1) {
+      await flap();
+      await until(async () => (await disconnections()).length === count);
+    }
+    for (let count = 0; count < 7; count += 1) await flap();
+    await pass(9 * 60_000);
+    const once = 'Agent gpu-1 disconnected';
+    expect(await told()).to.deep.equal(Array(5).fill(once));
+    await pass(61_000);
+    await until(async () => (await disconnections()).length === 6);
+    expect((await told())[0]).to.match(/^Agent gpu-1 disconnected [78] times$/);
+    // After an hour of peace each one is told at once again.
+    await clock.advance(3_600_000);
+    await agent.connect();
+    await flap();
+    await until(async () => (await disconnections()).length === 7);
+    expect((await told())[0]).to.equal(once);
+  });
+
   it('does not count a disconnection as silence before its time', async () => {
     agent.cut();
     await until(async () => (await node()).connected_at === null);
