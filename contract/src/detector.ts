@@ -49,10 +49,13 @@ export type DetectorInput =
   | { kind: 'metric'; at: number; run_id: string; points: readonly MetricPoint[] }
   | { kind: 'log'; at: number; job_id: string; attempt: number; lines: readonly LogLine[] }
   | { kind: 'run'; at: number; run: Run }
-  | { kind: 'job'; at: number; job: Job }
+  | { kind: 'job'; at: number; job: WatchedJob }
   | { kind: 'node'; at: number; node: NodeRecord }
   | { kind: 'node_metrics'; at: number; node_id: string; values: Readonly<Record<string, number>> }
   | { kind: 'tick'; at: number };
+
+/** A job without what may be large or secret. */
+export type WatchedJob = Omit<Job, 'command' | 'env' | 'runner_options'>;
 
 export interface DetectorStep<Memory> {
   readonly memory: Memory;

@@ -10,7 +10,7 @@ import { runChanged, runDeleted, runsRef } from '@svc/plugin-runs';
 import { Type } from 'typebox';
 import { DETECTORS } from './built-in/index.js';
 import { Announcer } from './engine/announcer.js';
-import { Attempts } from './engine/attempts.js';
+import { Attempts, toWatched } from './engine/attempts.js';
 import { Engine } from './engine/engine.js';
 import { FailureLog } from './engine/failure-log.js';
 import { configure } from './engine/settings.js';
@@ -48,7 +48,9 @@ export const detectors = definePlugin({
     ctx.tap(samplesReceived, (batch) => engine?.add({ kind: 'samples', ...batch }));
     ctx.tap(runChanged, ({ after }) => engine?.add({ kind: 'run', run: after }));
     ctx.tap(runDeleted, ({ id }) => engine?.add({ kind: 'runDeleted', id }));
-    ctx.tap(jobChanged, ({ before, after }) => engine?.add({ kind: 'job', job: after, before }));
+    ctx.tap(jobChanged, ({ before, after }) =>
+      engine?.add({ kind: 'job', job: toWatched(after), previousAttempt: before?.attempt ?? null }),
+    );
     ctx.tap(nodeChanged, ({ after }) => engine?.add({ kind: 'node', node: after }));
     ctx.ready(async () => {
       const configured = configure(ctx.registered.detectors, settings, (path, message) => {

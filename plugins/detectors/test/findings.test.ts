@@ -38,7 +38,9 @@ describe('findings', () => {
     );
     expect(told.map((one) => one.finding.fingerprint)).to.deep.equal(['good']);
     expect(errors).to.have.length(bad.length);
-    expect(errors[0]).to.equal('careless: TypeError: a finding is refused: title: must be a string, not a number');
+    expect(errors[0]).to.equal(
+      'careless: TypeError: a finding is refused: title: must be a string, not a number',
+    );
   });
 });
 
@@ -46,7 +48,9 @@ describe('the log of failing detectors', () => {
   it('has a line at once, and then one a minute with the number', async () => {
     const clock = fakeClock();
     const lines: string[] = [];
-    const log = createLogger('info', { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
+    const log = createLogger('info', {
+      write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg),
+    });
     const { report } = new FailureLog({ clock, log });
     for (let batch = 0; batch < 200; batch += 1) report('a', new Error('afraid'));
     report('b', new Error('afraid'));

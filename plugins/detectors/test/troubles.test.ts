@@ -206,4 +206,17 @@ describe('what waits for the detectors', () => {
     expect(points).to.be.at.most(500_000);
     expect([kinds[0], kinds.at(-1)]).to.deep.equal(['runDeleted', 'runDeleted']);
   });
+
+  it('is bounded by the characters of lines, too', () => {
+    const waiting = new Waiting();
+    const lines = Array.from({ length: 100 }, (_, seq) => ({
+      ...{ seq, stream: 'stdout' as const, ts: 1, text: 'x'.repeat(16_000) },
+    }));
+    for (let index = 0; index < 100; index += 1)
+      waiting.add({ kind: 'lines', job_id: 'j', attempt: 1, lines });
+    let kept = 0;
+    for (let next = waiting.take(); next; next = waiting.take()) kept += 100;
+    expect(kept + waiting.dropped).to.equal(10_000);
+    expect(kept * 16_000).to.be.at.most(64 * 1024 * 1024);
+  });
 });

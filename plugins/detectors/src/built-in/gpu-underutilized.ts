@@ -1,4 +1,4 @@
-import { strict, type Detector, type Job } from '@svc/contract';
+import { strict, type Detector, type WatchedJob } from '@svc/contract';
 import { Type } from 'typebox';
 import { MinuteMean } from './minute-mean.js';
 
@@ -15,7 +15,7 @@ const FINGERPRINT = 'idle';
 
 interface Memory {
   readonly options: { readonly util_percent: number };
-  job: Job | null;
+  job: WatchedJob | null;
   sampledAt: number;
   means: Map<number, MinuteMean>;
   /** The GPUs that were idle in their last minute. */

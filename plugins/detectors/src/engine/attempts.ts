@@ -1,4 +1,4 @@
-import type { AttemptKey, Job } from '@svc/contract';
+import type { AttemptKey, Job, WatchedJob } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 
@@ -12,11 +12,16 @@ export interface AttemptPlace extends AttemptKey {
 const MAX_JOBS = 5_000;
 const PAGE = 500;
 
+/** What detectors and their memories have of a job: its command alone may take a megabyte. */
+export function toWatched({ command: _, env: _env, runner_options: _options, ...job }: Job): WatchedJob {
+  return job;
+}
+
 /** Where attempts run, and for which run. */
 export class Attempts {
-  /** Least recently used first; without the values of their environment. */
-  readonly #jobs = new Map<string, Job>();
-  readonly #running = new Map<string, Job>();
+  /** The newest attempt of each job, least recently used first. */
+  readonly #newest = new Map<string, AttemptPlace>();
+  readonly #running = new Map<string, AttemptPlace>();
 
   constructor(
     private readonly ctx: { readonly db: Db },
@@ -24,45 +29,46 @@ export class Attempts {
   ) {}
 
   /** The jobs that were running when the server started. */
-  async load(): Promise<Job[]> {
+  async load(): Promise<WatchedJob[]> {
+    const running: WatchedJob[] = [];
     let before: number | undefined;
     do {
       const page = await this.jobs.list(this.ctx.db, { status: 'RUNNING', limit: PAGE, before });
-      for (const job of page.items) this.changed(job);
+      running.push(...page.items.map(toWatched));
       before = page.next_before ?? undefined;
     } while (before !== undefined);
-    return [...this.#running.values()];
+    for (const job of running) this.changed(job);
+    return running;
   }
 
-  changed(job: Job): void {
-    const kept = { ...job, env: {} };
-    this.#keep(kept);
-    if (job.status === 'RUNNING') this.#running.set(job.id, kept);
-    else this.#running.delete(job.id);
+  changed({ id, attempt, run_id, node_id, status }: WatchedJob): void {
+    const place = { job_id: id, attempt, run_id, node_id };
+    this.#keep(place);
+    if (status === 'RUNNING') this.#running.set(id, place);
+    else this.#running.delete(id);
   }
 
-  runningOn(nodeId: string): Job[] {
+  runningOn(nodeId: string): AttemptKey[] {
     return [...this.#running.values()].filter(({ node_id }) => node_id === nodeId);
   }
 
   /** null: there is no such attempt any more. */
   async find({ job_id, attempt }: AttemptKey): Promise<AttemptPlace | null> {
-    const job = this.#jobs.get(job_id) ?? (await this.#load(job_id));
-    if (job === null) return null;
-    if (job.attempt === attempt) return { job_id, attempt, run_id: job.run_id, node_id: job.node_id };
+    const newest = this.#newest.get(job_id) ?? (await this.#load(job_id));
+    if (newest === null || newest.attempt === attempt) return newest;
     return this.jobs.attempt(this.ctx.db, { job_id, attempt });
   }
 
-  async #load(id: string): Promise<Job | null> {
+  async #load(id: string): Promise<AttemptPlace | null> {
     const job = await this.jobs.get(this.ctx.db, id);
     if (job) this.changed(job);
-    return job;
+    return this.#newest.get(id) ?? null;
   }
 
-  #keep(job: Job): void {
-    this.#jobs.delete(job.id);
-    this.#jobs.set(job.id, job);
-    const [oldest] = this.#jobs.keys();
-    if (oldest !== undefined && this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
+  #keep(place: AttemptPlace): void {
+    this.#newest.delete(place.job_id);
+    this.#newest.set(place.job_id, place);
+    const [oldest] = this.#newest.keys();
+    if (oldest !== undefined && this.#newest.size > MAX_JOBS) this.#newest.delete(oldest);
   }
 }

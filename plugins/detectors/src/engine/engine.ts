@@ -1,4 +1,4 @@
-import { isTerminal, type AttemptKey, type DetectorInput, type Job, type Run } from '@svc/contract';
+import { isTerminal, type AttemptKey, type DetectorInput, type Run, type WatchedJob } from '@svc/contract';
 import { nextTurn, yieldIfSliceOver, type PluginContext } from '@svc/kernel';
 import type { Announcer } from './announcer.js';
 import type { Attempts } from './attempts.js';
@@ -30,8 +30,8 @@ export class Engine {
   }
 
   /** Returns what ends it; what waits is then dropped. */
-  start(running: readonly Job[]): () => Promise<void> {
-    for (const job of running) this.add({ kind: 'job', job, before: null });
+  start(running: readonly WatchedJob[]): () => Promise<void> {
+    for (const job of running) this.add({ kind: 'job', job, previousAttempt: null });
     const timer = this.ctx.clock.setInterval(() => this.#tick(), TICK_MS);
     return async () => {
       timer.clear();
@@ -133,9 +133,10 @@ export class Engine {
     }
   }
 
-  #seeJob({ job, before }: Happening & { kind: 'job' }, at: number): ToldOf[] {
+  #seeJob({ job, previousAttempt }: Happening & { kind: 'job' }, at: number): ToldOf[] {
     this.attempts.changed(job);
-    if (before && before.attempt !== job.attempt) this.subjects.setOver(toAttempt(toKey(before)), true);
+    if (previousAttempt !== null && previousAttempt !== job.attempt)
+      this.subjects.setOver(toAttempt({ job_id: job.id, attempt: previousAttempt }), true);
     const key = toAttempt(toKey(job));
     const input: DetectorInput = { kind: 'job', at, job };
     const isOver = isTerminal(job.status);
@@ -150,7 +151,7 @@ export class Engine {
 
   /** Figures of a host are about the host, and about the jobs that run there. */
   #seeSamples({ node_id, ts, columns }: Happening & { kind: 'samples' }, at: number): ToldOf[] {
-    const attempts = this.attempts.runningOn(node_id).map((job) => toAttempt(toKey(job)));
+    const attempts = this.attempts.runningOn(node_id).map(toAttempt);
     return ts.flatMap((_, place) => {
       const values = sampleAt(columns, place);
       const input: DetectorInput = { kind: 'node_metrics', at, node_id, values };
@@ -166,7 +167,7 @@ function sampleAt(columns: ReadonlyMap<string, ArrayLike<number>>, place: number
   return Object.fromEntries(entries.filter(([, value]) => !Number.isNaN(value)));
 }
 
-function toKey({ id, attempt }: Job): AttemptKey {
+function toKey({ id, attempt }: WatchedJob): AttemptKey {
   return { job_id: id, attempt };
 }
 

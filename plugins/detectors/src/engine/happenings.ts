@@ -1,4 +1,4 @@
-import type { Job, NodeRecord, Run } from '@svc/contract';
+import type { NodeRecord, Run, WatchedJob } from '@svc/contract';
 import type { LineBatch } from '@svc/plugin-logs';
 import type { PointBatch } from '@svc/plugin-metrics';
 import type { SampleBatch } from '@svc/plugin-node-metrics';
@@ -10,12 +10,14 @@ export type Happening =
   | ({ readonly kind: 'samples' } & SampleBatch)
   | { readonly kind: 'run'; readonly run: Run }
   | { readonly kind: 'runDeleted'; readonly id: string }
-  | { readonly kind: 'job'; readonly job: Job; readonly before: Job | null }
+  | { readonly kind: 'job'; readonly job: WatchedJob; readonly previousAttempt: number | null }
   | { readonly kind: 'node'; readonly node: NodeRecord }
   | { readonly kind: 'tick' };
 
-/** So many points, lines and samples may wait. */
+/** So many points and samples may wait, or lines of so many characters together. */
 const MAX_WAITING = 500_000;
+const MAX_WAITING_CHARS = 64 * 1024 * 1024;
+const WEIGHT_OF_CHAR = MAX_WAITING / MAX_WAITING_CHARS;
 
 /** What waits to be looked at, in order. When too much waits, the oldest points, lines and samples are dropped; changes of state never are. */
 export class Waiting {
@@ -50,7 +52,7 @@ export class Waiting {
       if (this.#weight <= MAX_WAITING / 2 || weight === 0) kept.push(happening);
       else {
         this.#weight -= weight;
-        this.dropped += weight;
+        this.dropped += countOf(happening);
       }
     }
     this.#queue = kept;
@@ -58,8 +60,13 @@ export class Waiting {
   }
 }
 
-function weightOf(happening: Happening): number {
+function countOf(happening: Happening): number {
   if (happening.kind === 'points') return happening.points.length;
   if (happening.kind === 'lines') return happening.lines.length;
   return happening.kind === 'samples' ? happening.ts.length : 0;
+}
+
+function weightOf(happening: Happening): number {
+  if (happening.kind !== 'lines') return countOf(happening);
+  return happening.lines.reduce((sum, { text }) => sum + 1 + text.length * WEIGHT_OF_CHAR, 0);
 }

@@ -3,6 +3,7 @@ import type { Db } from '@svc/kernel';
 import type { Jobs } from '@svc/plugin-jobs';
 import type { Metrics } from '@svc/plugin-metrics';
 import type { NodeMetrics } from '@svc/plugin-node-metrics';
+import { toWatched } from '../engine/attempts.js';
 import type { DetectorsBySubject } from '../engine/settings.js';
 import type { SubjectKey } from '../engine/subjects.js';
 import { readPoints, readSamples, type TimedPoint } from './history.js';
@@ -80,7 +81,7 @@ function* pointScenes(run_id: string, points: readonly TimedPoint[]): Generator<
 function jobScenes(job: Job, key: AttemptKey, from: number, finishedAt: number | null): Dated<Scene>[] {
   const keys = [toSubject(key)];
   const toScene = (at: number, status: Job['status'], failure_reason: Job['failure_reason']) => {
-    const asItWas = { ...job, attempt: key.attempt, env: {}, status, failure_reason };
+    const asItWas = { ...toWatched(job), attempt: key.attempt, status, failure_reason };
     return { at, what: { keys, input: { kind: 'job', at, job: asItWas } as const } };
   };
   const start = toScene(from, 'RUNNING', null);
