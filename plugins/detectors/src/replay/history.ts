@@ -42,7 +42,7 @@ export async function readSamples(
 ): Promise<Dated<Record<string, number>>[]> {
   const gpus = Array.from({ length: MAX_GPUS }, (_, index) => index);
   const ofGpu = gpus.flatMap((gpu) =>
-    ['util', 'ecc_uncorrected', 'throttled'].map((figure) => `gpu.${gpu}.${figure}`),
+    ['util', 'ecc_uncorrected', 'throttled', 'xid'].map((figure) => `gpu.${gpu}.${figure}`),
   );
   const names = new Set(['disk.free_gb', 'disk.total_gb', ...ofGpu]);
   const rows = new Map<number, Record<string, number>>();
