@@ -1,10 +1,10 @@
 import { medianOf } from './median.js';
 import { trendOf } from './trend.js';
 
-/** One evaluation: the validation loss, and the median of the training loss since the evaluation before. */
+/** One evaluation: the validation loss, and the median of the training loss since the evaluation before; null: not known. */
 export interface Evaluation {
   readonly validation: number;
-  readonly training: number;
+  readonly training: number | null;
 }
 
 export interface OverfittingRule {
@@ -21,6 +21,9 @@ const SECOND_DIFFERENCE_SIGMA = Math.sqrt(6);
 /** The standard deviation of the median of so many values with noise of 1, against that of their mean. */
 const MEDIAN_SIGMA = Math.sqrt(Math.PI / 2);
 const MIN_TREND_POINTS = 4;
+/** So few evaluations say little about their noise: then it is enough that they get worse so many times in a row. */
+const FEW_EVALUATIONS = 5;
+const MIN_RISES = 2;
 
 /** From so many evaluations on, a level is the median of so many in a row: one evaluation alone is the best, or a bad one, by chance. */
 const LEVELS = [
@@ -44,8 +47,23 @@ export function isOverfitting(
   const best = Math.min(...levels);
   const now = levels.at(-1) as number;
   if (!(best > 0) || now < factor * best) return false;
+  const sinceBest = evaluations.slice(levels.lastIndexOf(best));
+  if (losses.length <= FEW_EVALUATIONS && turnsWithoutNoise(sinceBest)) return true;
   if (Math.log(now / best) <= rangeOfNoise(losses, width)) return false;
-  return decreases(evaluations.slice(levels.lastIndexOf(best)).map(({ training }) => training));
+  return decreases(sinceBest.map(({ training }) => training).filter((training) => training !== null));
+}
+
+/** Since the best evaluation each validation loss is higher than the one before, and each training loss lower. */
+function turnsWithoutNoise(sinceBest: readonly Evaluation[]): boolean {
+  const rises = sinceBest.slice(1);
+  return (
+    rises.length >= MIN_RISES &&
+    rises.every(({ validation, training }, index) => {
+      const before = sinceBest[index] as Evaluation;
+      if (training === null || before.training === null) return false;
+      return validation > before.validation && training < before.training;
+    })
+  );
 }
 
 /** The medians of so many values in a row. */
@@ -69,7 +87,7 @@ function rangeOfNoise(losses: readonly number[], width: number): number {
 
 /** It has halved, or falls more than its noise explains. */
 function decreases(training: readonly number[]): boolean {
-  const [then, now] = [training[0] as number, training.at(-1) as number];
+  const [then, now] = [training[0] ?? NaN, training.at(-1) ?? NaN];
   if (!(now < then)) return false;
   if (then > 0 && now <= then / 2) return true;
   return training.length < MIN_TREND_POINTS || trendOf(Float64Array.from(training)) === 'decreasing';

@@ -1,24 +1,9 @@
-import type { MetricPoint } from '@svc/contract';
 import { expect } from 'chai';
 import { pseudoRandom } from '../../../signals/test/pseudo-random.js';
+import { pointsOf, typesOf } from './support/series.js';
 import { toldOf, watchOf } from './support/watch.js';
 
 const AT = 1_700_000_000_000;
-
-function pointsOf(series: Readonly<Record<string, readonly MetricPoint['value'][]>>): MetricPoint[] {
-  const longest = Math.max(...Object.values(series).map(({ length }) => length));
-  const steps = Array.from({ length: longest }, (_, step) => step);
-  return steps
-    .flatMap((step) =>
-      Object.entries(series).flatMap(([name, values]) =>
-        step < values.length ? [{ name, step, value: values[step] as MetricPoint['value'] }] : [],
-      ),
-    )
-    .map((point, seq) => ({ ...point, seq }));
-}
-
-const typesOf = (series: Parameters<typeof pointsOf>[0], settings = {}) =>
-  toldOf(pointsOf(series), settings).map(({ finding }) => finding.type);
 const flat = (count: number, value = 1) =>
   Array.from({ length: count }, (_, index) => value + 0.01 * (index % 3));
 
@@ -142,68 +127,6 @@ describe('LOSS_SPIKE', () => {
       'LOSS_SPIKE',
       'LOSS_SPIKE',
     ]);
-  });
-});
-
-describe('OVERFITTING_SUSPECTED', () => {
-  const training = [1, 0.8, 0.6, 0.4, 0.3, 0.2];
-
-  it('fires when the training loss falls and the validation loss is 1.5 times its best', () => {
-    for (const [train, val] of [
-      ['train/loss', 'val/loss'],
-      ['loss', 'val_loss'],
-      ['train_loss', 'eval_loss'],
-      ['loss', 'eval_loss'],
-      ['train_ce_loss_epoch', 'valid_ce_loss'],
-      ['trainLoss', 'testLoss'],
-    ] as const)
-      expect(
-        typesOf({ [train]: training, [val]: [1, 0.8, 0.9, 1.1, 1.3, 1.5] }),
-        `${train}, ${val}`,
-      ).to.deep.equal(['OVERFITTING_SUSPECTED']);
-  });
-
-  it('needs 4 evaluations, and fires at the fourth', () => {
-    expect(typesOf({ 'train/loss': training, 'val/loss': [0.8, 1.2, 1.5] })).to.deep.equal([]);
-    const [told] = toldOf(pointsOf({ 'train/loss': training, 'val/loss': [1, 0.8, 1, 1.3, 1.6] }), {}, 1);
-    expect(told?.finding.data).to.include({ step: 3, best: 0.8, value: 1.3 });
-  });
-
-  it('does not fire while the validation loss is below 1.5 times its best, or the training loss rises too', () => {
-    expect(typesOf({ 'train/loss': training, 'val/loss': [1, 0.9, 0.8, 0.9, 1, 1.1] })).to.deep.equal([]);
-    const rising = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
-    expect(typesOf({ 'train/loss': rising, 'val/loss': rising })).to.deep.equal([]);
-  });
-
-  it('does not fire for losses that are not a pair, for noisy ones, or for negative ones', () => {
-    const diverging = [1, 0.8, 0.9, 1.1, 1.3, 1.5];
-    expect(typesOf({ 'train/kl_loss': training, 'val/ce_loss': diverging })).to.deep.equal([]);
-    const noisy = [1, 0.4, 1.1, 0.5, 0.9, 0.35, 1];
-    expect(typesOf({ 'train/loss': [...training, 0.1], 'val/loss': noisy })).to.deep.equal([]);
-    const negative = { 'train/loss': [-1, -2, -3, -4, -5], 'val/loss': [-3, -2, -1, -0.5, -0.1] };
-    expect(typesOf(negative)).to.deep.equal([]);
-  });
-
-  it('does not fire when one evaluation of many is low by chance, and one high; fires when they stay high', () => {
-    const falling = Array.from({ length: 60 }, (_, index) => 1 / (1 + index));
-    const noisy = Array.from({ length: 56 }, (_, index) => (index === 30 ? 0.2 : 0.5 + 0.02 * (index % 4)));
-    const series = (...last: number[]) => ({ 'train/loss': falling, 'val/loss': [...noisy, ...last] });
-    expect(typesOf(series(0.9, 0.5, 0.51))).to.deep.equal([]);
-    expect(typesOf(series(0.9, 0.92, 0.95))).to.deep.equal(['OVERFITTING_SUSPECTED']);
-  });
-
-  it('fires although the best evaluations are long ago', () => {
-    const falling = Array.from({ length: 300 }, (_, index) => 1 / (1 + index));
-    const rising = Array.from({ length: 300 }, (_, index) => 0.5 + 0.001 * index + 0.01 * (index % 3));
-    const [told] = toldOf(pointsOf({ 'train/loss': falling, 'val/loss': rising }));
-    expect(told?.finding).to.include({ type: 'OVERFITTING_SUSPECTED' });
-    expect(told?.finding.data).to.include({ best: 0.5 });
-  });
-
-  it('fires after the configured factor and number of evaluations', () => {
-    const series = { 'train/loss': training, 'val/loss': [1, 0.8, 0.9, 1, 1.1, 1.15] };
-    expect(typesOf(series, { overfitting: { factor: 1.3 } })).to.deep.equal(['OVERFITTING_SUSPECTED']);
-    expect(typesOf(series, { overfitting: { factor: 1.3, min_evaluations: 7 } })).to.deep.equal([]);
   });
 });
 

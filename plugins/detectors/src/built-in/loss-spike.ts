@@ -28,7 +28,7 @@ const options = strict({
   }),
   single_floor: Type.Number({
     minimum: 0,
-    default: 0.25,
+    default: 0.5,
     description:
       'A clear spike is told at once, as a single value, when it is at least this part of the highest value of the loss before it.',
   }),

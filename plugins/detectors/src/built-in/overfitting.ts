@@ -6,11 +6,11 @@ import {
   medianOf,
   OVERFITTING,
   WIDEST_LEVEL,
-  type Evaluation,
   type LossRole,
 } from '@svc/signals';
 import { Type } from 'typebox';
 import { ByMetric, MAX_METRICS } from './newest-points.js';
+import { TrainingCourse } from './training-course.js';
 
 const options = strict({
   factor: Type.Number({
@@ -25,24 +25,30 @@ const options = strict({
   }),
 });
 
-/** The training loss at an evaluation is the median of so many values before it. */
-const TRAINING_WINDOW = 16;
 const MAX_EVALUATIONS = 64;
+
+/** Of the steps behind that of the evaluation before, up to its own: the order in which points arrive does not matter. */
+interface StepEvaluation {
+  readonly after: number;
+  readonly step: number;
+  readonly validation: number;
+  /** Known once the next evaluation has come. */
+  training: number | null;
+}
 
 /** Of one validation loss. */
 interface Validation {
+  readonly name: string;
   lowest: number;
   /** The best in a row of those that are not among the recent ones any more. */
-  best: Evaluation[];
+  best: readonly StepEvaluation[];
   /** The newest last. */
-  recent: Evaluation[];
+  readonly recent: StepEvaluation[];
 }
 
 /** One loss, measured on the data of the training and on other data. */
 interface Pair {
-  /** Since the last evaluation. */
-  training: number[];
-  lastTraining: number | null;
+  readonly training: TrainingCourse;
   readonly validations: Map<string, Validation>;
 }
 
@@ -60,7 +66,7 @@ export const overfitting: Detector<typeof options, Memory> = {
     {
       type: 'OVERFITTING_SUSPECTED',
       severity: 'warning',
-      when: 'a validation loss is at least 1.5 times its best value and has left its noise (medians of 3 evaluations once there are 8, of 5 once there are 24), while the training loss of the same name decreases; after at least 4 evaluations. Once for a run',
+      when: 'a validation loss is at least 1.5 times its best value and has left its noise (medians of 3 evaluations once there are 8, of 5 once there are 24), or among up to 5 evaluations has risen at the last two or more, while the training loss of the same name decreases up to the same steps; after at least 4 evaluations. Once for a run',
     },
   ],
   optionsSchema: options,
@@ -72,80 +78,78 @@ export const overfitting: Detector<typeof options, Memory> = {
   }),
   step(memory, input) {
     if (input.kind !== 'metric') return { memory, findings: [] };
-    const findings = input.points.map((point) => see(memory, point)).filter((finding) => finding !== null);
-    return { memory, findings };
+    return { memory, findings: input.points.flatMap((point) => see(memory, point)) };
   },
 };
 
-function see(memory: Memory, point: MetricPoint): Finding | null {
-  const { value } = point;
-  const role = typeof value === 'number' ? memory.series.next(point)?.role : null;
-  if (!role || typeof value !== 'number') return null;
-  const pair = pairOf(memory, role.pair);
-  if (pair === null) return null;
+function see({ options, series, pairs }: Memory, point: MetricPoint): Finding[] {
+  const { name, step, value } = point;
+  const role = typeof value === 'number' ? series.next(point)?.role : null;
+  if (!role || typeof value !== 'number') return [];
+  const pair = pairOf(pairs, role.pair);
+  if (pair === null) return [];
+  const { training, validations } = pair;
   if (role.data === 'training') {
-    pair.training.push(value);
-    if (pair.training.length > TRAINING_WINDOW) pair.training.shift();
-    return null;
+    training.add({ step, value });
+    const late = [...validations.values()].filter((validation) => isOfNewest(validation, step));
+    return late.flatMap((validation) => decide(validation, training, options));
   }
-  return evaluate(memory, pair, point, value);
-}
-
-function evaluate(
-  { options }: Memory,
-  pair: Pair,
-  { name, step }: MetricPoint,
-  value: number,
-): Finding | null {
-  const training = levelOf(pair, name);
-  if (training === null) return null;
-  const { factor, min_evaluations: minEvaluations } = options;
-  const { best, evaluations } = note(pair, name, { validation: value, training });
-  // Rules out most evaluations.
-  if (value < factor * best || !isOverfitting(evaluations(), { factor, minEvaluations })) return null;
-  const [shown, least] = [value, best].map((number) => Number(number.toPrecision(4)));
-  return {
-    ...{ fingerprint: 'overfitting', type: 'OVERFITTING_SUSPECTED', severity: 'warning' },
-    title: `${name} diverges while the training loss falls`,
-    message: `At step ${step} it is ${shown}; its best value was ${least}.`,
-    data: { metric: name, step, value, best, training },
-  };
-}
-
-/** The training loss now. A second validation loss at the same step has no newer value. */
-function levelOf(pair: Pair, name: string): number | null {
-  const isFirst = !pair.validations.has(name) || pair.validations.size === 1;
-  const [only] = pair.training;
-  if (pair.training.length > 1) pair.lastTraining = medianOf(Float64Array.from(pair.training));
-  else if (only !== undefined) pair.lastTraining = only;
-  if (isFirst) pair.training = [];
-  return pair.lastTraining;
-}
-
-/** Keeps the evaluation; returns the best value, and the last evaluations with the best ones. */
-function note({ validations }: Pair, name: string, evaluation: Evaluation) {
-  const validation: Validation = validations.get(name) ?? { lowest: Infinity, best: [], recent: [] };
+  const validation = validations.get(name) ?? { name, lowest: Infinity, best: [], recent: [] };
   validations.set(name, validation);
-  const { recent } = validation;
-  recent.push(evaluation);
-  validation.lowest = Math.min(validation.lowest, evaluation.validation);
-  if (recent.length > MAX_EVALUATIONS) {
-    const oldest = recent.splice(0, WIDEST_LEVEL);
-    if (validation.best.length === 0 || medianLoss(oldest) < medianLoss(validation.best))
-      validation.best = oldest;
-  }
-  return { best: validation.lowest, evaluations: () => [...validation.best, ...recent] };
+  note(validation, training, step, value);
+  return decide(validation, training, options);
 }
 
-function medianLoss(evaluations: readonly Evaluation[]): number {
-  return medianOf(Float64Array.from(evaluations, ({ validation }) => validation));
-}
-
-function pairOf({ pairs }: Memory, name: string): Pair | null {
+function pairOf(pairs: Memory['pairs'], name: string): Pair | null {
   const known = pairs.get(name);
   if (known) return known;
   if (pairs.size >= MAX_METRICS) return null;
-  const pair: Pair = { training: [], lastTraining: null, validations: new Map() };
+  const pair: Pair = { training: new TrainingCourse(), validations: new Map() };
   pairs.set(name, pair);
   return pair;
+}
+
+/** Whether a point of the training at the step says more about the newest evaluation, which came before it. */
+function isOfNewest({ recent }: Validation, step: number): boolean {
+  const newest = recent.at(-1);
+  return newest !== undefined && step > newest.after && step <= newest.step;
+}
+
+function note(validation: Validation, course: TrainingCourse, step: number, value: number): void {
+  const { recent } = validation;
+  const before = recent.at(-1);
+  if (before) before.training = course.levelBetween(before.after, before.step);
+  recent.push({ after: before?.step ?? -Infinity, step, validation: value, training: null });
+  validation.lowest = Math.min(validation.lowest, value);
+  if (recent.length <= MAX_EVALUATIONS) return;
+  const oldest = recent.splice(0, WIDEST_LEVEL);
+  if (validation.best.length === 0 || medianLoss(oldest) < medianLoss(validation.best))
+    validation.best = oldest;
+}
+
+function medianLoss(evaluations: readonly StepEvaluation[]): number {
+  return medianOf(Float64Array.from(evaluations, ({ validation }) => validation));
+}
+
+function decide(
+  { name, lowest, best, recent }: Validation,
+  course: TrainingCourse,
+  { factor, min_evaluations: minEvaluations }: Memory['options'],
+): Finding[] {
+  const { step, validation: value } = recent.at(-1) as StepEvaluation;
+  // Rules out most evaluations.
+  if (value < factor * lowest) return [];
+  const evaluations = [...best, ...recent].map((each) => ({
+    validation: each.validation,
+    training: each.training ?? course.levelBetween(each.after, each.step) ?? course.lastUpTo(each.step),
+  }));
+  if (!isOverfitting(evaluations, { factor, minEvaluations })) return [];
+  const [shown, least] = [value, lowest].map((number) => Number(number.toPrecision(4)));
+  const finding: Finding = {
+    ...{ fingerprint: 'overfitting', type: 'OVERFITTING_SUSPECTED', severity: 'warning' },
+    title: `${name} diverges while the training loss falls`,
+    message: `At step ${step} it is ${shown}; its best value was ${least}.`,
+    data: { metric: name, step, value, best: lowest, training: evaluations.at(-1)?.training ?? null },
+  };
+  return [finding];
 }
