@@ -10,7 +10,8 @@ export {
   type SeriesEvidence,
 } from './health.js';
 export { hasNonFiniteLoss, outOfMemoryIn, splitRank } from './log-patterns.js';
-export { OUT_OF_GPU_MEMORY, OUT_OF_HOST_MEMORY } from './log-patterns.js';
+export { KILLED_FOR_MEMORY, OUT_OF_GPU_MEMORY, OUT_OF_HOST_MEMORY } from './log-patterns.js';
+export { isLoss, mustBeNumber } from './loss-names.js';
 export { lossRole, type LossRole } from './loss-pairs.js';
 export { medianOf } from './median.js';
 export {
@@ -21,5 +22,5 @@ export {
   type OverfittingRule,
 } from './overfitting.js';
 export { hasBecomeSlow, paceBetween, paceOf, timeLeftOf, type Pace, type TimeLeft } from './pace.js';
-export { isLoss, lastSpike, newestSpike, type LastSpike, type Spike } from './spike.js';
+export { lastSpike, newestSpike, type LastSpike, type Spike } from './spike.js';
 export { TREND_WINDOW, trendOf } from './trend.js';

@@ -1,4 +1,4 @@
-import { isLoss, wordsOf } from './spike.js';
+import { isLossByAnyName, wordsOf } from './loss-names.js';
 
 const TRAINING = new Set(['train', 'training', 'tr']);
 const VALIDATION = new Set([
@@ -14,11 +14,11 @@ export interface LossRole {
 }
 
 /**
- * The role that the name of a metric tells: `train/loss` and `val/loss`, `loss` and `eval_loss`, `train_ce_loss` and `valid_ce_loss` are pairs. A
+ * The role that the name of a metric tells: `train/loss` and `val/loss`, `loss` and `eval_loss`, `train_ppl` and `valid_ppl` are pairs. A
  * loss whose name tells no data is one of the training. null: no loss.
  */
 export function lossRole(name: string): LossRole | null {
-  if (!isLoss(name)) return null;
+  if (!isLossByAnyName(name)) return null;
   const words = wordsOf(name);
   const data = words.some((word) => VALIDATION.has(word)) ? 'validation' : 'training';
   const isNamed = (word: string) => !VALIDATION.has(word) && !TRAINING.has(word) && !PERIODS.has(word);

@@ -93,23 +93,3 @@ function mayHaveSpikes(values: Float64Array): boolean {
   }
   return highest > SPIKE_FACTOR * Math.max(0, lowest);
 }
-
-/** A metric with one of these words is about a loss, and is none: it may jump, or be infinite, in a healthy run. */
-const NO_LOSSES = new Set([
-  ...['scale', 'scaler', 'scaling', 'weight', 'coef', 'coeff', 'coefficient', 'ratio', 'count', 'time'],
-  ...['best', 'min', 'max', 'lowest', 'std', 'var', 'variance'],
-]);
-
-/** Only losses can have spikes: other metrics may jump for good reasons. */
-export function isLoss(name: string): boolean {
-  const words = wordsOf(name);
-  return words.includes('loss') && !words.some((word) => NO_LOSSES.has(word));
-}
-
-/** The words of a metric's name in lower case: it is split as for guessing its direction, and where `trainLoss` has its capital. */
-export function wordsOf(name: string): string[] {
-  return name
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[/_\-. ]/);
-}

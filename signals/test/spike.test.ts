@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isLoss, newestSpike } from '../src/spike.js';
+import { newestSpike } from '../src/spike.js';
 import { pseudoRandom } from './pseudo-random.js';
 
 const spikeIn = (values: readonly number[]) => newestSpike(Float64Array.from(values));
@@ -74,12 +74,6 @@ describe('spike', () => {
         expect(spikeIn(values)?.index).to.equal(spikes.at(-1));
       }),
     );
-  });
-
-  it('is told of losses by their name', () => {
-    for (const name of ['loss', 'train/loss', 'Train-Loss', 'loss.total', 'val_loss'])
-      expect(isLoss(name), name).to.equal(true);
-    for (const name of ['lossless', 'gloss', 'grad_norm', 'acc']) expect(isLoss(name), name).to.equal(false);
   });
 });
 

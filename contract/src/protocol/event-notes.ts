@@ -44,5 +44,8 @@ export const EVENT_NOTES: Readonly<Record<Exclude<(typeof EVENT_TYPES)[number], 
     severities: ['warning'],
     when: 'an agent has disconnected. When one does so more than 5 times in a short time, one event in 10 minutes tells of all',
   },
-  CUSTOM: { severities: ['info', 'warning', 'critical'], when: 'a training reports an event of its own' },
+  CUSTOM: {
+    severities: ['info', 'warning', 'critical'],
+    when: 'a training reports an event of its own; without a run: the server refused a message of an agent',
+  },
 };

@@ -1,4 +1,4 @@
-import type { DetectorInput, Job, LogLine, Run } from '@svc/contract';
+import type { DetectorInput, Job, Run } from '@svc/contract';
 import { expect } from 'chai';
 import type { SubjectWatch } from '../src/engine/subject-watch.js';
 import { watchOf } from './support/watch.js';
@@ -186,62 +186,6 @@ describe('GPU_UNHEALTHY', () => {
     sample(watch, 0, 5, () => fine);
     expect(sample(watch, 60, 2, () => ({ 'cpu.util': 3 }))).to.deep.equal([]);
     expect(titles(() => ({ 'cpu.util': 3 }))).to.deep.equal([]);
-  });
-});
-
-describe('OOM', () => {
-  const line = (text: string, seq = 0): LogLine => ({ seq, stream: 'stderr', ts: AT, text });
-  const feed = (watch: SubjectWatch, ...texts: string[]) =>
-    watch
-      .feed({ kind: 'log', at: AT, job_id: 'job', attempt: 1, lines: texts.map(line) })
-      .map(({ finding }) => finding);
-
-  const told: readonly [device: string, text: string][] = [
-    ['CUDA', 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.'],
-    ['CUDA of a rank', '[rank1]: RuntimeError: CUDA error: out of memory'],
-    ['HIP', 'torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB.'],
-    [
-      'XLA',
-      'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 34359738368 bytes.',
-    ],
-    ['MPS', 'RuntimeError: MPS backend out of memory (MPS allocated: 17.43 GB)'],
-    [
-      'the host, Python',
-      'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array',
-    ],
-    ['the host, C', 'OSError: [Errno 12] Cannot allocate memory'],
-  ];
-  for (const [device, text] of told)
-    it(`fires for ${device}, once for an attempt`, () => {
-      const watch = watchOf('attempt');
-      expect(feed(watch, 'step 1', text, text).map(({ type, data }) => [type, data?.['seq']])).to.deep.equal([
-        ['OOM', 1],
-      ]);
-      expect(feed(watch, text)).to.deep.equal([]);
-    });
-
-  for (const text of [
-    'memory: 12 GB allocated',
-    'MemoryErrors: 3',
-    'out of memory of past runs',
-    'RESOURCE_EXHAUSTED: quota of requests',
-  ])
-    it(`does not fire for: ${text}`, () => expect(feed(watchOf('attempt'), text)).to.deep.equal([]));
-
-  it('fires for an attempt that the kernel killed, also without a line', () => {
-    const watch = watchOf('attempt');
-    const job = jobOf({ status: 'FAILED', failure_reason: 'OOM' });
-    expect(watch.feed({ kind: 'job', at: AT, job }).map(({ finding }) => finding.type)).to.deep.equal([
-      'OOM',
-    ]);
-    expect(watch.feed({ kind: 'job', at: AT, job })).to.deep.equal([]);
-    expect(
-      watchOf('attempt').feed({
-        kind: 'job',
-        at: AT,
-        job: jobOf({ status: 'FAILED', failure_reason: 'EXIT_CODE' }),
-      }),
-    ).to.deep.equal([]);
   });
 });
 

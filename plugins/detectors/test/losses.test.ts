@@ -16,6 +16,20 @@ describe('LOSS_NAN', () => {
       expect(told[0]?.finding.data).to.include({ step: 1, metric: 'val/loss' });
     });
 
+  it('fires for a NaN in a loss by another name, and not for an infinity, which a perplexity may reach', () => {
+    for (const name of [
+      'nll',
+      'losses',
+      'trainloss',
+      'train_loss_total',
+      'val/perplexity',
+      'cross_entropy',
+      'kl',
+    ])
+      expect(typesOf({ [name]: [1, 'NaN'] }), name).to.deep.equal(['LOSS_NAN']);
+    expect(typesOf({ ppl: [1, 'Infinity'], nll: [1, 'Infinity'] })).to.deep.equal([]);
+  });
+
   it('does not fire for other metrics, nor for what is about a loss and is none', () => {
     const series = {
       grad_norm: ['NaN'],
@@ -32,12 +46,39 @@ describe('LOSS_NAN', () => {
     ['[rank3]: epoch 2, train_loss=inf', true],
     ['Loss is NaN, stopping training', true],
     ['loss = tensor(nan, device=cuda:0)', true],
+    ['NaN loss detected at step 5', true],
+    ['nan loss', true],
+    ['WARNING: NaN or Inf loss encountered', true],
+    ['ERROR: NaN loss. Stopping.', true],
+    ['loss went to nan', true],
+    ['Loss is now nan', true],
+    ['loss value is nan', true],
+    ['Loss/train nan', true],
+    ['loss_ce: nan', true],
+    ['loss(train): nan', true],
+    ['Epoch 3 | loss | nan', true],
+    ['loss -> nan', true],
+    ['losses: nan', true],
+    ['trainloss: nan', true],
     [' 37%|###   | 37/100 [00:05<00:09, loss=nan]', true],
     ['step 10 loss: 0.31', false],
     ['best_val_loss: inf', false],
     ['loss_scale: inf', false],
     ['the loss function is nan-safe', false],
     ['loss info: none', false],
+    ['no nan loss found', false],
+    ['stop_on_nan_loss: true', false],
+    ['checking for nan loss', false],
+    ['nan loss check enabled', false],
+    ['NaN losses: 0', false],
+    ['0 nan losses', false],
+    ['loss = nan_to_num(loss)', false],
+    ['loss is not nan', false],
+    ['loss: finance', false],
+    ['loss: 0.1 nan_count: 0', false],
+    ['loss | nan_count', false],
+    ['loss_weight: nan', false],
+    ['loss_min: inf', false],
     ['grad_norm: nan', false],
     ['weights of class 3: nan, loss 0.3', false],
   ];

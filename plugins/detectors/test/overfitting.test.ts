@@ -14,6 +14,8 @@ describe('OVERFITTING_SUSPECTED', () => {
       ['loss', 'eval_loss'],
       ['train_ce_loss_epoch', 'valid_ce_loss'],
       ['trainLoss', 'testLoss'],
+      ['train/perplexity', 'val/perplexity'],
+      ['train_nll', 'valid_nll'],
     ] as const)
       expect(
         typesOf({ [train]: training, [val]: [1, 0.8, 0.9, 1.1, 1.3, 1.5] }),

@@ -1,5 +1,5 @@
 import { maskText, strict, type Detector, type DetectorInput, type Finding } from '@svc/contract';
-import { hasNonFiniteLoss, isLoss, splitRank } from '@svc/signals';
+import { hasNonFiniteLoss, isLoss, mustBeNumber, splitRank } from '@svc/signals';
 
 const FINGERPRINT = 'loss';
 const MAX_CHARACTERS = 500;
@@ -13,11 +13,11 @@ export const lossNan: Detector = {
     {
       type: 'LOSS_NAN',
       severity: 'critical',
-      when: 'a loss is NaN or infinite: a metric whose name has the word `loss`, or a line of the log such as `loss: nan`. Once for a run',
+      when: 'a loss is NaN or infinite: a metric whose name has the word `loss`, or a line of the log such as `loss: nan` or `NaN loss detected`; or a loss by another name is NaN, such as `trainloss`, `nll`, `ppl`, `cross_entropy`, `mse` or `kl`. Once for a run',
     },
   ],
   optionsSchema: strict({}),
-  wantsMetric: isLoss,
+  wantsMetric: mustBeNumber,
   init: () => null,
   step(memory, input) {
     const finding = findIn(input);
@@ -27,7 +27,10 @@ export const lossNan: Detector = {
 
 function findIn(input: DetectorInput): Finding | null {
   if (input.kind === 'metric') {
-    const point = input.points.find(({ value }) => typeof value !== 'number');
+    const point = input.points.find(
+      // A perplexity may overflow.
+      ({ name, value }) => value === 'NaN' || (typeof value !== 'number' && isLoss(name)),
+    );
     if (!point) return null;
     const { name, step, value } = point;
     return told(`${name} is ${value}`, `At step ${step} the training reported ${value}.`, {

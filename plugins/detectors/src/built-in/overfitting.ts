@@ -1,13 +1,5 @@
 import { strict, type Detector, type Finding, type MetricPoint } from '@svc/contract';
-import {
-  isLoss,
-  isOverfitting,
-  lossRole,
-  medianOf,
-  OVERFITTING,
-  WIDEST_LEVEL,
-  type LossRole,
-} from '@svc/signals';
+import { isOverfitting, lossRole, medianOf, OVERFITTING, WIDEST_LEVEL, type LossRole } from '@svc/signals';
 import { Type } from 'typebox';
 import { ByMetric, MAX_METRICS } from './newest-points.js';
 import { TrainingCourse } from './training-course.js';
@@ -66,11 +58,11 @@ export const overfitting: Detector<typeof options, Memory> = {
     {
       type: 'OVERFITTING_SUSPECTED',
       severity: 'warning',
-      when: 'a validation loss is at least 1.5 times its best value and has left its noise (medians of 3 evaluations once there are 8, of 5 once there are 24), or among up to 5 evaluations has risen at the last two or more, while the training loss of the same name decreases up to the same steps; after at least 4 evaluations. Once for a run',
+      when: 'a validation loss is at least 1.5 times its best value and has left its noise (medians of 3 evaluations once there are 8, of 5 once there are 24), or among up to 5 evaluations has risen at the last two or more, while the training loss of the same name decreases (or a loss by another name: `nll`, `perplexity`, `ppl`, `cross_entropy`, `mse`, `mae`) up to the same steps; after at least 4 evaluations. Once for a run',
     },
   ],
   optionsSchema: options,
-  wantsMetric: isLoss,
+  wantsMetric: (name) => lossRole(name) !== null,
   init: (given) => ({
     options: given,
     series: new ByMetric((name) => ({ role: lossRole(name) })),

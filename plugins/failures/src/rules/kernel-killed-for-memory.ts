@@ -1,3 +1,4 @@
+import { KILLED_FOR_MEMORY } from '@svc/signals';
 import { SMALLER_BATCH } from '../changed-argument.js';
 import { failureRule } from '../failure-rule.js';
 import { hasReason, isKilledForMemory } from '../evidence/end.js';
@@ -14,9 +15,7 @@ export const kernelKilledForMemory = failureRule({
   confidence: 0.96,
   remedy: 'change',
   argument: SMALLER_BATCH,
-  patterns: [
-    /\b[Oo]ut of memory: Kill(?:ed)? process\b|\boom-kill(?:er)?\b|\bMemory cgroup out of memory\b|\boom_reaper\b/,
-  ],
+  patterns: KILLED_FOR_MEMORY,
   applies: ({ attempt }) => (isKilledForMemory(attempt) ? [...(hasReason(attempt, 'OOM') ?? [])] : null),
   explainsKill: true,
 });

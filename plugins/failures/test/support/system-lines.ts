@@ -31,10 +31,11 @@ export const SYSTEM_LINES: Readonly<Record<string, RuleLines>> = {
     end: { status: 'LOST', exit_code: null, failure_reason: 'LOST', failure_message: null },
   },
   'kernel-killed-for-memory': {
-    source: 'Linux, mm/oom_kill.c',
+    source: 'Linux, mm/oom_kill.c; Slurm',
     explains: [
       'Memory cgroup out of memory: Killed process 4242 (python3) total-vm:9000kB, anon-rss:8000kB',
       'Out of memory: Killed process 4242 (python3) total-vm:9000kB, anon-rss:8000kB',
+      'slurmstepd: error: Detected 1 oom-kill event(s) in StepId=123.batch. Some of your processes may have been killed by the cgroup out-of-memory handler.',
     ],
     not: ['torch.OutOfMemoryError: CUDA out of memory. Process 4242 has 70 GiB in use.', 'Killed'],
     end: killedBy(-9),
@@ -43,6 +44,7 @@ export const SYSTEM_LINES: Readonly<Record<string, RuleLines>> = {
     source: 'CPython; NumPy; PyTorch, c10/core/impl/alloc_cpu.cpp; libstdc++; glibc; V8',
     explains: [
       'MemoryError',
+      '2026-01-02 03:04:05 [ERROR] MemoryError: Unable to allocate',
       'numpy.core._exceptions._ArrayMemoryError: Unable to allocate 745. GiB for an array with shape (100000, 1000000) and data type float64',
       "RuntimeError: [enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 1125899906842624 bytes.",
       'OSError: [Errno 12] Cannot allocate memory',
