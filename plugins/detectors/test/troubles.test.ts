@@ -175,6 +175,19 @@ describe('detectors of third parties', () => {
     expect(feed(subjects, 'first', [12])).to.deep.equal(['12 after 0']);
   });
 
+  it('have fewer memories when runs have many metrics', () => {
+    const everything: Detector = { ...limit, wantsMetric: () => true };
+    const subjects = new Subjects(configure(new Map([['limit', everything]]), {}, refuse), () => undefined);
+    const feedMany = (run: string) => {
+      const points = Array.from({ length: 120 }, (_, seq) => ({ seq, step: 0, name: `m${seq}`, value: 1 }));
+      subjects.feed({ of: 'run', id: run }, { kind: 'metric', at: 0, run_id: run, points });
+    };
+    for (let run = 0; run < 600; run += 1) feedMany(`r${run}`);
+    const known = Array.from({ length: 600 }, (_, run) => subjects.has({ of: 'run', id: `r${run}` }));
+    expect(known.filter(Boolean)).to.have.length(500);
+    expect(known.slice(100).every(Boolean)).to.equal(true);
+  });
+
   it('forget a run some minutes after its end', () => {
     const subjects = subjectsOf();
     const key = { of: 'run', id: 'a' } as const;

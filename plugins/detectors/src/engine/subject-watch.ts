@@ -1,4 +1,4 @@
-import type { DetectorInput, Finding } from '@svc/contract';
+import type { DetectorInput, Finding, MetricPoint } from '@svc/contract';
 import { toContent, type Content } from './content.js';
 import type { MetricSelection } from './metric-selection.js';
 import type { ConfiguredDetector } from './settings.js';
@@ -12,6 +12,9 @@ export interface Told {
   readonly finding: Content;
 }
 
+/** A detector that remembers metrics keeps no more of them for a subject. */
+const MAX_METRICS = 100;
+
 interface Watch extends ConfiguredDetector {
   memory: unknown;
   readonly troubles: Troubles;
@@ -20,6 +23,7 @@ interface Watch extends ConfiguredDetector {
 /** All detectors of one subject, with their memories. */
 export class SubjectWatch {
   readonly #watches: readonly Watch[];
+  readonly #metrics = new Set<string>();
 
   /** `selection` is of the same detectors; `report` is told of a detector that throws, which then begins anew. */
   constructor(
@@ -34,17 +38,27 @@ export class SubjectWatch {
     }));
   }
 
+  /** Of how many metrics its memories may have points: by this they grow. */
+  get metrics(): number {
+    return this.#metrics.size;
+  }
+
   /** What is to be told now. */
   feed(input: DetectorInput): Told[] {
     const picked = input.kind === 'metric' ? this.selection.split(input.points) : [];
     return this.#watches.flatMap((watch, place) => {
       if (input.kind === 'metric') {
         const points = picked[place] ?? [];
+        if (watch.detector.wantsMetric) this.#noteMetrics(points);
         return points.length > 0 ? this.#step(watch, { ...input, points }) : [];
       }
       if (watch.takes.has(input.kind)) return this.#step(watch, input);
       return input.kind === 'tick' ? this.#tell(watch, input.at, watch.troubles.due(input.at)) : [];
     });
+  }
+
+  #noteMetrics(points: readonly MetricPoint[]): void {
+    for (const { name } of points) if (this.#metrics.size < MAX_METRICS) this.#metrics.add(name);
   }
 
   #step(watch: Watch, input: DetectorInput): Told[] {

@@ -22,6 +22,8 @@ interface Entry {
 
 /** Memories are kept for so many subjects; those that were not used for longest are given up. */
 const MAX_SUBJECTS = 2_000;
+/** Of all subjects together. A metric takes about 3 KB. */
+const MAX_METRICS = 50_000;
 /** The last lines and points may come after the end. */
 const LINGER_MS = 2 * 60_000;
 const IDLE_MS = 24 * 3_600_000;
@@ -29,6 +31,7 @@ const IDLE_MS = 24 * 3_600_000;
 /** The memories of all subjects, least recently used first. */
 export class Subjects {
   readonly #entries = new Map<string, Entry>();
+  #metrics = 0;
   readonly #selections: Readonly<Record<DetectorSubject, MetricSelection>>;
 
   constructor(
@@ -69,17 +72,20 @@ export class Subjects {
   }
 
   forget(key: SubjectKey): void {
-    this.#entries.delete(toText(key));
+    this.#drop(toText(key));
   }
 
   tick(at: number): ToldOf[] {
     for (const [text, { isOver, usedAt }] of this.#entries)
-      if (at - usedAt > (isOver ? LINGER_MS : IDLE_MS)) this.#entries.delete(text);
+      if (at - usedAt > (isOver ? LINGER_MS : IDLE_MS)) this.#drop(text);
     return [...this.#entries.values()].flatMap((entry) => this.#feed(entry, { kind: 'tick', at }));
   }
 
   #feed({ key, watch }: Entry, input: DetectorInput): ToldOf[] {
+    this.#metrics -= watch.metrics;
     const told = watch.feed(input);
+    this.#metrics += watch.metrics;
+    while (this.#metrics > MAX_METRICS && this.#entries.size > 1) this.#dropOldest();
     return told.length === 0 ? [] : told.map((one) => ({ ...one, subject: key }));
   }
 
@@ -92,9 +98,18 @@ export class Subjects {
     return entry;
   }
 
-  #create(key: SubjectKey, at: number): Entry {
+  #dropOldest(): void {
     const [oldest] = this.#entries.keys();
-    if (oldest !== undefined && this.#entries.size >= MAX_SUBJECTS) this.#entries.delete(oldest);
+    if (oldest !== undefined) this.#drop(oldest);
+  }
+
+  #drop(text: string): void {
+    this.#metrics -= this.#entries.get(text)?.watch.metrics ?? 0;
+    this.#entries.delete(text);
+  }
+
+  #create(key: SubjectKey, at: number): Entry {
+    if (this.#entries.size >= MAX_SUBJECTS) this.#dropOldest();
     const watch = new SubjectWatch(this.detectors[key.of], this.#selections[key.of], this.report);
     return { key, watch, usedAt: at, isOver: false };
   }
