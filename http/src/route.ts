@@ -68,10 +68,18 @@ export interface SseStream {
   end(): void;
 }
 
-export type SseReply = { readonly kind: 'sse'; open(stream: SseStream): void | Promise<void> };
+export type SseReply = {
+  readonly kind: 'sse';
+  readonly headers?: Headers;
+  open(stream: SseStream): void | Promise<void>;
+};
 
 /** `open` may return while the stream lives on; it ends by `end()`, by the client, or when `open` throws. */
-export const sse = (open: SseReply['open']): SseReply => ({ kind: 'sse', open });
+export const sse = (open: SseReply['open'], headers: Headers = {}): SseReply => ({
+  kind: 'sse',
+  open,
+  headers,
+});
 
 export interface Download {
   /** Left out: shown inline. */

@@ -31,7 +31,12 @@ function toText({ id, event, data, json = JSON.stringify(data) }: SseMessage): s
  * Answers with a stream of events, which is closed when `open` throws. A client with too much unsent data is disconnected and resumes by
  * `Last-Event-ID`. A single message is always sent, however large it is, when nothing else is unsent.
  */
-export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerParts, caller: Caller): void {
+export function answerSse(
+  ctx: Koa.Context,
+  { open, headers = {} }: SseReply,
+  parts: ServerParts,
+  caller: Caller,
+): void {
   const { clock, closing, log, streams, tokens, limits } = parts;
   const leave = streams.enter(caller.token_id);
   const transform = new EventStream(ctx);
@@ -95,6 +100,7 @@ export function answerSse(ctx: Koa.Context, { open }: SseReply, parts: ServerPar
     for (const resolve of unsettled) resolve();
   });
   ctx.status = 200;
+  ctx.set(headers);
   ctx.body = transform;
   if (closing.aborted) return endAnswer();
   void (async () => open(stream))().catch((err: unknown) => {

@@ -88,10 +88,11 @@ function checkUsage(command: readonly string[], { exec, shell, jobs, timeout }: 
   if (exec && !shell) requireProgram(command[0] ?? '');
 }
 
-/** The newest event, so that what happens until the stream is open is replayed; the least id when there is none yet. */
+/** The last published event, so that what happens until the stream is open is replayed; the least id when there is none yet. */
 async function findLastEvent(client: Client): Promise<string> {
-  const { items } = await client.call(routes.listEvents, { query: { limit: 1 } });
-  return items[0]?.id ?? ID_PREFIXES.event.padEnd(ID_PREFIXES.event.length + 26, '0');
+  const answer = await client.open(routes.streamEvents, { query: {} });
+  await answer.body?.cancel();
+  return answer.headers.get('last-event-id') ?? ID_PREFIXES.event.padEnd(ID_PREFIXES.event.length + 26, '0');
 }
 
 interface Watch {

@@ -41,7 +41,8 @@ export const streamEvents = route({
   method: 'GET',
   path: '/events/stream',
   scope: 'read',
-  summary: 'Live events; Last-Event-ID replays what was missed.',
+  summary:
+    'Live events; Last-Event-ID replays what was missed. The header Last-Event-ID of the answer names the event that the stream begins behind.',
   query: strict(filters),
   stream: 'sse',
   event: EventRecord,

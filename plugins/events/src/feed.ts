@@ -3,7 +3,7 @@ import { CoalescedWork, sse, type PluginContext, type SseReply, type SseStream }
 import type { EventFilter } from './filter.js';
 import { EventFollower } from './follower.js';
 import { eventAppended } from './hooks.js';
-import { lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
+import { idUpTo, lastPosition, positionNewEvents, positionOf, type PositionedEvent } from './store.js';
 
 type FeedContext = Pick<PluginContext, 'db' | 'log' | 'fire'>;
 
@@ -44,16 +44,16 @@ export class EventFeed {
     await Promise.all(this.#observing);
   }
 
-  /** The events after `lastEventId`; null: from now on. */
-  stream(filter: EventFilter, lastEventId: string | null): SseReply {
-    return sse(async (stream) => {
-      const now = this.#published;
-      await this.#follow(
-        stream,
-        filter,
-        lastEventId === null ? now : await positionOf(this.ctx.db, lastEventId),
-      );
-    });
+  /** The events after `lastEventId`; null: from now on, which is after the event that the header `Last-Event-ID` of the answer names. */
+  async stream(filter: EventFilter, lastEventId: string | null): Promise<SseReply> {
+    const { db } = this.ctx;
+    const now = this.#published;
+    const start = lastEventId === null ? now : await positionOf(db, lastEventId);
+    const startId = lastEventId ?? (await idUpTo(db, now));
+    return sse(
+      (stream) => this.#follow(stream, filter, start),
+      startId === null ? {} : { 'Last-Event-ID': startId },
+    );
   }
 
   async #publishNew(): Promise<void> {

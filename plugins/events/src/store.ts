@@ -142,6 +142,13 @@ export async function positionOf(db: Db, id: string): Promise<number> {
   return row?.position ?? lastPosition(db, id);
 }
 
+/** The last published event up to the position; null: there is none. */
+export async function idUpTo(db: Db, position: number): Promise<string | null> {
+  const upTo = db<EventRow>('events').where('position', '<=', position);
+  const row = await upTo.orderBy('position', 'desc').first('id');
+  return row?.id ?? null;
+}
+
 /** The last position of all published events, or of those up to an id; 0 when there is none. */
 export async function lastPosition(db: Db, upToId?: string): Promise<number> {
   const query = db('events').max({ last: 'position' });

@@ -103,6 +103,17 @@ eachDatabase((database) => {
       expect(await takeIds(later, 1)).to.deep.equal([next.id]);
     });
 
+    it('names the event that it begins behind: the last published one, whatever its time', async () => {
+      const before = await happen();
+      const late = await kernel.ctx.transaction((tx) =>
+        kernel.use(eventsRef).append(tx, { type: 'T', title: 'late' }, Date.now() - 3_600_000),
+      );
+      await until(() => kernel.db('events').where({ id: late.id }).whereNotNull('position').first());
+      expect((await open()).headers.get('Last-Event-ID')).to.equal(late.id);
+      await kernel.db('events').where({ id: late.id }).delete();
+      expect((await open()).headers.get('Last-Event-ID')).to.equal(before.id);
+    });
+
     it('replays more than a page', async () => {
       const first = await happen();
       const records: EventRecord[] = [];
