@@ -1,10 +1,12 @@
 /** The process that the plugin starts: `main.js SETTINGS`, as JSON. It ends with the server that started it. */
-import { preferSmallMemory, startAdapter } from './index.js';
 import type { AdapterSettings } from './settings.js';
+import { preferSmallMemory } from './small-memory.js';
 
 const GRACE_MS = 5_000;
 
 preferSmallMemory();
+// Only now: what is loaded counts most.
+const { startAdapter } = await import('./index.js');
 const settings = JSON.parse(process.argv[2] ?? '') as AdapterSettings;
 try {
   const adapter = await startAdapter(settings);
