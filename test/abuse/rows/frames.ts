@@ -143,6 +143,23 @@ export const FRAME_ROWS: readonly Row[] = [
     await expectAgentsWork(lab);
   }),
   row(
+    '16 MiB of log in lines that are almost errors of memory and losses that are NaN',
+    '16 MiB a frame',
+    async (lab) => {
+      const { agent, key } = await runOn(lab, 'sender');
+      const almost = 'loss: na RESOURCE_EXHAUSTED: Out of memor CUDA out of memor '.repeat(250);
+      const line = almost.slice(0, MAX_LINE_BYTES);
+      const count = Math.floor((MAX_FRAME_BYTES - 400) / (MAX_LINE_BYTES + 3));
+      const to = count * (MAX_LINE_BYTES + 1);
+      agent.sendRaw(logs(key, Array<string>(count).fill(line), to));
+      expect((await agent.take('logs_ack')).offset).to.equal(to);
+      agent.cut();
+      await expectAgentsWork(lab);
+      const { items } = await lab.server.client.call(routes.listEvents, { query: { job_id: key.job_id } });
+      expect(items.filter(({ type }) => type === 'OOM' || type === 'LOSS_NAN')).to.deep.equal([]);
+    },
+  ),
+  row(
     '16 MiB of log in one line',
     'lines of 16 384 characters',
     frameOfJob(
