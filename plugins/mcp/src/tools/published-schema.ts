@@ -1,4 +1,5 @@
-import type { TSchema } from 'typebox';
+import { NextActionRecord, TOOL_NAMES, strict } from '@svc/contract';
+import { Type, type TSchema } from 'typebox';
 
 /** What an argument means; one word means the same for every tool. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -38,6 +39,8 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 
 type Json = Record<string, unknown>;
 
+const { $id: NEXT_ACTION_ID } = NextActionRecord as { $id?: string };
+
 /** The input schema as clients get it: with the meaning of each argument. */
 export function publishInput(schema: TSchema): Json {
   const published = publish(schema) as { properties: Record<string, Json> };
@@ -54,9 +57,17 @@ export function publish(schema: TSchema): Json {
   return withoutForeign(JSON.parse(JSON.stringify(schema))) as Json;
 }
 
+/** Clients show a model the whole list of tools: the input schemas of all tools in the output schema of each would fill its context. */
+const BriefAction = strict({
+  tool: Type.Enum([...TOOL_NAMES]),
+  args: Type.Record(Type.String(), Type.Unknown()),
+  reason: Type.String(),
+});
+
 function withoutForeign(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutForeign);
   if (value === null || typeof value !== 'object') return value;
+  if ('$id' in value && value.$id === NEXT_ACTION_ID) return withoutForeign(BriefAction);
   const kept = Object.entries(value).filter(
     ([name, item]) =>
       !(name === '$id' && typeof item === 'string') &&
