@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { TOOL_NAMES, newId } from '@svc/contract';
 import { expect } from 'chai';
-import { Lab, callTool, refusalOf } from './support/lab.js';
+import { Lab, callRaw, callTool, refusalOf, textOf } from './support/lab.js';
 
 const CONTROL = ['submit_job', 'evaluate_checkpoint', 'cancel_job', 'retry_job'];
 
@@ -103,6 +103,26 @@ describe('the 20 tools, through the official client', function () {
     expect(await callTool(reader, 'list_evaluations', { run_id: run })).to.include({ left: 0 });
     const { definitions } = await callTool(reader, 'list_metric_definitions');
     expect(definitions[0]).to.include({ name: 'train/loss', is_primary: true });
+  });
+
+  it('a list without items says so, and what helps next', async () => {
+    const none = (await lab.post('/runs', {})).id;
+    const other = (await lab.post('/runs', {})).id;
+    const bare = (await lab.post(`/runs/${other}/checkpoints`, { path: '/data/none', step: 1 })).id;
+    const empty: [Parameters<typeof callTool>[1], object, string][] = [
+      ['list_nodes', {}, 'nodes: none'],
+      ['list_jobs', { status: 'LOST' }, 'jobs: none'],
+      ['list_events', { type: 'DISK_LOW' }, 'events: none'],
+      ['list_evaluations', { run_id: none }, 'evaluations: none'],
+      ['list_evaluations', { checkpoint_id: bare }, 'evaluations: none'],
+      ['list_checkpoints', { run_id: none }, 'checkpoints: none'],
+      ['query_metrics', { run_id: none }, 'series: none'],
+    ];
+    for (const [tool, args, text] of empty) {
+      const { content } = await callRaw(reader, tool, args);
+      expect(textOf(content), tool).to.include(text);
+      expect((await callTool(reader, tool, args)).next_actions, tool).not.to.deep.equal([]);
+    }
   });
 
   it('a list goes on behind what it has shown, by its next action', async () => {

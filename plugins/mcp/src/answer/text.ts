@@ -7,7 +7,7 @@ const PLAIN_WORD = /^[A-Za-z0-9_./:@%+-]{1,64}$/;
 export function toText(answer: Readonly<Record<string, unknown>>): string {
   const { next_actions = [], left = 0, left_is_minimum, ...rest } = answer;
   const fields = { ...rest, ...(left !== 0 && { left: left_is_minimum ? `${String(left)}+` : left }) };
-  const lines = [...toLines(fields, ''), ...(next_actions as NextActionRecord[]).map(toActionLine)];
+  const lines = [...toTopLines(fields), ...(next_actions as NextActionRecord[]).map(toActionLine)];
   return lines.join('\n');
 }
 
@@ -30,6 +30,13 @@ export function columnsOf(items: readonly unknown[]): string[] {
     for (const [name, value] of Object.entries(item)) if (!isEmpty(value)) columns.add(name);
   }
   return [...columns];
+}
+
+/** That a list has no items is an answer too. */
+function toTopLines(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    Array.isArray(value) && value.length === 0 ? [`${name}: none`] : toField(name, value, ''),
+  );
 }
 
 function toLines(fields: Readonly<Record<string, unknown>>, indent: string): string[] {

@@ -1,4 +1,4 @@
-import { Job, isTerminal, nullable, routes, strict } from '@svc/contract';
+import { Job, isTerminal, nullable, routes, strict, type NextActionRecord } from '@svc/contract';
 import { Type } from 'typebox';
 import { POLL_INTERVAL_MS, afterJob } from './job-actions.js';
 import { PAGE_ITEMS, toPage } from './pages.js';
@@ -38,10 +38,17 @@ export const listJobs = defineTool(
         ...(failed
           ? [toAction('explain_failure', { job_id: failed.id }, 'why the newest of these failed')]
           : []),
+        ...(newest ? [] : [afterNone(status)]),
       ],
     };
   },
 );
+
+function afterNone(status: string | undefined): NextActionRecord {
+  return status === undefined
+    ? toAction('list_nodes', {}, 'the hosts that a job could run on')
+    : toAction('list_jobs', {}, 'the jobs of every status');
+}
 
 const Shown = {
   ...Brief,

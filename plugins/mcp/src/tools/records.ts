@@ -10,7 +10,7 @@ import {
 import { Type } from 'typebox';
 import { evaluateLikeBefore } from './evaluate-like-before.js';
 import { PAGE_ITEMS, toPage } from './pages.js';
-import { defineTool, only, pick, toAction } from './tool.js';
+import { defineTool, only, pick, toAction, type ArgsOf, type Call } from './tool.js';
 
 const Event = strict(
   pick(
@@ -41,9 +41,10 @@ export const listEvents = defineTool(
     const rows = await client.call(routes.listEvents, { query: { ...filters, limit }, signal });
     const { items } = rows;
     const page = { name: 'events', tool: 'list_events', args } as const;
-    const worst =
+    const telling =
       items.find(({ severity }) => severity === 'critical') ??
-      items.find(({ severity }) => severity !== 'info');
+      items.find(({ severity }) => severity !== 'info') ??
+      items[0];
     return {
       body: {},
       list: toPage(page, rows, {
@@ -51,14 +52,15 @@ export const listEvents = defineTool(
         cursorOf: ({ id }) => id,
         toItem: (event) => only(event, Event.properties),
       }),
-      next_actions: worst ? afterEvent(worst) : [],
+      next_actions: telling ? afterEvent(telling) : [toAction('list_jobs', {}, 'the jobs and their states')],
     };
   },
 );
 
-function afterEvent({ run_id, job_id, type }: EventRecord): NextActionRecord[] {
+function afterEvent({ run_id, job_id, node_id, type }: EventRecord): NextActionRecord[] {
   if (run_id !== null) return [toAction('diagnose_run', { run_id }, `the run of the newest ${type}`)];
-  return job_id === null ? [] : [toAction('get_job', { job_id }, `the job of the newest ${type}`)];
+  if (job_id !== null) return [toAction('get_job', { job_id }, `the job of the newest ${type}`)];
+  return node_id === null ? [] : [toAction('get_node_status', { node_id }, `the node of the newest ${type}`)];
 }
 
 const Checkpoint = strict({
@@ -98,6 +100,7 @@ export const listCheckpoints = defineTool(
         ...(open ? await evaluateLikeBefore(call, open) : []),
         ...(wanted ? [toAction('get_best_checkpoint', { run_id }, 'the best checkpoint of the run')] : []),
         ...(items.length > 1 ? [compare(items)] : []),
+        ...(wanted ? [] : [toAction('diagnose_run', { run_id }, 'how its training goes')]),
       ],
     };
   },
@@ -126,7 +129,8 @@ export const listEvaluations = defineTool(
     output: {},
     list: ['evaluations', strict(EvaluationFields)],
   },
-  async ({ client, signal }, args) => {
+  async (call, args) => {
+    const { client, signal } = call;
     const { limit = PAGE_ITEMS, run_id, checkpoint_id, before } = args;
     const query = { run_id, checkpoint_id, limit, before };
     const rows = await client.call(routes.listEvaluations, { query, signal });
@@ -140,10 +144,24 @@ export const listEvaluations = defineTool(
         cursorOf: ({ id }) => id,
         toItem: (row) => only(row, EvaluationFields),
       }),
-      next_actions: newest ? afterEvaluation(newest) : [],
+      next_actions: newest ? afterEvaluation(newest) : await afterNoEvaluation(call, args),
     };
   },
 );
+
+async function afterNoEvaluation(
+  call: Call,
+  { run_id, checkpoint_id: ckpt_id }: ArgsOf<'list_evaluations'>,
+): Promise<NextActionRecord[]> {
+  if (run_id !== undefined) return [toAction('list_checkpoints', { run_id }, 'what could be evaluated')];
+  if (ckpt_id === undefined) return [toAction('list_jobs', {}, 'the jobs and their runs')];
+  const { client, signal } = call;
+  const checkpoint = await client.call(routes.getCheckpoint, { params: { ckpt_id }, signal });
+  return [
+    ...(await evaluateLikeBefore(call, checkpoint)),
+    toAction('list_checkpoints', { run_id: checkpoint.run_id }, 'the checkpoints of its run'),
+  ];
+}
 
 function afterEvaluation({ status, job_id, run_id }: Evaluation): NextActionRecord[] {
   if (status === 'QUEUED')
