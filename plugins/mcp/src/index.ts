@@ -1,6 +1,7 @@
 import { definePlugin } from '@svc/kernel';
 import { Type } from 'typebox';
 import { fileURLToPath } from 'node:url';
+import { loaderOptions } from './loader-options.js';
 import { Supervisor } from './supervisor.js';
 import type { AdapterSettings } from './adapter/settings.js';
 
@@ -55,5 +56,4 @@ export const mcp = definePlugin({
 });
 
 const PROGRAM = fileURLToPath(import.meta.url).replace(/index\.(\w+)$/, 'adapter/main.$1');
-/** As this process loads modules: from source in tests. Not its debugger. */
-const OPTIONS = process.execArgv.filter((option) => !option.startsWith('--inspect'));
+const OPTIONS = loaderOptions(process.execArgv);

@@ -1,8 +1,7 @@
-import { createToken } from '@svc/plugin-auth';
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { newId } from '@svc/contract';
-import { Lab, callRaw, connect, connectUnlisted, refusalOf, startAdapterFor } from './support/lab.js';
+import { Lab, callRaw, callTool, connectUnlisted, refusalOf, startAdapterFor } from './support/lab.js';
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -43,7 +42,9 @@ describe('the door of the MCP adapter', function () {
   it('refuses foreign hosts and foreign origins', async () => {
     const foreign = await post(JSON.stringify(LIST), { origin: 'https://evil.example' });
     expect(foreign.status).to.equal(403);
-    expect(await messageOf(foreign)).to.include('"https://evil.example" is not allowed');
+    expect(await messageOf(foreign)).to.match(
+      /"https:\/\/evil\.example" is not allowed; .*svc mcp --allowed-origin/,
+    );
     const { port } = new URL(lab.adapter.url);
     const own = await post(JSON.stringify(LIST), { origin: `http://127.0.0.1:${port}` });
     expect(own.status).to.equal(200);
@@ -130,30 +131,34 @@ describe('scopes', function () {
       );
   });
 
-  it('tokens of sdk and agent scope read nothing', async () => {
+  it('a read token is told of the scope also when the arguments are wrong', async () => {
+    const client = await lab.connect('read');
+    const wrong = [
+      ...CONTROL.map(([name]) => [name, {}] as const),
+      ['cancel_job', { job_id: 'x', confirm: false }],
+    ];
+    for (const [name, args] of wrong as [string, object][])
+      expect(await refusalOf(client, name, args)).to.match(
+        /^error forbidden: a write-scope token is required/,
+      );
+  });
+
+  it('a read token that cancels a task is told of the write scope', async () => {
+    const { task_id } = await callTool(await lab.connect('write'), 'submit_job', { command: ['true'] });
+    const client = await lab.connect('read');
+    const refused = await client.experimental.tasks.cancelTask(task_id).catch(String);
+    expect(refused).to.include('a write-scope token is required').and.not.to.include('read or write');
+  });
+
+  it('tokens of sdk and agent scope read nothing, and are shown no tools', async () => {
     for (const scope of ['sdk', 'agent'] as const) {
-      const client = await lab.connect(scope);
+      const client = await connectUnlisted(lab.adapter.url, lab.tokens[scope]);
+      expect(await client.listTools().catch(String)).to.include('need a token of read or write scope');
       expect(await refusalOf(client, 'list_jobs')).to.match(
         /^error forbidden: .*read or write scope is required/,
       );
       expect(await refusalOf(client, 'submit_job', { command: ['true'] })).to.include('write-scope token');
     }
-  });
-
-  it('a token that has expired, or was revoked, is told so', async () => {
-    const draft = { name: 'short', scope: 'write', expires_at: Date.now() - 1 } as const;
-    const { token } = await createToken(lab.kernel.db, draft, Date.now() - 1_000);
-    const client = await connectUnlisted(lab.adapter.url, token);
-    for (const name of ['list_jobs', 'submit_job'])
-      expect(await refusalOf(client, name, name === 'list_jobs' ? {} : { command: ['true'] })).to.match(
-        /^error unauthorized: .*svc token create/,
-      );
-    await client.close();
-  });
-
-  it('a token that nobody knows is told so, whatever is asked', async () => {
-    const refused = await connect(lab.adapter.url, 'svc_read_unknown').catch(String);
-    expect(refused).to.include('unauthorized').and.to.include('svc token create');
   });
 });
 

@@ -10,6 +10,11 @@ const LIMITS = {
   requestTimeout: 60_000,
   keepAliveTimeout: 5_000,
 };
+/** Where a name is allowed. */
+const REMEDIES = {
+  host: 'svc mcp --allowed-host, or mcp({ allowed_hosts }) in svc.config.ts',
+  origin: 'svc mcp --allowed-origin, or mcp({ allowed_origins }) in svc.config.ts',
+};
 const MOST_CONNECTIONS = 1_000;
 
 /** Answers a request, or throws HttpError. */
@@ -30,11 +35,16 @@ export async function listen(
   server.maxConnections = MOST_CONNECTIONS;
   await bind(server, settings);
   const { address, port } = server.address() as AddressInfo;
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: toUrl(address, port),
     close: (graceMs) => end(server, graceMs),
   };
+}
+
+/** By which a client on this host reaches what listens there. */
+export function toUrl(address: string, port: number): string {
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function route(
@@ -44,7 +54,7 @@ async function route(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const origin = admitOrigin(request, settings);
+    const origin = admitOrigin(request, settings, REMEDIES);
     if (origin !== null) allowOrigin(response, origin);
     if (origin !== null && request.method === 'OPTIONS') return void response.writeHead(204).end();
     const path = (request.url ?? '/').split('?')[0] ?? '/';

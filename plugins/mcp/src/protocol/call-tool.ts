@@ -1,11 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { TOOL_INPUTS, TOOL_NAMES, type NextActionRecord, type ToolName } from '@svc/contract';
+import { TOOL_INPUTS, TOOL_NAMES, routes, type NextActionRecord, type ToolName } from '@svc/contract';
 import { compileCheck, didYouMean, type Check } from '@svc/validation';
 import { toPrintable } from '../answer/clip.js';
 import { fit } from '../answer/fit.js';
 import { toActionLine } from '../answer/text.js';
 import { TOOLS } from '../tools/index.js';
-import { ToolError, toToolError } from '../tools/tool-error.js';
+import { maybeDone, withKey } from '../tools/repeat.js';
+import { ToolError, missingWriteScope, toToolError } from '../tools/tool-error.js';
 import type { Call, Tool } from '../tools/tool.js';
 
 const LONGEST_ERROR = 2000;
@@ -27,16 +28,35 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   maxTokens: number,
 ): Promise<CallToolResult> {
+  const given = withKey(tool, args);
   try {
     refuseWrongArguments(tool, args);
-    const found = await tool.run(call, args);
+    const found = await tool.run(call, given);
     const { structured, text } = fit(found, maxTokens);
     return { content: [{ type: 'text', text }], structuredContent: { ...structured } };
   } catch (error) {
     call.signal.throwIfAborted();
     const known = toToolError(error, tool);
     if (known === null) throw error;
-    return toErrorResult(known);
+    return toErrorResult(tool.group === 'control' ? await toControlError(known, tool, call, given) : known);
+  }
+}
+
+/** Whoever may not use the tool at all is told so, also when the arguments are wrong. */
+async function toControlError(
+  error: ToolError,
+  tool: Tool,
+  { client, signal }: Call,
+  args: Readonly<Record<string, unknown>>,
+): Promise<ToolError> {
+  if (error.code === 'unavailable') return maybeDone(error, tool, args);
+  if (error.code !== 'validation_error') return error;
+  try {
+    const { can_write } = await client.call(routes.whoami, { signal });
+    return can_write ? error : missingWriteScope();
+  } catch (refusal) {
+    signal.throwIfAborted();
+    return toToolError(refusal, tool) ?? error;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Tool as PublishedTool } from '@modelcontextprotocol/sdk/types.js';
 import { TOOL_INPUTS, routes } from '@svc/contract';
 import { TOOLS } from '../tools/index.js';
 import { publish, publishInput } from '../tools/published-schema.js';
+import { ToolError } from '../tools/tool-error.js';
 import type { Call, Tool } from '../tools/tool.js';
 
 /** Calls of these can be followed as tasks of the protocol. */
@@ -9,9 +10,11 @@ export const TASK_TOOLS: ReadonlySet<string> = new Set(['submit_job', 'evaluate_
 
 let published: readonly (readonly [Tool, PublishedTool])[] | undefined;
 
-/** All tools for a token of write scope; for others those without the Control group. */
+/** All tools for a token of write scope, for one of read scope those without the Control group. Others may call none. */
 export async function listTools({ client, signal }: Call): Promise<PublishedTool[]> {
-  const { can_write } = await client.call(routes.whoami, { signal });
+  const { scope, can_write } = await client.call(routes.whoami, { signal });
+  if (scope !== 'read' && !can_write)
+    throw new ToolError('forbidden', 'the tools need a token of read or write scope: ask the user for one');
   published ??= Object.values(TOOLS).map((tool) => [tool, toPublished(tool)] as const);
   return published.filter(([{ group }]) => can_write || group !== 'control').map(([, tool]) => tool);
 }

@@ -1,13 +1,14 @@
 import { RELATED_TASK_META_KEY, type CallToolResult, type Task } from '@modelcontextprotocol/sdk/types.js';
-import { pause } from '@svc/client';
 import { isTerminal, routes, type Job } from '@svc/contract';
 import { toText } from '../answer/text.js';
 import { HANDLE_TTL_MS, handleOf, toTaskState } from '../tools/handle.js';
 import { POLL_INTERVAL_MS, afterJob } from '../tools/job-actions.js';
+import { ToolError } from '../tools/tool-error.js';
 import type { Call } from '../tools/tool.js';
+import { untilEnded } from './waits.js';
 
-/** Between two looks at the job by a caller that waits for its end. */
-const LOOK_EVERY_MS = 1_000;
+/** A job that was told to end gets some time for it: by the protocol a cancelled task is not at work. */
+const CANCEL_WAIT_MS = 15_000;
 
 /** A task of the protocol is a job: nothing is stored here, and every adapter knows every task. */
 export function toTask(job: Job): Task {
@@ -28,19 +29,11 @@ export function getTaskJob({ client, signal }: Call, job_id: string): Promise<Jo
   return client.call(routes.getJob, { params: { job_id }, signal });
 }
 
-/** Waits for the end of the job, as long as the caller does. */
-export async function untilEnded(call: Call, job_id: string): Promise<Job> {
-  for (;;) {
-    const job = await getTaskJob(call, job_id);
-    if (isTerminal(job.status)) return job;
-    await pause(LOOK_EVERY_MS, call.signal);
-    call.signal.throwIfAborted();
-  }
-}
-
 export async function cancelTaskJob(call: Call, job_id: string): Promise<Job> {
+  const { status } = await getTaskJob(call, job_id);
+  if (isTerminal(status)) throw new ToolError('conflict', `the task has ended already: ${status}`);
   await call.client.call(routes.cancelJob, { params: { job_id }, signal: call.signal });
-  return getTaskJob(call, job_id);
+  return untilEnded(call, job_id, CANCEL_WAIT_MS);
 }
 
 /** The id of the job that a Control tool began. */

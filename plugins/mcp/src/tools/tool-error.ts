@@ -22,21 +22,30 @@ const REMEDIES: Readonly<Partial<Record<ErrorCode, string>>> = {
   conflict: 'Look at the record first: its state does not allow this now.',
   rate_limited: 'Wait, then call again.',
   internal: 'This is a defect of svc: tell the user, with the request id.',
-  unavailable:
-    'The server of svc cannot be reached or is overloaded: wait half a minute, then make the same call again.',
+  unavailable: 'The server of svc cannot be reached or is overloaded.',
 };
+
+export function missingWriteScope(): ToolError {
+  return new ToolError(
+    'forbidden',
+    'a write-scope token is required for this tool. The token of this connection may only read: ask the user to connect with a token of write scope.',
+  );
+}
 
 /** Any error of a tool as one that the caller understands; null for a defect. */
 export function toToolError(error: unknown, { group }: Pick<Tool, 'group'>): ToolError | null {
   if (error instanceof ToolError) return error;
   if (!(error instanceof ApiError)) return null;
+  if (error.code === 'forbidden' && group === 'control') return missingWriteScope();
   const code = error.code === 'network' || error.code === 'unreadable' ? 'unavailable' : error.code;
-  return new ToolError(code, toMessage(error, code, group));
+  const again =
+    code === 'unavailable' && group !== 'control'
+      ? ' Wait half a minute, then make the same call again.'
+      : '';
+  return new ToolError(code, `${toMessage(error, code)}${again}`);
 }
 
-function toMessage(error: ApiError, code: ErrorCode, group: Tool['group']): string {
-  if (code === 'forbidden' && group === 'control')
-    return 'a write-scope token is required for this tool. The token of this connection may only read: ask the user to connect with a token of write scope.';
+function toMessage(error: ApiError, code: ErrorCode): string {
   if (code === 'forbidden') return `${error.message}. A token of read or write scope is required.`;
   const issues = error.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const what = [error.message, ...issues.filter((issue) => issue !== error.message)].join('; ');

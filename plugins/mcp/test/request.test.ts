@@ -1,0 +1,83 @@
+import { createToken } from '@svc/plugin-auth';
+import { expect } from 'chai';
+import { Lab, connect } from './support/lab.js';
+
+const INITIALIZE = {
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const CALL = { method: 'tools/call', params: { name: 'list_jobs', arguments: {} } };
+
+describe('a request of MCP', function () {
+  this.timeout(60_000);
+  let lab: Lab;
+  before(async () => {
+    lab = await Lab.open();
+  });
+  after(() => lab.close());
+
+  const send = (body: unknown, token = lab.tokens['read'], headers: Record<string, string> = {}) =>
+    fetch(`${lab.adapter.url}/mcp`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${token}`,
+        ...headers,
+      },
+    });
+  const rpc = (message: object) => ({ jsonrpc: '2.0', id: 1, ...message });
+
+  it('with an unknown or an expired token is answered 401, whatever it asks', async () => {
+    const draft = { name: 'old', scope: 'read', expires_at: 1 } as const;
+    const expired = (await createToken(lab.kernel.db, draft, Date.now())).token;
+    for (const token of ['bogus', expired])
+      for (const message of [
+        INITIALIZE,
+        { method: 'ping' },
+        { method: 'prompts/list' },
+        { method: 'tools/list' },
+        CALL,
+      ]) {
+        const response = await send(rpc(message), token);
+        const { error } = (await response.json()) as { error: { message: string } };
+        expect(response.status, message.method).to.equal(401);
+        expect(response.headers.get('www-authenticate')).to.equal(
+          'Bearer realm="svc", error="invalid_token"',
+        );
+        expect(error.message).to.include('svc token create');
+      }
+    expect((await send(rpc(INITIALIZE))).status).to.equal(200);
+    expect((await send(rpc(CALL))).status).to.equal(200);
+    const refused = await connect(lab.adapter.url, 'svc_read_unknown').catch(String);
+    expect(refused).to.include('svc token create');
+  });
+
+  it('is no batch of a version without batches, and no large one', async () => {
+    const batch = (size: number) => Array.from({ length: size }, (_, id) => ({ ...rpc(CALL), id }));
+    const answers = (await (await send(batch(10))).json()) as unknown[];
+    expect(answers).to.have.length(10);
+    expect((await send(batch(11))).status).to.equal(422);
+    const later = await send(batch(2), undefined, { 'mcp-protocol-version': '2025-06-18' });
+    expect([later.status, await later.text()].join(' ')).to.match(/^422 .*has no batches/);
+  });
+
+  it('with parameters of a wrong form says which ones', async () => {
+    const wrong: [string, object, string][] = [
+      ['tools/call', { name: 'list_jobs', arguments: [] }, 'params.arguments'],
+      ['tools/call', {}, 'params.name'],
+      ['tasks/get', { taskId: 5 }, 'params.taskId'],
+      ['prompts/get', { name: 5 }, 'params.name'],
+      ['resources/read', {}, 'params.uri'],
+    ];
+    for (const [method, params, named] of wrong) {
+      const answer = (await (await send(rpc({ method, params }))).json()) as {
+        id: number;
+        error: { code: number; message: string };
+      };
+      expect([answer.id, answer.error.code], method).to.deep.equal([1, -32602]);
+      expect(answer.error.message).to.include(`${method} has wrong parameters: ${named}: `);
+    }
+  });
+});
