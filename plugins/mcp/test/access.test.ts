@@ -47,7 +47,7 @@ describe('the door of the MCP adapter', function () {
     );
     const { port } = new URL(lab.adapter.url);
     const own = await post(JSON.stringify(LIST), { origin: `http://127.0.0.1:${port}` });
-    expect(own.status).to.equal(200);
+    expect([own.status, (await own.text()).length > 0]).to.deep.equal([200, true]);
     expect(await statusWithHost(lab, 'rebound.example')).to.equal(403);
     expect(await statusWithHost(lab, 'localhost')).to.equal(200);
   });
@@ -69,7 +69,7 @@ describe('the door of the MCP adapter', function () {
       headers,
       body: JSON.stringify(LIST),
     });
-    expect(response.status).to.equal(200);
+    expect([response.status, (await response.text()).length > 0]).to.deep.equal([200, true]);
     await adapter.close(1_000);
   });
 
@@ -99,7 +99,7 @@ describe('the door of the MCP adapter', function () {
       headers: HEADERS,
       body: JSON.stringify(LIST),
     });
-    expect(response.status).to.equal(200);
+    expect([response.status, (await response.text()).length > 0]).to.deep.equal([200, true]);
     await shared.close(1_000);
     const refused = await startAdapterFor(lab.kernel.url, { token: 'svc_read_x', host: '0.0.0.0' }).catch(
       String,
@@ -158,6 +158,7 @@ describe('scopes', function () {
         /^error forbidden: .*read or write scope is required/,
       );
       expect(await refusalOf(client, 'submit_job', { command: ['true'] })).to.include('write-scope token');
+      await client.close();
     }
   });
 });

@@ -10,7 +10,7 @@ export interface Bounds {
 
 /** The value with long texts, arrays and objects shortened; `cut` gets a sentence for each of them. */
 export function clip(value: unknown, bounds: Bounds, path: string, cut: Set<string>): unknown {
-  if (typeof value === 'string') return clipText(toPrintable(value), bounds.characters, path, cut);
+  if (typeof value === 'string') return clipText(value, bounds.characters, path, cut);
   if (Array.isArray(value)) {
     const shown = value.slice(0, bounds.entries);
     noteEntries(shown.length, value.length, path, cut);

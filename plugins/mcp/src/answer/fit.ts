@@ -1,5 +1,6 @@
 import type { NextActionRecord } from '@svc/contract';
 import { SHORTEST_CLIP, clip, type Bounds } from './clip.js';
+import { toShowable } from './showable.js';
 import { columnsOf, toRow, toText } from './text.js';
 import { estimateTokens } from './tokens.js';
 
@@ -14,6 +15,8 @@ export interface Found {
 export interface FoundList {
   readonly name: string;
   readonly items: readonly unknown[];
+  /** What is shown of an item. */
+  toItem?(item: unknown): unknown;
   /** How many items there are behind these; `isMinimum`: at least so many. */
   readonly behind?: { readonly count: number; readonly isMinimum: boolean };
   /** true: the last items are the most important ones, as of a log. */
@@ -47,19 +50,38 @@ const MARGIN = 0.95;
 export function fit(found: Found, maxTokens: number): Fitted {
   const budget = maxTokens * MARGIN;
   const cut = new Set<string>();
-  const actions = found.next_actions.filter((action) => isSmall(action, budget * ACTION_SHARE, cut));
-  for (const [index, bounds] of LEVELS.entries()) {
-    const fitted = fitWithin({ ...found, next_actions: actions }, bounds, budget, new Set(cut));
-    const isLast = index === LEVELS.length - 1;
-    if (fitted && (fitted.isEnough || isLast)) return fitted;
+  const next_actions = found.next_actions.filter((action) => isSmall(action, budget * ACTION_SHARE, cut));
+  const body = toShowable(found.body) as Found['body'];
+  const itemAt = toItems(found.list);
+  for (; ; next_actions.pop()) {
+    for (const [index, bounds] of LEVELS.entries()) {
+      const parts = { body, list: found.list, next_actions, itemAt };
+      const fitted = fitWithin(parts, bounds, budget, new Set(cut));
+      const isLast = index === LEVELS.length - 1;
+      if (fitted && (fitted.isEnough || isLast)) return fitted;
+    }
+    // Only the actions are left to shorten.
+    if (next_actions.length === 0) throw new Error('an answer cannot be made small enough');
   }
-  // Only the actions are left to shorten.
-  if (actions.length > 0) return fit({ ...found, next_actions: actions.slice(0, -1) }, maxTokens);
-  throw new Error('an answer cannot be made small enough');
+}
+
+/** Most items of a long list are never shown: each is made when it is asked for, and once. */
+function toItems(list: FoundList | undefined): (index: number) => unknown {
+  const made = new Map<number, unknown>();
+  return (index) => {
+    const item = list?.items[index];
+    if (!made.has(index)) made.set(index, toShowable(list?.toItem ? list.toItem(item) : item));
+    return made.get(index);
+  };
+}
+
+interface Parts extends Omit<Found, 'list'> {
+  readonly list: FoundList | undefined;
+  itemAt(index: number): unknown;
 }
 
 function fitWithin(
-  { body, list, next_actions }: Found,
+  { body, list, next_actions, itemAt }: Parts,
   bounds: Bounds,
   budget: number,
   cut: Set<string>,
@@ -69,38 +91,42 @@ function fitWithin(
     const fitted = toForms({ ...head, ...toCut(cut), next_actions });
     return fitted.tokens <= budget ? { ...fitted, isEnough: true } : null;
   }
-  const items = list.items.map((item) => clip(item, bounds, list.name, cut));
+  const all = list.items.length;
+  const clipped: unknown[] = [];
+  const clippedAt = (nth: number): unknown =>
+    (clipped[nth] ??= clip(itemAt(list.isTail ? all - 1 - nth : nth), bounds, list.name, cut));
   const build = (shown: number): Record<string, unknown> => {
     const left = {
-      count: items.length - shown + (list.behind?.count ?? 0),
+      count: all - shown + (list.behind?.count ?? 0),
       isMinimum: list.behind?.isMinimum,
     };
     const more = left.count > 0 ? list.more(shown) : null;
+    const items = Array.from({ length: shown }, (_, nth) => clippedAt(nth));
     return {
       ...head,
-      [list.name]: list.isTail ? items.slice(items.length - shown) : items.slice(0, shown),
+      [list.name]: list.isTail ? items.reverse() : items,
       left: left.count,
       left_is_minimum: left.isMinimum ?? false,
       ...toCut(cut),
       next_actions: [...(more ? [more] : []), ...next_actions],
     };
   };
-  let shown = countFitting(items, list.isTail ?? false, budget - toForms(build(0)).tokens);
+  let shown = countFitting(list, clippedAt, budget - toForms(build(0)).tokens);
   let fitted = toForms(build(shown));
   while (fitted.tokens > budget && shown > 0) fitted = toForms(build((shown = Math.floor(shown * 0.9))));
-  if (fitted.tokens > budget || (shown === 0 && items.length > 0)) return null;
-  return { ...fitted, isEnough: shown >= Math.min(items.length, list.enough ?? ENOUGH_ITEMS) };
+  if (fitted.tokens > budget || (shown === 0 && all > 0)) return null;
+  return { ...fitted, isEnough: shown >= Math.min(all, list.enough ?? ENOUGH_ITEMS) };
 }
 
-function countFitting(items: readonly unknown[], isTail: boolean, budget: number): number {
+function countFitting({ items }: FoundList, clippedAt: (nth: number) => unknown, budget: number): number {
   const columns = columnsOf(items);
-  const ordered = isTail ? items.toReversed() : items;
   let spent = 0;
-  const end = ordered.findIndex((item) => {
+  for (let nth = 0; nth < items.length; nth += 1) {
+    const item = clippedAt(nth);
     spent += estimateTokens(`${JSON.stringify(item)},`) + estimateTokens(`- ${toRow(item, columns)}\n`);
-    return spent > budget;
-  });
-  return end === -1 ? items.length : end;
+    if (spent > budget) return nth;
+  }
+  return items.length;
 }
 
 function toForms(structured: Record<string, unknown>): Fitted & { readonly tokens: number } {

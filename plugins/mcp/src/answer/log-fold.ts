@@ -1,5 +1,6 @@
 import type { LogLine } from '@svc/contract';
 import { toPrintable } from './clip.js';
+import { toShowableText } from './showable.js';
 
 export interface FoldedLine {
   readonly seq: number;
@@ -7,9 +8,13 @@ export interface FoldedLine {
   readonly text: string;
   /** How many lines like it this one stands for. */
   readonly repeated: number;
+  /** The text as it was written, where it was cut. */
+  readonly written?: string;
 }
 
 const LONGEST_LINE = 400;
+/** Of a longer line its ends are read. */
+const LONGEST_WRITTEN = 4_000;
 const TROUBLE =
   /\b(?:[Ee]rrors?|ERROR|[Ff]atal|FATAL|CRITICAL|[Pp]anic|[Kk]illed|[Ff]ailed|FAILED|[Aa]borted|[Oo]ut of memory|Segmentation fault|core dumped)\b|Traceback \(most recent call last\)|[A-Za-z](?:Error|Exception)\b/;
 const PROGRESS = /\d+\s*%\|?|\|[ #=█▏▎▍▌▋▊▉>-]+\||\b\d+\/\d+\b.*(?:it\/s|s\/it|ETA|eta)/;
@@ -23,9 +28,25 @@ export function foldLines(lines: readonly LogLine[]): FoldedLine[] {
     const before = folded.at(-1);
     const repeated = before?.form === form ? before.repeated + 1 : 1;
     if (repeated > 1) folded.pop();
-    folded.push({ seq, stream, text: shown, repeated, form });
+    folded.push({
+      seq,
+      stream,
+      text: shown,
+      repeated,
+      form,
+      ...(text.length > LONGEST_LINE && { written: text }),
+    });
   }
   return folded.map(({ form: _form, ...line }) => line);
+}
+
+/** A line as it is shown: secrets are masked before the line is cut, so that no part of one is left. */
+export function toShownLine({ written, ...line }: FoldedLine): FoldedLine {
+  if (written === undefined) return line;
+  const half = LONGEST_WRITTEN / 2;
+  const ends =
+    written.length > LONGEST_WRITTEN ? `${written.slice(0, half)} … ${written.slice(-half)}` : written;
+  return { ...line, text: shorten(toShowableText(ends)) };
 }
 
 /** The last lines that tell of trouble, the newest first. */

@@ -1,6 +1,9 @@
 import type { NextActionRecord } from '@svc/contract';
 
-/** Words that need no quotes: ids, states, numbers, times. Everything else was written by somebody, and is quoted as data. */
+/** Fields whose words svc chose: ids and states. Every other text was written by somebody, and is quoted as data. */
+const OWN_FIELD =
+  /^(?:(?:\w+_)?ids?|status|state|type|severity|stream|trend|direction|(?:best_)?source|level|result|failure_reason)$/;
+const NAME_OF_FIELD = /^[a-z][a-z0-9_]{0,40}$/;
 const PLAIN_WORD = /^[A-Za-z0-9_./:@%+-]{1,64}$/;
 
 /** The compact text form of a structured answer: a line for each field, and a table for each list of records. */
@@ -16,10 +19,10 @@ export function toActionLine({ tool, args, reason }: NextActionRecord): string {
 }
 
 /** A row of a table; the text form of one item of a list. */
-export function toRow(item: unknown, columns: readonly string[]): string {
-  if (columns.length === 0) return toInline(item);
+export function toRow(item: unknown, columns: readonly string[], name = ''): string {
+  if (columns.length === 0) return toInline(name, item);
   const record = item as Record<string, unknown>;
-  return columns.map((column) => toInline(record[column])).join(' | ');
+  return columns.map((column) => toInline(column, record[column])).join(' | ');
 }
 
 /** The columns that a list of records has values in; none for a list of other things. */
@@ -45,27 +48,35 @@ function toLines(fields: Readonly<Record<string, unknown>>, indent: string): str
 
 function toField(name: string, value: unknown, indent: string): string[] {
   if (isEmpty(value)) return [];
-  const label = toInline(name);
+  const label = toLabel(name);
   if (Array.isArray(value) && value.some((item) => item !== null && typeof item === 'object'))
-    return toTable(label, value, indent);
+    return toTable(name, value, indent);
   if (isRecord(value) && !Array.isArray(value))
     return [`${indent}${label}:`, ...toLines(value, `${indent}  `)];
-  return [`${indent}${label}: ${toInline(value)}`];
+  return [`${indent}${label}: ${toInline(name, value)}`];
 }
 
-function toTable(label: string, items: readonly unknown[], indent: string): string[] {
+function toTable(name: string, items: readonly unknown[], indent: string): string[] {
   const columns = columnsOf(items);
-  const head = columns.length === 0 ? '' : ` ${columns.join(' | ')}`;
-  return [`${indent}${label}:${head}`, ...items.map((item) => `${indent}- ${toRow(item, columns)}`)];
+  const head = columns.length === 0 ? '' : ` ${columns.map(toLabel).join(' | ')}`;
+  return [
+    `${indent}${toLabel(name)}:${head}`,
+    ...items.map((item) => `${indent}- ${toRow(item, columns, name)}`),
+  ];
 }
 
-function toInline(value: unknown): string {
+function toLabel(name: string): string {
+  return NAME_OF_FIELD.test(name) ? name : JSON.stringify(name);
+}
+
+function toInline(name: string, value: unknown): string {
   if (isEmpty(value)) return '-';
-  if (typeof value === 'string') return PLAIN_WORD.test(value) ? value : JSON.stringify(value);
-  if (Array.isArray(value)) return value.map(toInline).join(' ');
+  if (typeof value === 'string')
+    return OWN_FIELD.test(name) && PLAIN_WORD.test(value) ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return value.map((item) => toInline(name, item)).join(' ');
   if (!isRecord(value)) return String(value);
   const given = Object.entries(value).filter(([, item]) => !isEmpty(item));
-  return given.map(([name, item]) => `${toInline(name)}=${toInline(item)}`).join(' ');
+  return given.map(([field, item]) => `${toLabel(field)}=${toInline(field, item)}`).join(' ');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { LogLine, routes, strict } from '@svc/contract';
 import { Type } from 'typebox';
-import { errorLines, foldLines } from '../answer/log-fold.js';
+import { errorLines, foldLines, toShownLine, type FoldedLine } from '../answer/log-fold.js';
 import { defineTool, pick, toAction } from './tool.js';
 
 const Line = strict({
@@ -48,13 +48,16 @@ export const tailLogs = defineTool(
       body: {
         job_id: log.job_id,
         attempt: log.attempt,
-        errors: errorLines(foldLines(inOrder([...wanted, ...(stderr?.lines ?? [])])), MOST_ERRORS),
+        errors: errorLines(foldLines(inOrder([...wanted, ...(stderr?.lines ?? [])])), MOST_ERRORS).map(
+          toShownLine,
+        ),
         dropped: log.dropped,
       },
       list: {
         name: 'lines',
         isTail: true,
         items: lines,
+        toItem: (line) => toShownLine(line as FoldedLine),
         behind: { count: older, isMinimum: older > 0 },
         more: (shown) => {
           const first = lines[lines.length - shown];
