@@ -76,6 +76,9 @@ describe('the command line', () => {
     ['run', 'delete', 'X8R2QF'],
     ['metrics', 'set', 'loss'],
     ['metrics', 'set', 'loss', '--direction', 'up'],
+    ['mcp', '--max-tokens', '10'],
+    ['mcp', '--port', '70000'],
+    ['mcp', '--print-config', '--port', '0'],
     ['gc', '--state', 'failed', 'unknown', '--dry-run'],
   ];
   for (const args of wrong) {

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { stopSignal, notifyReady, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
 import { isServerMeant, loadConnection } from '../settings.js';
-import { parseInteger } from './parse.js';
+import { UsageError } from '../failure.js';
+import { parseBetween } from './parse.js';
 
 interface McpOptions {
   readonly url?: string;
@@ -30,11 +31,12 @@ export function addMcpCommand(program: Command): void {
     .option('--profile <name>', 'profile of svc login whose server is meant (SVC_PROFILE)')
     .option('--data-dir <dir>', 'data directory of the local server (SVC_DATA_DIR; default: ~/.svc)')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on; 0 lets the system choose one', parseInteger, 8601)
+    .option('--port <port>', 'port to listen on; 0 lets the system choose one', parseBetween(0, 65_535), 8601)
     .option(
       '--max-tokens <n>',
       'size of an answer at most, in tokens of a language model',
-      parseInteger,
+      // As max_tokens of the plugin: a smaller answer has no room for its next actions.
+      parseBetween(1_000, 100_000),
       4000,
     )
     .option(
@@ -66,11 +68,11 @@ async function runMcp(options: McpOptions, command: Command): Promise<void> {
   const { host, port, maxTokens, allowedHost, allowedOrigin } = options;
   const adapter = await import('@svc/plugin-mcp/adapter');
   if (options.printConfig) {
+    if (port === 0)
+      throw new UsageError('--print-config needs the port: 0 is chosen when the adapter starts');
     const isPortChosen = command.getOptionValueSource('port') !== 'default';
-    const url = isPortChosen
-      ? `http://${host}:${port}`
-      : (findLocalAdapter(options) ?? `http://${host}:${port}`);
-    printLines(toConfigLines(adapter.toClientConfigs(`${url}/mcp`)));
+    const local = isPortChosen ? null : findLocalAdapter(options);
+    printLines(toConfigLines(adapter.toClientConfigs(`${local ?? adapter.toUrl(host, port)}/mcp`)));
     return;
   }
   adapter.preferSmallMemory();

@@ -13,6 +13,16 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** As `parseInteger`, of something between two bounds. */
+export function parseBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = parseInteger(text);
+    if (count < least || count > most)
+      throw new InvalidArgumentError(`It must be between ${least} and ${most}.`);
+    return count;
+  };
+}
+
 /** For an option that takes one of a few words, in whatever case. The completion reads `choices`. */
 export function parseOneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   const parse = (text: string): T => {

@@ -40,7 +40,10 @@ describe('a server that is not there', function () {
 
   it('that answers slowly is waited for, also by an adapter that is told to stop', async () => {
     const asked: ServerResponse[] = [];
-    const slow = createServer((_request, response) => void asked.push(response)).listen(0, '127.0.0.1');
+    const slow = createServer(({ url }, response) => {
+      if (url?.includes('/jobs')) asked.push(response);
+      else response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
     await new Promise((resolve) => slow.once('listening', resolve));
     const { port } = slow.address() as AddressInfo;
     const adapter = await startAdapterFor(`http://127.0.0.1:${port}`);

@@ -95,6 +95,47 @@ describe('the 20 tools, through the official client', function () {
     expect(series.map(({ name }: { name: string }) => name)).to.have.members(['train/loss', 'eval/acc']);
   });
 
+  it('query_metrics names what has no points, and reads a name with a comma', async () => {
+    const name = 'acc,top5';
+    await lab.post(`/runs/${run}/metrics:batch`, { points: [{ seq: 701, name, step: 5, value: 0.7 }] });
+    const answer = await callTool(reader, 'query_metrics', {
+      run_id: run,
+      names: [name, 'nope', 'train/loss'],
+    });
+    const shown = answer['series'].filter(({ total }: { total: number }) => total > 0);
+    expect(shown.map((each: { name: string }) => each.name)).to.have.members([name, 'train/loss']);
+    expect(answer['missing']).to.deep.equal(['nope']);
+    expect(answer.next_actions[0]).to.deep.include({ tool: 'get_run_summary', args: { run_id: run } });
+    const plain = await callTool(reader, 'query_metrics', { run_id: run, names: ['nope'] });
+    expect(plain['missing']).to.deep.equal(['nope']);
+  });
+
+  it('a metric without a value or a direction is told with what the tools can do', async () => {
+    const points = [{ seq: 702, name: 'zorp', step: 5, value: 0.7 }];
+    await lab.post(`/runs/${run}/metrics:batch`, { points });
+    const other = (await lab.post('/runs', {})).id;
+    const asked: [Parameters<typeof callTool>[1], object, string][] = [
+      ['get_best_checkpoint', { run_id: run, metric: 'nope' }, 'get_run_summary'],
+      ['get_best_checkpoint', { run_id: run, metric: 'zorp' }, 'get_run_summary'],
+      ['compare_runs', { ids: [run, other], metric: 'zorp' }, 'get_run_summary'],
+    ];
+    for (const [tool, args, look] of asked) {
+      const { isError, content, _meta } = await callRaw(reader, tool, args);
+      expect(isError, `${tool}: ${textOf(content)}`).to.equal(true);
+      expect(textOf(content), tool).not.to.match(/svc |--metric|Take the id/);
+      const error = _meta?.['svc/error'] as { next_actions: { tool: string; args: object }[] };
+      expect(error.next_actions.map((action) => action.tool)).to.deep.equal([look]);
+    }
+  });
+
+  it('get_job masks secrets of the command', async () => {
+    const command = ['python', 'train.py', '--api-key', 'hunter2hunter2', '--lr=0.1', 'PASSWORD=hunter2'];
+    const { id } = await lab.post('/jobs', { command, resources: { cpu_only: true } });
+    expect((await callTool(reader, 'get_job', { job_id: id }))['command']).to.deep.equal([
+      ...['python', 'train.py', '--api-key', '***', '--lr=0.1', 'PASSWORD=***'],
+    ]);
+  });
+
   it('list_events, list_checkpoints, list_evaluations and list_metric_definitions', async () => {
     const { events } = await callTool(reader, 'list_events', { run_id: run, severity: 'warning' });
     expect(events[0]).to.include({ type: 'CUSTOM', title: 'lr dropped' });

@@ -115,6 +115,7 @@ function failWithoutPrimary(scope: Scope): never {
   return fail(
     'not_found',
     `no metric is given, and no primary metric is set for ${toWhere(scope)}: ${PRIMARY_REMEDY}. Without a value of it yet, ${VALUE_REMEDY}`,
+    { metric: null },
   );
 }
 

@@ -13,7 +13,7 @@ import type { AdapterSettings } from './settings.js';
 export { DEFAULT_MAX_TOKENS, DEFAULT_PORT, type AdapterSettings } from './settings.js';
 export { toClientConfigs } from './client-configs.js';
 export { preferSmallMemory } from './small-memory.js';
-export type { Listening } from './http-server.js';
+export { toUrl, type Listening } from './http-server.js';
 
 /** Of one call of the REST API. */
 const CALL_TIMEOUT_MS = 30_000;

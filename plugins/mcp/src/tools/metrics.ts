@@ -6,11 +6,12 @@ import {
   routes,
   strict,
   type MetricSummary as Summary,
+  type SeriesByName,
 } from '@svc/contract';
 import { Type } from 'typebox';
 import { ThinSeries, thin } from '../answer/series.js';
 import { toWhole } from './pages.js';
-import { defineTool, only, pick, toAction } from './tool.js';
+import { defineTool, only, pick, toAction, type Call } from './tool.js';
 
 const Metric = strict({
   name: Type.String(),
@@ -80,28 +81,63 @@ export const queryMetrics = defineTool(
     description:
       'Series of one run by step, thinned: total, first, last, min, max, best and trend of each, and up to `limit` points (40 when left out, 120 at most over all series) that keep spikes and NaN. Narrow the range with step_from and step_to to see more of it.',
     group: 'observe',
-    output: { run_id: Type.String() },
+    output: {
+      run_id: Type.String(),
+      missing: Type.Optional(
+        Type.Array(Type.String(), { description: 'Names of the call that have no point in this range.' }),
+      ),
+    },
     list: ['series', ThinSeries],
   },
-  async ({ client, signal }, args) => {
+  async (call, args) => {
+    const { client, signal } = call;
     const { run_id, names, step_from, step_to, limit = POINTS, offset = 0 } = args;
-    const query = { names: names?.join(','), step_from, step_to, limit: READ_POINTS };
     const [found, summary] = await Promise.all([
-      client.call(routes.readSeries, { params: { run_id }, query, signal }),
+      readSeries(call, run_id, { names, step_from, step_to, limit: READ_POINTS }),
       client.call(routes.getRunSummary, { params: { run_id }, signal }),
     ]);
-    const all = Object.entries(found.series);
+    const all = Object.entries(found);
+    const missing = names?.filter((name) => !found[name]?.total) ?? [];
     const share = Math.floor(MOST_POINTS / Math.max(1, all.length - offset));
     const points = Math.min(limit, Math.max(FEWEST_POINTS, share));
     const series = all.map(([name, each]) => thin(name, each, points, knownDirection(summary.metrics[name])));
     return {
-      body: { run_id: found.run_id },
+      body: { run_id: summary.run_id, ...(missing.length > 0 && { missing }) },
       // Rather fewer series than parts of them.
       list: { ...toWhole({ name: 'series', tool: 'query_metrics', args }, series), enough: 1 },
-      next_actions: [toAction('diagnose_run', { run_id: found.run_id }, 'what stands out in this run')],
+      next_actions: [
+        ...(missing.length > 0
+          ? [toAction('get_run_summary', { run_id: summary.run_id }, 'the metrics that it has')]
+          : []),
+        toAction('diagnose_run', { run_id: summary.run_id }, 'what stands out in this run'),
+      ],
     };
   },
 );
+
+interface Range {
+  readonly names: readonly string[] | undefined;
+  readonly step_from: number | undefined;
+  readonly step_to: number | undefined;
+  readonly limit: number;
+}
+
+/** Names are one parameter with commas, unless a name has a comma itself. */
+async function readSeries(
+  { client, signal }: Call,
+  run_id: string,
+  { names, ...range }: Range,
+): Promise<SeriesByName> {
+  if (!names?.some((name) => name.includes(','))) {
+    const query = { names: names?.join(','), ...range };
+    return (await client.call(routes.readSeries, { params: { run_id }, query, signal })).series;
+  }
+  const { step_from, step_to, limit } = range;
+  const steps = { ...(step_from !== undefined && { step_from }), ...(step_to !== undefined && { step_to }) };
+  const body = { run_ids: [run_id], names: [...names], limit, ...steps };
+  const { series } = await client.call(routes.queryMetrics, { body, signal });
+  return Object.values(series)[0] ?? {};
+}
 
 function knownDirection(metric: Summary | undefined): Summary['direction'] | null {
   if (!metric || (metric.guessed && metric.guessed_from === null)) return null;

@@ -8,11 +8,32 @@ import {
   RunEntry,
   routes,
   strict,
+  type NextActionRecord,
 } from '@svc/contract';
 import { evaluateLikeBefore } from './evaluate-like-before.js';
 import { toWhole } from './pages.js';
-import { ToolError } from './tool-error.js';
-import { defineTool, only, pick } from './tool.js';
+import { ToolError, aboutMetric } from './tool-error.js';
+import { defineTool, only, pick, toAction } from './tool.js';
+
+async function askMetric<T>(answer: Promise<T>, look: NextActionRecord): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw aboutMetric(error, look);
+  }
+}
+
+function metricsOf(run_id: string): NextActionRecord {
+  return toAction('get_run_summary', { run_id }, 'the metrics that it has');
+}
+
+function definitions(args: { experiment_id?: string }): NextActionRecord {
+  return toAction(
+    'list_metric_definitions',
+    args,
+    'the metrics that are known, and which of them is primary',
+  );
+}
 
 const Compared = pick(RunComparison, 'metric', 'direction', 'protocol', 'tied_ids', 'best_run_id');
 
@@ -28,7 +49,8 @@ export const compareRuns = defineTool(
   },
   async ({ client, signal }, args) => {
     const { ids, offset: _offset, ...query } = args;
-    const found = await client.call(routes.compareRuns, { query: { ids: ids.join(','), ...query }, signal });
+    const answer = client.call(routes.compareRuns, { query: { ids: ids.join(','), ...query }, signal });
+    const found = await askMetric(answer, metricsOf(ids[0]!));
     return {
       body: only(found, Compared),
       list: toWhole({ name: 'entries', tool: 'compare_runs', args }, found.entries),
@@ -54,10 +76,11 @@ export const compareCheckpoints = defineTool(
   },
   async ({ client, signal }, args) => {
     const { ids, offset: _offset, ...query } = args;
-    const found = await client.call(routes.compareCheckpoints, {
+    const answer = client.call(routes.compareCheckpoints, {
       query: { ids: ids.join(','), ...query },
       signal,
     });
+    const found = await askMetric(answer, definitions({}));
     return {
       body: only(found, ComparedCheckpoints),
       list: toWhole({ name: 'entries', tool: 'compare_checkpoints', args }, found.entries),
@@ -94,7 +117,13 @@ export const getBestCheckpoint = defineTool(
     output: Best,
   },
   async (call, args) => {
-    const found = await call.client.call(routes.recommendCheckpoint, { query: args, signal: call.signal });
+    const { run_id, experiment_id } = args;
+    const look =
+      run_id === undefined
+        ? definitions({ ...(experiment_id !== undefined && { experiment_id }) })
+        : metricsOf(run_id);
+    const answer = call.client.call(routes.recommendCheckpoint, { query: args, signal: call.signal });
+    const found = await askMetric(answer, look);
     const { checkpoint, source } = found;
     return {
       body: { ...only(found, Best), checkpoint: only(checkpoint, Best.checkpoint.properties) },

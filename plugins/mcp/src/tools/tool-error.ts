@@ -32,6 +32,15 @@ export function missingWriteScope(): ToolError {
   );
 }
 
+/** A question about a metric that is not known, has no value or no direction: with the call that shows which there are. Any other error is as it was. */
+export function aboutMetric(error: unknown, look: NextActionRecord): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const isAbout = 'metric' in error.details || error.issues.some(({ path }) => path === 'metric');
+  if (!isAbout || (error.code !== 'not_found' && error.code !== 'validation_error')) return error;
+  const remedy = 'Name another one as `metric`; only the user can set a primary metric or a direction.';
+  return new ToolError(error.code, `${whatOf(error)}. ${remedy}`, [look]);
+}
+
 /** Any error of a tool as one that the caller understands; null for a defect. */
 export function toToolError(error: unknown, { group }: Pick<Tool, 'group'>): ToolError | null {
   if (error instanceof ToolError) return error;
@@ -47,8 +56,16 @@ export function toToolError(error: unknown, { group }: Pick<Tool, 'group'>): Too
 
 function toMessage(error: ApiError, code: ErrorCode): string {
   if (code === 'forbidden') return `${error.message}. A token of read or write scope is required.`;
-  const issues = error.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  const what = [error.message, ...issues.filter((issue) => issue !== error.message)].join('; ');
+  const what = whatOf(error);
   const request = typeof error.details['request_id'] === 'string' ? ` (${error.details['request_id']})` : '';
   return [`${what}${request}`, REMEDIES[code]].filter(Boolean).join('. ');
+}
+
+/** What programs of people take, in brackets: a model has the tools alone. */
+const COMMANDS = / \((?:--|svc )[^()]*\)/g;
+
+function whatOf(error: ApiError): string {
+  const issues = error.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const what = [error.message, ...issues.filter((issue) => issue !== error.message)].join('; ');
+  return what.replace(COMMANDS, '');
 }
