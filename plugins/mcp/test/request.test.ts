@@ -1,5 +1,6 @@
 import { createToken } from '@svc/plugin-auth';
 import { expect } from 'chai';
+import { toUrl } from '../src/adapter/index.js';
 import { Lab, connect } from './support/lab.js';
 
 const INITIALIZE = {
@@ -62,6 +63,17 @@ describe('a request of MCP', function () {
     expect((await send(batch(11))).status).to.equal(422);
     const later = await send(batch(2), undefined, { 'mcp-protocol-version': '2025-06-18' });
     expect([later.status, later.body.error.message].join(' ')).to.match(/^422 .*has no batches/);
+  });
+
+  it('for the prompts names the ids as they are', async () => {
+    const { prompts } = (await send(rpc({ method: 'prompts/list' }))).body.result;
+    const described = prompts.map((prompt: any) => prompt.arguments[0].description); // eslint-disable-line @typescript-eslint/no-explicit-any
+    expect(described).to.deep.equal(['Id (run_...).', 'Id (exp_...).', 'Id (job_...).']);
+  });
+
+  it('goes to an address that a client can use, also of IPv6', () => {
+    expect(toUrl('::1', 9000)).to.equal('http://[::1]:9000');
+    expect(toUrl('0.0.0.0', 9000)).to.equal('http://127.0.0.1:9000');
   });
 
   it('with parameters of a wrong form says which ones', async () => {

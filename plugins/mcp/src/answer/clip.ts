@@ -6,6 +6,8 @@ export interface Bounds {
   readonly characters: number;
   /** Of an array or an object. */
   readonly entries: number;
+  /** So many of an object are shown in any case: no record within an answer has more. */
+  readonly fields: number;
 }
 
 /** The value with long texts, arrays and objects shortened; `cut` gets a sentence for each of them. */
@@ -18,7 +20,7 @@ export function clip(value: unknown, bounds: Bounds, path: string, cut: Set<stri
   }
   if (value === null || typeof value !== 'object') return value;
   const all = Object.entries(value);
-  const shown = all.slice(0, Math.max(bounds.entries, 32));
+  const shown = path === '' ? all : all.slice(0, Math.max(bounds.entries, bounds.fields));
   noteEntries(shown.length, all.length, path, cut);
   return Object.fromEntries(
     shown.map(([name, item]) => [

@@ -33,11 +33,12 @@ export interface Fitted {
 }
 
 const LEVELS: readonly Bounds[] = [
-  { characters: 2000, entries: 200 },
-  { characters: 500, entries: 50 },
-  { characters: 160, entries: 16 },
-  { characters: SHORTEST_CLIP, entries: 8 },
-  { characters: SHORTEST_CLIP, entries: 3 },
+  { characters: 2000, entries: 200, fields: 32 },
+  { characters: 500, entries: 50, fields: 32 },
+  { characters: 160, entries: 16, fields: 32 },
+  { characters: SHORTEST_CLIP, entries: 8, fields: 32 },
+  { characters: SHORTEST_CLIP, entries: 3, fields: 32 },
+  { characters: SHORTEST_CLIP, entries: 3, fields: 20 },
 ];
 /** Rather shorter texts than fewer items. */
 const ENOUGH_ITEMS = 10;

@@ -3,7 +3,8 @@ import type { NextActionRecord } from '@svc/contract';
 /** Fields whose words svc chose: ids and states. Every other text was written by somebody, and is quoted as data. */
 const OWN_FIELD =
   /^(?:(?:\w+_)?ids?|status|state|type|severity|stream|trend|direction|(?:best_)?source|level|result|failure_reason)$/;
-const NAME_OF_FIELD = /^[a-z][a-z0-9_]{0,40}$/;
+/** Also of metrics and labels: a name is no sentence. */
+const NAME_OF_FIELD = /^[a-z][a-z0-9_./-]{0,63}$/;
 const PLAIN_WORD = /^[A-Za-z0-9_./:@%+-]{1,64}$/;
 
 /** The compact text form of a structured answer: a line for each field, and a table for each list of records. */
