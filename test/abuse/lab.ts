@@ -21,10 +21,11 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-export async function openLab(prepare: (workplace: Workplace) => void = () => undefined): Promise<Lab> {
+/** `prepare` may answer further arguments of `svc server`. */
+export async function openLab(prepare: (workplace: Workplace) => readonly string[] = () => []): Promise<Lab> {
   const workplace = createWorkplace();
-  prepare(workplace);
-  const server = await workplace.startServer({ env: { SVC_LOG_LEVEL: 'warn' } });
+  const args = prepare(workplace);
+  const server = await workplace.startServer({ args, env: { SVC_LOG_LEVEL: 'warn' } });
   const sender = new Sender(server.url);
   const probe = new HealthProbe(server);
   const tokens = await makeTokens(server);

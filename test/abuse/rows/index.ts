@@ -6,6 +6,7 @@ import { FRAME_ROWS } from './frames.js';
 import { HOST_ROWS } from './host.js';
 import { READ_ROWS } from './reads.js';
 import { ROUTE_ROWS } from './routes.js';
+import { TARGETS_ROW } from './targets.js';
 
 /** Every row of the table in docs/security.md, in its order. */
 export const ALL_ROWS: readonly Row[] = [
@@ -16,4 +17,5 @@ export const ALL_ROWS: readonly Row[] = [
   ...CLIENT_ROWS,
   ...COMMAND_ROWS,
   ...HOST_ROWS,
+  TARGETS_ROW,
 ];
