@@ -2,6 +2,13 @@ import js from '@eslint/js';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
+/** A literal that is spread into another says the same with more words. */
+const withoutSpreadLiterals = {
+  selector:
+    'ArrayExpression > SpreadElement > ArrayExpression, ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'Write the elements themselves.',
+};
+
 const withoutTimers = {
   selector: "NewExpression[callee.name='Promise'] CallExpression[callee.name='setTimeout']",
   message: 'No sleeps in tests: await until(() => condition).',
@@ -44,7 +51,12 @@ export default tseslint.config(
   },
   {
     files: ['**/*.{ts,js,mjs,cjs}'],
-    rules: { eqeqeq: 'error', 'max-lines': ['error', 400], 'no-console': 'error' },
+    rules: {
+      eqeqeq: 'error',
+      'max-lines': ['error', 400],
+      'no-console': 'error',
+      'no-restricted-syntax': ['error', withoutSpreadLiterals],
+    },
   },
   { files: ['**/*.{js,mjs,cjs}'], languageOptions: { globals: globals.node } },
   { files: ['scripts/**', 'bench/**', 'cli/bin/**'], rules: { 'no-console': 'off' } },
@@ -52,7 +64,7 @@ export default tseslint.config(
   {
     files: ['**/test/**/*.ts'],
     rules: {
-      'no-restricted-syntax': ['error', withoutTimers],
+      'no-restricted-syntax': ['error', withoutTimers, withoutSpreadLiterals],
       '@typescript-eslint/no-unused-expressions': 'off',
     },
   },

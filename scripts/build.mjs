@@ -146,8 +146,12 @@ async function buildCommandLine() {
     splitting: true,
     conditions: ['svc-source'],
     external: [
-      ...['@svc/kernel', '@svc/plugin-auth', '@svc/plugin-backup', '@svc/plugin-mcp'],
-      ...['@svc/plugin-retention', 'jiti'],
+      '@svc/kernel',
+      '@svc/plugin-auth',
+      '@svc/plugin-backup',
+      '@svc/plugin-mcp',
+      '@svc/plugin-retention',
+      'jiti',
     ],
     // Libraries that are CommonJS ask for node's own modules by require.
     banner: {

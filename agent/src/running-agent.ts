@@ -71,14 +71,27 @@ export class RunningAgent implements SessionHandler {
     this.#spools = new SpoolShipper(this.#session, log);
     parts.channels.shipBy(this.#spools);
     this.#supervisor = new Supervisor({
-      ...{ stateDir, clock, log, token, jobUser, node, signal, serverUrl: url, bootId: this.#bootId },
-      ...{ logs: this.#logs, spools: this.#spools, ...connection },
+      stateDir,
+      clock,
+      log,
+      token,
+      jobUser,
+      node,
+      signal,
+      serverUrl: url,
+      bootId: this.#bootId,
+      logs: this.#logs,
+      spools: this.#spools,
+      ...connection,
       runners: kernel.runners,
       plugins: new AttemptPlugins(kernel, log),
       onReleased: (dir) => this.#oldAttempts.released(dir),
     });
     this.#oldAttempts = new OldAttempts({
-      ...{ jobsDir: path.join(stateDir, 'jobs'), keepDays, clock, log },
+      jobsDir: path.join(stateDir, 'jobs'),
+      keepDays,
+      clock,
+      log,
       isManaged: (key) => this.#supervisor.isManaged(key),
     });
     const collectors = kernel.collectors.filter((collector) => collector.of === 'host');

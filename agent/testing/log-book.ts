@@ -71,7 +71,12 @@ export class LogBook {
   #page({ job_id, attempt }: AttemptKey, stream: LogStream): Page {
     const key = `${job_id}/${attempt}/${stream}`;
     const page = this.#pages.get(key) ?? {
-      ...{ lines: [], offset: 0, lineCount: 0, dropped: 0, complete: false, refused: 0 },
+      lines: [],
+      offset: 0,
+      lineCount: 0,
+      dropped: 0,
+      complete: false,
+      refused: 0,
     };
     this.#pages.set(key, page);
     return page;

@@ -5,20 +5,39 @@ import { toDiagnosisLines } from '../src/commands/diagnose.js';
 const plain = (_style: unknown, text: string): string => text;
 
 const DIAGNOSIS: Diagnosis = {
-  ...{ run_id: 'run_1', job_id: 'job_1', attempt: 1, status: 'RUNNING', summary: 'The run is RUNNING.' },
+  run_id: 'run_1',
+  job_id: 'job_1',
+  attempt: 1,
+  status: 'RUNNING',
+  summary: 'The run is RUNNING.',
   progress: {
-    ...{ step: 120, max_steps: 400, epoch: 3, fraction: 0.3, steps_per_s: 2 },
+    step: 120,
+    max_steps: 400,
+    epoch: 3,
+    fraction: 0.3,
+    steps_per_s: 2,
     time_left: { likely_s: 140, least_s: 120, most_s: 200 },
   },
   convergence: {
-    ...{ metric: 'train/loss', is_primary: false, direction: 'minimize', trend: 'decreasing' },
-    ...{ best: 0.25, best_step: 118, latest: 0.2512345, latest_step: 120 },
-    ...{ is_improving: true, is_stalled: false },
-    ...{ eval_best: 0.3, eval_best_step: 100, eval_protocol: null },
+    metric: 'train/loss',
+    is_primary: false,
+    direction: 'minimize',
+    trend: 'decreasing',
+    best: 0.25,
+    best_step: 118,
+    latest: 0.2512345,
+    latest_step: 120,
+    is_improving: true,
+    is_stalled: false,
+    eval_best: 0.3,
+    eval_best_step: 100,
+    eval_protocol: null,
   },
   anomalies: [
     {
-      ...{ kind: 'nan', severity: 'critical', message: 'train/loss is NaN from step 12 on (2 points)' },
+      kind: 'nan',
+      severity: 'critical',
+      message: 'train/loss is NaN from step 12 on (2 points)',
       evidence: [{ metric: 'train/loss', step: 12, value: 'NaN' }, { event_id: 'evt_1' }],
       fixes: ['Lower the learning rate.'],
     },
@@ -26,13 +45,19 @@ const DIAGNOSIS: Diagnosis = {
   health: { status: 'ok', reasons: [] },
   health_warnings: [],
   throughput: {
-    ...{ metric: 'train/loss', from_step: 57, steps_per_s: 2, before_steps_per_s: 4, change: -0.5 },
+    metric: 'train/loss',
+    from_step: 57,
+    steps_per_s: 2,
+    before_steps_per_s: 4,
+    change: -0.5,
   },
   gpu: {
-    ...{ node_id: 'node_1', utilization_percent: 91.6 },
+    node_id: 'node_1',
+    utilization_percent: 91.6,
     slots: [{ index: 3, utilization_percent: 91.6, memory_used_mb: 2048, memory_total_mb: 81920 }],
   },
-  ...{ last_point_at: null, since_last_point_s: null },
+  last_point_at: null,
+  since_last_point_s: null,
   last_errors: [{ seq: 6, stream: 'stderr', ts: 1, text: 'UserWarning: \u001b[31mred' }],
   next_actions: [{ tool: 'tail_logs', args: { job_id: 'job_1', attempt: 1 }, reason: 'Why not.' }],
 };
@@ -69,11 +94,19 @@ describe('svc diagnose', () => {
     const empty: Diagnosis = {
       ...DIAGNOSIS,
       progress: {
-        ...{ step: null, max_steps: null, epoch: null, fraction: null, steps_per_s: null },
+        step: null,
+        max_steps: null,
+        epoch: null,
+        fraction: null,
+        steps_per_s: null,
         time_left: null,
       },
       convergence: { ...DIAGNOSIS.convergence, metric: null },
-      ...{ throughput: null, gpu: null, anomalies: [], last_errors: [], next_actions: [] },
+      throughput: null,
+      gpu: null,
+      anomalies: [],
+      last_errors: [],
+      next_actions: [],
     };
     expect(toDiagnosisLines(empty, plain).slice(4)).to.deep.equal(['progress    -', 'last point  -']);
   });

@@ -5,9 +5,19 @@ import { toActionLines } from '../src/commands/next-actions.js';
 
 const plain = (_style: unknown, text: string): string => text;
 const EVALUATION = {
-  ...{ id: 'eval_1', checkpoint_id: 'ckpt_1', run_id: 'run_1', job_id: 'job_1' },
-  ...{ suite: 'heldout', dataset: 'digits', dataset_version: '2', runtime_s: 1, finished_at: null },
-  ...{ created_at: Date.now(), status: 'SUCCEEDED', metrics: { 'eval/acc': 0.92 }, error: null },
+  id: 'eval_1',
+  checkpoint_id: 'ckpt_1',
+  run_id: 'run_1',
+  job_id: 'job_1',
+  suite: 'heldout',
+  dataset: 'digits',
+  dataset_version: '2',
+  runtime_s: 1,
+  finished_at: null,
+  created_at: Date.now(),
+  status: 'SUCCEEDED',
+  metrics: { 'eval/acc': 0.92 },
+  error: null,
 } as unknown as Evaluation;
 const CHECKPOINTS = new Map([['ckpt_1', { path: '/out/checkpoint-120' } as Checkpoint]]);
 

@@ -69,7 +69,10 @@ describe('svc events watch --exec', function () {
     writeFileSync(script, hook(log, more));
     const command = args.includes('--exec') ? args : [...args, '--exec', process.execPath, script];
     const watch = startSvc(['events', 'watch', ...command], {
-      ...{ HOME: dir, SVC_URL: url, SVC_TOKEN: 'read', SVC_EVENT_RUN_ID: 'inherited' },
+      HOME: dir,
+      SVC_URL: url,
+      SVC_TOKEN: 'read',
+      SVC_EVENT_RUN_ID: 'inherited',
     });
     watches.push(watch);
     return watch;
@@ -95,9 +98,15 @@ describe('svc events watch --exec', function () {
     const last = notes().at(-1);
     expect(last?.event).to.deep.equal(event);
     expect(last?.env).to.deep.equal({
-      ...{ SVC_EVENT_ID: event?.id, SVC_EVENT_TYPE: 'OOM', SVC_EVENT_SEVERITY: 'critical' },
-      ...{ SVC_EVENT_TITLE: title, SVC_EVENT_MESSAGE: 'ö', SVC_EVENT_RUN_ID: '', SVC_EVENT_JOB_ID: '' },
-      ...{ SVC_EVENT_NODE_ID: '', SVC_EVENT_CREATED_AT: String(event?.created_at) },
+      SVC_EVENT_ID: event?.id,
+      SVC_EVENT_TYPE: 'OOM',
+      SVC_EVENT_SEVERITY: 'critical',
+      SVC_EVENT_TITLE: title,
+      SVC_EVENT_MESSAGE: 'ö',
+      SVC_EVENT_RUN_ID: '',
+      SVC_EVENT_JOB_ID: '',
+      SVC_EVENT_NODE_ID: '',
+      SVC_EVENT_CREATED_AT: String(event?.created_at),
       SVC_EVENT_DATA: JSON.stringify(data),
     });
   });

@@ -136,7 +136,12 @@ describe('svc logs of a long log', () => {
   after(() => rig.close());
 
   const args = (...options: string[]) => [
-    ...['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read],
+    'logs',
+    id,
+    '--url',
+    rig.kernel.url,
+    '--token',
+    rig.tokens.read,
     ...options,
   ];
   async function linesOf(...options: string[]): Promise<string[]> {
@@ -202,7 +207,12 @@ describe('svc logs of a job that has no lines', () => {
   after(() => rig.close());
 
   const svcLogs = (id: string, ...options: string[]) => [
-    ...['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read],
+    'logs',
+    id,
+    '--url',
+    rig.kernel.url,
+    '--token',
+    rig.tokens.read,
     ...options,
   ];
 

@@ -18,8 +18,17 @@ import path from 'node:path';
 import { Rig } from '../../plugins/runs/test/support/rig.js';
 
 const PLUGINS = [
-  ...[auth(), projects(), events(), nodes({ offline_after_s: 1 }), jobs(), logs(), runs()],
-  ...[metricDefinitions(), metrics(), checkpoints(), retention()],
+  auth(),
+  projects(),
+  events(),
+  nodes({ offline_after_s: 1 }),
+  jobs(),
+  logs(),
+  runs(),
+  metricDefinitions(),
+  metrics(),
+  checkpoints(),
+  retention(),
 ];
 const HOUR_MS = 3_600_000;
 

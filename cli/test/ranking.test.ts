@@ -12,20 +12,27 @@ describe('svc evaluate', () => {
 
   it('sends each option', () => {
     const options = {
-      ...{
-        suite: 'heldout',
-        dataset: 'digits',
-        datasetVersion: '2',
-        workingDir: '/data',
-        gpu: 2,
-        priority: 1,
-      },
-      ...{ env: { PATH: '/mine' }, maxAttempts: 3, nodeSelector: { rack: 'a' } },
+      suite: 'heldout',
+      dataset: 'digits',
+      datasetVersion: '2',
+      workingDir: '/data',
+      gpu: 2,
+      priority: 1,
+      env: { PATH: '/mine' },
+      maxAttempts: 3,
+      nodeSelector: { rack: 'a' },
     };
     expect(toEvaluationSubmit(['e'], options)).to.deep.equal({
-      ...{ command: ['e'], suite: 'heldout', dataset: 'digits', dataset_version: '2', working_dir: '/data' },
-      ...{ resources: { gpu: 2 }, priority: 1, env: { PATH: '/mine' } },
-      ...{ max_attempts: 3, node_selector: { rack: 'a' } },
+      command: ['e'],
+      suite: 'heldout',
+      dataset: 'digits',
+      dataset_version: '2',
+      working_dir: '/data',
+      resources: { gpu: 2 },
+      priority: 1,
+      env: { PATH: '/mine' },
+      max_attempts: 3,
+      node_selector: { rack: 'a' },
     });
   });
 
@@ -59,15 +66,20 @@ describe('svc evaluate', () => {
 describe('svc best', () => {
   it('shows the value, where it comes from, and what ties', () => {
     const best = {
-      ...{ checkpoint_id: 'ckpt_1', checkpoint: { path: '/out/c' }, run_id: 'run_1', metric: 'acc', step: 7 },
-      ...{ direction: 'maximize', value: 0.5, source: 'evaluation', evaluation_id: 'eval_1' },
-      ...{
-        tied_checkpoint_ids: ['ckpt_1', 'ckpt_2'],
-        next_actions: [
-          { tool: 'get_run_summary', args: { run_id: 'run_1' }, reason: 'why' },
-          { tool: 'list_metric_definitions', args: {}, reason: 'has no command' },
-        ],
-      },
+      checkpoint_id: 'ckpt_1',
+      checkpoint: { path: '/out/c' },
+      run_id: 'run_1',
+      metric: 'acc',
+      step: 7,
+      direction: 'maximize',
+      value: 0.5,
+      source: 'evaluation',
+      evaluation_id: 'eval_1',
+      tied_checkpoint_ids: ['ckpt_1', 'ckpt_2'],
+      next_actions: [
+        { tool: 'get_run_summary', args: { run_id: 'run_1' }, reason: 'why' },
+        { tool: 'list_metric_definitions', args: {}, reason: 'has no command' },
+      ],
     } as unknown as BestCheckpoint;
     expect(toBestLines(best, plain)).to.deep.equal([
       'ckpt_1  acc 0.5',
@@ -97,11 +109,9 @@ describe('svc compare', () => {
       is_best: true,
     };
     const comparison = {
-      ...{
-        metric: 'acc',
-        direction: 'maximize',
-        protocol: { suite: 'a', dataset: null, dataset_version: null },
-      },
+      metric: 'acc',
+      direction: 'maximize',
+      protocol: { suite: 'a', dataset: null, dataset_version: null },
       entries: [
         { run_id: 'run_1', ...entry },
         {

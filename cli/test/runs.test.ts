@@ -4,8 +4,15 @@ import { toCheckpointLines } from '../src/commands/checkpoint-lines.js';
 import { toRunLines, toRunTable } from '../src/commands/runs.js';
 
 const RUN = {
-  ...{ id: 'run_1', name: 'mlp', status: 'RUNNING', step: 3, max_steps: 10, source: 'sdk', tags: [] },
-  ...{ started_at: Date.now(), stale_since: null },
+  id: 'run_1',
+  name: 'mlp',
+  status: 'RUNNING',
+  step: 3,
+  max_steps: 10,
+  source: 'sdk',
+  tags: [],
+  started_at: Date.now(),
+  stale_since: null,
 } as unknown as Run;
 
 describe('svc runs', () => {
@@ -46,7 +53,12 @@ describe('svc run', () => {
   it('marks the best checkpoint, and names the node of a checkpoint and its whole path, however narrow the terminal', () => {
     const path = `/home/ada/.svc/jobs/job_1/attempt-1/work/${'a'.repeat(80)}/model.pt`;
     const checkpoint = {
-      ...{ id: 'ckpt_1', step: 3, size: 5, created_at: Date.now(), path, is_best: true },
+      id: 'ckpt_1',
+      step: 3,
+      size: 5,
+      created_at: Date.now(),
+      path,
+      is_best: true,
     } as ListedCheckpoint;
     const shown = toCheckpointLines([checkpoint], 'gpu-7', (_style, text) => text, 60);
     expect(shown[1]).to.match(/^CHECKPOINT +STEP +BEST +SIZE +CREATED +NODE +PATH$/);
@@ -58,8 +70,12 @@ describe('svc run', () => {
   const metric = (changes: Partial<MetricSummary>): MetricSummary => ({
     latest: { value: 0.25, step: 9, ts: 0 },
     best: { value: 0.125, step: 4 },
-    ...{ trend: 'stable', direction: 'minimize', guessed: true, guessed_from: 'loss' },
-    ...{ is_primary: false, count: 9 },
+    trend: 'stable',
+    direction: 'minimize',
+    guessed: true,
+    guessed_from: 'loss',
+    is_primary: false,
+    count: 9,
     ...changes,
   });
   const linesOf = (metrics: Record<string, MetricSummary>): string[] => {

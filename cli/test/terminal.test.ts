@@ -49,9 +49,12 @@ describe('a list on a terminal of 60 columns', () => {
     await agent.startJob(short.id);
     for (const name of [LONG, WIDE]) await rig.post('/tokens', { name, scope: 'read' });
     gpuNode = new FakeAgent({
-      ...{ url: rig.kernel.url, token: rig.tokens.agent },
+      url: rig.kernel.url,
+      token: rig.tokens.agent,
       hello: {
-        ...{ node_id: newId('node'), name: LONG, labels: { [LONG]: WIDE } },
+        node_id: newId('node'),
+        name: LONG,
+        labels: { [LONG]: WIDE },
         slots: virtualSlots(8).map((slot) => ({ ...slot, virtual: false, model: `NVIDIA ${LONG}` })),
       },
     });

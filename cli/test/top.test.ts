@@ -112,32 +112,46 @@ describe('svc top without its server', () => {
 describe('a frame of svc top', () => {
   const node = (number: number, slots: number, busy = 0) => ({
     node: {
-      ...{ id: `node_${number}`, name: `gpu-${number}`, status: 'ONLINE', cpu_jobs: 0, max_cpu_jobs: 8 },
+      id: `node_${number}`,
+      name: `gpu-${number}`,
+      status: 'ONLINE',
+      cpu_jobs: 0,
+      max_cpu_jobs: 8,
       slots: Array.from({ length: slots }, (_, index) => ({
-        ...{ index, uuid: '', model: 'H100', memory_total_mb: 81_920, virtual: false },
-        ...{ busy: index < busy, job_id: null },
+        index,
+        uuid: '',
+        model: 'H100',
+        memory_total_mb: 81_920,
+        virtual: false,
+        busy: index < busy,
+        job_id: null,
       })),
     } as unknown as NodeRecord,
     metrics: { 'gpu.0.util': 97, 'gpu.0.mem_used_mb': 40_960, 'gpu.0.temp_c': 61 },
   });
   const job = (number: number, changes: object = {}) =>
     ({
-      ...{
-        id: `job_${number}`,
-        name: `job-${number}`,
-        status: 'RUNNING',
-        node_id: 'node_1',
-        gpu_indices: [0],
-      },
-      ...{ started_at: Date.now() - 60_000, queued_at: Date.now(), pending_reason: 'all GPUs are busy' },
+      id: `job_${number}`,
+      name: `job-${number}`,
+      status: 'RUNNING',
+      node_id: 'node_1',
+      gpu_indices: [0],
+      started_at: Date.now() - 60_000,
+      queued_at: Date.now(),
+      pending_reason: 'all GPUs are busy',
       resources: { gpu: 1, cpu_only: false },
       ...changes,
     }) as unknown as Job;
   const activity = (parts: object): Activity =>
     ({
-      ...{ url: 'http://svc', version: '1', jobs: { RUNNING: 1, QUEUED: 2 } as Activity['jobs'] },
-      ...{ gpu_slots: { used: 1, free: 7 }, cpu_jobs: { used: 0, free: 8 } },
-      ...{ nodes: [], running: [], waiting: [] },
+      url: 'http://svc',
+      version: '1',
+      jobs: { RUNNING: 1, QUEUED: 2 } as Activity['jobs'],
+      gpu_slots: { used: 1, free: 7 },
+      cpu_jobs: { used: 0, free: 8 },
+      nodes: [],
+      running: [],
+      waiting: [],
       ...parts,
     }) as Activity;
   const measured = ({ metrics: values, ...rest }: ReturnType<typeof node>) => ({

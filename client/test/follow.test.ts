@@ -50,10 +50,16 @@ describe('follow', () => {
       const { data, states } = await readAll(url, { lastEventId: '4' });
       expect(data).to.deep.equal(['a', 'b']);
       expect(states.map((state) => state.replace('terminated', 'cut'))).to.deep.equal([
-        ...['connecting', 'live', 'waiting: cut'],
-        ...['connecting', 'waiting: the reason'],
-        ...['connecting', 'live', 'waiting'],
-        ...['connecting', 'live'],
+        'connecting',
+        'live',
+        'waiting: cut',
+        'connecting',
+        'waiting: the reason',
+        'connecting',
+        'live',
+        'waiting',
+        'connecting',
+        'live',
       ]);
     });
     expect(asked).to.deep.equal(['4', '5', '5', '6']);

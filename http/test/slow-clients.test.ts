@@ -13,12 +13,22 @@ import { plugin } from './support.js';
 const MIB = 1024 * 1024;
 const answers = { 200: Type.Object({ size: Type.Integer() }) };
 const upload = route({
-  ...{ id: 'upload', method: 'POST', path: '/upload', scope: 'read', summary: '', answers },
+  id: 'upload',
+  method: 'POST',
+  path: '/upload',
+  scope: 'read',
+  summary: '',
+  answers,
   body: Type.Object({ text: Type.String() }),
   bodyLimitBytes: 2 * MIB,
 });
 const raw = route({
-  ...{ id: 'raw', method: 'GET', path: '/raw', scope: 'read', summary: '', stream: 'download' },
+  id: 'raw',
+  method: 'GET',
+  path: '/raw',
+  scope: 'read',
+  summary: '',
+  stream: 'download',
 });
 const stream = route({
   id: 'stream',

@@ -27,7 +27,10 @@ function describeError(error: unknown): unknown {
   const { type, message, stack, ...fields } = pino.stdSerializers.err(error);
   const { errors } = error as { errors?: unknown };
   return {
-    ...{ type, message, stack, code: fields['code'] as unknown },
+    type,
+    message,
+    stack,
+    code: fields['code'] as unknown,
     ...(Array.isArray(errors) && { errors: errors.map(describeError) }),
   };
 }

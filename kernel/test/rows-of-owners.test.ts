@@ -30,9 +30,11 @@ eachDatabase((database) => {
       db = await database.open({ things: [createThings] });
       const things = OWNERS.flatMap((owner_id, owner) =>
         Array.from({ length: COUNTS[owner] ?? 1 }, (_, index) => ({
-          ...{ id: `${owner_id}-${String(index).padStart(4, '0')}`, owner_id },
+          id: `${owner_id}-${String(index).padStart(4, '0')}`,
+          owner_id,
           // Many of one age, and ids that do not follow the age.
-          ...{ created_at: 10_000 - Math.floor(index / 300), wanted: index % 5 === 4 ? 0 : 1 },
+          created_at: 10_000 - Math.floor(index / 300),
+          wanted: index % 5 === 4 ? 0 : 1,
         })),
       );
       await db.batchInsert('things', things, 200);
@@ -41,7 +43,8 @@ eachDatabase((database) => {
     const read = async (ids: readonly string[]) => {
       const found: Thing[] = [];
       const pages = rowsOfOwners<Thing>(db, {
-        ...{ owner: 'owner_id', ids },
+        owner: 'owner_id',
+        ids,
         query: () => db('things').where({ wanted: 1 }).select('id', 'owner_id', 'created_at'),
       });
       for await (const page of pages) found.push(...page);

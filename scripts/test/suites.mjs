@@ -9,8 +9,17 @@ import { describeNode, freePort } from './node-stack.mjs';
 import { supervise } from './supervise.mjs';
 
 const UNIT_FOLDERS = [
-  ...['contract', 'validation', 'hooks', 'http', 'client', 'signals', 'sdk/typescript'],
-  ...['kernel', 'agent', 'cli', 'ui'],
+  'contract',
+  'validation',
+  'hooks',
+  'http',
+  'client',
+  'signals',
+  'sdk/typescript',
+  'kernel',
+  'agent',
+  'cli',
+  'ui',
 ];
 /** Folders and files of tests that start processes by the dozen, or write gigabytes: too long for the quick part. */
 const LONG = [
@@ -110,7 +119,10 @@ export async function runMocha(name, files, env, limitMs) {
       [
         ...NODE_OPTIONS.map((option) => `--${option}`),
         mocha,
-        ...['--reporter', reporter, '--reporter-option', `state=${stateFile}`],
+        '--reporter',
+        reporter,
+        '--reporter-option',
+        `state=${stateFile}`,
         ...files,
       ],
       { env, limitMs, lastTest },

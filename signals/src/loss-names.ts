@@ -1,12 +1,36 @@
 /** A metric with one of these words is about a loss, and is none: it may jump, or be infinite, in a healthy run. */
 const NO_LOSSES = new Set([
-  ...['scale', 'scaler', 'scaling', 'weight', 'coef', 'coeff', 'coefficient', 'ratio', 'count', 'time'],
-  ...['best', 'min', 'max', 'lowest', 'std', 'var', 'variance'],
+  'scale',
+  'scaler',
+  'scaling',
+  'weight',
+  'coef',
+  'coeff',
+  'coefficient',
+  'ratio',
+  'count',
+  'time',
+  'best',
+  'min',
+  'max',
+  'lowest',
+  'std',
+  'var',
+  'variance',
 ]);
 
 /** Losses by other names, which fall while a training goes well. */
 const LOSSES_BY_NAME = new Set([
-  ...['nll', 'perplexity', 'ppl', 'ce', 'bce', 'xent', 'crossentropy', 'mse', 'rmse', 'mae'],
+  'nll',
+  'perplexity',
+  'ppl',
+  'ce',
+  'bce',
+  'xent',
+  'crossentropy',
+  'mse',
+  'rmse',
+  'mae',
 ]);
 /** These may rise, or lie below 0; in a healthy run they are numbers too. */
 const OBJECTIVES = new Set(['kl', 'kld', 'elbo', 'logloss', 'objective']);

@@ -2,7 +2,16 @@ import { isLossByAnyName, wordsOf } from './loss-names.js';
 
 const TRAINING = new Set(['train', 'training', 'tr']);
 const VALIDATION = new Set([
-  ...['val', 'valid', 'validation', 'eval', 'evaluation', 'dev', 'test', 'testing', 'heldout', 'holdout'],
+  'val',
+  'valid',
+  'validation',
+  'eval',
+  'evaluation',
+  'dev',
+  'test',
+  'testing',
+  'heldout',
+  'holdout',
 ]);
 /** Lightning logs the same loss for each step and for each epoch. */
 const PERIODS = new Set(['step', 'epoch', 'batch', 'iter', 'iteration', 'mean', 'avg', 'average']);

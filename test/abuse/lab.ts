@@ -33,7 +33,12 @@ export async function openLab(prepare: (workplace: Workplace) => readonly string
   const agents: FakeAgent[] = [];
   await probe.calibrate(() => sendNothing(sender));
   return {
-    ...{ workplace, server, sender, probe, tokens, ids },
+    workplace,
+    server,
+    sender,
+    probe,
+    tokens,
+    ids,
     agent(name) {
       const hello = { node_id: newId('node'), name, hostname: name, labels: { node: name } };
       const agent = new FakeAgent({ url: server.url, token: tokens.agent, hello });

@@ -6,9 +6,19 @@ import type { JobRecord } from './record.js';
 
 const NODE = 'node_01';
 const WITNESS: Witness = {
-  ...{ pid: 10, job: 'job_01', attempt: 1, node: NODE, gpus: [0], role: 'main' },
-  ...{ startedAt: 1000, seenAt: 2000, end: { code: 0, at: 2000 } },
-  ...{ printed: 2, intended: 2, logged: 2, flushed: 2 },
+  pid: 10,
+  job: 'job_01',
+  attempt: 1,
+  node: NODE,
+  gpus: [0],
+  role: 'main',
+  startedAt: 1000,
+  seenAt: 2000,
+  end: { code: 0, at: 2000 },
+  printed: 2,
+  intended: 2,
+  logged: 2,
+  flushed: 2,
 };
 
 /** A job that ran once and well, with all that its process says of itself. */
@@ -27,15 +37,13 @@ function createSoundJob(): JobRecord {
       cancel: null,
     },
     job: {
-      ...{
-        id: 'job_01',
-        status: 'SUCCEEDED',
-        attempt: 1,
-        max_attempts: 2,
-        exit_code: 0,
-        failure_reason: null,
-      },
-      ...{ node_id: NODE },
+      id: 'job_01',
+      status: 'SUCCEEDED',
+      attempt: 1,
+      max_attempts: 2,
+      exit_code: 0,
+      failure_reason: null,
+      node_id: NODE,
     },
     events: [
       event('JOB_QUEUED', {}),

@@ -62,7 +62,11 @@ function toWitness(entries: readonly Entry[]): Witness {
   const end = entries.find(({ event }) => event === 'end');
   const { pid, job, attempt, node, gpus } = first;
   return {
-    ...{ pid, job, attempt, node, gpus },
+    pid,
+    job,
+    attempt,
+    node,
+    gpus,
     role: entries.find(({ event }) => event === 'start')?.role ?? 'main',
     startedAt: first.wall_ms,
     seenAt: Math.max(...entries.map(({ wall_ms }) => wall_ms)),

@@ -70,8 +70,15 @@ export async function createWorld(): Promise<World> {
   const startAgentProgram = (node: number, url: string): Program =>
     workplace.start(
       [
-        ...['agent', '--name', `node-${node}`, '--state-dir', stateDirs[node]!],
-        ...['--virtual-gpus', String(SLOTS_PER_NODE), '--max-cpu-jobs', String(CPU_JOBS_PER_NODE)],
+        'agent',
+        '--name',
+        `node-${node}`,
+        '--state-dir',
+        stateDirs[node]!,
+        '--virtual-gpus',
+        String(SLOTS_PER_NODE),
+        '--max-cpu-jobs',
+        String(CPU_JOBS_PER_NODE),
       ],
       { SVC_URL: url, SVC_TOKEN: token },
     );

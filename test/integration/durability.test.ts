@@ -26,8 +26,15 @@ describe('durability', function () {
 
   // -D: the traced program is our own child, and the tracer ends with it.
   const tracer = (file: string) => [
-    ...[strace, '-D', '-f', '-qq', '-y', '-e', 'trace=fsync,fdatasync'],
-    ...['-o', file],
+    strace,
+    '-D',
+    '-f',
+    '-qq',
+    '-y',
+    '-e',
+    'trace=fsync,fdatasync',
+    '-o',
+    file,
   ];
   /** How often a file whose path ends so has been synced. */
   const syncsOf = (ending: string, file = trace): number =>

@@ -33,7 +33,8 @@ describe('a log spool that is full while the server is away', () => {
     server = await workplace.startServer();
     proxy = await createCuttingProxy(Number(new URL(server.url).port));
     await workplace.startAgent(Object.create(server, { url: { value: proxy.url } }) as Server, [
-      ...['--spool-max-mb', '2'],
+      '--spool-max-mb',
+      '2',
     ]);
   });
   after(async () => {

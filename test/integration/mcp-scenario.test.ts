@@ -53,8 +53,12 @@ describe('a lab that is run by next_actions alone, without a model', function ()
   });
 
   const trainWith = (batch_size: string) => [
-    ...['env', `PYTHONPATH=${ROOT}sdk/python`],
-    ...[python, 'train.py', '--batch-size', batch_size],
+    'env',
+    `PYTHONPATH=${ROOT}sdk/python`,
+    python,
+    'train.py',
+    '--batch-size',
+    batch_size,
   ];
 
   /** Somebody has evaluated another run of the project before: later evaluations are suggested to be like it. */

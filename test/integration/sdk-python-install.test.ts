@@ -25,7 +25,8 @@ describe('the installation of the Python SDK, as docs/sdk.md shows it', function
       HOME: dir,
       SVC_MODE: 'offline',
       // Nothing is fetched: pip would fail.
-      ...{ PIP_NO_INDEX: '1', PIP_CONFIG_FILE: os.devNull },
+      PIP_NO_INDEX: '1',
+      PIP_CONFIG_FILE: os.devNull,
     };
     await type([python, '-m', 'venv', path.join(dir, 'venv')]);
   });

@@ -47,7 +47,10 @@ export async function onEvaluationHost(prove: (stage: EvaluationStage) => Promis
   const proxy = await createCuttingProxy(Number(new URL(lab.kernel.url).port));
   const stateDir = path.join(dir, 'state');
   const agent = await startAgent({
-    ...{ url: proxy.url, token: lab.tokens.agent, stateDir, virtualGpus: 0 },
+    url: proxy.url,
+    token: lab.tokens.agent,
+    stateDir,
+    virtualGpus: 0,
     plugins: agentConfig.plugins,
     log: createAgentLog({ write: () => {} }),
   });
@@ -75,7 +78,9 @@ async function train(lab: Lab, dir: string) {
   await writeFile(file, 'weights');
   const checkpoint = await lab.checkpoint(run, 120, file);
   return {
-    ...{ training, run, checkpoint },
+    training,
+    run,
+    checkpoint,
     evaluate: (script: string, more: object = {}) =>
       lab.evaluate(checkpoint, { command: ['sh', '-c', script], ...more }),
     ended: async ({ id: evaluationId }: Evaluation) =>

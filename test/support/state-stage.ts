@@ -101,7 +101,10 @@ export function onHost(prove: (stage: HostStage) => Promise<void>, nodes = NODE_
     try {
       await agent.ready;
       await prove({
-        ...{ lab, agent, proxy, dir },
+        lab,
+        agent,
+        proxy,
+        dir,
         sh: (script, body) =>
           lab.submit({ command: ['sh', '-c', script], resources: { cpu_only: true }, ...body }),
         async lines(job) {

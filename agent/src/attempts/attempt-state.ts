@@ -43,8 +43,13 @@ export const ATTEMPT_TRANSITIONS = {
   found: { preparing: 'recovering' },
   launched: { starting: 'running', recovering: 'running' },
   ended: {
-    ...{ preparing: 'ended', preparingToStart: 'ended', accepted: 'ended', cancelled: 'ended' },
-    ...{ starting: 'ended', recovering: 'ended', running: 'ended' },
+    preparing: 'ended',
+    preparingToStart: 'ended',
+    accepted: 'ended',
+    cancelled: 'ended',
+    starting: 'ended',
+    recovering: 'ended',
+    running: 'ended',
   },
 } as const satisfies Record<string, Partial<Record<AttemptState, AttemptState>>>;
 

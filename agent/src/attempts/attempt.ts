@@ -251,8 +251,17 @@ export class Attempt {
     const { command = null } = this.#plan.plan as { command?: readonly string[] | null };
     const { id: node_id, name: node } = this.#host.node;
     const runtime: Runtime = {
-      ...{ job_id, attempt, run_id, node_id, node, runner },
-      ...{ pid: run.pid, command, working_dir, gpu_indices, started_at: run.startedAt },
+      job_id,
+      attempt,
+      run_id,
+      node_id,
+      node,
+      runner,
+      pid: run.pid,
+      command,
+      working_dir,
+      gpu_indices,
+      started_at: run.startedAt,
     };
     await writeAtomic(this.paths.runtime, runtime).catch((error: unknown) =>
       this.#complain('cannot write runtime.json', error),

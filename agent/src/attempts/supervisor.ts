@@ -192,7 +192,9 @@ export class Supervisor {
         user: jobUser,
         workingDir,
       }),
-      ...{ workingDir, gpuIndices, user: jobUser },
+      workingDir,
+      gpuIndices,
+      user: jobUser,
     };
     await attempt.follow(runner.start(plan.plan, ctx), refuse);
   }
@@ -275,8 +277,19 @@ function toSavedPlan(frame: Dispatch, paths: RunPaths, boot_id: string, accepted
   const working_dir = frame.working_dir ?? paths.work;
   const env_names = Object.keys(frame.env).sort();
   return {
-    ...{ job_id, attempt, run_id, name, runner, plan, env_names, working_dir, snapshot, gpu_indices },
-    ...{ kill_grace_ms, boot_id, notes: {} },
+    job_id,
+    attempt,
+    run_id,
+    name,
+    runner,
+    plan,
+    env_names,
+    working_dir,
+    snapshot,
+    gpu_indices,
+    kill_grace_ms,
+    boot_id,
+    notes: {},
     accepted_at: acceptedAt,
   };
 }

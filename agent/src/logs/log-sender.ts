@@ -132,8 +132,13 @@ export class LogSender {
     const { job_id, attempt } = this.#key;
     const { offset, lines } = this.#position;
     const frame: LogsFrame = {
-      ...{ type: 'logs', job_id, attempt, stream: this.#stream, from: offset },
-      ...{ dropped: 0, end: false },
+      type: 'logs',
+      job_id,
+      attempt,
+      stream: this.#stream,
+      from: offset,
+      dropped: 0,
+      end: false,
       ...given,
     };
     this.#channel.send(frame);

@@ -131,7 +131,9 @@ describe('agent: old attempts', () => {
         'sh',
         ['-c', 'cd "$0"; exec "$@"', spool, process.execPath, '-e', swap, outside],
         {
-          ...{ uid: OTHER_UID, gid: OTHER_UID, stdio: 'ignore' },
+          uid: OTHER_UID,
+          gid: OTHER_UID,
+          stdio: 'ignore',
         },
       );
       const isLink = () => lstatSync(path.join(spool, 'd'), { throwIfNoEntry: false })?.isSymbolicLink();

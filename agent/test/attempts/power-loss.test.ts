@@ -29,9 +29,18 @@ describe('agent: after a loss of power', () => {
   const checkpointOf = (job: string) => path.join(dirOf(job), 'work', 'checkpoint.pt');
   const contents = (job: string) => ({
     'plan.json': JSON.stringify({
-      ...{ job_id: job, attempt: 1, run_id: null, name: job, runner: 'process', plan: {}, env_names: [] },
-      ...{ working_dir: path.join(dirOf(job), 'work'), gpu_indices: [], kill_grace_ms: 1000 },
-      ...{ result: null, accepted_at: 1 },
+      job_id: job,
+      attempt: 1,
+      run_id: null,
+      name: job,
+      runner: 'process',
+      plan: {},
+      env_names: [],
+      working_dir: path.join(dirOf(job), 'work'),
+      gpu_indices: [],
+      kill_grace_ms: 1000,
+      result: null,
+      accepted_at: 1,
     }),
     'state.json': JSON.stringify({ runner: 'process', state_version: 3, boot_id: 'before', state: {} }),
     'exit.json': JSON.stringify({ kind: 'exited', code: 3, finished_at: 5 }),

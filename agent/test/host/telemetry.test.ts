@@ -75,7 +75,9 @@ describe('agent: telemetry', () => {
   /** As after a start of the agent on the same state directory. */
   function open(spoolMaxBytes?: number): Telemetry {
     const next = new Telemetry({
-      ...{ stateDir, collectors: [], ...(spoolMaxBytes !== undefined && { spoolMaxBytes }) },
+      stateDir,
+      collectors: [],
+      ...(spoolMaxBytes !== undefined && { spoolMaxBytes }),
       log: createAgentLog({ write: (line) => logged.push(line) }),
       send: (frame: AgentFrame) => void frames.push(frame as NodeMetricsFrame),
       isOnline: () => isOnline,

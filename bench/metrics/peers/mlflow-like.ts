@@ -23,8 +23,14 @@ const MLFLOW: Flavour = {
   program: 'mlflow',
   args: (dir, port) => [
     'server',
-    ...['--backend-store-uri', `sqlite:///${dir}/mlflow.db`, '--default-artifact-root', `${dir}/artifacts`],
-    ...['--host', '127.0.0.1', '--port', String(port)],
+    '--backend-store-uri',
+    `sqlite:///${dir}/mlflow.db`,
+    '--default-artifact-root',
+    `${dir}/artifacts`,
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
   ],
   chart: (runId) =>
     `/ajax-api/2.0/mlflow/metrics/get-history-bulk-interval?run_ids=${runId}&metric_key=${encodeURIComponent(CHART)}&max_results=1000`,
@@ -35,7 +41,10 @@ const FASTTRACKML: Flavour = {
   program: 'fml',
   args: (dir, port) => [
     'server',
-    ...['--database-uri', `sqlite://${dir}/fml.db`, '--listen-address', `127.0.0.1:${port}`],
+    '--database-uri',
+    `sqlite://${dir}/fml.db`,
+    '--listen-address',
+    `127.0.0.1:${port}`,
   ],
   chart: (runId) => `${API}/metrics/get-history?run_id=${runId}&metric_key=${encodeURIComponent(CHART)}`,
 };

@@ -136,7 +136,10 @@ export function toEvaluationLines(evaluation: Evaluation, paint: Paint): string[
 export function toEvaluationSubmit(command: string[], options: Partial<EvaluateOptions>): EvaluationSubmit {
   const { suite, dataset, datasetVersion, workingDir, priority, maxAttempts, nodeSelector, env } = options;
   const given = toGiven({
-    ...{ suite, dataset, dataset_version: datasetVersion, priority },
+    suite,
+    dataset,
+    dataset_version: datasetVersion,
+    priority,
     working_dir: workingDir === undefined ? undefined : path.resolve(workingDir),
     max_attempts: maxAttempts,
     node_selector: nodeSelector,

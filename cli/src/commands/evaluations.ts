@@ -42,7 +42,8 @@ async function listEvaluations(
 ): Promise<void> {
   const client = connect(options);
   const query = {
-    ...{ limit, before },
+    limit,
+    before,
     checkpoint_id: reference && (await findCheckpoint(client, reference)),
     run_id: run && (await findRun(client, run)),
   };

@@ -17,16 +17,21 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
   ],
   retry_job: ({ job_id }) => ['svc', 'retry', String(job_id)],
   tail_logs: ({ job_id, attempt }) => [
-    ...['svc', 'logs', String(job_id)],
+    'svc',
+    'logs',
+    String(job_id),
     ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
   ],
   get_job: ({ job_id }) => ['svc', 'job', String(job_id)],
   explain_failure: ({ job_id, run_id, attempt }) => [
-    ...['svc', 'explain', String(job_id ?? run_id)],
+    'svc',
+    'explain',
+    String(job_id ?? run_id),
     ...(attempt === undefined ? [] : ['--attempt', String(attempt)]),
   ],
   list_events: ({ run_id, job_id, node_id }) => [
-    ...['svc', 'events'],
+    'svc',
+    'events',
     ...(run_id === undefined ? [] : ['--run', String(run_id)]),
     ...(job_id === undefined ? [] : ['--job', String(job_id)]),
     ...(node_id === undefined ? [] : ['--node', String(node_id)]),
@@ -37,11 +42,15 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
   list_nodes: () => ['svc', 'nodes'],
   cancel_job: ({ job_id }) => ['svc', 'cancel', String(job_id)],
   evaluate_checkpoint: ({ checkpoint_id, command, ...labels }) => [
-    ...['svc', 'evaluate', ...toLabels(labels), String(checkpoint_id)],
+    'svc',
+    'evaluate',
+    ...toLabels(labels),
+    String(checkpoint_id),
     ...(command as string[]),
   ],
   list_evaluations: ({ checkpoint_id, run_id }) => [
-    ...['svc', 'evaluations'],
+    'svc',
+    'evaluations',
     ...(run_id === undefined ? [] : ['--run', String(run_id)]),
     ...(checkpoint_id === undefined ? [] : [String(checkpoint_id)]),
   ],
@@ -49,7 +58,9 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
   compare_runs: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
   compare_checkpoints: ({ ids, ...labels }) => ['svc', 'compare', ...toLabels(labels), ...(ids as string[])],
   get_best_checkpoint: ({ run_id, experiment_id, ...labels }) => [
-    ...['svc', 'best', ...toLabels(labels)],
+    'svc',
+    'best',
+    ...toLabels(labels),
     ...(run_id === undefined ? ['--experiment', String(experiment_id)] : ['--run', String(run_id)]),
   ],
 };

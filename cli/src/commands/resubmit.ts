@@ -64,7 +64,12 @@ function refuseEvaluation({ id, checkpoint_id, evaluation_id, command }: Job): v
 function toSameJob(job: Job, { name, gpu, priority, maxAttempts }: ResubmitOptions): JobSubmit {
   const { type, command, runner, runner_options, env, node_selector, working_dir, snapshot } = job;
   return {
-    ...{ type, command, runner, runner_options, env, node_selector },
+    type,
+    command,
+    runner,
+    runner_options,
+    env,
+    node_selector,
     ...(working_dir !== null && { working_dir }),
     ...(snapshot !== null && { snapshot }),
     name: name ?? job.name,

@@ -29,7 +29,11 @@ export async function writeArchive(
 ): Promise<string> {
   const { create } = await import('tar');
   const options = {
-    ...{ cwd: root, portable: true, noMtime: true, noDirRecurse: true, jobs: JOBS },
+    cwd: root,
+    portable: true,
+    noMtime: true,
+    noDirRecurse: true,
+    jobs: JOBS,
     filter: withoutHardLinks,
   };
   const archive = create(

@@ -87,25 +87,21 @@ describe('a source tree', () => {
 
   it('leaves out tokens and keys at any depth, unless .svcignore wants them', () => {
     const secrets = [
-      ...[
-        '.svc/token',
-        '.config/svc/profiles.json',
-        '.ssh/config',
-        '.aws/credentials',
-        '.gnupg/x',
-        '.kube/config',
-      ],
-      ...[
-        '.docker/config.json',
-        '.netrc',
-        '.npmrc',
-        '.pypirc',
-        'id_rsa',
-        'id_ed25519.pub',
-        'id_ecdsa',
-        'a.pem',
-        'b.key',
-      ],
+      '.svc/token',
+      '.config/svc/profiles.json',
+      '.ssh/config',
+      '.aws/credentials',
+      '.gnupg/x',
+      '.kube/config',
+      '.docker/config.json',
+      '.netrc',
+      '.npmrc',
+      '.pypirc',
+      'id_rsa',
+      'id_ed25519.pub',
+      'id_ecdsa',
+      'a.pem',
+      'b.key',
     ];
     const deeper = secrets.map((name) => `sub/${name}`);
     write(Object.fromEntries([...secrets, ...deeper, 'train.py', 'sub/m.py'].map((name) => [name, 'x'])));

@@ -43,11 +43,17 @@ describe('svc resubmit', () => {
 
   /** Everything that a submit may say, with a secret. */
   const WHOLE = {
-    ...{ name: 'resnet', command: ['python3', 'train.py', '--lr', '0.1'], working_dir: '/data/p' },
+    name: 'resnet',
+    command: ['python3', 'train.py', '--lr', '0.1'],
+    working_dir: '/data/p',
     env: { API_KEY: 'a secret', LR: '0.1' },
     resources: { gpu: 64 },
-    ...{ priority: -7, max_attempts: 3, node_selector: { rack: 'a' }, runner_options: { image: 'i:1' } },
-    ...{ project: 'vision', experiment: 'e' },
+    priority: -7,
+    max_attempts: 3,
+    node_selector: { rack: 'a' },
+    runner_options: { image: 'i:1' },
+    project: 'vision',
+    experiment: 'e',
   };
 
   it('submits the same again, secrets included, and prints the id as submit does', async () => {
@@ -71,7 +77,11 @@ describe('svc resubmit', () => {
     await agent.close();
     const fresh = await resubmit('train');
     expect(fresh).to.deep.include({
-      ...{ name: 'train', run_id: null, exit_code: null, attempt: 1, max_attempts: 2 },
+      name: 'train',
+      run_id: null,
+      exit_code: null,
+      attempt: 1,
+      max_attempts: 2,
       resources: { gpu: 0, cpu_only: true },
     });
     const args = ['--name', 'second', '--gpu', '64', '--priority', '5', '--max-attempts', '4'];
@@ -99,7 +109,10 @@ describe('svc resubmit', () => {
     await rig.patch(`/experiments/${job.experiment_id}`, { name: 'later' });
     const { project_id, experiment_id } = job;
     expect(await resubmit(job.id)).to.include({
-      ...{ project_id, experiment_id, project: 'after', experiment: 'later' },
+      project_id,
+      experiment_id,
+      project: 'after',
+      experiment: 'later',
     });
     expect((await rig.get('/projects')).body.items).to.have.length(1);
   });

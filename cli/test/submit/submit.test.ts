@@ -28,8 +28,12 @@ describe('svc submit', () => {
     dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'svc-submit-')));
     rig = await Rig.start({ plugins: [snapshots({ max_mb: 1 })] });
     env = {
-      ...{ HOME: dir, XDG_CACHE_HOME: dir, SVC_URL: rig.kernel.url, SVC_TOKEN: rig.tokens.write },
-      ...{ VIRTUAL_ENV: '', CONDA_PREFIX: '' },
+      HOME: dir,
+      XDG_CACHE_HOME: dir,
+      SVC_URL: rig.kernel.url,
+      SVC_TOKEN: rig.tokens.write,
+      VIRTUAL_ENV: '',
+      CONDA_PREFIX: '',
     };
     mkdirSync(path.join(dir, 'project', 'sub'), { recursive: true });
     writeFileSync(path.join(dir, 'project', 'train.sh'), 'true\n');

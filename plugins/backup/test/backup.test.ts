@@ -244,7 +244,9 @@ class Writers {
     while (!this.isOver) {
       const first = (this.next += BATCH);
       const points = Array.from({ length: BATCH }, (_, index) => ({
-        ...{ seq: first + index, name: `m${index % 3}`, step: first + index },
+        seq: first + index,
+        name: `m${index % 3}`,
+        step: first + index,
         value: first,
       }));
       const { status } = await this.rig.post(`/runs/${this.runId}/metrics:batch`, { points });

@@ -96,7 +96,8 @@ export async function listCheckpoints(db: Db, runId: string, page: Page): Promis
 export async function checkpointsOfRuns(db: Db, runIds: readonly string[]): Promise<CheckpointPlace[]> {
   const found: CheckpointPlace[] = [];
   const pages = rowsOfOwners<CheckpointPlace>(db, {
-    ...{ owner: 'run_id', ids: runIds },
+    owner: 'run_id',
+    ids: runIds,
     query: () => checkpoints(db).select('id', 'run_id', 'step', 'created_at'),
   });
   for await (const page of pages) found.push(...page);

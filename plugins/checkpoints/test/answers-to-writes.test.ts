@@ -6,9 +6,19 @@ import { definePlugin } from '@svc/kernel';
 import { checkpoints, findResults } from '../src/index.js';
 
 const RESULT: Evaluation = {
-  ...{ id: 'eval_1', checkpoint_id: '', run_id: 'run_1', job_id: 'job_1', status: 'SUCCEEDED' },
-  ...{ suite: null, dataset: null, dataset_version: null, metrics: { acc: 0.9 }, runtime_s: 1 },
-  ...{ error: null, created_at: 0, finished_at: 1 },
+  id: 'eval_1',
+  checkpoint_id: '',
+  run_id: 'run_1',
+  job_id: 'job_1',
+  status: 'SUCCEEDED',
+  suite: null,
+  dataset: null,
+  dataset_version: null,
+  metrics: { acc: 0.9 },
+  runtime_s: 1,
+  error: null,
+  created_at: 0,
+  finished_at: 1,
 };
 
 /** In place of the plugin that keeps evaluations: one for every checkpoint. */

@@ -39,8 +39,12 @@ export const detectors = definePlugin({
     });
     ctx.hooks.routes.tap(ctx.name, (routes) =>
       addRoutes(routes, ctx, {
-        ...{ settings, jobs, runs: of.runs, logs: ctx.use(logsRef) },
-        ...{ metrics: ctx.use(metricsRef), nodeMetrics: ctx.use(nodeMetricsRef) },
+        settings,
+        jobs,
+        runs: of.runs,
+        logs: ctx.use(logsRef),
+        metrics: ctx.use(metricsRef),
+        nodeMetrics: ctx.use(nodeMetricsRef),
       }),
     );
     ctx.tap(pointsAppended, (batch) => engine?.add({ kind: 'points', ...batch }));

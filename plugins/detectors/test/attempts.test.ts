@@ -15,8 +15,15 @@ function heapUsed(): number {
 describe('the attempts that detectors know', () => {
   const jobOf = (index: number) =>
     ({
-      ...{ id: `job_${index}`, attempt: 1, status: 'RUNNING', run_id: null, node_id: 'node', env: {} },
-      ...{ command: [Buffer.alloc(MIB, 'x').toString('latin1')], runner_options: {}, gpu_indices: [0] },
+      id: `job_${index}`,
+      attempt: 1,
+      status: 'RUNNING',
+      run_id: null,
+      node_id: 'node',
+      env: {},
+      command: [Buffer.alloc(MIB, 'x').toString('latin1')],
+      runner_options: {},
+      gpu_indices: [0],
     }) as unknown as Job;
 
   it('take little memory, however long their commands are', async () => {
@@ -26,13 +33,21 @@ describe('the attempts that detectors know', () => {
     expect((heapUsed() - before) / MIB).to.be.below(10);
     expect(attempts.runningOn('node')).to.have.length(100);
     expect(await attempts.find({ job_id: 'job_7', attempt: 1 })).to.deep.equal({
-      ...{ job_id: 'job_7', attempt: 1, run_id: null, node_id: 'node' },
+      job_id: 'job_7',
+      attempt: 1,
+      run_id: null,
+      node_id: 'node',
     });
   });
 
   it('are shown to detectors without what may be large or secret', () => {
     expect(toWatched(jobOf(1))).to.deep.equal({
-      ...{ id: 'job_1', attempt: 1, status: 'RUNNING', run_id: null, node_id: 'node', gpu_indices: [0] },
+      id: 'job_1',
+      attempt: 1,
+      status: 'RUNNING',
+      run_id: null,
+      node_id: 'node',
+      gpu_indices: [0],
     });
   });
 });

@@ -25,7 +25,11 @@ describe('findings', () => {
       { fingerprint: 'no title', type: 'TEST' },
     ];
     const careless: Detector = {
-      ...{ name: 'careless', of: 'run', takes: ['metric'], finds: [], optionsSchema: strict({}) },
+      name: 'careless',
+      of: 'run',
+      takes: ['metric'],
+      finds: [],
+      optionsSchema: strict({}),
       init: () => null,
       step: (memory) => ({ memory, findings: [...(bad as Finding[]), finding('good')] }),
     };
@@ -74,7 +78,10 @@ describe('what a finding says', () => {
     });
     expect(`${title} ${message}`).to.not.include('sk-').and.not.include('aaa');
     const log = (text: string): DetectorInput => ({
-      ...{ kind: 'log', at: 1, job_id: 'job', attempt: 1 },
+      kind: 'log',
+      at: 1,
+      job_id: 'job',
+      attempt: 1,
       lines: [{ seq: 0, stream: 'stderr', ts: 1, text }],
     });
     const told = [

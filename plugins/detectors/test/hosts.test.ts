@@ -120,7 +120,8 @@ describe('GPU_UNHEALTHY', () => {
   it('fires once while errors keep coming, and still for a GPU that is lost then', () => {
     const storm = (minute: number): Record<string, number> => ({
       ...(minute < 30 && { 'gpu.1.util': 50 }),
-      ...{ ...fine, 'gpu.0.ecc_uncorrected': Math.floor(minute * 10) },
+      ...fine,
+      'gpu.0.ecc_uncorrected': Math.floor(minute * 10),
     });
     expect(titles(storm, 40)).to.deep.equal([
       [0, 'GPU_UNHEALTHY', 'GPU 0 has 1 further uncorrected memory error'],

@@ -29,7 +29,11 @@ const odd = strict({
 
 /** It takes its time, fails, or measures the memory, as its options say. */
 const oddDetector: Detector<typeof odd, { ms: number; fails: boolean; heap: boolean; lines: number }> = {
-  ...{ name: 'odd', of: 'run', takes: ['metric', 'log'], finds: [], optionsSchema: odd },
+  name: 'odd',
+  of: 'run',
+  takes: ['metric', 'log'],
+  finds: [],
+  optionsSchema: odd,
   init: (options) => ({ ...options, lines: 0 }),
   step(memory, input) {
     if (memory.fails) throw new Error('afraid');
@@ -63,7 +67,9 @@ describe('a replay of detectors', function () {
     const losses = [1, 1, 0.8, 0.8, 0.6, 1, 0.4, 1.3, 0.3, 1.6, 0.2, 2];
     const names = ['train/loss', 'val/loss', 'a/loss'];
     const points = losses.map((value, index) => ({
-      ...{ step: index >> 1, name: names[index % 2], value },
+      step: index >> 1,
+      name: names[index % 2],
+      value,
     }));
     await write(run.id, [...points, { step: 9, name: names[2], value: 'NaN' }]);
     const told = await until(async () => {
@@ -84,7 +90,9 @@ describe('a replay of detectors', function () {
     );
     const aborter = new AbortController();
     const gone = fetch(`${rig.kernel.url}/api/v1/runs/${run.id}/detectors:replay`, {
-      ...{ method: 'POST', signal: aborter.signal, body: JSON.stringify({ settings: { odd: { ms: 4 } } }) },
+      method: 'POST',
+      signal: aborter.signal,
+      body: JSON.stringify({ settings: { odd: { ms: 4 } } }),
       headers: { Authorization: `Bearer ${rig.tokens.read}`, 'Content-Type': 'application/json' },
     }).catch(() => 'gone');
     await until(async () => (await replay(other.id)).status === 409);

@@ -129,7 +129,9 @@ const refuse = (path: string, message: string): never => {
   throw new Error(`${path}: ${message}`);
 };
 const point = (run_id: string, values: readonly number[], name = 'x', at = 0): DetectorInput => ({
-  ...{ kind: 'metric', at, run_id },
+  kind: 'metric',
+  at,
+  run_id,
   points: values.map((value, seq) => ({ seq, step: seq, name, value })),
 });
 
@@ -223,7 +225,10 @@ describe('what waits for the detectors', () => {
   it('is bounded by the characters of lines, too', () => {
     const waiting = new Waiting();
     const lines = Array.from({ length: 100 }, (_, seq) => ({
-      ...{ seq, stream: 'stdout' as const, ts: 1, text: 'x'.repeat(16_000) },
+      seq,
+      stream: 'stdout' as const,
+      ts: 1,
+      text: 'x'.repeat(16_000),
     }));
     for (let index = 0; index < 100; index += 1)
       waiting.add({ kind: 'lines', job_id: 'j', attempt: 1, lines });

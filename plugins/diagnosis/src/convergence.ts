@@ -38,7 +38,9 @@ export async function convergenceOf(parts: Parts, run: Run, { metrics }: RunSumm
 
 const NO_EVALUATION = { eval_best: null, eval_best_step: null, eval_protocol: null };
 const NOTHING: Convergence = {
-  ...{ metric: null, is_primary: false, direction: null },
+  metric: null,
+  is_primary: false,
+  direction: null,
   ...ofTraining(undefined, null),
   ...NO_EVALUATION,
 };

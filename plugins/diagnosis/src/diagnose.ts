@@ -22,23 +22,29 @@ export async function diagnose(parts: Parts, run: Run): Promise<Diagnosis> {
   const signs = await metrics.signs(run);
   const { summary, reasons, received_at } = signs;
   const conclusions = failures.conclude({
-    ...{ run, summary },
+    run,
+    summary,
     events: await events.list(db, { run_id: run.id }, SHOWN_EVENTS),
   });
   const pace = paceOfRun(signs.longest);
   const throughput = throughputOf(signs.longest, pace);
   const found = {
-    ...{ run_id: run.id, job_id, attempt: number, status: run.status },
+    run_id: run.id,
+    job_id,
+    attempt: number,
+    status: run.status,
     progress: progressOf(summary, signs.longest, pace),
     convergence: await convergenceOf(parts, run, summary),
     anomalies: anomaliesOf({
-      ...{ reasons, causes: conclusions.causes },
+      reasons,
+      causes: conclusions.causes,
       events: await happenedTo(parts, run, attempt, now),
       slow: run.status === 'RUNNING' ? slowness(throughput, signs.longest, pace) : null,
     }),
     health: summary.health,
     health_warnings: reasons.map(({ status, message, evidence }) => ({
-      ...{ status, message },
+      status,
+      message,
       evidence: evidence.map((citation) => ({ ...citation })),
     })),
     throughput,

@@ -21,7 +21,10 @@ export function progressOf(
 ): RunProgressRecord {
   const isKnown = status === 'RUNNING' && step !== null && max_steps !== null && pace !== null;
   return {
-    ...{ step, max_steps, epoch, fraction: progress },
+    step,
+    max_steps,
+    epoch,
+    fraction: progress,
     steps_per_s: pace?.steps_per_s ?? null,
     time_left: isKnown ? timeLeftOf(pace, overallPace(longest), Math.max(0, max_steps - step)) : null,
   };

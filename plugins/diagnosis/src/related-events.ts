@@ -5,8 +5,16 @@ import type { Parts } from './parts.js';
 const MOST = 50;
 /** They tell of the course of the run, which its status shows. */
 const COURSE: ReadonlySet<string> = new Set([
-  ...['JOB_QUEUED', 'RUN_STARTED', 'RUN_FINISHED', 'RUN_DELETED', 'CHECKPOINT_CREATED'],
-  ...['JOB_LOST', 'JOB_FOUND', 'RUN_LOST', 'RUN_FOUND', 'AGENT_DISCONNECTED'],
+  'JOB_QUEUED',
+  'RUN_STARTED',
+  'RUN_FINISHED',
+  'RUN_DELETED',
+  'CHECKPOINT_CREATED',
+  'JOB_LOST',
+  'JOB_FOUND',
+  'RUN_LOST',
+  'RUN_FOUND',
+  'AGENT_DISCONNECTED',
 ]);
 
 /** Warnings about the run, about its attempt, and about the node while it was there; newest first. */

@@ -18,8 +18,12 @@ const strangers = definePlugin({
           return {
             findings: [
               {
-                ...{ severity: 'warning', title: 'A plateau', message: 'it is level', confidence: 0.9 },
-                ...{ evidence: [cited], fixes: ['Stop it.'] },
+                severity: 'warning',
+                title: 'A plateau',
+                message: 'it is level',
+                confidence: 0.9,
+                evidence: [cited],
+                fixes: ['Stop it.'],
               },
             ],
             next_actions: [
@@ -50,7 +54,9 @@ eachDatabase((database: TestDatabase) => {
     it('a run that goes well has none', async () => {
       const found = await lab.diagnose(await lab.runWith({ 'train/loss': falling(100), lr: falling(100) }));
       expect(found).to.deep.include({
-        ...{ anomalies: [], health_warnings: [], health: { status: 'ok', reasons: [] } },
+        anomalies: [],
+        health_warnings: [],
+        health: { status: 'ok', reasons: [] },
       });
     });
 
@@ -78,7 +84,9 @@ eachDatabase((database: TestDatabase) => {
       const { anomalies, next_actions } = await lab.diagnose(run);
       expect(anomalies).to.have.length(1);
       expect(anomalies[0]).to.deep.include({
-        ...{ kind: 'nan', severity: 'critical', message: 'train/loss is NaN from step 2 on (2 points)' },
+        kind: 'nan',
+        severity: 'critical',
+        message: 'train/loss is NaN from step 2 on (2 points)',
         evidence: [{ metric: 'train/loss', step: 2, value: 'NaN' }, { event_id }],
       });
       expect(anomalies[0]?.fixes[0]).to.match(/learning rate/);
@@ -120,8 +128,11 @@ eachDatabase((database: TestDatabase) => {
       const { anomalies, next_actions } = await lab.diagnose(await lab.runWith({ plateau: [1, 1] }));
       expect(anomalies).to.deep.equal([
         {
-          ...{ kind: 'plateau', severity: 'warning', message: 'A plateau: it is level' },
-          ...{ evidence: [{ metric: 'plateau', step: 1, value: 1 }], fixes: ['Stop it.'] },
+          kind: 'plateau',
+          severity: 'warning',
+          message: 'A plateau: it is level',
+          evidence: [{ metric: 'plateau', step: 1, value: 1 }],
+          fixes: ['Stop it.'],
         },
       ]);
       const own = next_actions.filter(({ tool }) => tool === 'list_nodes');

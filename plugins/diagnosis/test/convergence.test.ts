@@ -14,10 +14,19 @@ eachDatabase((database: TestDatabase) => {
     it('holds best, best_step, latest, is_improving, is_stalled, eval_best and eval_best_step', async () => {
       const run = await lab.runWith({ 'train/loss': falling(101) });
       expect((await lab.diagnose(run)).convergence).to.deep.equal({
-        ...{ metric: 'train/loss', is_primary: false, direction: 'minimize', trend: 'decreasing' },
-        ...{ best: 1 / 11, best_step: 100, latest: 1 / 11, latest_step: 100 },
-        ...{ is_improving: true, is_stalled: false },
-        ...{ eval_best: null, eval_best_step: null, eval_protocol: null },
+        metric: 'train/loss',
+        is_primary: false,
+        direction: 'minimize',
+        trend: 'decreasing',
+        best: 1 / 11,
+        best_step: 100,
+        latest: 1 / 11,
+        latest_step: 100,
+        is_improving: true,
+        is_stalled: false,
+        eval_best: null,
+        eval_best_step: null,
+        eval_protocol: null,
       });
     });
 
@@ -45,7 +54,11 @@ eachDatabase((database: TestDatabase) => {
       expect((await lab.diagnose(run)).convergence.metric).to.equal('train/loss');
       await lab.must('PUT', '/primary-metric', { name: 'val/accuracy', experiment_id: run.experiment_id });
       expect((await lab.diagnose(run)).convergence).to.include({
-        ...{ metric: 'val/accuracy', is_primary: true, direction: 'maximize', best: 1, best_step: 63 },
+        metric: 'val/accuracy',
+        is_primary: true,
+        direction: 'maximize',
+        best: 1,
+        best_step: 63,
         is_improving: true,
       });
     });
@@ -84,8 +97,13 @@ eachDatabase((database: TestDatabase) => {
       expect((await lab.diagnose(run)).convergence.metric, 'without a value of it').to.equal('train/loss');
       await lab.evaluated(await lab.checkpoint(run, 10), { 'heldout/acc': 0.7 });
       expect((await lab.diagnose(run)).convergence).to.include({
-        ...{ metric: 'heldout/acc', best: null, latest: null, trend: 'unknown', is_improving: null },
-        ...{ eval_best: 0.7, eval_best_step: 10 },
+        metric: 'heldout/acc',
+        best: null,
+        latest: null,
+        trend: 'unknown',
+        is_improving: null,
+        eval_best: 0.7,
+        eval_best_step: 10,
       });
     });
 
@@ -120,8 +138,12 @@ eachDatabase((database: TestDatabase) => {
         await lab.rig.createRun(),
       ])
         expect((await lab.diagnose(run)).convergence).to.include({
-          ...{ metric: null, best: null, latest: null, trend: 'unknown' },
-          ...{ is_improving: null, is_stalled: false },
+          metric: null,
+          best: null,
+          latest: null,
+          trend: 'unknown',
+          is_improving: null,
+          is_stalled: false,
         });
     });
   });

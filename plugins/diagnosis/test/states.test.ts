@@ -48,11 +48,19 @@ eachDatabase((database: TestDatabase) => {
       const run = await lab.runWith({ 'train/loss': falling(101) }, { max_steps: 200 });
       const { progress, throughput, since_last_point_s, summary } = await lab.diagnose(run);
       expect(progress).to.deep.equal({
-        ...{ step: 100, max_steps: 200, epoch: null, fraction: 0.5, steps_per_s: 1 },
+        step: 100,
+        max_steps: 200,
+        epoch: null,
+        fraction: 0.5,
+        steps_per_s: 1,
         time_left: { likely_s: 100, least_s: 100, most_s: 100 },
       });
       expect(throughput).to.deep.equal({
-        ...{ metric: 'train/loss', from_step: 37, steps_per_s: 1, before_steps_per_s: 1, change: 0 },
+        metric: 'train/loss',
+        from_step: 37,
+        steps_per_s: 1,
+        before_steps_per_s: 1,
+        change: 0,
       });
       expect(since_last_point_s).to.be.within(0, 10);
       expect(summary).to.equal(
@@ -79,8 +87,14 @@ eachDatabase((database: TestDatabase) => {
     it('a run without points, and one that is not there', async () => {
       const found = await lab.diagnose(await lab.rig.createRun({ max_steps: 10 }));
       expect(found).to.deep.include({
-        ...{ throughput: null, gpu: null, last_point_at: null, since_last_point_s: null },
-        ...{ anomalies: [], health_warnings: [], last_errors: [], next_actions: [] },
+        throughput: null,
+        gpu: null,
+        last_point_at: null,
+        since_last_point_s: null,
+        anomalies: [],
+        health_warnings: [],
+        last_errors: [],
+        next_actions: [],
         summary: 'The run is RUNNING and has no points. Nothing is wrong.',
       });
       expect(found.progress).to.include({ step: null, steps_per_s: null, time_left: null });
@@ -221,7 +235,9 @@ eachDatabase((database: TestDatabase) => {
         [`gpu.${index}.mem_used_mb`]: [0, 40, 40, 70],
       };
       agent.send({
-        ...{ type: 'node_metrics', ts, processes: [] },
+        type: 'node_metrics',
+        ts,
+        processes: [],
         values: { ...values, [`gpu.${1 - index}.util`]: [99, 99, 99, 99] },
       });
       await until(async () => (await diagnose(job.run_id)).gpu !== null);
@@ -230,7 +246,8 @@ eachDatabase((database: TestDatabase) => {
         return gpu?.slots[0]?.memory_used_mb === 50 ? gpu : null;
       });
       expect(found).to.deep.equal({
-        ...{ node_id: agent.nodeId, utilization_percent: 30 },
+        node_id: agent.nodeId,
+        utilization_percent: 30,
         slots: [{ index, utilization_percent: 30, memory_used_mb: 50, memory_total_mb: null }],
       });
     });

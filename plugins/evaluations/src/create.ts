@@ -70,8 +70,14 @@ export async function createEvaluation(
       preferred_node_id: holder,
       store: (tx, job_id, created_at) =>
         insertEvaluation(tx, {
-          ...{ id, checkpoint_id: checkpoint.id, run_id: run.id, job_id, created_at },
-          ...{ suite, dataset, dataset_version },
+          id,
+          checkpoint_id: checkpoint.id,
+          run_id: run.id,
+          job_id,
+          created_at,
+          suite,
+          dataset,
+          dataset_version,
         }).catch((error: unknown) => {
           // It was there when the request was let in, and has been removed with its run since.
           if (isMissingReference(error)) fail('not_found', `no checkpoint "${checkpoint.id}"`);

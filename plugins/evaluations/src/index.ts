@@ -25,14 +25,18 @@ export const evaluations = definePlugin({
     const nodes = ctx.use(nodesRef);
     const jobs = ctx.use(jobsRef);
     const parts = {
-      ...{ nodes, jobs, sharedPaths },
+      nodes,
+      jobs,
+      sharedPaths,
       runs: ctx.use(runsRef),
       checkpoints: ctx.use(checkpointsRef),
     };
     const lifecycle = new Lifecycle(ctx, jobs, ctx.use(eventsRef), result_timeout_s * 1000);
     ctx.migrations(evaluationsMigrations);
     ctx.owns({
-      ...{ table: 'evaluations', kind: 'evaluation', batched: true },
+      table: 'evaluations',
+      kind: 'evaluation',
+      batched: true,
       of: { checkpoint_id: 'checkpoint', run_id: 'run' },
     });
     ctx.tap(jobTransition, async (transition) => {

@@ -148,7 +148,8 @@ export async function valuesOf(
 ): Promise<EvaluatedValue[]> {
   const value = db.raw(VALUE[dialectOf(db)], [metric]);
   const pages = rowsOfOwners<ValueRow>(db, {
-    ...{ owner: column, ids },
+    owner: column,
+    ids,
     query: () =>
       evaluations(db)
         .where({ status: 'SUCCEEDED', ...toCondition(filter) })

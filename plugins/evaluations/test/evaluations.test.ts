@@ -46,8 +46,14 @@ eachDatabase((database) => {
         expect(id).to.match(/^eval_[0-9A-HJKMNP-TV-Z]{26}$/);
         expect(created_at).to.be.a('number');
         expect(rest).to.deep.equal({
-          ...{ checkpoint_id: checkpoint.id, run_id: run.id, ...labels, status: 'QUEUED', metrics: {} },
-          ...{ runtime_s: null, error: null, finished_at: null },
+          checkpoint_id: checkpoint.id,
+          run_id: run.id,
+          ...labels,
+          status: 'QUEUED',
+          metrics: {},
+          runtime_s: null,
+          error: null,
+          finished_at: null,
         });
         const job = await lab.job(job_id);
         expect(job).to.deep.include({
@@ -214,7 +220,10 @@ eachDatabase((database) => {
         const [event, ...others] = await lab.finished(evaluation.id);
         expect(others).to.deep.equal([]);
         expect(event).to.deep.include({
-          ...{ severity: 'info', run_id: run.id, job_id: evaluation.job_id, node_id: agent.nodeId },
+          severity: 'info',
+          run_id: run.id,
+          job_id: evaluation.job_id,
+          node_id: agent.nodeId,
           message: 'eval/acc 0.91, loss NaN',
         });
         expect(event?.data).to.deep.include({

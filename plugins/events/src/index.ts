@@ -16,8 +16,11 @@ export const events = definePlugin({
     const feed = new EventFeed(ctx);
     ctx.migrations(eventsMigrations);
     ctx.owns({
-      ...{ table: 'events', kind: 'event', of: { job_id: 'job', run_id: 'run' } },
-      ...{ batched: true, datedBy: 'created_at' },
+      table: 'events',
+      kind: 'event',
+      of: { job_id: 'job', run_id: 'run' },
+      batched: true,
+      datedBy: 'created_at',
     });
     ctx.declare(findSubject);
     ctx.declare(eventAppended);

@@ -30,8 +30,14 @@ eachDatabase((database) => {
     async function store(from: number, count: number, { type = 'T', dataChars = 0 } = {}): Promise<void> {
       const data = JSON.stringify({ x: 'x'.repeat(dataChars) });
       const rows = Array.from({ length: count }, (_, index) => ({
-        ...{ id: newId('event'), position: from + index, type, severity: 'info' },
-        ...{ title: 't', message: '', data, created_at: 1 },
+        id: newId('event'),
+        position: from + index,
+        type,
+        severity: 'info',
+        title: 't',
+        message: '',
+        data,
+        created_at: 1,
       }));
       await kernel.db.transaction(async (trx) => {
         for (let at = 0; at < rows.length; at += 50) await trx('events').insert(rows.slice(at, at + 50));

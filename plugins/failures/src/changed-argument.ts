@@ -14,8 +14,15 @@ export interface ChangedCommand {
 
 export const SMALLER_BATCH: ArgumentChange = {
   names: new Set([
-    ...['batch_size', 'batchsize', 'batch', 'bs', 'train_batch_size', 'per_device_train_batch_size'],
-    ...['per_gpu_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu'],
+    'batch_size',
+    'batchsize',
+    'batch',
+    'bs',
+    'train_batch_size',
+    'per_device_train_batch_size',
+    'per_gpu_train_batch_size',
+    'micro_batch_size',
+    'train_micro_batch_size_per_gpu',
   ]),
   change: (value) => (Number.isInteger(value) && value >= 2 ? Math.floor(value / 2) : null),
 };

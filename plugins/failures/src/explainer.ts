@@ -47,7 +47,9 @@ export class Explainer {
     const run = asked ?? (run_id === null ? null : await runs.require(ctx.db, run_id));
     const summary = run === null ? null : await metrics.summary(run);
     const evidence = {
-      ...{ job, attempt, summary },
+      job,
+      attempt,
+      summary,
       lines: kept.lines,
       events: run_id === null ? all.filter((event) => isDuring(attempt, event)) : all,
     };

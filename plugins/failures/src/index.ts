@@ -23,8 +23,12 @@ export const failures = definePlugin({
   setup(ctx) {
     const index = new ErrorIndex(ctx, ctx.use(logsRef));
     const sources = {
-      ...{ ctx, index, jobs: ctx.use(jobsRef), runs: ctx.use(runsRef) },
-      ...{ events: ctx.use(eventsRef), metrics: ctx.use(metricsRef) },
+      ctx,
+      index,
+      jobs: ctx.use(jobsRef),
+      runs: ctx.use(runsRef),
+      events: ctx.use(eventsRef),
+      metrics: ctx.use(metricsRef),
     };
     const explainer = new Explainer(sources);
     ctx.migrations(failuresMigrations);

@@ -94,8 +94,12 @@ describe('failures: conclusions', () => {
 
   it('how an evaluation of a checkpoint of the run ended is no reason', () => {
     const event = {
-      ...{ id: 'evt_1', type: 'EVALUATION_FINISHED', severity: 'warning', created_at: 1 },
-      ...{ title: 'Evaluation eval:oom-killer failed', message: `ran out of memory: ${OOM}` },
+      id: 'evt_1',
+      type: 'EVALUATION_FINISHED',
+      severity: 'warning',
+      created_at: 1,
+      title: 'Evaluation eval:oom-killer failed',
+      message: `ran out of memory: ${OOM}`,
     } as unknown as EventRecord;
     expect(explain(evidenceOf('step 1\n', {}, { events: [event] })).causes).to.deep.equal([]);
   });

@@ -20,7 +20,8 @@ export default function gpuNvidia(program = 'nvidia-smi', kernelLog?: string): A
       ctx.hooks.collectors.tap(ctx.name, (collectors) =>
         // They run only if there are real GPUs.
         collectors.add({
-          ...{ name: meter.name, of: meter.of },
+          name: meter.name,
+          of: meter.of,
           start: () => hasGpus && meter.start(),
           measure: () => meter.measure(),
           processes: () => meter.processes(),
@@ -29,7 +30,8 @@ export default function gpuNvidia(program = 'nvidia-smi', kernelLog?: string): A
       );
       ctx.hooks.collectors.tap(ctx.name, (collectors) =>
         collectors.add({
-          ...{ name: xids.name, of: xids.of },
+          name: xids.name,
+          of: xids.of,
           start: () => hasGpus && xids.start(),
           measure: () => xids.measure(),
           close: () => xids.close(),

@@ -5,8 +5,13 @@ import { jobsMigrations } from '../src/migrations.js';
 import { EXIT_OK, KILLED, Lab, numberingRuns } from './support/lab.js';
 
 const NOTHING_YET = {
-  ...{ node_id: null, run_id: null, exit_code: null, failure_reason: null, failure_message: null },
-  ...{ started_at: null, finished_at: null },
+  node_id: null,
+  run_id: null,
+  exit_code: null,
+  failure_reason: null,
+  failure_message: null,
+  started_at: null,
+  finished_at: null,
 };
 
 describe('GET /jobs/{job_id}/attempts', () => {
@@ -70,8 +75,15 @@ describe('GET /jobs/{job_id}/attempts', () => {
       expect(second).to.include({ attempt: 2, status: 'FAILED', exit_code: null, failure_message });
       const { started_at, finished_at, node_id } = failed;
       expect(first).to.deep.equal({
-        ...{ attempt: 1, status: 'FAILED', exit_code: 3, failure_reason: 'EXIT_CODE', run_id: 'run_1' },
-        ...{ failure_message: 'exited with code 3', started_at, finished_at, node_id },
+        attempt: 1,
+        status: 'FAILED',
+        exit_code: 3,
+        failure_reason: 'EXIT_CODE',
+        run_id: 'run_1',
+        failure_message: 'exited with code 3',
+        started_at,
+        finished_at,
+        node_id,
       });
     });
 
@@ -117,7 +129,9 @@ describe('GET /jobs/{job_id}/attempts', () => {
       await until(() => agent.count('forget') === forgotten + 2);
       const [present, told] = await attemptsOf(job.id);
       expect(told).to.deep.equal({
-        ...{ ...givenUp, exit_code: -15, finished_at },
+        ...givenUp,
+        exit_code: -15,
+        finished_at,
         failure_message: `${lost.failure_message}; later gpu-1 said that the process was killed by SIGTERM`,
       });
       expect(present).to.include({ attempt: 2, exit_code: null });

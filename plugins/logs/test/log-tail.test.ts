@@ -30,8 +30,17 @@ describe('the tail of a log', () => {
       const lines = texts.slice(first, first + 100);
       await log.append(
         {
-          ...{ type: 'logs', job_id: JOB, attempt: 1, stream: 'stdout', ts: 1000, dropped: 0, end: false },
-          ...{ from: from + first, to: from + first + lines.length, lines, ...change },
+          type: 'logs',
+          job_id: JOB,
+          attempt: 1,
+          stream: 'stdout',
+          ts: 1000,
+          dropped: 0,
+          end: false,
+          from: from + first,
+          to: from + first + lines.length,
+          lines,
+          ...change,
         },
         0,
       );

@@ -34,7 +34,12 @@ describe('lines that have no end yet', () => {
   });
 
   const toFrame = (text: string, stream: LogStream = 'stdout'): PartialFrame => ({
-    ...{ type: 'partial', job_id: id, attempt: 1, stream, ts: 5000, text },
+    type: 'partial',
+    job_id: id,
+    attempt: 1,
+    stream,
+    ts: 5000,
+    text,
   });
   const tail = async (query = '') => (await rig.get(`/jobs/${id}/logs${query}`)).body;
   /** Sends it, and waits until the server has it. */
@@ -55,7 +60,9 @@ describe('lines that have no end yet', () => {
     return client;
   }
   const toEvent = (text: string, stream: LogStream = 'stdout') => ({
-    ...{ id: null, event: 'partial', data: { stream, text } },
+    id: null,
+    event: 'partial',
+    data: { stream, text },
   });
 
   it('are in the tail and the stream, without a seq, until their line is there', async () => {

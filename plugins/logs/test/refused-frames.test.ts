@@ -10,7 +10,12 @@ import { RefusedFrames } from '../src/refused-frames.js';
 import { shipper } from './support/shipper.js';
 
 const toFrame = (job_id: string, attempt = 1): PartialFrame => ({
-  ...{ type: 'partial', job_id, attempt, stream: 'stdout', ts: 5000, text: 'half' },
+  type: 'partial',
+  job_id,
+  attempt,
+  stream: 'stdout',
+  ts: 5000,
+  text: 'half',
 });
 
 eachDatabase((database) => {

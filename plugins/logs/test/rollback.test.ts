@@ -45,8 +45,17 @@ describe('a log of which the end is taken back', () => {
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
   const frame = (from: number, lines: readonly string[], change: Partial<LogsFrame> = {}): LogsFrame => ({
-    ...{ type: 'logs', job_id: JOB, attempt: 1, stream: 'stdout', from, to: from + lines.length, ts: 1000 },
-    ...{ lines: [...lines], dropped: 0, end: false, ...change },
+    type: 'logs',
+    job_id: JOB,
+    attempt: 1,
+    stream: 'stdout',
+    from,
+    to: from + lines.length,
+    ts: 1000,
+    lines: [...lines],
+    dropped: 0,
+    end: false,
+    ...change,
   });
   const append = (...given: Parameters<typeof frame>) => log.append(frame(...given), 0);
   const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -116,7 +116,11 @@ describe('what a model reads', () => {
   it('folds progress bars and repeats, and finds the error lines, newest first', () => {
     const written = [
       ...[1, 2, 3].map((at) => `${at * 10}%|███   | ${at}/10 [00:0${at}<00:07, 1.00it/s]`),
-      ...['warning: slow', 'warning: slow', 'RuntimeError: shapes differ', 'done', 'job FAILED'],
+      'warning: slow',
+      'warning: slow',
+      'RuntimeError: shapes differ',
+      'done',
+      'job FAILED',
     ];
     const lines = foldLines(written.map(toLine));
     expect(lines.map(({ seq, repeated }) => [seq, repeated])).to.deep.equal([

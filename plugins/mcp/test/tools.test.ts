@@ -132,7 +132,12 @@ describe('the 20 tools, through the official client', function () {
     const command = ['python', 'train.py', '--api-key', 'hunter2hunter2', '--lr=0.1', 'PASSWORD=hunter2'];
     const { id } = await lab.post('/jobs', { command, resources: { cpu_only: true } });
     expect((await callTool(reader, 'get_job', { job_id: id }))['command']).to.deep.equal([
-      ...['python', 'train.py', '--api-key', '***', '--lr=0.1', 'PASSWORD=***'],
+      'python',
+      'train.py',
+      '--api-key',
+      '***',
+      '--lr=0.1',
+      'PASSWORD=***',
     ]);
   });
 

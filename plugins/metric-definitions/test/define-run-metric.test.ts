@@ -24,8 +24,16 @@ describe('PUT /runs/{run_id}/metric-definitions/{name:path}', () => {
       const made = await define(id, 'eval/psi', body, ingest_token);
       expect(made.status).to.equal(201);
       expect(made.body).to.deep.equal({
-        ...{ ...body, name: 'eval/psi', level: 'run', run_id: id, project_id, experiment_id },
-        ...{ guessed: false, guessed_from: null, auto: false, description: '' },
+        ...body,
+        name: 'eval/psi',
+        level: 'run',
+        run_id: id,
+        project_id,
+        experiment_id,
+        guessed: false,
+        guessed_from: null,
+        auto: false,
+        description: '',
       });
       const changed = await define(id, 'eval/psi', { unit: 'dB' }, ingest_token);
       expect([changed.status, changed.body]).to.deep.equal([200, { ...made.body, unit: 'dB' }]);

@@ -19,7 +19,10 @@ class EndlessRun {
       for (;;) {
         const start = (this.pages += 1) * 4096;
         const points = Array.from({ length: 4096 }, (_, index) => ({
-          ...{ step: start + index, seq: start + index, ts: 1_700_000_000_000 + start, epoch: null },
+          step: start + index,
+          seq: start + index,
+          ts: 1_700_000_000_000 + start,
+          epoch: null,
           value: Math.sin(start + index),
         }));
         yield { name: 'loss', points };

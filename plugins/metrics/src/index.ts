@@ -60,8 +60,10 @@ export const metrics = definePlugin({
       },
       { table: 'metric_series', of: { run_key: 'metric_runs' }, batched: true },
       {
-        ...{ table: 'metric_chunks', key: ['series_id', 'step_first', 'seq_first'] },
-        ...{ of: { series_id: 'metric_series' }, batched: true },
+        table: 'metric_chunks',
+        key: ['series_id', 'step_first', 'seq_first'],
+        of: { series_id: 'metric_series' },
+        batched: true,
       },
     );
     ctx.hooks.routes.tap(ctx.name, (routes) =>

@@ -131,7 +131,10 @@ function toMetricSummary({ digest }: SeriesRow, recent: Float64Array, meaning: M
     latest: { value: toMetricValue(value), step, ts },
     best: best && { value: best.value, step: best.step },
     trend: trendOf(recent),
-    ...{ direction, guessed, guessed_from, is_primary },
+    direction,
+    guessed,
+    guessed_from,
+    is_primary,
     count: digest.count,
   };
 }

@@ -53,8 +53,10 @@ export const nodeMetrics = definePlugin({
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));
     ctx.migrations(nodeMetricsMigrations);
     ctx.owns({
-      ...{ table: 'node_metric_chunks', key: ['node_id', 'resolution', 'from_ts'] },
-      ...{ of: { node_id: 'node' }, batched: true },
+      table: 'node_metric_chunks',
+      key: ['node_id', 'resolution', 'from_ts'],
+      of: { node_id: 'node' },
+      batched: true,
     });
     ctx.hooks.routes.tap(ctx.name, (routes) => {
       routes.add(contract.readNodeMetrics, async ({ params, query }) => {

@@ -22,7 +22,8 @@ describe('node metrics: means', () => {
         const means = (from: number, to: number) =>
           kernel.use(nodeMetricsRef).means(agent.nodeId, ['gpu.0.util', 'gpu.1.util'], from, to);
         tell([start, start + 2000, start + 4000, start + 2 * MINUTE_MS], {
-          ...{ 'gpu.0.util': [10, 20, 30, null], 'cpu.util': [1, 1, 1, 1] },
+          'gpu.0.util': [10, 20, 30, null],
+          'cpu.util': [1, 1, 1, 1],
         });
         await until(async () => (await means(start, start + 4000)).size > 0);
         await clock.advance(10 * MINUTE_MS);

@@ -51,8 +51,16 @@ describe('agent frames', () => {
   it('takes log lines of up to MAX_LINE_BYTES characters, into which an agent splits longer ones', () => {
     const frame = (line: string) =>
       JSON.stringify({
-        ...{ type: 'logs', job_id: 'j', attempt: 1, stream: 'stdout', from: 0, to: 1, ts: 1 },
-        ...{ lines: ['', line], dropped: 0, end: false },
+        type: 'logs',
+        job_id: 'j',
+        attempt: 1,
+        stream: 'stdout',
+        from: 0,
+        to: 1,
+        ts: 1,
+        lines: ['', line],
+        dropped: 0,
+        end: false,
       });
     for (const longest of ['x'.repeat(MAX_LINE_BYTES), '漢'.repeat(MAX_LINE_BYTES / 3)])
       expect(parseFrame(frame(longest)))

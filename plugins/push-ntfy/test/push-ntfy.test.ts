@@ -27,7 +27,8 @@ describe('push to ntfy', () => {
   async function start(...targets: readonly PushTarget[]): Promise<void> {
     kernel = await createTestKernel({
       plugins: [events(), push(), pushNtfy({ targets: [...targets] })],
-      ...{ logLevel: 'warn', writeLog: (line: string) => warnings.push(line) },
+      logLevel: 'warn',
+      writeLog: (line: string) => warnings.push(line),
     });
   }
   async function happen(draft: Partial<EventDraft>): Promise<EventRecord> {
@@ -54,8 +55,11 @@ describe('push to ntfy', () => {
     await until(() => received.length > 0);
     expect(received[0]?.body).to.equal('at step 12');
     expect(received[0]?.headers).to.include({
-      ...{ title: '=?UTF-8?B?TMOkdWZ0?=', priority: '5', tags: 'LOSS_NAN,critical' },
-      ...{ 'x-event-id': event.id, authorization: 'Bearer tk_hunter2' },
+      title: '=?UTF-8?B?TMOkdWZ0?=',
+      priority: '5',
+      tags: 'LOSS_NAN,critical',
+      'x-event-id': event.id,
+      authorization: 'Bearer tk_hunter2',
     });
     receiver.closeAllConnections();
     receiver.close();
@@ -77,7 +81,9 @@ describe('push to ntfy', () => {
       let topics = 0;
       const nextTopic = (): string => `topic-${(topics += 1)}`;
       const target = (topic: string): PushTarget => ({
-        ...{ name: topic, url: `${ntfy.url}/${topic}`, token: { env: VARIABLE } },
+        name: topic,
+        url: `${ntfy.url}/${topic}`,
+        token: { env: VARIABLE },
       });
       async function published(topic: string, count: number): Promise<readonly Message[]> {
         await until(async () => warnings.length > 0 || (await ntfy.messages(topic)).length >= count);
@@ -95,12 +101,16 @@ describe('push to ntfy', () => {
         expect(
           await publish({ severity: 'critical', title: 'Loss is NaN', message: 'at step 12' }),
         ).to.deep.equal({
-          ...{ title: 'Loss is NaN', message: 'at step 12', priority: 5, tags: ['LOSS_NAN', 'critical'] },
+          title: 'Loss is NaN',
+          message: 'at step 12',
+          priority: 5,
+          tags: ['LOSS_NAN', 'critical'],
         }));
 
       it('without a message, as one that was triggered', async () =>
         expect(await publish({ title: 'Loss is NaN' })).to.include({
-          ...{ title: 'Loss is NaN', message: 'triggered' },
+          title: 'Loss is NaN',
+          message: 'triggered',
         }));
 
       for (const [severity, priority] of [
@@ -154,7 +164,9 @@ describe('push to ntfy', () => {
         const [all, severe] = [nextTopic(), nextTopic()];
         await start(target(all), {
           ...target(severe),
-          ...{ min_severity: 'critical', types: ['OOM'], delivery: 'at-least-once' },
+          min_severity: 'critical',
+          types: ['OOM'],
+          delivery: 'at-least-once',
         });
         await happen({ title: 'one', severity: 'critical' });
         await happen({ title: 'two', severity: 'critical', type: 'OOM' });

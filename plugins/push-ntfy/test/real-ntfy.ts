@@ -12,9 +12,13 @@ export async function realNtfy(program: string): Promise<Ntfy> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-ntfy-'));
   const address = `127.0.0.1:${await freePort()}`;
   const env = {
-    ...{ PATH: process.env['PATH'], HOME: dir, NTFY_PASSWORD: 'only for this test' },
-    ...{ NTFY_LISTEN_HTTP: address, NTFY_CACHE_FILE: path.join(dir, 'cache.db') },
-    ...{ NTFY_CONFIG_FILE: '/dev/null', NTFY_AUTH_FILE: path.join(dir, 'user.db') },
+    PATH: process.env['PATH'],
+    HOME: dir,
+    NTFY_PASSWORD: 'only for this test',
+    NTFY_LISTEN_HTTP: address,
+    NTFY_CACHE_FILE: path.join(dir, 'cache.db'),
+    NTFY_CONFIG_FILE: '/dev/null',
+    NTFY_AUTH_FILE: path.join(dir, 'user.db'),
     NTFY_AUTH_DEFAULT_ACCESS: 'deny-all',
     NTFY_VISITOR_REQUEST_LIMIT_EXEMPT_HOSTS: '127.0.0.1',
   };
@@ -26,7 +30,8 @@ export async function realNtfy(program: string): Promise<Ntfy> {
   const said = spawnSync(program, ['token', 'add', 'ada'], { env, encoding: 'utf8' });
   const [token = ''] = /tk_\w+/.exec(said.stdout + said.stderr) ?? [];
   return {
-    ...{ url, token },
+    url,
+    token,
     async messages(topic) {
       const headers = { Authorization: `Bearer ${token}` };
       const answer = await fetch(`${url}/${topic}/json?poll=1`, { headers });

@@ -9,8 +9,18 @@ const TOKEN = 'tk_0123456789abcdefghijklmnopqrs';
 const MESSAGE_LIMIT_BYTES = 4096;
 const MOST_WORD_CHARS = 75;
 const PRIORITIES: Readonly<Record<string, number>> = {
-  ...{ '': 0, '1': 1, min: 1, '2': 2, low: 2, '3': 3, default: 3, '4': 4, high: 4 },
-  ...{ '5': 5, max: 5, urgent: 5 },
+  '': 0,
+  '1': 1,
+  min: 1,
+  '2': 2,
+  low: 2,
+  '3': 3,
+  default: 3,
+  '4': 4,
+  high: 4,
+  '5': 5,
+  max: 5,
+  urgent: 5,
 };
 /** Headers that mean something else to ntfy; a publish of an event has none of them. */
 const OTHERS =

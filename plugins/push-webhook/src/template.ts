@@ -6,7 +6,16 @@ export type Template = 'event' | 'slack' | Readonly<Record<string, unknown>>;
 const MOST_TEXT_BYTES = 4096;
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const FIELDS = [
-  ...['id', 'type', 'severity', 'title', 'message', 'run_id', 'job_id', 'node_id', 'data', 'created_at'],
+  'id',
+  'type',
+  'severity',
+  'title',
+  'message',
+  'run_id',
+  'job_id',
+  'node_id',
+  'data',
+  'created_at',
   'timestamp',
 ];
 

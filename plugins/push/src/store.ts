@@ -27,8 +27,15 @@ export async function insertDeliveries(
 ): Promise<void> {
   if (events.length === 0) return;
   const rows: Delivery[] = events.map(({ id }) => ({
-    ...{ id: newId('delivery', at), event_id: id, target, status: 'PENDING', tries: 0 },
-    ...{ last_error: null, created_at: at, next_try_at: at, finished_at: null },
+    id: newId('delivery', at),
+    event_id: id,
+    target,
+    status: 'PENDING',
+    tries: 0,
+    last_error: null,
+    created_at: at,
+    next_try_at: at,
+    finished_at: null,
   }));
   await deliveries(db).insert(rows).onConflict(['event_id', 'target']).ignore();
 }
@@ -66,7 +73,9 @@ export async function endOthers(db: Db, targets: readonly string[], at: number):
     .where({ status: 'PENDING' })
     .whereNotIn('target', [...targets])
     .update({
-      ...{ status: 'FAILED', next_try_at: null, finished_at: at },
+      status: 'FAILED',
+      next_try_at: null,
+      finished_at: at,
       last_error: 'the configuration has no such target with at-least-once any more',
     });
   await db('push_cursors')

@@ -72,7 +72,9 @@ describe('push, best effort', () => {
     expect(phone.tries).to.equal(2);
     expect(lines).to.have.length(1);
     expect(lines[0]).to.deep.include({
-      ...{ target: 'phone', event_id: event?.id, reason: 'the target answered 503' },
+      target: 'phone',
+      event_id: event?.id,
+      reason: 'the target answered 503',
       msg: 'an event was not pushed',
     });
   });

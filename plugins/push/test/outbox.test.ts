@@ -34,8 +34,10 @@ eachDatabase((database) => {
       const same = { ...database, create: () => Promise.resolve(config) };
       kernel = await createTestKernel({
         plugins: [events(), push(), targets(...notifiers)],
-        ...{ clock, database: same },
-        ...{ logLevel: 'warn', writeLog: (line: string) => void (log += line) },
+        clock,
+        database: same,
+        logLevel: 'warn',
+        writeLog: (line: string) => void (log += line),
       });
     }
     const list = async (query = '') =>
@@ -55,8 +57,14 @@ eachDatabase((database) => {
       const [{ id, ...rest } = {} as Delivery] = await list();
       expect(id).to.match(/^dlv_/);
       expect(rest).to.deep.equal({
-        ...{ event_id: event?.id, target: 'phone', status: 'DELIVERED', tries: 1, last_error: null },
-        ...{ created_at: clock.now(), next_try_at: null, finished_at: clock.now() },
+        event_id: event?.id,
+        target: 'phone',
+        status: 'DELIVERED',
+        tries: 1,
+        last_error: null,
+        created_at: clock.now(),
+        next_try_at: null,
+        finished_at: clock.now(),
       });
       expect(phone.told).to.deep.equal(['oom']);
     });

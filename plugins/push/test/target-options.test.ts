@@ -36,7 +36,8 @@ describe('the targets of a push plugin', () => {
     },
   });
   const plugins = (...targets: unknown[]) => [
-    ...[events(), push()],
+    events(),
+    push(),
     pushTest({ targets: targets as PushTarget[] }),
   ];
   const target = (more: Record<string, unknown> = {}) => ({

@@ -99,8 +99,15 @@ export async function describeBest(parts: Parts, found: Found, question: Questio
   const checkpoint = await parts.checkpoints.show(winner.id);
   const { value, source, evaluation_id } = winner.standing;
   return {
-    ...{ checkpoint_id: winner.id, checkpoint, run_id: winner.run_id },
-    ...{ metric, direction, value, step: checkpoint.step, source, evaluation_id },
+    checkpoint_id: winner.id,
+    checkpoint,
+    run_id: winner.run_id,
+    metric,
+    direction,
+    value,
+    step: checkpoint.step,
+    source,
+    evaluation_id,
     tied_checkpoint_ids: tiedIds(tied),
     next_actions: afterBest(found, question.labels),
   };

@@ -27,14 +27,19 @@ export async function compareCheckpoints(
   const stepOf = (id: string) => steps.get(id) ?? null;
   const standings = toStandings('checkpoint_id', ids, evaluated, trained, basis.direction, stepOf);
   const candidates = checkpoints.map(({ id, run_id, path, created_at }) => ({
-    ...{ id, run_id, created_at, name: toName(path) },
+    id,
+    run_id,
+    created_at,
+    name: toName(path),
     standing: standings.get(id) ?? null,
   }));
   const ranking = await rank(parts, candidates, basis.direction);
   return {
     ...basis,
     entries: ranking.sorted.map((candidate) => ({
-      ...{ checkpoint_id: candidate.id, run_id: candidate.run_id, name: candidate.name },
+      checkpoint_id: candidate.id,
+      run_id: candidate.run_id,
+      name: candidate.name,
       ...toEntry(candidate, ranking, trained.get(candidate.id)),
     })),
     best_checkpoint_id: ranking.winner?.id ?? null,

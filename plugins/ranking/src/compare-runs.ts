@@ -31,14 +31,18 @@ export async function compareRuns(
     (id) => steps.get(id) ?? null,
   );
   const candidates = runs.map(({ id, name, created_at }) => ({
-    ...{ id, run_id: id, name, created_at },
+    id,
+    run_id: id,
+    name,
+    created_at,
     standing: standings.get(id) ?? null,
   }));
   const ranking = await rank(parts, candidates, basis.direction);
   return {
     ...basis,
     entries: ranking.sorted.map((candidate) => ({
-      ...{ run_id: candidate.id, name: candidate.name },
+      run_id: candidate.id,
+      name: candidate.name,
       ...toEntry(candidate, ranking, trained.get(candidate.id)),
     })),
     best_run_id: ranking.winner?.id ?? null,

@@ -92,8 +92,14 @@ eachDatabase((database) => {
         const evaluation_id = await lab.evaluated(second, { acc: 0.5 });
         const found = await best('?metric=acc');
         expect(found).to.deep.include({
-          ...{ checkpoint_id: second.id, run_id: run.id, value: 0.5, step: 2, direction: 'maximize' },
-          ...{ source: 'evaluation', evaluation_id, tied_checkpoint_ids: [] },
+          checkpoint_id: second.id,
+          run_id: run.id,
+          value: 0.5,
+          step: 2,
+          direction: 'maximize',
+          source: 'evaluation',
+          evaluation_id,
+          tied_checkpoint_ids: [],
         });
         expect(found.checkpoint).to.deep.equal(await lab.get(`/checkpoints/${second.id}`));
       });
@@ -111,13 +117,11 @@ eachDatabase((database) => {
         await lab.checkpoint(run, null);
         const found = await best('?metric=loss');
         expect(found).to.deep.include({
-          ...{
-            checkpoint_id: second.id,
-            value: 0.2,
-            step: 20,
-            source: 'training_fallback',
-            evaluation_id: null,
-          },
+          checkpoint_id: second.id,
+          value: 0.2,
+          step: 20,
+          source: 'training_fallback',
+          evaluation_id: null,
         });
         expect((await recommend(`run_id=${run.id}&metric=loss`)).checkpoint_id).to.equal(second.id);
         await lab.log(run, 'loss', [[3, 0.05]]);

@@ -44,33 +44,45 @@ eachDatabase((database) => {
         const evaluation_id = await lab.evaluated(checkpoint, { acc: 0.5 }, { suite: 'a' });
         const answer = await compareRuns([without, evaluated, trained]);
         expect(answer).to.deep.include({
-          ...{ metric: 'acc', direction: 'maximize', best_run_id: trained.id, tied_ids: [] },
+          metric: 'acc',
+          direction: 'maximize',
+          best_run_id: trained.id,
+          tied_ids: [],
           protocol: { suite: 'a', dataset: null, dataset_version: null },
         });
         expect(answer.entries).to.deep.equal([
           {
-            ...{
-              run_id: trained.id,
-              name: 'trained',
-              best: 0.7,
-              best_source: 'training_fallback',
-              latest: 0.6,
-            },
-            ...{ step: 1, evaluation_id: null, rank: 1, is_best: true },
+            run_id: trained.id,
+            name: 'trained',
+            best: 0.7,
+            best_source: 'training_fallback',
+            latest: 0.6,
+            step: 1,
+            evaluation_id: null,
+            rank: 1,
+            is_best: true,
           },
           {
-            ...{
-              run_id: evaluated.id,
-              name: 'evaluated',
-              best: 0.5,
-              best_source: 'evaluation',
-              latest: 0.98,
-            },
-            ...{ step: 2, evaluation_id, rank: 2, is_best: false },
+            run_id: evaluated.id,
+            name: 'evaluated',
+            best: 0.5,
+            best_source: 'evaluation',
+            latest: 0.98,
+            step: 2,
+            evaluation_id,
+            rank: 2,
+            is_best: false,
           },
           {
-            ...{ run_id: without.id, name: 'without', best: null, best_source: null, latest: null },
-            ...{ step: null, evaluation_id: null, rank: null, is_best: false },
+            run_id: without.id,
+            name: 'without',
+            best: null,
+            best_source: null,
+            latest: null,
+            step: null,
+            evaluation_id: null,
+            rank: null,
+            is_best: false,
           },
         ]);
         expect(answer.next_actions.map(({ tool }) => tool)).to.deep.equal([
@@ -174,7 +186,13 @@ eachDatabase((database) => {
         });
         expect(
           answer.entries.map(({ checkpoint_id, best, best_source, latest, step, rank, is_best }) => [
-            ...[checkpoint_id, best, best_source, latest, step, rank, is_best],
+            checkpoint_id,
+            best,
+            best_source,
+            latest,
+            step,
+            rank,
+            is_best,
           ]),
         ).to.deep.equal([
           [second.id, 0.9, 'training_fallback', 0.6, 2, 1, true],

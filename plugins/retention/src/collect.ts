@@ -65,7 +65,9 @@ async function weigh({ ctx, logs, metrics }: Parts, candidate: Candidate): Promi
   const all = belongingsOf(ctx.registered.tables, subject);
   const ofKind = (wanted: string) => all.filter((rows) => rows.kind === wanted);
   return {
-    ...{ ...record, jobs: subject.job.length, runs: subject.run.length },
+    ...record,
+    jobs: subject.job.length,
+    runs: subject.run.length,
     points: await metrics.count(ctx.db, subject.run),
     checkpoints: await countRows(ctx.db, ofKind('checkpoint')),
     events: await countRows(ctx.db, ofKind('event')),

@@ -285,17 +285,19 @@ describe('POST /admin/gc', function () {
       const metricsOfRun = ['metric_seq_ranges', 'metric_chunks', 'metric_series'];
       expect(inOrder(true)).to.deep.equal(['events', ...metricsOfRun, 'checkpoints', 'events']);
       expect(inOrder(false)).to.deep.equal([
-        ...[
-          'tokens',
-          'assigned_runs',
-          'run_documents',
-          'run_tags',
-          'metric_definitions',
-          'metric_levels',
-          'metric_runs',
-          'runs',
-        ],
-        ...['attempts', 'idempotency_keys', 'tokens', 'assigned_runs', 'jobs'],
+        'tokens',
+        'assigned_runs',
+        'run_documents',
+        'run_tags',
+        'metric_definitions',
+        'metric_levels',
+        'metric_runs',
+        'runs',
+        'attempts',
+        'idempotency_keys',
+        'tokens',
+        'assigned_runs',
+        'jobs',
       ]);
     });
 

@@ -100,8 +100,15 @@ describe('process runner: what a process finds', () => {
     const { pid, started_at } = await host.server.ended(key);
     expect(await host.json(key, 'runtime.json')).to.deep.equal({
       ...key,
-      ...{ run_id: 'run_1', node_id: host.nodeId, node: 'node-1', runner: 'process', pid, started_at },
-      ...{ command: ['sh', '-c', 'echo hello'], working_dir: host.file(key, 'work'), gpu_indices: [1] },
+      run_id: 'run_1',
+      node_id: host.nodeId,
+      node: 'node-1',
+      runner: 'process',
+      pid,
+      started_at,
+      command: ['sh', '-c', 'echo hello'],
+      working_dir: host.file(key, 'work'),
+      gpu_indices: [1],
     });
     expect(await host.json(key, 'exit.json')).to.include({ kind: 'exited', code: 0 });
     expect(await readFile(host.file(key, 'stdout'), 'utf8')).to.equal('hello\n');

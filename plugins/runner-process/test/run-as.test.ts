@@ -211,11 +211,19 @@ describe('jobs as another user', function () {
     const forged = JSON.stringify({ exit: { code: 0, signal: null } });
     const expression = `require('fs').writeSync(3, ${JSON.stringify(`${forged}\n`)})`;
     const evaluate = JSON.stringify({
-      ...{ id: 1, method: 'Runtime.evaluate', params: { expression, includeCommandLineAPI: true } },
+      id: 1,
+      method: 'Runtime.evaluate',
+      params: { expression, includeCommandLineAPI: true },
     });
     const upgrade = [
-      ...['GET PATH HTTP/1.1', 'Host: 127.0.0.1', 'Upgrade: websocket', 'Connection: Upgrade'],
-      ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==', '', ''],
+      'GET PATH HTTP/1.1',
+      'Host: 127.0.0.1',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==',
+      '',
+      '',
     ].join('\r\n');
     const script = `
       const pause = require('node:timers/promises').setTimeout;

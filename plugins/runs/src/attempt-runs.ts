@@ -78,7 +78,10 @@ export async function ensureReportedRun(
   const status = toRunStatus(job, attempt);
   const run: Run = {
     ...newJobRun(job, at),
-    ...{ id, attempt, status, finished_at: status === 'RUNNING' ? null : at },
+    id,
+    attempt,
+    status,
+    finished_at: status === 'RUNNING' ? null : at,
   };
   await insertRun(tx, run);
   changed(tx, { before: null, after: run });

@@ -45,7 +45,9 @@ describe('the life of a run without a job', () => {
     const stale = life('RUNNING', { stale_since: SEEN });
     expect(inSilence(stale, LOST_AFTER - 1, LOST_AFTER), 'told once').to.equal(null);
     expect(inSilence(stale, LOST_AFTER, LOST_AFTER)).to.deep.equal({
-      ...{ status: 'LOST', finished_at: SEEN, stale_since: null },
+      status: 'LOST',
+      finished_at: SEEN,
+      stale_since: null,
     });
     expect(atSign(life('LOST'), 9_000)).to.include({ finished_at: null, seen_at: 9_000 });
     expect(atSign(stale, 9_000)).to.deep.equal({ seen_at: 9_000, stale_since: null });

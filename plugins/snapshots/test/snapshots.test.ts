@@ -36,18 +36,18 @@ eachDatabase((database) => {
     before(async () => {
       const limits = { max_mb: 1, max_unpacked_mb: 8, max_files: 50 };
       const plugins = [
-        ...[
-          auth(),
-          projects(),
-          events(),
-          nodes(),
-          jobs(),
-          runnerProcess(),
-          logs(),
-          runs(),
-          metricDefinitions(),
-        ],
-        ...[metrics(), retention(), snapshots(limits)],
+        auth(),
+        projects(),
+        events(),
+        nodes(),
+        jobs(),
+        runnerProcess(),
+        logs(),
+        runs(),
+        metricDefinitions(),
+        metrics(),
+        retention(),
+        snapshots(limits),
       ];
       kernel = await createTestKernel({ plugins, database, clock });
       for (const scope of ['read', 'write', 'sdk', 'agent'] as const) {

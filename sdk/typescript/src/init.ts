@@ -163,7 +163,12 @@ function newRun(
 ): ReportingRun {
   const { queuePoints, flushTimeoutMs, jobId } = settings;
   const facts = {
-    ...{ id, config, isAttached, isDescribed, queuePoints, flushTimeoutMs },
+    id,
+    config,
+    isAttached,
+    isDescribed,
+    queuePoints,
+    flushTimeoutMs,
     name: draft.name ?? null,
     url: url === undefined ? null : `${url}/runs/${id}`,
     signEveryMs: url === undefined || jobId !== null ? null : SIGN_EVERY_MS,

@@ -169,10 +169,18 @@ describe('init of the TypeScript SDK', function () {
       SVC_DATA_DIR: dir,
     });
     expect(settings).to.deep.equal({
-      ...{ mode: 'online', server: { url: 'http://host', token: 't' } },
-      ...{ jobId: 'job_1', runId: 'run_1', attempt: 2 },
-      ...{ isSecondaryRank: true, initTimeoutMs: 500, flushTimeoutMs: 10_000, queuePoints: 10 },
-      ...{ spoolDir: '/spool', spoolBytes: 100, isQuiet: false },
+      mode: 'online',
+      server: { url: 'http://host', token: 't' },
+      jobId: 'job_1',
+      runId: 'run_1',
+      attempt: 2,
+      isSecondaryRank: true,
+      initTimeoutMs: 500,
+      flushTimeoutMs: 10_000,
+      queuePoints: 10,
+      spoolDir: '/spool',
+      spoolBytes: 100,
+      isQuiet: false,
     });
   });
 });

@@ -21,8 +21,15 @@ import { Spool } from '../src/spool.js';
 import { startRecordingServer, type RecordingServer } from './recording-server.js';
 
 const FACTS: RunFacts = {
-  ...{ id: 'run_1', name: null, url: null, isAttached: false, isDescribed: true, config: {} },
-  ...{ signEveryMs: null, queuePoints: 1000, flushTimeoutMs: 60_000 },
+  id: 'run_1',
+  name: null,
+  url: null,
+  isAttached: false,
+  isDescribed: true,
+  config: {},
+  signEveryMs: null,
+  queuePoints: 1000,
+  flushTimeoutMs: 60_000,
 };
 const AWAY = 'http://127.0.0.1:9';
 

@@ -20,7 +20,11 @@ async function runScript(lab: Lab, script: string): Promise<Job> {
 /** The job's own end comes, and that of a job beside it; its last words are in the log. */
 function script(input: string, limit: string, text: string): Row {
   return {
-    ...{ input: `job: ${input}`, who: WHO, limit, others: 'nothing', timeoutMs: 240_000 },
+    input: `job: ${input}`,
+    who: WHO,
+    limit,
+    others: 'nothing',
+    timeoutMs: 240_000,
     async send(lab) {
       const { id, status } = await runScript(lab, `${text}; echo; echo the end`);
       expect(status).to.equal('SUCCEEDED');

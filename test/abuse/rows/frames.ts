@@ -42,8 +42,15 @@ export async function expectAgentsWork(lab: Lab): Promise<void> {
 
 const logs = (key: AttemptKey, lines: readonly string[], to: number) =>
   JSON.stringify({
-    ...{ type: 'logs', ...key, stream: 'stdout', from: 0, to, ts: Date.now() },
-    ...{ lines, dropped: 0, end: false },
+    type: 'logs',
+    ...key,
+    stream: 'stdout',
+    from: 0,
+    to,
+    ts: Date.now(),
+    lines,
+    dropped: 0,
+    end: false,
   });
 
 type Send = (lab: Lab) => Promise<void>;
@@ -107,7 +114,11 @@ function flood(send: (socket: WebSocket, agent: FakeAgent) => void): Send {
 }
 
 const row = (input: string, limit: string, send: Send): Row => ({
-  ...{ input: `frame: ${input}`, who: WHO, limit, others: 'nothing', send },
+  input: `frame: ${input}`,
+  who: WHO,
+  limit,
+  others: 'nothing',
+  send,
 });
 
 const TOO_LARGE = [1009];
@@ -115,14 +126,23 @@ const MALFORMED = [1002, 1008];
 
 /** Padded: as many as the values of a frame allow are almost as many bytes as a hello may have. */
 const toSlot = (_: unknown, index: number) => ({
-  ...{ index, uuid: `${index}`, model: 'm'.repeat(150), memory_total_mb: 1, virtual: true },
+  index,
+  uuid: `${index}`,
+  model: 'm'.repeat(150),
+  memory_total_mb: 1,
+  virtual: true,
 });
 
 const toLabel = (at: number): [string, string] => [`l${at}`, 'x'.repeat(28)];
 
 const toAttempt = () => ({
-  ...{ job_id: newId('job'), attempt: 1, state: 'running', pid: 1, started_at: 1 },
-  ...{ exit: null, finished_at: null },
+  job_id: newId('job'),
+  attempt: 1,
+  state: 'running',
+  pid: 1,
+  started_at: 1,
+  exit: null,
+  finished_at: null,
 });
 
 /** Columns of a frame that is almost as large as its values allow. */

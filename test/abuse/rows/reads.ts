@@ -58,7 +58,10 @@ async function makeMuch({ server: { client } }: Lab): Promise<Made> {
   }
   for (let from = 0; from < SERIES_POINTS; from += BATCH_POINTS) {
     const points = Array.from({ length: BATCH_POINTS }, (_, at) => ({
-      ...{ seq: from + at, name: `m${at % 5}`, step: from + at, value: Math.sin(at) },
+      seq: from + at,
+      name: `m${at % 5}`,
+      step: from + at,
+      value: Math.sin(at),
     }));
     await client.call(routes.writePoints, { params, body: { points } });
   }
@@ -72,7 +75,10 @@ function readRow(
   { body, of = much }: { readonly body?: object; readonly of?: Making } = {},
 ): Row {
   return {
-    ...{ input: `read: ${input}, ${AT_ONCE} at once`, who: 'read, write', limit, others: 'nothing' },
+    input: `read: ${input}, ${AT_ONCE} at once`,
+    who: 'read, write',
+    limit,
+    others: 'nothing',
     async send(lab) {
       const { run_id } = await of.last(lab);
       const sent = {
@@ -96,7 +102,10 @@ async function makeWide({ server: { client } }: Lab): Promise<Made> {
   const { id: run_id } = await client.call(routes.createRun, { body: { name: 'wide' } });
   for (const step of [0, 1]) {
     const points = Array.from({ length: BATCH_POINTS }, (_, at) => ({
-      ...{ seq: step * BATCH_POINTS + at, name: `layer/${at}/gradient`, step, value: Math.sin(at) },
+      seq: step * BATCH_POINTS + at,
+      name: `layer/${at}/gradient`,
+      step,
+      value: Math.sin(at),
     }));
     const written = await client.call(routes.writePoints, { params: { run_id }, body: { points } });
     expect(written).to.deep.equal({ accepted: BATCH_POINTS, duplicates: 0 });

@@ -144,15 +144,17 @@ describe('the tables and records', () => {
     it('sets the direction in the project of the run by one click', async () => {
       const api = {
         'PUT /metric-definitions/{name:path}': {
-          ...{
-            name: 'eval/psi',
-            direction: 'maximize',
-            guessed: false,
-            guessed_from: null,
-            is_primary: false,
-          },
-          ...{ level: 'project', project_id: idOf('project', 1), experiment_id: null, auto: false },
-          ...{ unit: null, description: '' },
+          name: 'eval/psi',
+          direction: 'maximize',
+          guessed: false,
+          guessed_from: null,
+          is_primary: false,
+          level: 'project',
+          project_id: idOf('project', 1),
+          experiment_id: null,
+          auto: false,
+          unit: null,
+          description: '',
         },
       };
       await stage.mount('svc-metrics-table', {

@@ -4,7 +4,9 @@ import { MinuteMean } from './minute-mean.js';
 
 const options = strict({
   free_percent: Type.Number({
-    ...{ minimum: 0, maximum: 100, default: 5 },
+    minimum: 0,
+    maximum: 100,
+    default: 5,
     description: 'A disk is low below this part of its size.',
   }),
   free_gb: Type.Number({
@@ -13,7 +15,8 @@ const options = strict({
     description: 'A disk is low below this, whatever its size.',
   }),
   full_in_s: Type.Number({
-    ...{ minimum: 0, default: 3_600 },
+    minimum: 0,
+    default: 3_600,
     description:
       'It is told when the disk will be full in less time at the rate of the last 10 to 30 minutes; 0: never.',
   }),

@@ -4,7 +4,9 @@ import { MinuteMean } from './minute-mean.js';
 
 const options = strict({
   util_percent: Type.Number({
-    ...{ minimum: 0, maximum: 100, default: 10 },
+    minimum: 0,
+    maximum: 100,
+    default: 10,
     description: 'A GPU is idle while its mean utilization over a minute is below this.',
   }),
 });
@@ -50,7 +52,9 @@ export const gpuUnderutilized: Detector<typeof options, Memory> = {
     if (memory.idle.size === 0) return { memory, findings: [], over: [FINGERPRINT] };
     const gpus = [...memory.idle].sort((a, b) => a - b);
     const finding = {
-      ...{ fingerprint: FINGERPRINT, type: 'GPU_UNDERUTILIZED', severity: 'warning' as const },
+      fingerprint: FINGERPRINT,
+      type: 'GPU_UNDERUTILIZED',
+      severity: 'warning' as const,
       title: `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(', ')} of the job: hardly used`,
       message: `Utilization has been below ${memory.options.util_percent} % for some time.`,
       data: { gpus, node_id: input.node_id },

@@ -5,11 +5,14 @@ import { XIDS } from './xid-catalog.js';
 
 const options = strict({
   silent_s: Type.Number({
-    ...{ minimum: 30, default: 180 },
+    minimum: 30,
+    default: 180,
     description: 'A GPU has gone when it gives no figures for this time while its host does.',
   }),
   throttled_minutes: Type.Integer({
-    ...{ minimum: 1, maximum: 60, default: 5 },
+    minimum: 1,
+    maximum: 60,
+    default: 5,
     description: 'A GPU is throttled when its hardware slows it down for most of so many minutes in a row.',
   }),
 });

@@ -10,6 +10,12 @@ import { runStalled } from './run-stalled.js';
 
 /** All built-in detectors. */
 export const DETECTORS: readonly Detector[] = [
-  ...[lossNan, lossSpike, overfitting, oom, runStalled],
-  ...[gpuUnderutilized, gpuUnhealthy, diskLow],
+  lossNan,
+  lossSpike,
+  overfitting,
+  oom,
+  runStalled,
+  gpuUnderutilized,
+  gpuUnhealthy,
+  diskLow,
 ];

@@ -17,12 +17,16 @@ const options = strict({
       'A spike is at least this part of the highest value of the loss: a loss that has almost vanished may jump.',
   }),
   vanished_part: Type.Number({
-    ...{ minimum: 0, maximum: 1, default: 0.005 },
+    minimum: 0,
+    maximum: 1,
+    default: 0.005,
     description:
       'A loss has vanished while its median is below this part of its highest value. Then it jumps with each surprise, and a spike exceeds the highest value, or lasts for 3 values in a row.',
   }),
   points: Type.Integer({
-    ...{ minimum: 1, maximum: 16, default: 2 },
+    minimum: 1,
+    maximum: 16,
+    default: 2,
     description:
       'So many values in a row are spikes before it is told (debounce), unless the first is clear. Spikes that are not clear leave the noise: their logarithm exceeds that of the median by 5 standard deviations, taken 1 + 6/n times as large as n values show them.',
   }),
@@ -91,7 +95,9 @@ export const lossSpike: Detector<typeof options, Memory> = {
     const { metric, step, value, median } = worst;
     const [shown, usual] = [value, median].map((number) => Number(number.toPrecision(4)));
     const finding = {
-      ...{ fingerprint: FINGERPRINT, type: 'LOSS_SPIKE', severity: 'warning' as const },
+      fingerprint: FINGERPRINT,
+      type: 'LOSS_SPIKE',
+      severity: 'warning' as const,
       title: `${metric} jumped to ${shown}`,
       message: `At step ${step}; before, its median was ${usual}.`,
       data: { metric, step, value, median },

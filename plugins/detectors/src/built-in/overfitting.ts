@@ -11,7 +11,8 @@ const options = strict({
     description: 'The validation loss has reached this many times its best value.',
   }),
   min_evaluations: Type.Integer({
-    ...{ minimum: 4, maximum: 32 },
+    minimum: 4,
+    maximum: 32,
     default: OVERFITTING.minEvaluations,
     description: 'So many values of the validation loss are needed.',
   }),
@@ -138,7 +139,9 @@ function decide(
   if (!isOverfitting(evaluations, { factor, minEvaluations })) return [];
   const [shown, least] = [value, lowest].map((number) => Number(number.toPrecision(4)));
   const finding: Finding = {
-    ...{ fingerprint: 'overfitting', type: 'OVERFITTING_SUSPECTED', severity: 'warning' },
+    fingerprint: 'overfitting',
+    type: 'OVERFITTING_SUSPECTED',
+    severity: 'warning',
     title: `${name} diverges while the training loss falls`,
     message: `At step ${step} it is ${shown}; its best value was ${least}.`,
     data: { metric: name, step, value, best: lowest, training: evaluations.at(-1)?.training ?? null },

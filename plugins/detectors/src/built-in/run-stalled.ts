@@ -48,8 +48,12 @@ export const runStalled: Detector<typeof options, Memory> = {
   optionsSchema: options,
   cooldownS: 3_600,
   init: (given) => ({
-    ...{ options: given, isRunning: true, firstAt: null, lastAt: null },
-    ...{ gapsMs: [], longestMs: 0 },
+    options: given,
+    isRunning: true,
+    firstAt: null,
+    lastAt: null,
+    gapsMs: [],
+    longestMs: 0,
   }),
   step(memory, input) {
     if (input.kind === 'run') return setRunning(memory, input.run.status === 'RUNNING', input.at);
@@ -59,7 +63,9 @@ export const runStalled: Detector<typeof options, Memory> = {
     if (silentMs < limitMs(memory)) return { memory, findings: [] };
     const minutes = Math.round(silentMs / 60_000);
     const finding = {
-      ...{ fingerprint: FINGERPRINT, type: 'RUN_STALLED', severity: 'warning' as const },
+      fingerprint: FINGERPRINT,
+      type: 'RUN_STALLED',
+      severity: 'warning' as const,
       title: `Nothing has come from the run for ${minutes} minutes`,
       message:
         'Its process still runs, and has sent neither a point nor a line for much longer than it used to.',

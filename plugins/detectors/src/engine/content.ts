@@ -33,7 +33,9 @@ export function toContent(finding: Finding): Content {
   const masked = maskSecrets(data) as Record<string, unknown>;
   const fits = Buffer.byteLength(JSON.stringify(masked)) <= EVENT_DATA_BYTES / 2;
   return {
-    ...{ fingerprint, type, severity },
+    fingerprint,
+    type,
+    severity,
     title: maskText(title.slice(0, MAX_READ)).slice(0, MAX_TITLE),
     message: maskText(message.slice(0, MAX_READ)).slice(0, MAX_MESSAGE),
     data: fits ? masked : {},

@@ -24,15 +24,15 @@ export function settingsSchema({ optionsSchema, holdS = 0, cooldownS = null }: D
   return strict({
     enabled: Type.Boolean({ default: true, description: 'Whether the detector runs.' }),
     hold_s: Type.Number({
-      ...{ minimum: 0, maximum: MAX_S, default: holdS },
+      minimum: 0,
+      maximum: MAX_S,
+      default: holdS,
       description: 'How long trouble must last before it is told.',
     }),
     cooldown_s: {
       ...nullable(Type.Number({ minimum: 0, maximum: MAX_S })),
-      ...{
-        default: cooldownS,
-        description: 'For how long the same trouble is not told again; null: never again.',
-      },
+      default: cooldownS,
+      description: 'For how long the same trouble is not told again; null: never again.',
     },
     ...optionsSchema.properties,
   });

@@ -49,8 +49,16 @@ export class Lab {
   static async open({ options, plugin, jobs: queue, nodes: timing, ...rest }: LabOptions): Promise<Lab> {
     const kernel = await createTestKernel({
       plugins: [
-        ...[auth(), projects(), events(), nodes(timing), jobs({ retry_backoff_s: 0, ...queue })],
-        ...[runnerProcess(), runs(), checkpoints(), evaluations(options), ...(plugin ? [plugin] : [])],
+        auth(),
+        projects(),
+        events(),
+        nodes(timing),
+        jobs({ retry_backoff_s: 0, ...queue }),
+        runnerProcess(),
+        runs(),
+        checkpoints(),
+        evaluations(options),
+        ...(plugin ? [plugin] : []),
       ],
       ...rest,
     });

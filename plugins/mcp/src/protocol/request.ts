@@ -24,7 +24,12 @@ export function refuseBatch({ headers }: Pick<IncomingMessage, 'headers'>, body:
 }
 
 const ASKING = new Set([
-  ...['tools/list', 'tools/call', 'resources/read', 'tasks/get', 'tasks/result', 'tasks/cancel'],
+  'tools/list',
+  'tools/call',
+  'resources/read',
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
 ]);
 
 /** Whether the answer comes from the REST API, which then checks the token. */

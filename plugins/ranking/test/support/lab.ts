@@ -38,8 +38,18 @@ export class Lab {
   static async open(database: TestDatabase): Promise<Lab> {
     const kernel = await createTestKernel({
       plugins: [
-        ...[auth(), projects(), events(), nodes(), jobs(), runnerProcess(), runs(), metricDefinitions()],
-        ...[metrics(), checkpoints(), evaluations(), ranking()],
+        auth(),
+        projects(),
+        events(),
+        nodes(),
+        jobs(),
+        runnerProcess(),
+        runs(),
+        metricDefinitions(),
+        metrics(),
+        checkpoints(),
+        evaluations(),
+        ranking(),
       ],
       database,
     });

@@ -49,8 +49,15 @@ export async function startUnderShim(
   const env = { ...hostEnv, ...KEEPS_ENVIRONMENT, ...jobEnv };
   const run = new ShimmedRun(shim.identity, ctx);
   shim.order({
-    ...{ dir, command, cwd, user, env, stdoutPath, stderrPath },
-    ...{ mark: toMark(ctx), host: ctx.node.name },
+    dir,
+    command,
+    cwd,
+    user,
+    env,
+    stdoutPath,
+    stderrPath,
+    mark: toMark(ctx),
+    host: ctx.node.name,
   });
   const giveBack = () => pool.release(shim);
   void run.begun.then(() => run.exit).then(giveBack, giveBack);

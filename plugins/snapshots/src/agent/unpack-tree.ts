@@ -31,7 +31,10 @@ export async function unpackTree(
   const links: Link[] = [];
   // The one that does not wait for the disk would begin all files at once, which takes gigabytes where they are many.
   const reader = new UnpackSync({
-    ...{ cwd: directory, strict: true, preserveOwner: false, ...owner },
+    cwd: directory,
+    strict: true,
+    preserveOwner: false,
+    ...owner,
     filter(name, read) {
       // Stats only where an archive is packed.
       const entry = read as ReadEntry;

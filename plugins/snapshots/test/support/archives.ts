@@ -32,7 +32,11 @@ export function readAll(stream: Readable): Promise<Buffer> {
 function toBlocks({ path, type = 'File', content = '', linkpath, mode = 0o644, size }: Entry): Buffer[] {
   const bytes = Buffer.from(content);
   const header = new Header({
-    ...{ path, type, mode, size: size ?? bytes.length, mtime: new Date(0) },
+    path,
+    type,
+    mode,
+    size: size ?? bytes.length,
+    mtime: new Date(0),
     ...(linkpath !== undefined && { linkpath }),
   });
   const block = Buffer.alloc(BLOCK);
