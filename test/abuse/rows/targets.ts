@@ -76,7 +76,10 @@ export const TARGETS_ROW: Row = {
     for (let round = 0; round < ROUNDS; round += 1) {
       const first = Date.now() * 1000;
       const points = Array.from({ length: POINTS }, (_, at) => ({
-        ...{ seq: first + at, name: 'loss', step: round * POINTS + at, value: 1 },
+        seq: first + at,
+        name: 'loss',
+        step: round * POINTS + at,
+        value: 1,
       }));
       const answers = await Promise.all([
         post(`${run}/metrics:batch`, { points }),
