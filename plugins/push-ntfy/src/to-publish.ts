@@ -9,7 +9,7 @@ const MOST_BODY_BYTES = 4095;
 const MOST_TITLE_BYTES = 2048;
 const PRIORITIES: Readonly<Record<Severity, string>> = { info: '3', warning: '4', critical: '5' };
 
-/** An event in the form of an ntfy publish. */
+/** An event in the form of an ntfy publish. An empty body would be shown as "triggered", so the title stands for a message that is missing. */
 export function toPublish({ id, type, severity, title, message }: EventRecord): PushRequest {
   return {
     headers: {
@@ -18,6 +18,6 @@ export function toPublish({ id, type, severity, title, message }: EventRecord): 
       Tags: encodeHeader(`${type},${severity}`),
       'X-Event-Id': id,
     },
-    body: cutToBytes(message, MOST_BODY_BYTES),
+    body: cutToBytes(message || title, MOST_BODY_BYTES),
   };
 }

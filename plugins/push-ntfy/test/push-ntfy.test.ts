@@ -107,10 +107,10 @@ describe('push to ntfy', () => {
           tags: ['LOSS_NAN', 'critical'],
         }));
 
-      it('without a message, as one that was triggered', async () =>
+      it('without a message, with the title as its body, too', async () =>
         expect(await publish({ title: 'Loss is NaN' })).to.include({
           title: 'Loss is NaN',
-          message: 'triggered',
+          message: 'Loss is NaN',
         }));
 
       for (const [severity, priority] of [
