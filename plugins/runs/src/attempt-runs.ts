@@ -2,7 +2,7 @@ import { isTerminal, type AttemptKey, type Job, type Run, type RunStatus } from 
 import type { Tx } from '@svc/kernel';
 import type { JobAddition, JobTransition } from '@svc/plugin-jobs';
 import { findAssigned } from './assigned-runs.js';
-import { finishedEvent, abandonedEvent } from './run-events.js';
+import { abandonedEvent, endedWithJobEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import {
   findRun,
@@ -133,7 +133,7 @@ async function endRuns(parts: RunParts, tx: Tx, job: Job, to: StatusChange, at: 
   for (const run of await changeStatusOfAll(parts, tx, job, OPEN_STATUSES, to)) {
     await parts.auth.endIngest(tx, { run_id: run.id }, at);
     // The jobs plugin appends the event of the job's own run.
-    if (run.id !== job.run_id) await parts.events.append(tx, finishedEvent(run), at);
+    if (run.id !== job.run_id) await parts.events.append(tx, endedWithJobEvent(run, job), at);
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Run, RunStatus } from '@svc/contract';
+import type { Job, Run, RunStatus } from '@svc/contract';
 import { fail, type Db, type Tx } from '@svc/kernel';
-import { finishedEvent } from './run-events.js';
+import { finishedEvent, reportedEndEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
 import { findRun, changeStatus, OPEN_STATUSES } from './run-store.js';
 
@@ -16,18 +16,18 @@ export async function finishRun(
   at: number,
 ): Promise<void> {
   const before = (await findRun(tx, id)) ?? fail('not_found', `no run "${id}"`);
-  if (await isAbandoned(parts, tx, before)) return refuseOtherStatus(await findRun(tx, id), status);
+  const job = await lockJob(parts, tx, before);
+  if (job && job.attempt !== before.attempt) return refuseOtherStatus(await findRun(tx, id), status);
   const run = await changeStatus(tx, id, OPEN_STATUSES, { status, finished_at: at });
   if (!run) return refuseOtherStatus(await findRun(tx, id), status);
   await parts.auth.endIngest(tx, { run_id: id }, at);
-  await parts.events.append(tx, finishedEvent(run), at);
+  await parts.events.append(tx, job ? reportedEndEvent(run, job) : finishedEvent(run), at);
   parts.changed(tx, { before, after: run });
 }
 
-/** Locks the job, so that no retry can abandon the attempt before the run is ended. */
-async function isAbandoned({ jobs }: RunParts, trx: Db, { job_id, attempt }: Run): Promise<boolean> {
-  const job = job_id === null ? null : await jobs.lock(trx, job_id);
-  return job !== null && job.attempt !== attempt;
+/** So that no retry can abandon the attempt before the run is ended. null: the run has no job. */
+async function lockJob({ jobs }: RunParts, trx: Db, { job_id }: Run): Promise<Job | null> {
+  return job_id === null ? null : jobs.lock(trx, job_id);
 }
 
 /** Throws conflict unless the run has that status. */

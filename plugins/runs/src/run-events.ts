@@ -1,4 +1,4 @@
-import type { EventDraft, Run } from '@svc/contract';
+import type { EventDraft, Job, Run } from '@svc/contract';
 
 export function startedEvent(run: Run): EventDraft {
   return {
@@ -10,7 +10,8 @@ export function startedEvent(run: Run): EventDraft {
   };
 }
 
-export function finishedEvent(run: Run): EventDraft {
+/** The end of a run that nothing but the run is known of. */
+export function finishedEvent(run: Run) {
   const isGood = run.status === 'SUCCEEDED' || run.status === 'IMPORTED';
   return {
     type: 'RUN_FINISHED',
@@ -19,6 +20,25 @@ export function finishedEvent(run: Run): EventDraft {
     run_id: run.id,
     job_id: run.job_id,
     data: { status: run.status, source: run.source, attempt: run.attempt },
+  } satisfies EventDraft;
+}
+
+/** The training has ended the run, and its process goes on: how that will exit is not known. */
+export function reportedEndEvent(run: Run, { node_id }: Pick<Job, 'node_id'>): EventDraft {
+  const isFailure = run.status === 'FAILED';
+  const message = 'the training reported this before its process exited; the log of its job may say why';
+  return { ...finishedEvent(run), node_id, ...(isFailure && { message }) };
+}
+
+/** The run has ended with its job, for the reason of the job. */
+export function endedWithJobEvent(run: Run, job: Job): EventDraft {
+  const { node_id, exit_code, failure_reason, failure_message } = job;
+  const ended = finishedEvent(run);
+  return {
+    ...ended,
+    node_id,
+    ...(failure_message !== null && { message: failure_message }),
+    data: { ...ended.data, exit_code, failure_reason },
   };
 }
 

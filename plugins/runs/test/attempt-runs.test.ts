@@ -100,6 +100,11 @@ describe('runs of a job', () => {
       await until(
         async () => (await rig.get(`/events?job_id=${job.id}&type=RUN_FINISHED`)).body.items.length === 2,
       );
+      const { items } = (await rig.get(`/events?job_id=${job.id}&type=RUN_FINISHED`)).body;
+      const endOf = (id: string) => items.find(({ run_id }: EventRecord) => run_id === id);
+      const [ofJob, ofSecond] = [endOf(env['SVC_RUN_ID']!), endOf(second.body.id)];
+      expect(ofSecond).to.include({ message: 'exited with code 3', node_id: agent.nodeId });
+      expect(ofSecond.data).to.deep.equal({ ...ofJob.data, source: 'sdk' });
       const started = (await rig.get(`/events?job_id=${job.id}&type=RUN_STARTED`)).body.items;
       expect(started.map(({ run_id }: { run_id: string }) => run_id)).to.have.members([
         env['SVC_RUN_ID'],
@@ -175,6 +180,10 @@ describe('runs of a job', () => {
         env['SVC_TOKEN'],
       );
       expect(finished.status).to.equal(200);
+      const [event] = (await rig.get(`/events?run_id=${env['SVC_RUN_ID']}&type=RUN_FINISHED`)).body.items;
+      expect(event).to.include({ node_id: agent.nodeId });
+      expect(event.message).to.include('the log of its job may say why');
+      expect(event.data).to.deep.equal({ status: 'FAILED', source: 'job', attempt: 1 });
       agent.end(job.id);
       await rig.reach(job.id, 'SUCCEEDED');
       expect(await statusesOf(job.id)).to.deep.equal(['FAILED']);
