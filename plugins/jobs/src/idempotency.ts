@@ -25,7 +25,9 @@ export async function findRepeated(db: Db, key: IdempotencyKey, at: number): Pro
   const row = await db<IdempotencyRow>('idempotency_keys').where(whereOf(key)).first();
   if (!row || row.created_at <= at - KEPT_MS) return null;
   if (row.body_hash !== hashOf(key.body)) {
-    fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new request');
+    fail('conflict', 'this Idempotency-Key was used with another body; take a new key for a new request', {
+      idempotency_key: key.key,
+    });
   }
   return row.job_id;
 }

@@ -25,6 +25,9 @@ const REMEDIES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unavailable: 'The server of svc cannot be reached or is overloaded.',
 };
 
+const REUSED_KEY =
+  'This idempotency_key was used with other arguments: take a new idempotency_key for a new request.';
+
 export function missingWriteScope(): ToolError {
   return new ToolError(
     'forbidden',
@@ -56,6 +59,7 @@ export function toToolError(error: unknown, { group }: Pick<Tool, 'group'>): Too
 
 function toMessage(error: ApiError, code: ErrorCode): string {
   if (code === 'forbidden') return `${error.message}. A token of read or write scope is required.`;
+  if (code === 'conflict' && 'idempotency_key' in error.details) return REUSED_KEY;
   const what = whatOf(error);
   const request = typeof error.details['request_id'] === 'string' ? ` (${error.details['request_id']})` : '';
   return [`${what}${request}`, REMEDIES[code]].filter(Boolean).join('. ');
