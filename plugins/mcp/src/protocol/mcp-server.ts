@@ -63,8 +63,8 @@ export function createMcpServer(call: Omit<Call, 'signal'>, { version, maxTokens
     return read;
   });
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [...LISTED_PROMPTS] }));
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
-    const prompt = getPrompt(params.name, params.arguments ?? {});
+  server.setRequestHandler(GetPromptRequestSchema, async ({ params }, { signal }) => {
+    const prompt = await ask(() => getPrompt({ ...call, signal }, params.name, params.arguments ?? {}));
     if (prompt === null)
       throw new McpError(ErrorCode.InvalidParams, `there is no prompt ${params.name.slice(0, 200)}`);
     if (typeof prompt === 'string') throw new McpError(ErrorCode.InvalidParams, prompt);
