@@ -20,7 +20,7 @@ This page is made from the rules by \`npm run docs\`. \`svc explain JOB\` and \`
 
 const REMEDIES = { change: 'another command', repair: 'a repair', retry: 'a retry' };
 
-const OF_RUNS = `A run without a job has no log and no end of a process. These rules read its metrics and its events, and the first next action shows these metrics.
+const OF_RUNS = `These rules read the metrics and the events of a run. They explain a run without a job, which has no log and no end of a process, and the diagnosis of every run has their advice.
 
 | rule | says | confidence |
 |---|---|---|

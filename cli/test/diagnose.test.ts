@@ -90,6 +90,20 @@ describe('svc diagnose', () => {
     ]);
   });
 
+  it('a latest value that is not finite has no trend, and a loss that has diverged gets worse', () => {
+    const lineWith = (convergence: Partial<Diagnosis['convergence']>) => {
+      const changed = {
+        ...DIAGNOSIS,
+        convergence: { ...DIAGNOSIS.convergence, eval_best: null, ...convergence },
+      };
+      return toDiagnosisLines(changed, plain)[5];
+    };
+    expect(lineWith({ latest: 'NaN' })).to.equal('train/loss  NaN, best 0.25 at step 118');
+    const level = { trend: 'stable', is_improving: false, is_stalled: true } as const;
+    expect(lineWith(level)).to.include('0.25123, stalled,');
+    expect(lineWith({ ...level, is_stalled: false })).to.include('0.25123, getting worse,');
+  });
+
   it('leaves out what there is not', () => {
     const empty: Diagnosis = {
       ...DIAGNOSIS,

@@ -76,16 +76,24 @@ function toSpan(seconds: number): string {
 }
 
 function toConvergence(convergence: Diagnosis['convergence']): Field | null {
-  const { metric, latest, best, best_step, trend, is_stalled, eval_best, eval_best_step } = convergence;
+  const { metric, latest, best, best_step, eval_best, eval_best_step } = convergence;
   if (metric === null) return null;
   const at = (step: number | null) => (step === null ? '' : ` at step ${step}`);
   const text = toList([
     latest === null ? 'not logged' : toNumber(latest),
-    trend === 'unknown' ? 'trend unknown' : is_stalled ? 'stalled' : trend,
+    toCourse(convergence),
     best === null ? null : `best ${toNumber(best)}${at(best_step)}`,
     eval_best === null ? null : `best evaluation ${toNumber(eval_best)}${at(eval_best_step)}`,
   ]);
   return [metric, text];
+}
+
+/** The trend leaves out what is not finite, and takes a rise after a fall for stable: then `is_stalled` is false. */
+function toCourse({ latest, trend, is_stalled }: Diagnosis['convergence']): string | null {
+  if (typeof latest === 'string') return null;
+  if (trend === 'unknown') return 'trend unknown';
+  if (trend === 'stable') return is_stalled ? 'stalled' : 'getting worse';
+  return trend;
 }
 
 function toPace({ steps_per_s, change }: NonNullable<Diagnosis['throughput']>): string {

@@ -39,7 +39,11 @@ export const Convergence = strict(
     latest: nullable(MetricValue),
     latest_step: nullable(Type.Integer()),
     trend: Trend,
-    is_improving: nullable(Type.Boolean({ description: 'null while the trend is unknown.' })),
+    is_improving: nullable(
+      Type.Boolean({
+        description: 'null while the trend is unknown; false while the latest value is not finite.',
+      }),
+    ),
     is_stalled: Type.Boolean({ description: 'true only while the trend is stable.' }),
     eval_best: nullable(
       Type.Number({ description: 'The best value of the evaluations that have SUCCEEDED.' }),

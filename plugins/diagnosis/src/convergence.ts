@@ -2,13 +2,14 @@ import {
   isDirectionKnown,
   type Convergence,
   type Direction,
+  type EventRecord,
   type MetricSummary,
   type Protocol,
   type Run,
   type RunSummary,
 } from '@svc/contract';
 import type { EvaluatedValue } from '@svc/plugin-evaluations';
-import { courseOf, isLoss } from '@svc/signals';
+import { courseOf, isLoss, OVERFITTING, type Course } from '@svc/signals';
 import { groupBy } from './group-by.js';
 import type { Parts } from './parts.js';
 
@@ -17,7 +18,13 @@ const OF_SPEED: ReadonlySet<string | null> = new Set(['throughput', 'per_second'
 
 type Known = Pick<MetricSummary, 'direction' | 'guessed' | 'guessed_from' | 'is_primary'>;
 
-export async function convergenceOf(parts: Parts, run: Run, { metrics }: RunSummary): Promise<Convergence> {
+/** `events`: the warnings about the run. */
+export async function convergenceOf(
+  parts: Parts,
+  run: Run,
+  { metrics }: RunSummary,
+  events: readonly EventRecord[],
+): Promise<Convergence> {
   const primary = await primaryOf(parts, run);
   const ofPrimary = primary === null ? [] : await evaluated(parts, run, primary);
   const hasPrimary = primary !== null && (Object.hasOwn(metrics, primary) || ofPrimary.length > 0);
@@ -31,7 +38,7 @@ export async function convergenceOf(parts: Parts, run: Run, { metrics }: RunSumm
     metric,
     is_primary: hasPrimary,
     direction,
-    ...ofTraining(summary, direction),
+    ...ofTraining(summary, direction, isSuspected(events, metric)),
     ...(await ofEvaluations(parts, values, direction)),
   };
 }
@@ -41,7 +48,7 @@ const NOTHING: Convergence = {
   metric: null,
   is_primary: false,
   direction: null,
-  ...ofTraining(undefined, null),
+  ...ofTraining(undefined, null, false),
   ...NO_EVALUATION,
 };
 
@@ -67,16 +74,37 @@ function chooseMetric(metrics: RunSummary['metrics']): string | null {
   return losses.find((name) => /val|eval|test/i.test(name)) ?? losses[0] ?? known[0] ?? null;
 }
 
-function ofTraining(summary: MetricSummary | undefined, direction: Direction | null) {
+function isSuspected(events: readonly EventRecord[], metric: string): boolean {
+  return events.some(
+    ({ type, data }) => type === 'OVERFITTING_SUSPECTED' && 'metric' in data && data.metric === metric,
+  );
+}
+
+function ofTraining(summary: MetricSummary | undefined, direction: Direction | null, mayOverfit: boolean) {
   const { latest, best, trend = 'unknown' } = summary ?? {};
+  const course = courseOf(trend, direction);
+  const isFinite = typeof latest?.value !== 'string';
+  const hasDiverged = mayOverfit && summary !== undefined && isDiverged(summary, direction);
   return {
     best: typeof best?.value === 'number' ? best.value : null,
     best_step: best?.step ?? null,
     latest: latest?.value ?? null,
     latest_step: latest?.step ?? null,
     trend,
-    ...courseOf(trend, direction),
+    ...(isFinite && !hasDiverged ? course : gettingWorse(course)),
   };
+}
+
+/** A rise after a fall is level as a whole. So a loss of which the event tells gets worse, until it has come back. */
+function isDiverged({ latest, best }: MetricSummary, direction: Direction | null): boolean {
+  const [now, least] = [latest.value, best?.value];
+  if (direction !== 'minimize' || typeof now !== 'number' || typeof least !== 'number') return false;
+  return least > 0 && now >= OVERFITTING.factor * least;
+}
+
+/** The trend is that of the finite values of a window, and may be the one from before. */
+function gettingWorse({ is_improving }: Course): Course {
+  return { is_improving: is_improving === null ? null : false, is_stalled: false };
 }
 
 function evaluated({ ctx, evaluations }: Parts, run: Run, metric: string): Promise<EvaluatedValue[]> {

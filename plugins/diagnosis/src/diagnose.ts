@@ -26,6 +26,7 @@ export async function diagnose(parts: Parts, run: Run): Promise<Diagnosis> {
     summary,
     events: await events.list(db, { run_id: run.id }, SHOWN_EVENTS),
   });
+  const warnings = await happenedTo(parts, run, attempt, now);
   const pace = paceOfRun(signs.longest);
   const throughput = throughputOf(signs.longest, pace);
   const found = {
@@ -34,11 +35,11 @@ export async function diagnose(parts: Parts, run: Run): Promise<Diagnosis> {
     attempt: number,
     status: run.status,
     progress: progressOf(summary, signs.longest, pace),
-    convergence: await convergenceOf(parts, run, summary),
+    convergence: await convergenceOf(parts, run, summary, warnings),
     anomalies: anomaliesOf({
       reasons,
       causes: conclusions.causes,
-      events: await happenedTo(parts, run, attempt, now),
+      events: warnings,
       slow: run.status === 'RUNNING' ? slowness(throughput, signs.longest, pace) : null,
     }),
     health: summary.health,

@@ -4,7 +4,7 @@ type Found = Pick<Diagnosis, 'status' | 'progress' | 'convergence' | 'anomalies'
 
 /** The answer in a few sentences. */
 export function summarize(found: Found, failure: FailureExplanation | null): string {
-  const sentences = [toState(found), failure?.summary ?? null, toCourse(found.convergence), toTrouble(found)];
+  const sentences = [toState(found), failure?.summary ?? null, toCourse(found), toTrouble(found)];
   return sentences.filter((sentence) => sentence !== null).join(' ');
 }
 
@@ -14,13 +14,18 @@ function toState({ status, progress, last_point_at }: Found): string {
   return `The run is ${status} at step ${step}${max_steps === null ? '' : ` of ${max_steps}`}.`;
 }
 
-function toCourse(convergence: Diagnosis['convergence']): string | null {
+function toCourse({ convergence, anomalies }: Found): string | null {
   const { metric, latest, best, best_step, is_improving, is_stalled, eval_best, eval_best_step } =
     convergence;
   if (metric === null) return null;
   const evaluated =
     eval_best === null ? '' : `; evaluations give ${round(eval_best)}${atStep(eval_best_step)} as the best`;
   if (latest === null) return `The training has not logged ${metric}${evaluated}.`;
+  if (typeof latest === 'string') {
+    const first = atStep(firstStepOf(anomalies, metric, latest));
+    const before = best === null ? '' : `; its best value was ${round(best)}${atStep(best_step)}`;
+    return `${metric} is ${latest}${first && `, first${first}`}${before}${evaluated}.`;
+  }
   const course = COURSE[is_stalled ? 'stalled' : String(is_improving)];
   const bestText = best === null ? '' : `, best ${round(best)}${atStep(best_step)}`;
   return `${metric} ${course}: it is ${round(latest)}${bestText}${evaluated}.`;
@@ -33,6 +38,12 @@ const COURSE: Readonly<Record<string, string>> = {
   null: 'has no trend that is known',
 };
 
+function firstStepOf(anomalies: Found['anomalies'], metric: string, value: MetricValue): number | null {
+  const cited = anomalies.flatMap(({ evidence }) => evidence);
+  const first = cited.find((each) => 'metric' in each && each.metric === metric && each.value === value);
+  return first && 'step' in first ? first.step : null;
+}
+
 function atStep(step: number | null): string {
   return step === null ? '' : ` at step ${step}`;
 }
@@ -42,7 +53,7 @@ function toTrouble({ status, anomalies }: Found): string {
   if (!first)
     return status === 'FAILED' || status === 'LOST' ? 'Its metrics show nothing wrong.' : 'Nothing is wrong.';
   const others = anomalies.length > 1 ? ` (the first of ${anomalies.length} findings)` : '';
-  return `What needs attention: ${first.message}${others}.`;
+  return `What needs attention: ${first.message.replace(/\.$/, '')}${others}.`;
 }
 
 function round(value: MetricValue): string {

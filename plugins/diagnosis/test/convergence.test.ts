@@ -127,9 +127,50 @@ eachDatabase((database: TestDatabase) => {
           severity: 'warning',
           message: title,
           evidence: [{ event_id }],
-          fixes: [],
+          fixes: anomalies[0]?.fixes,
         },
       ]);
+      const advice = anomalies[0]?.fixes.join(' ');
+      for (const word of [/best validation loss/, /stop early/, /weight decay/, /more data/, /augment/])
+        expect(advice).to.match(word);
+      await lab.must('POST', `/runs/${run.id}/finish`, { status: 'FAILED' });
+      const { body } = await lab.rig.get(`/runs/${run.id}/failure`);
+      expect(body.rule, 'it is seldom why a run fails').to.equal(null);
+    });
+
+    it('a loss that is NaN does not improve, and the summary says since when', async () => {
+      const run = await lab.runWith({ 'train/loss': [...falling(10), 'NaN', 'NaN', 'NaN'] });
+      const { convergence, summary } = await lab.diagnose(run);
+      expect(convergence).to.include({ trend: 'decreasing', latest: 'NaN', is_improving: false });
+      expect(summary).to.include(
+        'train/loss is NaN, first at step 10; its best value was 0.52632 at step 9. What needs attention',
+      );
+    });
+
+    it('a NaN before the 4th point: whether it improves is not known, as the trend is unknown', async () => {
+      const { convergence, summary } = await lab.diagnose(await lab.runWith({ loss: ['NaN', 'NaN'] }));
+      expect(convergence).to.include({ trend: 'unknown', is_improving: null, best: null });
+      expect(summary).to.include('loss is NaN, first at step 0. What');
+    });
+
+    it('a loss that rises after it fell is not level when the event says so, until it has come back', async () => {
+      const losses = [1.5, 1.2, 1, 0.8, 0.85, 0.95, 1.1, 1.3, 1.5, 1.8];
+      const run = await lab.runWith({ 'train/loss': falling(10), 'val/loss': losses });
+      expect((await lab.diagnose(run)).convergence).to.include({ trend: 'stable', is_stalled: true });
+      await lab.event({
+        type: 'OVERFITTING_SUSPECTED',
+        severity: 'warning',
+        title: 'val/loss diverges',
+        message: 'Its best value was 0.8.',
+        run_id: run.id,
+        data: { metric: 'val/loss' },
+      });
+      const { convergence, summary } = await lab.diagnose(run);
+      expect(convergence).to.include({ trend: 'stable', is_improving: false, is_stalled: false });
+      expect(summary).to.include('val/loss gets worse: it is 1.8, best 0.8 at step 3. What needs');
+      expect(summary).to.match(/: val\/loss diverges: Its best value was 0\.8\.$/);
+      await lab.log(run, { 'val/loss': [0.9, 0.82] }, { firstStep: 10 });
+      expect((await lab.diagnose(run)).convergence).to.include({ trend: 'stable', is_stalled: true });
     });
 
     it('without a metric whose direction is known there is none, as for a run without points', async () => {

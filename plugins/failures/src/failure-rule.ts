@@ -29,7 +29,7 @@ export interface FailureRule extends SemanticRule<'attempt'> {
   readonly definition: FailureRuleDefinition;
 }
 
-/** A built-in rule about a run that has no job. */
+/** A built-in rule about a run; whether it has a job makes no difference. */
 export interface RunRule extends SemanticRule<'run'> {
   readonly definition: Pick<FailureRuleDefinition, 'title' | 'cause' | 'fixes' | 'confidence'>;
 }

@@ -46,6 +46,7 @@ import { readOnlyFileSystem } from './read-only-file-system.js';
 import { recursion } from './recursion.js';
 import { rendezvousTimeout } from './rendezvous-timeout.js';
 import { runNanLoss } from './run-nan-loss.js';
+import { runOverfitting } from './run-overfitting.js';
 import { segmentationFault } from './segmentation-fault.js';
 import { shapeMismatch } from './shape-mismatch.js';
 import { sharedMemoryTooSmall } from './shared-memory-too-small.js';
@@ -120,5 +121,5 @@ export const FAILURE_RULES = [
   aborted,
 ] as const;
 
-/** About runs without a job. */
-export const RUN_RULES = [runNanLoss] as const;
+/** They explain runs without a job, and give the diagnosis of every run its advice. */
+export const RUN_RULES = [runNanLoss, runOverfitting] as const;
