@@ -6,7 +6,7 @@ import { writePage } from './docs-page.mjs';
 
 const INTRODUCTION = `# Events
 
-This page is made from the code by \`npm run docs\`. Events are a list (\`GET /events\`) and a stream (\`GET /events/stream\`, \`svc events\`, \`svc events watch\`), each with
+This page is made from the code by \`npm run docs\`. Events are a list (\`GET /api/v1/events\`) and a stream (\`GET /api/v1/events/stream\`, \`svc events\`, \`svc events watch\`), each with
 filters by run, job, node, type and severity. A stream that resumes by \`Last-Event-ID\` gets every later event once.
 
 ## Types
@@ -28,6 +28,9 @@ earliest. Imported runs raise no events of detectors.
 \`\`\`js
 detectors({ settings: { 'loss-spike': { factor: 5 }, 'gpu-underutilized': { enabled: false }, 'disk-low': { free_gb: 50 } } })
 \`\`\`
+
+\`svc detectors replay --run RUN --set loss-spike.factor=5\` runs them over what is stored of a run and prints what they would have told: try a threshold there before you set it.
+The settings are those of the events alone. The health and the diagnosis of a run have fixed limits.
 
 A plugin adds [detectors of its own](plugins.md#a-detector).
 `;

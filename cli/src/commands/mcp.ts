@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { stopSignal, notifyReady, untilAborted } from '../lifetime.js';
 import { note, printLines } from '../output/print.js';
 import { isServerMeant, loadConnection } from '../settings.js';
-import { UsageError } from '../failure.js';
+import { Failure, UsageError } from '../failure.js';
 import { parseBetween } from './parse.js';
 
 interface McpOptions {
@@ -80,7 +80,7 @@ async function runMcp(options: McpOptions, command: Command): Promise<void> {
   const { url, token } = loadConnection(options);
   // A token that svc login saved is the user's, and does not stand for whoever reaches this port.
   const ownToken = process.env['SVC_TOKEN'] ? token : null;
-  const listening = await adapter.startAdapter({
+  const starting = adapter.startAdapter({
     url,
     host,
     port,
@@ -88,6 +88,9 @@ async function runMcp(options: McpOptions, command: Command): Promise<void> {
     allowedHosts: allowedHost ?? null,
     allowedOrigins: allowedOrigin ?? [],
     token: ownToken,
+  });
+  const listening = await starting.catch((error: Error) => {
+    throw new Failure(error.message, { cause: error });
   });
   printLines([`svc mcp listens on ${listening.url}/mcp, for the server at ${url}`]);
   if (ownToken !== null) note('callers without a token act with the one in SVC_TOKEN');

@@ -37,7 +37,7 @@ export class BestEffortQueue {
   #isFull(): boolean {
     const isFull = this.#waiting.length >= (this.#dropped > 0 ? MOST_WAITING / 2 : MOST_WAITING);
     if (!isFull && this.#dropped > 0) {
-      this.#warn({ dropped: this.#dropped }, 'the target takes events again; some were not pushed');
+      this.#warn({ dropped: this.#dropped }, 'it takes events again; some were not pushed');
       this.#dropped = 0;
     }
     return isFull;
@@ -45,7 +45,7 @@ export class BestEffortQueue {
 
   #drop(): void {
     if (this.#dropped === 0)
-      this.#warn({ waiting: this.#waiting.length }, 'the target is too slow: events are not pushed to it');
+      this.#warn({ waiting: this.#waiting.length }, 'it is too slow: events are not pushed to it');
     this.#dropped += 1;
   }
 
@@ -65,12 +65,16 @@ export class BestEffortQueue {
     try {
       await sendOnce(this.ctx, this.notifier, event);
     } catch (error) {
+      const reason = toReason(error);
       if (!this.ctx.signal.aborted)
-        this.#warn({ event_id: event.id, reason: toReason(error) }, 'an event was not pushed');
+        this.#warn({ event_id: event.id, reason }, `an event was not pushed: ${reason}`);
     }
   }
 
   #warn(details: Record<string, unknown>, message: string): void {
-    this.ctx.log.warn({ target: this.notifier.name, ...details }, message);
+    this.ctx.log.warn(
+      { target: this.notifier.name, ...details },
+      `push target ${this.notifier.name}: ${message}`,
+    );
   }
 }

@@ -62,14 +62,18 @@ export const push = definePlugin({
 });
 
 function cleanUpEachHour(ctx: PluginContext, keepMs: number): void {
+  let cleaning: Promise<void> = Promise.resolve();
   const cleanUp = (): void => {
-    deleteFinished(ctx.db, ctx.clock.now() - keepMs, MOST_FINISHED).catch((err: unknown) =>
+    cleaning = deleteFinished(ctx.db, ctx.clock.now() - keepMs, MOST_FINISHED).catch((err: unknown) =>
       ctx.log.warn({ err }, 'cannot remove old deliveries'),
     );
   };
   ctx.listening(() => {
     cleanUp();
     const timer = ctx.clock.setInterval(cleanUp, CLEAN_UP_MS);
-    ctx.onClose(() => timer.clear());
+    ctx.onClose(() => {
+      timer.clear();
+      return cleaning;
+    });
   });
 }

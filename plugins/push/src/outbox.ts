@@ -126,7 +126,7 @@ export class Outbox {
     if (tries === 1)
       log.warn(
         { target: this.notifier.name, event_id, reason },
-        'an event was not pushed; it is tried again',
+        `push target ${this.notifier.name}: an event was not pushed, and is tried again: ${reason}`,
       );
     const state = { status: 'PENDING', next_try_at: next, finished_at: null } as const;
     await store.storeOutcome(db, id, { ...state, tries, last_error: reason });
@@ -134,7 +134,11 @@ export class Outbox {
 
   async #end({ id, event_id }: Delivery, tries: number, reason: string): Promise<void> {
     const { db, clock, log } = this.ctx;
-    log.warn({ target: this.notifier.name, event_id, tries, reason }, 'an event is not pushed any more');
+    const { name } = this.notifier;
+    log.warn(
+      { target: name, event_id, tries, reason },
+      `push target ${name}: an event is not pushed any more: ${reason}`,
+    );
     const end = { status: 'FAILED', next_try_at: null, finished_at: clock.now() } as const;
     await store.storeOutcome(db, id, { ...end, tries, last_error: reason });
   }

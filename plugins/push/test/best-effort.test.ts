@@ -75,7 +75,7 @@ describe('push, best effort', () => {
       target: 'phone',
       event_id: event?.id,
       reason: 'the target answered 503',
-      msg: 'an event was not pushed',
+      msg: 'push target phone: an event was not pushed: the target answered 503',
     });
   });
 
@@ -119,7 +119,7 @@ describe('push, best effort', () => {
     }
     expect(slow.open).to.equal(4);
     expect(lines.map(({ msg }) => msg)).to.deep.equal([
-      'the target is too slow: events are not pushed to it',
+      'push target slow: it is too slow: events are not pushed to it',
     ]);
     await clock.advance(5_000 * 26);
     await until(() => slow.open === 0);
