@@ -21,12 +21,13 @@ const UNIT_FOLDERS = [
   'cli',
   'ui',
 ];
-/** Folders and files of tests that start processes by the dozen, or write gigabytes: too long for the quick part. */
+/** Folders and files of tests that start processes by the dozen, write gigabytes or train models: too long for the quick part. */
 const LONG = [
   'plugins/runner-process/test',
   'plugins/backup/test',
   'plugins/retention/test',
   'plugins/mcp/test',
+  'plugins/detectors/test/healthy.test.ts',
   'plugins/failures/test/real-tools.test.ts',
   'plugins/snapshots/test/unpack.test.ts',
 ];
