@@ -54,7 +54,7 @@ describe('svc logs -f', () => {
       await ship.lines('stdout', ['first']);
     });
 
-    const follow = () => ['logs', id, '-f', '--url', rig.kernel.url, '--token', rig.tokens.read];
+    const follow = () => logsArgs(rig, id, '-f');
     const show = (text: string, stream: LogStream = 'stdout') =>
       agent.send({ type: 'partial', job_id: id, attempt: 1, stream, ts: Date.now(), text });
     const end = () => endJob({ id, agent, ship });
@@ -135,15 +135,7 @@ describe('svc logs of a long log', () => {
   });
   after(() => rig.close());
 
-  const args = (...options: string[]) => [
-    'logs',
-    id,
-    '--url',
-    rig.kernel.url,
-    '--token',
-    rig.tokens.read,
-    ...options,
-  ];
+  const args = (...options: string[]) => logsArgs(rig, id, ...options);
   async function linesOf(...options: string[]): Promise<string[]> {
     const svc = startSvc(...args(...options));
     expect(await svc.ended, svc.stderr()).to.equal(0);
@@ -206,15 +198,7 @@ describe('svc logs of a job that has no lines', () => {
   before(async () => (rig = await Rig.start({ plugins: [logs()] })));
   after(() => rig.close());
 
-  const svcLogs = (id: string, ...options: string[]) => [
-    'logs',
-    id,
-    '--url',
-    rig.kernel.url,
-    '--token',
-    rig.tokens.read,
-    ...options,
-  ];
+  const svcLogs = (id: string, ...options: string[]) => logsArgs(rig, id, ...options);
 
   async function failToStart(): Promise<string> {
     const agent = await rig.agent();
@@ -280,7 +264,7 @@ describe('svc logs of lines with direction marks', () => {
   after(() => rig.close());
 
   for (const options of [[], ['-f'], ['--all'], ['--json']]) {
-    const args = () => ['logs', id, '--url', rig.kernel.url, '--token', rig.tokens.read, ...options];
+    const args = () => logsArgs(rig, id, ...options);
 
     it(`leaves them out on a terminal${options.map((word) => ` ${word}`).join('')}`, async () => {
       const svc = startInTerminal(...args());
@@ -297,6 +281,15 @@ describe('svc logs of lines with direction marks', () => {
   }
 });
 
+const logsArgs = (rig: Rig, id: string, ...options: readonly string[]) => [
+  'logs',
+  id,
+  ...options,
+  '--url',
+  rig.kernel.url,
+  '--token',
+  rig.tokens.read,
+];
 const startInTerminal = (...args: string[]) => startOnTerminal(24, args);
 const startSvc = (...args: string[]) =>
   watchProgram(spawn(process.execPath, [SVC, ...args], { timeout: LONGEST_MS }));

@@ -30,7 +30,7 @@ const LEVELS = [
   { evaluations: 24, width: 5 },
   { evaluations: 8, width: 3 },
 ] as const;
-export const WIDEST_LEVEL = 5;
+export const WIDEST_LEVEL = LEVELS[0].width;
 
 /**
  * Whether the training loss decreases while the validation loss diverges. `evaluations` are the last ones, oldest first, at least from the best

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { newId } from '@svc/contract';
 import { expect } from 'chai';
-import { Lab, callTool } from './support/lab.js';
+import { Lab, submitJob } from './support/lab.js';
 
 describe('the prompt recover_a_failed_job', function () {
   this.timeout(60_000);
@@ -13,7 +13,7 @@ describe('the prompt recover_a_failed_job', function () {
   });
   after(() => lab.close());
 
-  const submit = async () => (await callTool(client, 'submit_job', { command: ['true'] })).task_id as string;
+  const submit = () => submitJob(client);
   const setStatus = (id: string, status: string) => lab.kernel.db('jobs').where({ id }).update({ status });
   const promptFor = async (job_id: string): Promise<string> => {
     const { messages } = await client.getPrompt({ name: 'recover_a_failed_job', arguments: { job_id } });

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { Lab, callTool } from './support/lab.js';
+import { Lab, callTool, submitJob } from './support/lab.js';
 
 describe('tasks', function () {
   this.timeout(60_000);
@@ -13,7 +13,7 @@ describe('tasks', function () {
   });
   after(() => lab.close());
 
-  const submit = async () => (await callTool(client, 'submit_job', { command: ['true'] })).task_id as string;
+  const submit = () => submitJob(client);
 
   it('one token waits for 50 of them at once, and again when these have ended', async () => {
     const taskId = await submit();

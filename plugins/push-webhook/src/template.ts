@@ -1,23 +1,11 @@
-import type { EventRecord } from '@svc/contract';
+import { EventRecord } from '@svc/contract';
 import { BootError, cutToBytes } from '@svc/kernel';
 
 export type Template = 'event' | 'slack' | Readonly<Record<string, unknown>>;
 
 const MOST_TEXT_BYTES = 4096;
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
-const FIELDS = [
-  'id',
-  'type',
-  'severity',
-  'title',
-  'message',
-  'run_id',
-  'job_id',
-  'node_id',
-  'data',
-  'created_at',
-  'timestamp',
-];
+const FIELDS = [...Object.keys(EventRecord.properties), 'timestamp'];
 
 type Fields = Readonly<Record<string, unknown>>;
 

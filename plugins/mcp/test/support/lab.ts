@@ -139,6 +139,10 @@ export async function callTool(client: Client, name: ToolName, args: object = {}
   return answer;
 }
 
+export async function submitJob(client: Client): Promise<string> {
+  return (await callTool(client, 'submit_job', { command: ['true'] })).task_id as string;
+}
+
 export async function callRaw(client: Client, name: string, args: object = {}): Promise<CallToolResult> {
   const params = { name, arguments: args as Record<string, unknown> };
   return (await client.callTool(params, CallToolResultSchema)) as CallToolResult;
