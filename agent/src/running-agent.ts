@@ -84,6 +84,7 @@ export class RunningAgent implements SessionHandler {
       spools: this.#spools,
       ...connection,
       runners: kernel.runners,
+      slots: () => this.#slots,
       plugins: new AttemptPlugins(kernel, log),
       onReleased: (dir) => this.#oldAttempts.released(dir),
     });

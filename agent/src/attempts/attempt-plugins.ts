@@ -34,6 +34,7 @@ export class AttemptPlugins {
     return {
       env: Object.assign({}, ...additions.map(({ env }) => env)) as Record<string, string>,
       files: additions.flatMap(({ files = [] }) => files),
+      reads: additions.flatMap(({ reads = [] }) => reads),
       notes: Object.assign({}, ...additions.map(({ notes }) => notes)) as Record<string, unknown>,
     };
   }

@@ -1,4 +1,4 @@
-import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, Welcome } from '@svc/contract';
+import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, SlotSpec, Welcome } from '@svc/contract';
 import path from 'node:path';
 import type { AttemptAddition, AttemptDraft } from '../core/attempt-hooks.js';
 import { writeAtomic, writeDurable } from '../core/durable-file.js';
@@ -44,6 +44,8 @@ export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writin
   /** As whom jobs run; null: as the agent does. */
   readonly jobUser: JobUser | null;
   readonly runners: ReadonlyMap<string, RunnerAgent>;
+  /** Of this host. */
+  readonly slots: () => readonly SlotSpec[];
   readonly logs: LogShipper;
   readonly spools: SpoolShipper;
 }
@@ -194,9 +196,14 @@ export class Supervisor {
       }),
       workingDir,
       gpuIndices,
+      gpus: this.#options.slots().filter(({ index }) => gpuIndices.includes(index)),
       user: jobUser,
+      files: additions.files,
+      reads: additions.reads,
+      stopping: attempt.stopping,
     };
-    await attempt.follow(runner.start(plan.plan, ctx), refuse);
+    const toExit = (reason: string) => (attempt.stopping.aborted ? neverStarted : refuse(reason));
+    await attempt.follow(runner.start(plan.plan, ctx), toExit);
   }
 
   async #bringFiles(attempt: Attempt, { snapshot }: SavedPlan): Promise<void> {

@@ -31,6 +31,8 @@ export interface AttemptAddition {
   readonly env?: Readonly<Record<string, string>>;
   /** Files that the job writes to: with `--run-as` they are made as its user's. */
   readonly files?: readonly string[];
+  /** Files and directories that the job reads: a container gets them at the same paths. */
+  readonly reads?: readonly string[];
   readonly notes?: AttemptNotes;
 }
 
