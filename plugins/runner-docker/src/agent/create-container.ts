@@ -1,0 +1,131 @@
+import { DispatchFailed, toReason, type RunContext } from '@svc/agent';
+import type Docker from 'dockerode';
+import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
+import { appendFile, stat } from 'node:fs/promises';
+import os from 'node:os';
+import type { DockerPlan, Mount } from '../spec.js';
+import { isAmd, toContainerConfig } from './container-config.js';
+import type { Images } from './image.js';
+import { allowMounts, allowWorkingDir, ensureFiles, type MountRules } from './mounts.js';
+import type { DockerSettings } from './options.js';
+import type { Relays } from './server-relay.js';
+import { chooseUser, type ContainerUser } from './user.js';
+
+/** What the containers of an agent have in common. */
+export interface ContainerHost {
+  readonly client: Docker;
+  readonly socket: string;
+  readonly settings: DockerSettings;
+  readonly images: Images;
+  readonly relays: Relays;
+  readonly logConfig: HostConfig['LogConfig'];
+}
+
+/** What the engine says of itself. */
+interface EngineFacts {
+  readonly isRootless: boolean;
+  readonly hostMemoryBytes: number;
+}
+
+/**
+ * Makes the container of an attempt; it is not started. Before that the image is pulled if need be, with lines about it in `ctx.paths.stderr`. Throws DispatchFailed
+ * with what the host does not have or does not allow, and rejects when the attempt is stopped or the agent closes.
+ */
+export async function createContainer(
+  plan: DockerPlan,
+  ctx: RunContext<unknown>,
+  host: ContainerHost,
+): Promise<Container> {
+  const { client, settings, images, relays, logConfig } = host;
+  const network = allowNetwork(plan, ctx, settings);
+  const engine = await askEngine(client);
+  const user = chooseUserOf(plan, ctx, settings, engine);
+  const mounts = await allowAll(plan, ctx, host, user);
+  const image = await images.ensure({
+    image: plan.image,
+    policy: plan.pull ?? settings.pull,
+    nodeName: ctx.node.name,
+    signal: AbortSignal.any([ctx.stopping, ctx.signal]),
+    tell: (line) => void appendFile(ctx.paths.stderr, `${line}\n`, { mode: 0o600 }).catch(() => {}),
+  });
+  const config = toContainerConfig(plan, ctx, {
+    ...engine,
+    user,
+    mounts,
+    network,
+    logConfig,
+    imageEnv: image.env,
+    serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
+    amdGroups: ctx.gpus.some(isAmd) ? await findAmdGroups() : [],
+  });
+  // Must hold: without these two the client repeats all of it in the URL, which the engine may log, with the values of variables.
+  return client.createContainer({ _query: {}, _body: config } as unknown as ContainerCreateOptions);
+}
+
+function allowNetwork(
+  { network }: DockerPlan,
+  { node }: RunContext<unknown>,
+  settings: DockerSettings,
+): string {
+  const { allowedNetworks } = settings;
+  const wanted = network ?? allowedNetworks[0] ?? 'none';
+  if (allowedNetworks.includes(wanted)) return wanted;
+  const line = `runnerDocker({ allowedNetworks: [${[...allowedNetworks, wanted].map((name) => `'${name}'`).join(', ')}] })`;
+  throw new DispatchFailed(
+    `the network ${wanted} is not one that the agent on ${node.name} allows containers (${allowedNetworks.join(', ')}). To allow it, write ${line} in svc.agent.config.ts there`,
+  );
+}
+
+async function askEngine(client: Docker): Promise<EngineFacts> {
+  const { SecurityOptions, MemTotal } = (await client.info()) as {
+    readonly SecurityOptions?: readonly string[] | null;
+    readonly MemTotal?: number;
+  };
+  const isRootless = SecurityOptions?.some((option) => option.includes('rootless')) ?? false;
+  return { isRootless, hostMemoryBytes: MemTotal ?? os.totalmem() };
+}
+
+function chooseUserOf(
+  { user: wanted }: DockerPlan,
+  { user: jobUser, node }: RunContext<unknown>,
+  { allowAnyUser }: DockerSettings,
+  { isRootless }: EngineFacts,
+): ContainerUser {
+  const { username: name, uid, gid } = os.userInfo();
+  return chooseUser({
+    wanted,
+    jobUser,
+    agent: { name, uid, gid },
+    isRootless,
+    allowAnyUser,
+    nodeName: node.name,
+  });
+}
+
+async function allowAll(
+  { mounts }: DockerPlan,
+  { workingDir, paths, files, node }: RunContext<unknown>,
+  { settings, socket }: ContainerHost,
+  { isConfined }: ContainerUser,
+): Promise<Mount[]> {
+  const rules: MountRules = {
+    allowedMounts: settings.allowedMounts,
+    socket,
+    nodeName: node.name,
+    attemptDir: paths.dir,
+  };
+  const own = workingDir === paths.work ? [] : [await allowWorkingDir(workingDir, isConfined, rules)];
+  const allowed = await allowMounts(mounts, rules);
+  await ensureFiles(files);
+  return [...own, ...allowed];
+}
+
+/** Of the devices, as numbers: the image may not know their names. */
+async function findAmdGroups(): Promise<string[]> {
+  try {
+    const devices = await Promise.all(['/dev/kfd', '/dev/dri/renderD128'].map((device) => stat(device)));
+    return [...new Set(devices.map(({ gid }) => String(gid)))];
+  } catch (error) {
+    throw new DispatchFailed(`the devices of the AMD GPUs are not there: ${toReason(error)}`);
+  }
+}
