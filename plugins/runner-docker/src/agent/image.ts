@@ -44,11 +44,11 @@ interface PullMessage {
 
 /** The images of an engine. Attempts that want the same image at the same time share one pull. */
 export class Images {
-  readonly #client: Docker;
+  readonly #client: () => Promise<Docker>;
   readonly #findCredentials: typeof findCredentials;
   readonly #pulls = new Map<string, Pull>();
 
-  constructor(client: Docker, find = findCredentials) {
+  constructor(client: () => Promise<Docker>, find = findCredentials) {
     this.#client = client;
     this.#findCredentials = find;
   }
@@ -72,7 +72,7 @@ export class Images {
 
   async #inspect(image: string): Promise<ImageFacts | null> {
     try {
-      const { Id, Config } = await this.#client.getImage(image).inspect();
+      const { Id, Config } = await (await this.#client()).getImage(image).inspect();
       return { id: Id, env: Config?.Env ?? [] };
     } catch (error) {
       if ((error as { statusCode?: number }).statusCode === 404) return null;
@@ -122,7 +122,8 @@ export class Images {
     const parsed = parseImageName(image);
     const credentials = await this.#findCredentials(parsed);
     const from = { fromImage: parsed.name, tag: parsed.tag, abortSignal };
-    const stream = await this.#client.createImage(credentials ?? {}, from);
+    const client = await this.#client();
+    const stream = await client.createImage(credentials ?? undefined, from);
     for await (const line of readline.createInterface({ input: stream as Readable })) {
       const message = JSON.parse(line) as PullMessage;
       if (message.error !== undefined) throw new Error(message.error);

@@ -1,6 +1,5 @@
 import { DispatchFailed, toReason, type RunContext } from '@svc/agent';
 import type Docker from 'dockerode';
-import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
 import { appendFile, stat } from 'node:fs/promises';
 import os from 'node:os';
 import type { DockerPlan, Mount } from '../spec.js';
@@ -13,13 +12,14 @@ import { chooseUser, type ContainerUser } from './user.js';
 
 /** What the containers of an agent have in common. */
 export interface ContainerHost {
-  readonly client: Docker;
-  readonly socket: string;
+  readonly engine: { readonly socket: string; client(): Promise<Docker> };
   readonly settings: DockerSettings;
   readonly images: Images;
   readonly relays: Relays;
-  readonly logConfig: HostConfig['LogConfig'];
 }
+
+/** On the disk of the engine, which a container fills at most so far; it never waits for a reader. */
+const LOG_CONFIG = { Type: 'local', Config: { 'max-size': '128m', 'max-file': '8' } };
 
 /** What the engine says of itself. */
 interface EngineFacts {
@@ -28,19 +28,23 @@ interface EngineFacts {
 }
 
 /**
- * Makes the container of an attempt; it is not started. Before that the image is pulled if need be, with lines about it in `ctx.paths.stderr`. Throws DispatchFailed
- * with what the host does not have or does not allow, and rejects when the attempt is stopped or the agent closes.
+ * Brings what the container of an attempt needs to the host, and says what the engine is to create. Lines about a pull of the image go to `ctx.paths.stderr`. Throws
+ * DispatchFailed with what the host does not have or does not allow; rejects when the attempt is stopped or the agent closes.
  */
-export async function createContainer(
+export async function prepareContainer(
   plan: DockerPlan,
   ctx: RunContext<unknown>,
-  host: ContainerHost,
-): Promise<Container> {
-  const { client, settings, images, relays, logConfig } = host;
+  { engine, settings, images, relays }: ContainerHost,
+): Promise<Docker.ContainerCreateOptions> {
   const network = allowNetwork(plan, ctx, settings);
-  const engine = await askEngine(client);
-  const user = chooseUserOf(plan, ctx, settings, engine);
-  const mounts = await allowAll(plan, ctx, host, user);
+  const facts = await askEngine(await engine.client());
+  const user = chooseUserOf(plan, ctx, settings, facts);
+  const mounts = await allowAll(plan, ctx, user, {
+    allowedMounts: settings.allowedMounts,
+    socket: engine.socket,
+    nodeName: ctx.node.name,
+    attemptDir: ctx.paths.dir,
+  });
   const image = await images.ensure({
     image: plan.image,
     policy: plan.pull ?? settings.pull,
@@ -48,18 +52,16 @@ export async function createContainer(
     signal: AbortSignal.any([ctx.stopping, ctx.signal]),
     tell: (line) => void appendFile(ctx.paths.stderr, `${line}\n`, { mode: 0o600 }).catch(() => {}),
   });
-  const config = toContainerConfig(plan, ctx, {
-    ...engine,
+  return toContainerConfig(plan, ctx, {
+    ...facts,
     user,
     mounts,
     network,
-    logConfig,
+    logConfig: LOG_CONFIG,
     imageEnv: image.env,
     serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
     amdGroups: ctx.gpus.some(isAmd) ? await findAmdGroups() : [],
   });
-  // Must hold: without these two the client repeats all of it in the URL, which the engine may log, with the values of variables.
-  return client.createContainer({ _query: {}, _body: config } as unknown as ContainerCreateOptions);
 }
 
 function allowNetwork(
@@ -104,16 +106,10 @@ function chooseUserOf(
 
 async function allowAll(
   { mounts }: DockerPlan,
-  { workingDir, paths, files, node }: RunContext<unknown>,
-  { settings, socket }: ContainerHost,
+  { workingDir, paths, files }: RunContext<unknown>,
   { isConfined }: ContainerUser,
+  rules: MountRules,
 ): Promise<Mount[]> {
-  const rules: MountRules = {
-    allowedMounts: settings.allowedMounts,
-    socket,
-    nodeName: node.name,
-    attemptDir: paths.dir,
-  };
   const own = workingDir === paths.work ? [] : [await allowWorkingDir(workingDir, isConfined, rules)];
   const allowed = await allowMounts(mounts, rules);
   await ensureFiles(files);
