@@ -1,10 +1,13 @@
 import { attemptKey, defineAgentPlugin, type AgentPlugin, type RunnerAgent } from '@svc/agent';
 import { within } from '@svc/agent/within';
+import path from 'node:path';
 import { ContainerRun, type ContainerState } from './agent/container-run.js';
 import { startContainer } from './agent/container-start.js';
 import { Engine } from './agent/engine.js';
-import { toSettings, type DockerAgentOptions, type DockerSettings } from './agent/options.js';
-import { prepareContainer } from './agent/prepare.js';
+import { Images } from './agent/image.js';
+import { toSettings, type DockerAgentOptions } from './agent/options.js';
+import { prepareContainer, type ContainerHost } from './agent/prepare.js';
+import { Relays } from './agent/server-relay.js';
 import { StrayContainers } from './agent/stray-containers.js';
 import type { DockerPlan } from './spec.js';
 
@@ -14,8 +17,7 @@ export type { DockerAgentOptions } from './agent/options.js';
 const FIRST_WORD_MS = 3000;
 
 /** The agent half: each attempt is a container, which outlives the agent. */
-function dockerRunnerAgent(settings: DockerSettings): RunnerAgent<DockerPlan, ContainerState> {
-  const engine = new Engine(settings.socket);
+function dockerRunnerAgent(host: ContainerHost, engine: Engine): RunnerAgent<DockerPlan, ContainerState> {
   const strays = new StrayContainers(engine);
   return {
     name: 'docker',
@@ -29,7 +31,7 @@ function dockerRunnerAgent(settings: DockerSettings): RunnerAgent<DockerPlan, Co
     },
     start(plan, ctx) {
       strays.keep(attemptKey(ctx));
-      return startContainer(engine, ctx, (client) => prepareContainer(plan, ctx, settings, client));
+      return startContainer(engine, ctx, () => prepareContainer(plan, ctx, host));
     },
     async recover({ state }, ctx) {
       strays.keep(attemptKey(ctx));
@@ -46,8 +48,16 @@ export default function runnerDocker(options: DockerAgentOptions = {}): AgentPlu
   const settings = toSettings(options);
   return defineAgentPlugin({
     name: 'runner-docker',
-    setup(ctx) {
-      ctx.hooks.runners.tap(ctx.name, (runners) => runners.add(dockerRunnerAgent(settings) as RunnerAgent));
+    async setup(ctx) {
+      const engine = new Engine(settings.socket);
+      const client = () => engine.client();
+      const relays = new Relays({ client, directory: path.join(ctx.stateDir, ctx.name), log: ctx.log });
+      ctx.onClose(() => relays.close());
+      await relays.restore();
+      const host = { engine, settings, images: new Images(client), relays };
+      ctx.hooks.runners.tap(ctx.name, (runners) =>
+        runners.add(dockerRunnerAgent(host, engine) as RunnerAgent),
+      );
     },
   })();
 }

@@ -92,7 +92,6 @@ function findMountFlaw(text: string): string | null {
 function findPathFlaw(value: string): string | null {
   if (!value.startsWith('/')) return 'must be absolute, such as /data/project';
   if (value.split('/').includes('..')) return 'must not contain ..: write the path that is meant';
-  // eslint-disable-next-line no-control-regex -- these are what is refused
   return /[\u0000-\u001f\u007f]/.test(value) ? 'must not contain a control character' : null;
 }
 

@@ -12,7 +12,7 @@ import { findProgramTrouble } from './find-program.js';
 const SIGNALS_TO_GROUP = 'TINI_KILL_PROCESS_GROUP=1';
 
 /** Brings what a container needs to the host, its image too, and says what the engine is to create. */
-export type Prepare = (client: Docker) => Promise<Docker.ContainerCreateOptions>;
+export type Prepare = () => Promise<Docker.ContainerCreateOptions>;
 
 /** Starts a new container. Rejects with `DispatchFailed`, and leaves none behind, when it cannot be started. */
 export async function startContainer(
@@ -23,7 +23,7 @@ export async function startContainer(
   const client = await engine.client();
   let container: Docker.Container | null = null;
   try {
-    const options = await prepare(client);
+    const options = await prepare();
     const engine_life = await engine.life();
     container = await create(client, options, ctx);
     const log = { stdout: await toMark(ctx.paths.stdout), stderr: await toMark(ctx.paths.stderr) };

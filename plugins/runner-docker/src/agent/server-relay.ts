@@ -1,0 +1,204 @@
+import { toReason, type AgentLog } from '@svc/agent';
+import { loadJson, writeAtomic } from '@svc/agent/durable-file';
+import type Docker from 'dockerode';
+import { randomInt } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { mkdir } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { BlockList, isIPv4 } from 'node:net';
+import path from 'node:path';
+
+/** What the hosts of a connection settle between them; the rest of a message is passed on. */
+const BETWEEN_HOSTS = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
+const MAX_CONNECTIONS = 1024;
+/** A network of Podman has no address before its first container runs. */
+const LISTEN_AGAIN_MS = 1000;
+/** Of the ports that programs get by themselves. */
+const PORTS = [49_152, 65_536] as const;
+
+/** A network of the engine, as its containers see the host. */
+interface Bridge {
+  /** The address of the host. */
+  readonly gateway: string;
+  /** As 172.17.0.0/16. */
+  readonly subnet: string;
+}
+
+/** What is kept, so that containers find the relay of the next agent at the same place. */
+interface SavedRelay extends Bridge {
+  readonly port: number;
+  readonly server: string;
+}
+
+export interface RelaysOptions {
+  readonly client: () => Promise<Docker>;
+  /** The plugin's own. */
+  readonly directory: string;
+  readonly log: AgentLog;
+}
+
+/**
+ * A container on a network of its own does not reach a server that listens on the loopback address of this host. For it the agent listens on the address
+ * that the host has in that network, and passes requests on to the server. Must hold: it answers containers of that network alone, and passes requests on
+ * to that server alone.
+ */
+export class Relays {
+  readonly #options: RelaysOptions;
+  readonly #relays = new Map<string, Relay>();
+
+  constructor(options: RelaysOptions) {
+    this.#options = options;
+  }
+
+  /** Listens again for the containers that an earlier agent has started. */
+  async restore(): Promise<void> {
+    const saved = (await loadJson<SavedRelay[]>(this.#file)) ?? [];
+    await Promise.all(saved.map((each) => this.#open(each, each.server, each.port)));
+  }
+
+  /** The address of the server for a container on that network. */
+  async addressOn(network: string, server: string): Promise<string> {
+    if (network === 'host' || network === 'none' || !(await isLoopback(server))) return server;
+    const bridge = await this.#findBridge(network);
+    if (bridge === null) return server;
+    const relay = this.#relays.get(bridge.gateway) ?? (await this.#open(bridge, server, 0));
+    relay.server = server;
+    await this.#save();
+    return `http://${bridge.gateway}:${relay.port}${new URL(server).pathname.replace(/\/$/, '')}`;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#relays.values()].map((relay) => relay.close()));
+  }
+
+  async #findBridge(network: string): Promise<Bridge | null> {
+    const client = await this.#options.client();
+    const { IPAM, Internal } = await client.getNetwork(network).inspect();
+    const config = IPAM?.Config?.find(({ Gateway = '', Subnet }) => isIPv4(Gateway) && Subnet !== undefined);
+    if (Internal === true || config === undefined) return null;
+    return { gateway: config.Gateway as string, subnet: config.Subnet as string };
+  }
+
+  async #open(bridge: Bridge, server: string, port: number): Promise<Relay> {
+    const relay = new Relay(bridge, server, this.#options.log);
+    this.#relays.set(bridge.gateway, relay);
+    await relay.listen(port);
+    return relay;
+  }
+
+  async #save(): Promise<void> {
+    const saved: SavedRelay[] = [...this.#relays.values()].map((relay) => relay.saved);
+    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+    await writeAtomic(this.#file, saved);
+  }
+
+  get #file(): string {
+    return path.join(this.#options.directory, 'relays.json');
+  }
+}
+
+/** On one network of the engine. */
+class Relay {
+  /** The one that requests go to. */
+  server: string;
+  /** 0: it does not listen yet. */
+  port = 0;
+  readonly #bridge: Bridge;
+  readonly #log: AgentLog;
+  readonly #neighbours = new BlockList();
+  readonly #http: http.Server;
+  readonly #agents: Readonly<Record<string, http.Agent>> = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(bridge: Bridge, server: string, log: AgentLog) {
+    this.server = server;
+    this.#bridge = bridge;
+    this.#log = log;
+    const [address = '', bits] = bridge.subnet.split('/');
+    this.#neighbours.addSubnet(address, Number(bits), 'ipv4');
+    this.#http = http.createServer((request, response) => this.#pass(request, response));
+    this.#http.maxConnections = MAX_CONNECTIONS;
+    this.#http.on('connection', (socket) => {
+      if (!this.#neighbours.check(socket.remoteAddress ?? '', 'ipv4')) socket.destroy();
+    });
+  }
+
+  get saved(): SavedRelay {
+    return { ...this.#bridge, port: this.port, server: this.server };
+  }
+
+  /** On that port if it is free; 0: on any. Resolves also when the host has no address in the network yet: then it goes on trying. */
+  async listen(port: number): Promise<void> {
+    try {
+      await this.#listen(port);
+      this.port = (this.#http.address() as { port: number }).port;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EADDRINUSE' && port !== 0) return this.listen(0);
+      this.port = port === 0 ? randomInt(...PORTS) : port;
+      if (code !== 'EADDRNOTAVAIL')
+        this.#log.warn('containers do not reach the server: what they report waits for their end', {
+          address: this.#bridge.gateway,
+          reason: toReason(error),
+        });
+      this.#timer = setTimeout(() => void this.listen(this.port), LISTEN_AGAIN_MS).unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+    this.#http.closeAllConnections();
+    await new Promise<void>((resolve) => this.#http.close(() => resolve()));
+  }
+
+  #listen(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#http.once('error', reject);
+      this.#http.listen(port, this.#bridge.gateway, () => {
+        this.#http.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  /** A server that does not answer shows as a connection that ends: the SDK then keeps its reports for later. */
+  #pass(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const { protocol, hostname, port } = new URL(this.server);
+    const { method, url = '/', headers } = request;
+    // Anything else would name a server of its own.
+    if (!url.startsWith('/')) return void response.writeHead(400).end();
+    const { request: ask } = protocol === 'https:' ? https : http;
+    const passed = ask({
+      agent: this.#agents[protocol],
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      method,
+      path: url,
+      headers: toPassedOn(headers),
+    });
+    passed.on('error', () => response.destroy());
+    passed.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, toPassedOn(answer.headers));
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    response.on('close', () => passed.destroy());
+    request.pipe(passed);
+  }
+}
+
+function toPassedOn(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !BETWEEN_HOSTS.test(name)));
+}
+
+/** Its name leads to this host alone. */
+async function isLoopback(server: string): Promise<boolean> {
+  const name = new URL(server).hostname.replace(/^\[|\]$/g, '');
+  const { address } = await lookup(name).catch(() => ({ address: name }));
+  return address.startsWith('127.') || address === '::1';
+}
