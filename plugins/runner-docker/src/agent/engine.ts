@@ -28,11 +28,15 @@ export class Engine {
     this.socket = socket ?? findSocket();
   }
 
-  /** Loaded with the first container, as it takes 20 MB. */
+  /**
+   * Loaded with the first container, as it takes 20 MB. Must hold: each request has a connection of its own. An engine that ends first takes no more of them,
+   * and then ends its containers: what becomes of those is asked once it is back.
+   */
   client(): Promise<Docker> {
-    return (this.#client ??= import('dockerode').then(
-      ({ default: Client }) => new Client({ socketPath: this.socket }),
-    ));
+    return (this.#client ??= import('dockerode').then(({ default: Client }) => {
+      const options = { socketPath: this.socket, agent: new http.Agent({ keepAlive: false }) };
+      return new Client(options);
+    }));
   }
 
   /** Whether it answers, at once and then every few seconds. */
