@@ -1,6 +1,5 @@
-import type { Exit } from '@svc/contract';
-import type { TestHost } from '@svc/agent/testing';
-import { until } from '@svc/agent/testing';
+import type { AttemptKey, Exit } from '@svc/contract';
+import { until, type TestHost } from '@svc/agent/testing';
 import { expect } from 'chai';
 import type { DockerPlan } from '../../src/spec.js';
 import { describeWithEngine } from '../support/docker-engine.js';
@@ -19,18 +18,16 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
   });
   afterEach(() => host.close());
 
-  const start = (command: readonly string[], changes: Partial<DockerPlan> = {}) => {
-    const key = host.run(command);
-    void changes;
-    return key;
-  };
-  const dispatch = (command: readonly string[], changes: Partial<DockerPlan>) => {
-    const key = { job_id: `job_${'9'.repeat(25)}${Object.keys(changes).length}`, attempt: 1 };
+  let dispatched = 0;
+  /** With another plan than the tests have as a rule. */
+  const dispatch = (command: readonly string[], changes: Partial<DockerPlan>): AttemptKey => {
+    dispatched += 1;
+    const key = { job_id: `job_${String(dispatched).padStart(26, '9')}`, attempt: 1 };
     host.server.dispatch({ ...key, runner: 'docker', plan: toPlan(command, changes) });
     return key;
   };
-  const exitOf = async (key: ReturnType<typeof start>) => (await host.server.ended(key)).exit;
-  const refusalOf = async (key: ReturnType<typeof start>) => {
+  const exitOf = async (key: AttemptKey) => (await host.server.ended(key)).exit;
+  const refusalOf = async (key: AttemptKey) => {
     const exit = await exitOf(key);
     expect(exit?.kind).to.equal('dispatch_failed');
     return (exit as { message: string }).message;
@@ -49,9 +46,9 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
   it('tells a kill for lack of memory as OOM, of a child of the shell too, and no other kill', async () => {
     const memory_mb = 64;
     expect(await exitOf(dispatch(['sh', '-c', `exec ${EAT}`], { memory_mb }))).to.deep.equal(OOM);
-    const ofChild = dispatch(['sh', '-c', `${EAT}; exit $?`], { memory_mb, cpus: 1 });
+    const ofChild = dispatch(['sh', '-c', `${EAT}; exit $?`], { memory_mb });
     expect(await exitOf(ofChild)).to.deep.equal(OOM);
-    const survivor = dispatch(['sh', '-c', `${EAT}; exit 3`], { memory_mb, cpus: 1, user: '0' });
+    const survivor = dispatch(['sh', '-c', `${EAT}; exit 3`], { memory_mb });
     expect(await exitOf(survivor)).to.deep.equal({ kind: 'exited', code: 3 });
     expect(await exitOf(host.sh('kill -KILL $$'))).to.deep.equal(SIGKILL);
   });
@@ -59,7 +56,7 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
   it('says which image is missing, and leaves no container', async () => {
     const message = await refusalOf(dispatch(['true'], { image: 'no-such-image:7' }));
     expect(message).to.include('no-such-image:7').and.include('node-1');
-    expect(await engine().containers()).to.deep.equal([]);
+    expect((await engine().containers()).length).to.equal(0);
   });
 
   it('says which program is missing, or cannot be executed, and leaves no container', async () => {
@@ -72,7 +69,7 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
     expect(await refusalOf(host.run(['/bin']))).to.equal(
       'permission denied: /bin cannot be executed in image svc-test:1 on node-1',
     );
-    expect(await engine().containers()).to.deep.equal([]);
+    expect((await engine().containers()).length).to.equal(0);
   });
 
   it('tells a container that somebody removed as lost, and one that somebody killed by its signal', async () => {

@@ -1,5 +1,4 @@
-import type { TestHost } from '@svc/agent/testing';
-import { until } from '@svc/agent/testing';
+import { until, type TestHost } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +34,7 @@ describeWithEngine('docker runner: an engine that comes and goes', (engine) => {
       expect(await exitOf(key), end).to.deep.equal({ kind: 'lost', reason: RESTARTED });
     }
     expect(await exitOf(host.sh('exit 4'))).to.deep.equal({ kind: 'exited', code: 4 });
-    expect(await engine().containers()).to.deep.equal([]);
+    expect((await engine().containers()).length).to.equal(0);
   });
 
   it('tells it so when the agent was away, too', async () => {
@@ -63,7 +62,7 @@ describeWithEngine('docker runner: an engine that comes and goes', (engine) => {
     expect(probeOf()).to.include({ available: false });
     await engine().start();
     expect(await exitOf(key)).to.deep.equal({ kind: 'exited', code: 0 });
-    expect(await engine().containers()).to.deep.equal([]);
+    expect((await engine().containers()).length).to.equal(0);
   });
 
   it('finds an engine that is started later, and removes then what nobody manages', async () => {
@@ -74,11 +73,11 @@ describeWithEngine('docker runner: an engine that comes and goes', (engine) => {
     rmSync(path.join(host.stateDir, 'jobs', stray.job_id), { recursive: true });
     await engine().stop();
     await host.startAgent();
-    expect(probeOf()?.reason).to.match(/^no container engine answers at .*docker.sock/);
+    expect(probeOf()?.reason).to.match(/^no container engine answers at .*sock/);
     await engine().start();
     await until(() => probeOf()?.available, 'the engine');
     expect(probeOf()?.version).to.match(/^\d+\./);
-    expect(await engine().containers()).to.deep.equal([]);
+    expect((await engine().containers()).length).to.equal(0);
     expect(await exitOf(host.sh('exit 5'))).to.deep.equal({ kind: 'exited', code: 5 });
   });
 
