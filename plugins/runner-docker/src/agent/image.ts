@@ -46,11 +46,13 @@ interface PullMessage {
 export class Images {
   readonly #client: () => Promise<Docker>;
   readonly #findCredentials: typeof findCredentials;
+  readonly #tellMs: number;
   readonly #pulls = new Map<string, Pull>();
 
-  constructor(client: () => Promise<Docker>, find = findCredentials) {
+  constructor(client: () => Promise<Docker>, find = findCredentials, tellMs = TELL_MS) {
     this.#client = client;
     this.#findCredentials = find;
+    this.#tellMs = tellMs;
   }
 
   /** Makes sure that the image is there. Throws DispatchFailed with the reason and what to do; rejects when the signal aborts. */
@@ -89,7 +91,7 @@ export class Images {
     const timer = setInterval(() => {
       const line = pull.progress.next();
       if (line !== null) tell(`[svc] pulling ${image}: ${line}`);
-    }, TELL_MS);
+    }, this.#tellMs);
     try {
       await untilAborted(pull.done, signal);
       tell(`[svc] pulled ${image} in ${Math.ceil((performance.now() - startedMs) / 1000)} s`);
