@@ -3,6 +3,7 @@ import evaluations from '@svc/plugin-evaluations/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
 import oomEvidence from '@svc/plugin-oom-evidence/agent';
 import pythonSdk from '@svc/plugin-python-sdk/agent';
+import runnerDocker from '@svc/plugin-runner-docker/agent';
 import runnerProcess from '@svc/plugin-runner-process/agent';
 import snapshots from '@svc/plugin-snapshots/agent';
 
@@ -10,6 +11,7 @@ import snapshots from '@svc/plugin-snapshots/agent';
 export default defineAgentConfig({
   plugins: [
     runnerProcess(), // runner that starts a command as a process group
+    runnerDocker(), // runner that starts a command in a container, where there is an engine
     snapshots(), // brings the source files of a job to the host
     pythonSdk(), // `import svc` works in the jobs of that runner without an installation
     gpuNvidia(), // NVIDIA GPUs: slots and metrics

@@ -23,6 +23,7 @@ import { pushNtfy } from '@svc/plugin-push-ntfy';
 import { pushWebhook } from '@svc/plugin-push-webhook';
 import { ranking } from '@svc/plugin-ranking';
 import { retention } from '@svc/plugin-retention';
+import { runnerDocker } from '@svc/plugin-runner-docker';
 import { runnerProcess } from '@svc/plugin-runner-process';
 import { runs } from '@svc/plugin-runs';
 import { service } from '@svc/plugin-service';
@@ -61,6 +62,7 @@ export default defineConfig({
     retention(), // removal of old jobs and runs, on demand
     openapi(), // description of the API, as JSON and as a page
     runnerProcess(), // runner that starts a command as a process group
+    runnerDocker(), // runner that starts a command in a container
     console(), // the web console
     mcp(), // the MCP adapter for AI agents, a process beside the server
   ],

@@ -82,7 +82,7 @@ function toHostConfig(plan: DockerPlan, ctx: Context, parts: ContainerParts): Ho
     SecurityOpt: ['no-new-privileges'],
     Privileged: false,
     // Without root nobody may raise them.
-    ...(!parts.isRootless && { Ulimits: ULIMITS }),
+    ...(!parts.isRootless && ctx.gpus.some(({ virtual }) => !virtual) && { Ulimits: ULIMITS }),
     LogConfig: parts.logConfig,
     ...toGpuConfig(ctx.gpus, parts.amdGroups),
   };

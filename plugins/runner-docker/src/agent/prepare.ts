@@ -1,6 +1,7 @@
 import { DispatchFailed, toReason, type RunContext } from '@svc/agent';
 import type Docker from 'dockerode';
-import { appendFile, stat } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import type { DockerPlan, Mount } from '../spec.js';
 import { isAmd, toContainerConfig } from './container-config.js';
@@ -50,7 +51,7 @@ export async function prepareContainer(
     policy: plan.pull ?? settings.pull,
     nodeName: ctx.node.name,
     signal: AbortSignal.any([ctx.stopping, ctx.signal]),
-    tell: (line) => void appendFile(ctx.paths.stderr, `${line}\n`, { mode: 0o600 }).catch(() => {}),
+    tell: (line) => tellInLog(ctx, line),
   });
   return toContainerConfig(plan, ctx, {
     ...facts,
@@ -62,6 +63,15 @@ export async function prepareContainer(
     serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
     amdGroups: ctx.gpus.some(isAmd) ? await findAmdGroups() : [],
   });
+}
+
+/** Must hold: the line is in the file before the container starts, as the log of that is counted from there. */
+function tellInLog({ paths, log }: RunContext<unknown>, line: string): void {
+  try {
+    appendFileSync(paths.stderr, `${line}\n`, { mode: 0o600 });
+  } catch (error) {
+    log.warn('the log of a job takes no line', { file: paths.stderr, reason: toReason(error) });
+  }
 }
 
 function allowNetwork(

@@ -1,0 +1,140 @@
+import { toReason, type Probe } from '@svc/agent';
+import { readBootId } from '@svc/agent/boot-id';
+import type Docker from 'dockerode';
+import { existsSync } from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** How often it is asked whether it is there. */
+const LOOK_MS = 5000;
+const RETRY_MS = 500;
+/** An engine that hangs counts as away. */
+const ANSWER_MS = 10_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** What `GET /version` tells. */
+interface VersionAnswer {
+  readonly Version?: string;
+  readonly Components?: readonly { readonly Name: string }[] | null;
+}
+
+/** The container engine of this host, by its socket; it may come and go. */
+export class Engine {
+  readonly socket: string;
+  #client: Promise<Docker> | null = null;
+
+  constructor(socket: string | null) {
+    this.socket = socket ?? findSocket();
+  }
+
+  /** Loaded with the first container, as it takes 20 MB. */
+  client(): Promise<Docker> {
+    return (this.#client ??= import('dockerode').then(
+      ({ default: Client }) => new Client({ socketPath: this.socket }),
+    ));
+  }
+
+  /** Whether it answers, at once and then every few seconds. */
+  async *probes(signal: AbortSignal): AsyncIterable<Probe> {
+    while (!signal.aborted) {
+      yield await this.#probe(signal);
+      await delay(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /**
+   * The life of the engine in which its containers run: another one after it, or the host, was restarted. An engine makes its default network anew when it
+   * starts, unless it has let its containers go on (live-restore); Podman has no such network, and its containers need no engine.
+   */
+  async life(): Promise<string> {
+    const networks = await (await this.client()).listNetworks({ filters: { name: ['bridge'] } });
+    const bridge = networks.find(({ Name }) => Name === 'bridge');
+    return `${readBootId()} ${bridge?.Created ?? ''}`;
+  }
+
+  /** Asks again until the engine answers. Rejects with what it has answered, or when the signal aborts. */
+  async untilAnswered<T>(ask: (client: Docker) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const client = await this.client();
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await ask(client);
+      } catch (error) {
+        if (isRefusal(error)) throw error;
+        await delay(RETRY_MS, undefined, { signal, ref: false });
+      }
+    }
+  }
+
+  async #probe(signal: AbortSignal): Promise<Probe> {
+    try {
+      const { Version = '', Components } = await askVersion(this.socket, signal);
+      const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
+      return { available: true, reason: null, version: isPodman ? `podman ${Version}` : Version };
+    } catch (error) {
+      return { available: false, reason: explainAway(error, this.socket), version: null };
+    }
+  }
+}
+
+/** The engine has answered that it cannot be done. Errors of its own, as while it starts or stops, say nothing of the container. */
+export function isRefusal(error: unknown): boolean {
+  const { statusCode = 0 } = error as { statusCode?: number };
+  return statusCode >= 400 && statusCode < 500;
+}
+
+export function isNotFound(error: unknown): boolean {
+  return (error as { statusCode?: number }).statusCode === 404;
+}
+
+/** In the engine's own words; those of its absence in ours. */
+export function toEngineReason(error: unknown, socket: string): string {
+  const { statusCode, json } = error as { statusCode?: number; json?: { message?: string } | null };
+  if (statusCode === undefined) return explainAway(error, socket);
+  return json?.message?.trim() || toReason(error);
+}
+
+function explainAway(error: unknown, socket: string): string {
+  const { code = toReason(error) } = error as NodeJS.ErrnoException;
+  const at = `no container engine answers at ${socket}`;
+  if (code === 'ENOENT') return `${at}: there is no such socket`;
+  if (code === 'EACCES')
+    return `${at}: permission denied; run the agent as root or as a member of the group docker`;
+  if (code === 'ECONNREFUSED') return `${at}: it is not running`;
+  return `${at} (${code})`;
+}
+
+function findSocket(): string {
+  const { DOCKER_HOST = '', XDG_RUNTIME_DIR = `/run/user/${os.userInfo().uid}` } = process.env;
+  if (DOCKER_HOST.startsWith('unix://')) return DOCKER_HOST.slice('unix://'.length);
+  const usual = ['/var/run/docker.sock', `${XDG_RUNTIME_DIR}/docker.sock`];
+  const podman = ['/run/podman/podman.sock', `${XDG_RUNTIME_DIR}/podman/podman.sock`];
+  return [...usual, ...podman].find((socket) => existsSync(socket)) ?? '/var/run/docker.sock';
+}
+
+/** Without the client, which a host without containers need not load. */
+function askVersion(socketPath: string, signal: AbortSignal): Promise<VersionAnswer> {
+  return new Promise((resolve, reject) => {
+    const options = { socketPath, path: '/version', agent: false, signal, timeout: ANSWER_MS } as const;
+    const request = http.get(options, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+        if (text.length > MAX_ANSWER_BYTES) request.destroy(new Error('it is no container engine'));
+      });
+      response.once('end', () => {
+        try {
+          if (response.statusCode !== 200) throw new Error(`it answers with status ${response.statusCode}`);
+          resolve(JSON.parse(text) as VersionAnswer);
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+      response.once('error', reject);
+    });
+    request.once('timeout', () => request.destroy(new Error('it does not answer in time')));
+    request.once('error', reject);
+  });
+}

@@ -1,0 +1,27 @@
+import { TestHost } from '@svc/agent/testing';
+import type { DockerPlan } from '../../src/spec.js';
+import { IMAGE } from './docker-engine.js';
+
+/** Jobs of a test have the network of the host, so that the server of the test is where it says that it is. */
+export const toPlan = (command: readonly string[], changes: Partial<DockerPlan> = {}): DockerPlan => ({
+  command,
+  image: IMAGE,
+  pull: 'never',
+  mounts: [],
+  shm_size_mb: 16,
+  memory_mb: null,
+  cpus: null,
+  network: 'host',
+  user: null,
+  entrypoint: null,
+  working_dir: null,
+  ...changes,
+});
+
+export const DOCKER = {
+  runner: 'docker',
+  config: new URL('./agent-config.ts', import.meta.url),
+  plan: toPlan,
+} as const;
+
+export const createHost = (): Promise<TestHost> => TestHost.create(DOCKER);
