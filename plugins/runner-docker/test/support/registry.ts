@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
+/** No manifest and no configuration of an image of the tests is so large. */
+const LAYER_BYTES = 1_000_000;
 export const LOGIN = { username: 'anna', password: 'not-a-secret' };
 const HTPASSWD = 'anna:$2y$05$abcdefghijklmnopqrstuuVPNOToLP9MHdthRCXkVoiIF0qNKnk2G\n';
 
@@ -57,26 +59,23 @@ export class SlowRegistry {
   readonly #server: http.Server;
   #release = () => {};
   readonly #released = new Promise<void>((resolve) => (this.#release = resolve));
-  /** Layers that were asked for, and those whose client has gone. */
+  /** Layers that were asked for. */
   asked = 0;
-  given_up = 0;
 
   constructor(target: string) {
+    const [hostname, port] = target.split(':');
     this.#server = http.createServer((request, response) => {
-      void (async () => {
-        const isLayer = request.url?.includes('/blobs/') ?? false;
-        if (isLayer) this.asked += 1;
-        response.on('close', () => (this.given_up += Number(isLayer && !response.writableFinished)));
-        if (isLayer) await this.#released;
-        const { method, url, headers } = request;
-        const [hostname, port] = target.split(':');
-        const passed = http.request({ hostname, port, method, path: url, headers, agent: false }, (answer) => {
-          response.writeHead(answer.statusCode ?? 500, answer.headers);
-          answer.pipe(response);
-        });
-        passed.on('error', () => response.destroy());
-        request.pipe(passed);
-      })();
+      const { method, url: path, headers } = request;
+      const passed = http.request({ hostname, port, method, path, headers, agent: false }, (answer) => {
+        const isLayer = method === 'GET' && Number(answer.headers['content-length']) > LAYER_BYTES;
+        this.asked += Number(isLayer);
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        response.flushHeaders();
+        void (isLayer ? this.#released : Promise.resolve()).then(() => answer.pipe(response));
+      });
+      passed.on('error', () => response.destroy());
+      response.on('close', () => passed.destroy());
+      request.pipe(passed);
     });
   }
 
