@@ -32,8 +32,7 @@ describe('the images of an engine', function () {
     await publish(engine.client, `${closed.host}/team/private:1`);
   });
   after(async () => {
-    await Promise.all([open?.close(), closed?.close()]);
-    await engine?.close();
+    for (const each of [open, closed, engine]) await each?.close();
   });
   afterEach(async () => {
     for (const { RepoTags } of await engine.client.listImages())
@@ -129,7 +128,7 @@ describe('the images of an engine', function () {
       const pulls = stops.map(({ signal }) =>
         images.ensure(request(image, { signal, tell: (line) => void lines.push(line) })),
       );
-      pulls.forEach((pull) => pull.catch(() => {}));
+      for (const pull of pulls) pull.catch(() => {});
       await until(() => slow.asked > 0, 'the pull');
       stops[0]?.abort(new Error('stopped'));
       expect(await pulls[0]?.catch((error: Error) => error.message)).to.equal('stopped');
@@ -150,11 +149,11 @@ describe('the images of an engine', function () {
       const stop = new AbortController();
       const answers: Readable[] = [];
       const watched = Object.create(engine.client) as Docker;
-      watched.createImage = async (auth: object, options: object) => {
+      watched.createImage = (async (auth: object, options: object) => {
         const answer = await engine.client.createImage(auth, options);
         answers.push(answer as Readable);
         return answer;
-      };
+      }) as Docker['createImage'];
       const images = new Images(
         () => Promise.resolve(watched),
         () => Promise.resolve(null),
