@@ -126,6 +126,19 @@ const atItsBuiltPlace = {
   },
 };
 
+/** dockerode brings them for engines behind SSH and for BuildKit, neither of which the agent uses; the first is compiled for one platform. */
+const withoutUnused = {
+  name: 'without-unused',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'unused';
+    onResolve({ filter: /^(ssh2|@grpc\/(grpc-js|proto-loader))$/ }, ({ path: name }) => ({
+      path: name,
+      namespace,
+    }));
+    onLoad({ filter: /.*/, namespace }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+  },
+};
+
 /**
  * The command line and, in a chunk of its own, the agent: bundled, they start in a fraction of the time and memory. The
  * shim, the launcher and the Python SDK lie beside them. The server is not part of it: its plugins must share one kernel.
@@ -144,6 +157,7 @@ async function buildCommandLine() {
     metafile: true,
     bundle: true,
     splitting: true,
+    plugins: [withoutUnused],
     conditions: ['svc-source'],
     external: [
       '@svc/kernel',

@@ -9,23 +9,26 @@ const SOURCES: SdkSources = import.meta.url.endsWith('.ts')
   ? { entry: fromHere('../python'), sdk: fromHere('../../../sdk/python') }
   : { entry: fromHere('./python-sdk/entry'), sdk: fromHere('./python-sdk/sdk') };
 
-/** `import svc` works in the jobs of these runners, whose processes see the files of this host. */
-export default function pythonSdk(runners: readonly string[] = ['process']): AgentPlugin {
+/** `import svc` works in the jobs of these runners: their processes see the files of this host, or those that `reads` names. */
+export default function pythonSdk(runners: readonly string[] = ['process', 'docker']): AgentPlugin {
   return defineAgentPlugin({
     name: 'python-sdk',
     setup(ctx) {
+      const directory = path.join(ctx.stateDir, 'python-sdk');
       let installed: Promise<string> | null = null;
       const find = () =>
-        (installed ??= installSdk(SOURCES, path.join(ctx.stateDir, 'python-sdk')).catch((error: unknown) => {
+        (installed ??= installSdk(SOURCES, directory).catch((error: unknown) => {
           installed = null;
           throw error;
         }));
       ctx.tap(attemptPrepare, async ({ runner, env, job_id, attempt }) => {
         if (!runners.includes(runner)) return undefined;
+        // A container does not have the variables of the agent.
+        const ofHost = runner === 'docker' ? undefined : process.env['PYTHONPATH'];
         try {
-          return {
-            env: { PYTHONPATH: appendTo(env['PYTHONPATH'] ?? process.env['PYTHONPATH'], await find()) },
-          };
+          const entry = await find();
+          const PYTHONPATH = appendTo(env['PYTHONPATH'] ?? ofHost, entry);
+          return { env: { PYTHONPATH }, reads: [path.dirname(entry)] };
         } catch (error) {
           const about = { job_id, attempt, reason: toReason(error) };
           ctx.log.warn('the job starts without the Python SDK, which cannot be written', about);

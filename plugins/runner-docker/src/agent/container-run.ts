@@ -183,7 +183,9 @@ export class ContainerRun implements Run {
   #saveSometimes(): void {
     if (performance.now() - this.#savedAt < SAVE_MS) return;
     this.#savedAt = performance.now();
-    void this.#save().catch((error: unknown) => this.#complain('the state of a container cannot be saved', error));
+    void this.#save().catch((error: unknown) =>
+      this.#complain('the state of a container cannot be saved', error),
+    );
   }
 
   /** One after the other, as they write the same file. */

@@ -54,7 +54,9 @@ function create(
   { job_id, attempt }: RunContext<ContainerState>,
 ): Promise<Docker.Container> {
   const name = `svc-${job_id}-${attempt}-${randomBytes(3).toString('hex')}`;
-  return client.createContainer({ ...options, name, Env: [...(options.Env ?? []), SIGNALS_TO_GROUP] });
+  const _body = { ...options, Env: [...(options.Env ?? []), SIGNALS_TO_GROUP] };
+  // Must hold: without `_query` and `_body` the client repeats all of it in the URL, which the engine may log, with the values of variables.
+  return client.createContainer({ _query: { name }, _body } as unknown as Docker.ContainerCreateOptions);
 }
 
 /** The file may hold lines of the start, as of the pull of an image. */

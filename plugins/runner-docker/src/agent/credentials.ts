@@ -77,7 +77,8 @@ async function findIn(
 async function askHelper(helper: string, key: string): Promise<Credentials | null> {
   if (!/^[\w.-]+$/.test(helper)) throw new Error(`"${helper}" is no name of a credential helper`);
   const program = `docker-credential-${helper}`;
-  const child = spawn(program, ['get'], { stdio: ['pipe', 'pipe', 'ignore'], timeout: HELPER_MS });
+  const child = spawn(program, ['get'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), HELPER_MS);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) =>
       reject(new Error(`the credential helper ${program} cannot be run`, { cause: error })),
@@ -86,7 +87,7 @@ async function askHelper(helper: string, key: string): Promise<Credentials | nul
   });
   child.stdin.on('error', () => {});
   child.stdin.end(key);
-  const [output, code] = await Promise.all([text(child.stdout), ended]);
+  const [output, code] = await Promise.all([text(child.stdout), ended]).finally(() => clearTimeout(timer));
   if (code !== 0) return null;
   const { Username: username = '', Secret: secret = '' } = JSON.parse(output) as {
     Username?: string;

@@ -20,7 +20,8 @@ export async function findProgramTrouble(container: Container): Promise<string |
   const found = await Promise.all(files.map((file) => statFile(container, file)));
   if (found.some((mode) => mode === 'unknown' || canExecute(mode))) return null;
   const image = Config.Image;
-  if (found.some((mode) => mode !== null)) return `permission denied: ${program} cannot be executed in image ${image}`;
+  if (found.some((mode) => mode !== null))
+    return `permission denied: ${program} cannot be executed in image ${image}`;
   return program.includes('/')
     ? `program ${program} does not exist in image ${image}`
     : `program ${program} was not found in the PATH of image ${image}`;

@@ -2,7 +2,7 @@ import { DispatchFailed, toReason } from '@svc/agent';
 import type Docker from 'dockerode';
 import os from 'node:os';
 import readline from 'node:readline';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { PullPolicy } from '../pull-policy.js';
 import { findCredentials } from './credentials.js';
 import { parseImageName } from './image-name.js';
@@ -46,11 +46,13 @@ interface PullMessage {
 export class Images {
   readonly #client: () => Promise<Docker>;
   readonly #findCredentials: typeof findCredentials;
+  readonly #tellMs: number;
   readonly #pulls = new Map<string, Pull>();
 
-  constructor(client: () => Promise<Docker>, find = findCredentials) {
+  constructor(client: () => Promise<Docker>, find = findCredentials, tellMs = TELL_MS) {
     this.#client = client;
     this.#findCredentials = find;
+    this.#tellMs = tellMs;
   }
 
   /** Makes sure that the image is there. Throws DispatchFailed with the reason and what to do; rejects when the signal aborts. */
@@ -89,7 +91,7 @@ export class Images {
     const timer = setInterval(() => {
       const line = pull.progress.next();
       if (line !== null) tell(`[svc] pulling ${image}: ${line}`);
-    }, TELL_MS);
+    }, this.#tellMs);
     try {
       await untilAborted(pull.done, signal);
       tell(`[svc] pulled ${image} in ${Math.ceil((performance.now() - startedMs) / 1000)} s`);
@@ -123,8 +125,10 @@ export class Images {
     const credentials = await this.#findCredentials(parsed);
     const from = { fromImage: parsed.name, tag: parsed.tag, abortSignal };
     const client = await this.#client();
-    const stream = await client.createImage(credentials ?? undefined, from);
-    for await (const line of readline.createInterface({ input: stream as Readable })) {
+    const answer = await client.createImage(credentials ?? undefined, from);
+    // The client lets go of the signal with the beginning of the answer.
+    const input = addAbortSignal(abortSignal, answer as Readable);
+    for await (const line of readline.createInterface({ input })) {
       const message = JSON.parse(line) as PullMessage;
       if (message.error !== undefined) throw new Error(message.error);
       progress.take(message);
@@ -175,7 +179,9 @@ function untilAborted(done: Promise<void>, signal: AbortSignal): Promise<void> {
 
 /** What the engine or the registry said, and what to do about it. */
 function explain(error: unknown, { image, nodeName }: ImageRequest): string {
-  const reason = ((error as { json?: { message?: string } }).json?.message ?? toReason(error)).trim();
+  const reason = toReason(error)
+    .replace(/^\(HTTP code \d+\) [\w ]+ - /, '')
+    .trim();
   return `the image ${image} cannot be pulled on ${nodeName}: ${reason}${toFix(reason, image)}`;
 }
 

@@ -26,7 +26,9 @@ export class LogFrames {
       if (size > MAX_FRAME_BYTES) throw new Error(`the engine sends a log frame of ${size} bytes`);
       const end = at + HEADER_BYTES + size;
       if (end > bytes.length) break;
-      messages.push(toMessage(bytes[at] === STDERR ? 'stderr' : 'stdout', bytes.subarray(at + HEADER_BYTES, end)));
+      messages.push(
+        toMessage(bytes[at] === STDERR ? 'stderr' : 'stdout', bytes.subarray(at + HEADER_BYTES, end)),
+      );
       at = end;
     }
     this.#rest = bytes.subarray(at);

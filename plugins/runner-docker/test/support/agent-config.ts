@@ -6,6 +6,8 @@ import { SOCKET_VARIABLE } from './docker-engine.js';
 /** An agent as it comes, with the engine of the tests. */
 export default defineAgentConfig({
   plugins: builtIn.plugins.map((plugin) =>
-    plugin.name === 'runner-docker' ? runnerDocker({ socket: process.env[SOCKET_VARIABLE] as string }) : plugin,
+    plugin.name === 'runner-docker'
+      ? runnerDocker({ socket: process.env[SOCKET_VARIABLE] as string })
+      : plugin,
   ),
 });

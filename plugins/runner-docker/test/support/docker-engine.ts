@@ -98,7 +98,9 @@ export class DockerEngine {
   /** What an engine leaves mounted in its directory. */
   #unmount(): void {
     const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
-    const places = mounts.map((line) => line.split(' ')[1] ?? '').filter((place) => place.startsWith(this.dir));
+    const places = mounts
+      .map((line) => line.split(' ')[1] ?? '')
+      .filter((place) => place.startsWith(this.dir));
     for (const place of places.reverse()) execFileSync('umount', ['--lazy', place]);
   }
 
@@ -115,7 +117,14 @@ export class DockerEngine {
     for (const applet of applets) if (applet !== 'busybox') symlinkSync('busybox', path.join(bin, applet));
     const archive = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     await this.client.importImage(archive.stdout, { repo: IMAGE });
-    await until(() => this.client.getImage(IMAGE).inspect().catch(() => null), 'the image');
+    await until(
+      () =>
+        this.client
+          .getImage(IMAGE)
+          .inspect()
+          .catch(() => null),
+      'the image',
+    );
   }
 }
 
