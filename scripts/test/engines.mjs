@@ -34,6 +34,12 @@ export const ENGINES = [
     packages: ['systemd'],
     find: async () => onPath('systemd-analyze'),
   },
+  {
+    name: 'docker',
+    env: 'SVC_TEST_DOCKERD',
+    packages: ['docker.io', 'busybox-static'],
+    find: findDockerd,
+  },
   { name: 'rsync', env: 'SVC_TEST_RSYNC', packages: ['rsync'], find: async () => onPath('rsync') },
   {
     name: 'pytorch',
@@ -149,6 +155,13 @@ async function findNetworkNamespaces() {
   const canEnter = (await run(ip, ['netns', 'exec', name, 'true'])).code === 0;
   await run(ip, ['netns', 'delete', name]);
   return canEnter ? ip : null;
+}
+
+/** The suites start their own, with an image of busybox: as root, and where this process may mount. */
+async function findDockerd() {
+  const dockerd = onPath('dockerd');
+  if (!dockerd || !existsSync('/bin/busybox') || process.getuid?.() !== 0) return null;
+  return (await run('unshare', ['--mount', 'true'])).code === 0 ? dockerd : null;
 }
 
 /** Any python3 that can import these modules; a package of Debian serves /usr/bin/python3. */

@@ -24,6 +24,7 @@ const UNIT_FOLDERS = [
 /** Folders and files of tests that start processes by the dozen, write gigabytes or train models: too long for the quick part. */
 const LONG = [
   'plugins/runner-process/test',
+  'plugins/runner-docker/test/engine',
   'plugins/backup/test',
   'plugins/retention/test',
   'plugins/mcp/test',

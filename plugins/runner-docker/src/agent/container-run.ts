@@ -129,7 +129,7 @@ export class ContainerRun implements Run {
   async #wait(): Promise<void> {
     const { signal } = this.#ctx;
     try {
-      await (await this.#container()).wait({ abortSignal: signal });
+      await this.#engine.untilStopped(this.#state.container_id, signal);
     } catch {
       await delay(RETRY_MS, undefined, { signal, ref: false });
     }

@@ -1,5 +1,6 @@
 import { toReason, type Probe } from '@svc/agent';
 import { readBootId } from '@svc/agent/boot-id';
+import { within } from '@svc/agent/within';
 import type Docker from 'dockerode';
 import { existsSync } from 'node:fs';
 import http from 'node:http';
@@ -9,8 +10,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** How often it is asked whether it is there. */
 const LOOK_MS = 5000;
 const RETRY_MS = 500;
-/** An engine that hangs counts as away. */
-const ANSWER_MS = 10_000;
+/** An engine that does not answer a probe by then counts as away. */
+const PROBE_MS = 10_000;
+/** To kill and remove a large container takes time. */
+const ANSWER_MS = 120_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** What `GET /version` tells. */
@@ -28,11 +31,15 @@ export class Engine {
     this.socket = socket ?? findSocket();
   }
 
-  /** Loaded with the first container, as it takes 20 MB. */
+  /**
+   * Loaded with the first container, as it takes 20 MB. Must hold: each request has a connection of its own. An engine that ends first takes no more of them,
+   * and then ends its containers: what becomes of those is asked once it is back.
+   */
   client(): Promise<Docker> {
-    return (this.#client ??= import('dockerode').then(
-      ({ default: Client }) => new Client({ socketPath: this.socket }),
-    ));
+    return (this.#client ??= import('dockerode').then(({ default: Client }) => {
+      const options = { socketPath: this.socket, agent: new http.Agent({ keepAlive: false }) };
+      return new Client(options);
+    }));
   }
 
   /** Whether it answers, at once and then every few seconds. */
@@ -53,17 +60,31 @@ export class Engine {
     return `${readBootId()} ${bridge?.Created ?? ''}`;
   }
 
-  /** Asks again until the engine answers. Rejects with what it has answered, or when the signal aborts. */
-  async untilAnswered<T>(ask: (client: Docker) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const client = await this.client();
+  /** Until the container does not run any more. Rejects when the engine goes away. */
+  async untilStopped(id: string, abortSignal: AbortSignal): Promise<void> {
+    const { modem } = await this.client();
+    const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' };
+    const wanted = { path: `/containers/${id}/wait?`, method: 'POST', statusCodes, abortSignal, options: {} };
+    // As a stream: what the client collects into an answer never settles when the engine ends in the middle of it.
+    const answer = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
+      modem.dial({ ...wanted, isStream: true }, (error, stream) =>
+        error ? reject(error as Error) : resolve(stream as NodeJS.ReadableStream),
+      );
+    });
+    for await (const _ of answer);
+  }
+
+  /** Asks again until the engine answers: it must be right to ask twice. Rejects with what it has answered, or when the signal aborts. */
+  async untilAnswered<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
       try {
-        return await ask(client);
+        const asked = ask();
+        if (await within(asked, ANSWER_MS)) return await asked;
       } catch (error) {
         if (isRefusal(error)) throw error;
-        await delay(RETRY_MS, undefined, { signal, ref: false });
       }
+      await delay(RETRY_MS, undefined, { signal, ref: false });
     }
   }
 
@@ -116,7 +137,7 @@ function findSocket(): string {
 /** Without the client, which a host without containers need not load. */
 function askVersion(socketPath: string, signal: AbortSignal): Promise<VersionAnswer> {
   return new Promise((resolve, reject) => {
-    const options = { socketPath, path: '/version', agent: false, signal, timeout: ANSWER_MS } as const;
+    const options = { socketPath, path: '/version', agent: false, signal, timeout: PROBE_MS } as const;
     const request = http.get(options, (response) => {
       let text = '';
       response.setEncoding('utf8');

@@ -1,4 +1,4 @@
-import { until } from '@svc/agent/testing';
+import { isAlive, until } from '@svc/agent/testing';
 import Docker from 'dockerode';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,8 @@ export interface DockerEngineOptions {
 /** A Docker engine of its own: `SVC_TEST_DOCKERD`, in a temporary directory. */
 export class DockerEngine {
   readonly dir = mkdtempSync(path.join(os.tmpdir(), 'svc-dockerd-'));
-  readonly socket = path.join(this.dir, 'docker.sock');
+  /** The same for each engine of this process, as the configuration of its agents is loaded once. */
+  readonly socket = path.join(os.tmpdir(), `svc-docker-${process.pid}.sock`);
   readonly client = new Docker({ socketPath: this.socket });
   readonly #options: DockerEngineOptions;
   #process: ChildProcess | null = null;
@@ -58,8 +59,14 @@ export class DockerEngine {
     return this.#end('SIGTERM');
   }
 
-  kill(): Promise<void> {
-    return this.#end('SIGKILL');
+  /** Its containerd ends with it, and its containers go on until it is back. */
+  async kill(): Promise<void> {
+    const pidFile = path.join(this.dir, 'exec', 'containerd', 'containerd.pid');
+    const containerd = Number(readFileSync(pidFile, 'utf8'));
+    await this.#end('SIGKILL');
+    await until(async () => !(await isAlive(containerd)), 'the end of containerd');
+    // The next engine would wait for one that has ended, as long as nobody has reaped it.
+    rmSync(pidFile);
   }
 
   /** All containers there are. */
@@ -119,4 +126,22 @@ export class DockerEngine {
       'the image',
     );
   }
+}
+
+/** A suite with an engine of its own; where there is no Docker it is skipped. */
+export function describeWithEngine(
+  name: string,
+  define: (engine: () => DockerEngine) => void,
+  options: DockerEngineOptions = {},
+): void {
+  describe(name, function () {
+    this.timeout(120_000);
+    let engine: DockerEngine | null = null;
+    before(async function () {
+      if (!process.env['SVC_TEST_DOCKERD']) this.skip();
+      engine = await DockerEngine.create(options);
+    });
+    after(() => engine?.close());
+    define(() => engine as DockerEngine);
+  });
 }
