@@ -6,13 +6,14 @@ import { ROOT } from './program.js';
 const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
 
 type Engine =
-  | ('caddy' | 'chromium' | 'httpx-sse' | 'mcp' | 'netns' | 'nginx' | 'python')
+  | ('caddy' | 'chromium' | 'docker' | 'httpx-sse' | 'mcp' | 'netns' | 'nginx' | 'python')
   | ('rsync' | 'strace' | 'systemd' | 'torch' | 'venv');
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
   caddy: { variable: 'SVC_TEST_CADDY', find: () => onPath('caddy') },
   chromium: { variable: 'SVC_TEST_CHROMIUM', find: () => onPath('chromium') ?? onPath('google-chrome') },
+  docker: { variable: 'SVC_TEST_DOCKERD', find: () => (process.getuid?.() === 0 ? onPath('dockerd') : null) },
   'httpx-sse': {
     variable: 'SVC_TEST_HTTPX_SSE',
     find: () => [PYTHON_PACKAGES].find((folder) => existsSync(path.join(folder, 'httpx_sse'))) ?? null,

@@ -50,6 +50,19 @@ export function parsePair(
   return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
+/** As `parsePair`, of values that are JSON, or else text. */
+export function parseJsonPair(
+  text: string,
+  pairs: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const [[key, value]] = Object.entries(parsePair(text)) as [[string, string]];
+  try {
+    return { ...pairs, [key]: JSON.parse(value) as unknown };
+  } catch {
+    return { ...pairs, [key]: value };
+  }
+}
+
 /** As `parsePair`; `KEY` alone takes the value from this shell's environment, so that a secret needs no argument list. */
 export function parseEnvPair(text: string, pairs?: Readonly<Record<string, string>>): Record<string, string> {
   if (text.includes('=')) return parsePair(text, pairs);

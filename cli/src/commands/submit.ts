@@ -9,7 +9,7 @@ import { toJobName } from '../submit/job-name.js';
 import { checkFollow, createOnce, toGiven, toResources } from '../submit/submission.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { followJob } from './follow-job.js';
-import { parseEnvPair, parseInteger, parseOneOf, parsePair } from './parse.js';
+import { parseEnvPair, parseInteger, parseJsonPair, parseOneOf, parsePair } from './parse.js';
 
 const DEFAULT_UPLOAD_MB = 200;
 
@@ -23,6 +23,11 @@ export function addSubmitCommand(program: Command): void {
     .option('--type <type>', `type of the job: ${JOB_TYPES.join(', ')}`, parseOneOf(JOB_TYPES))
     .option('--runner <runner>', 'runner that starts the job (default: process)')
     .option('--image <image>', 'container image, for a runner that uses one')
+    .option(
+      '--runner-option <k=v>',
+      'option of the runner; the value is JSON, else text; may be repeated',
+      parseJsonPair,
+    )
     .option('--gpu <n>', 'number of GPUs (default: 1, or 0 when no node has a GPU)', parseInteger)
     .option('--cpu-only', 'run without a GPU')
     .option('--priority <n>', 'priority from -1000 to 1000; higher runs first (default: 0)', parseInteger)
@@ -67,7 +72,8 @@ export function addSubmitCommand(program: Command): void {
 Examples:
   svc submit python3 train.py --epochs 90
   svc submit --gpu 2 --name resnet --env LR=0.1 --follow python3 train.py
-  svc submit --upload --cpu-only ./preprocess.sh`,
+  svc submit --upload --cpu-only ./preprocess.sh
+  svc submit --runner docker --image train:1 --runner-option 'mounts=["/data:/data:ro"]' python3 train.py`,
     )
     .action(submit);
 }
@@ -81,6 +87,7 @@ interface SubmitOptions
       'command' | 'working_dir' | 'max_attempts' | 'node_selector' | 'snapshot' | 'env' | 'runner'
     > {
   readonly runner?: string;
+  readonly runnerOption?: Record<string, unknown>;
   readonly env?: Record<string, string>;
   readonly dataDir?: string;
   readonly nodeSelector?: Record<string, string>;
@@ -123,13 +130,14 @@ export function splitCommand(words: string[], { upload }: Pick<SubmitOptions, 'u
 
 /** What is not given is left out, so that the server's default holds. */
 export function toJobSubmit(command: string[], options: Partial<SubmitOptions>): JobSubmit {
-  const { maxAttempts, nodeSelector } = options;
+  const { maxAttempts, nodeSelector, runnerOption } = options;
   const { name = toJobName(command), type, runner, image, priority, project, experiment, env } = options;
   const given = toGiven({
     name,
     type,
     runner,
     image,
+    runner_options: runnerOption,
     priority,
     project,
     experiment,

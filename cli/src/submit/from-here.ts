@@ -33,8 +33,9 @@ export async function completeFromHere(
   const isHere = await isOnThisHost(client.connection.url, toDataDir(options.dataDir));
   if (isHere) noteDoubt(options);
   const isOpen = options.upload === undefined && options.workingDir === undefined;
-  // In a container this directory is not there.
-  const isTaken = isOpen && isHere && (options.runner ?? 'process') === 'process';
+  // In a container neither this directory nor this Python is there.
+  const isProcess = (options.runner ?? 'process') === 'process';
+  const isTaken = isOpen && isHere && isProcess;
   if (isOpen && !isHere)
     note('the server is on another host: the job runs in an empty directory; --upload sends this one');
   const wanted = options.cpuOnly ? 0 : (options.gpu ?? 1);
@@ -55,7 +56,7 @@ export async function completeFromHere(
     ...snapshot,
     ...(options.workingDir && { working_dir: path.resolve(options.workingDir) }),
     ...(isTaken && takeThisDirectory(nodes, gpu, options)),
-    ...takeEnvironment(options, isHere),
+    ...(isProcess && takeEnvironment(options, isHere)),
     ...(isCpuOnly && { resources: { cpu_only: true } }),
   };
 }

@@ -77,6 +77,14 @@ describe('svc submit', () => {
       expect(stderr).not.to.contain('environment');
     });
 
+    it('leaves it out for another runner, whose jobs may have a Python of their own', async () => {
+      const { stderr } = await runHere(['submit', '--runner', 'docker', '--image', 'x', 'sh'], {
+        ...env,
+        ...shell(),
+      });
+      expect(stderr).to.contain('there is no runner "docker"').and.not.contain('with the Python environment');
+    });
+
     it('leaves it out with --upload, because the job may run on another host', async () => {
       const { job, stderr } = await submit(['--upload', '--cpu-only', 'sh', 'train.sh'], shell());
       expect((await read(job.id)).env).to.deep.equal({});
