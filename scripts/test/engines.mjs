@@ -40,6 +40,12 @@ export const ENGINES = [
     packages: ['docker.io', 'busybox-static'],
     find: findDockerd,
   },
+  {
+    name: 'docker-registry',
+    env: 'SVC_TEST_DOCKER_REGISTRY',
+    packages: ['docker-registry'],
+    find: async () => onPath('docker-registry'),
+  },
   { name: 'rsync', env: 'SVC_TEST_RSYNC', packages: ['rsync'], find: async () => onPath('rsync') },
   {
     name: 'pytorch',

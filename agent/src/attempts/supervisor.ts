@@ -219,7 +219,7 @@ export class Supervisor {
     if (ended !== null) return attempt.restoreEnd(ended);
     attempt.found();
     void attempt
-      .follow(this.#recoverRun(attempt, state), (reason) => ({ kind: 'lost', reason }))
+      .follow(this.#recoverRun(attempt, state, plan), (reason) => ({ kind: 'lost', reason }))
       .catch((error: unknown) => this.#complain(key, error));
   }
 
@@ -232,7 +232,9 @@ export class Supervisor {
     return isProven ? removeUnlessWritten(paths) : removeIfUntouched(paths);
   }
 
-  async #recoverRun(attempt: Attempt, saved: SavedState | null) {
+  async #recoverRun(attempt: Attempt, saved: SavedState | null, plan: SavedPlan | null) {
+    if (saved === null && plan?.boot_id === this.#options.bootId)
+      throw new Error('its agent ended while it was being started, as during the pull of an image');
     if (saved === null) throw new Error('what was noted of it cannot be read, as after a loss of power');
     const runner = this.#options.runners.get(saved.runner);
     if (runner === undefined) throw new Error(`runner ${saved.runner} is no longer part of the agent`);

@@ -19,12 +19,14 @@ export interface ContainerHost {
   readonly relays: Relays;
 }
 
-/** On the disk of the engine, which a container fills at most so far; it never waits for a reader. */
+/** On the disk of the engine, which a container fills at most so far; it never waits for a reader. Podman has one driver that can be read, and bounds it likewise. */
 const LOG_CONFIG = { Type: 'local', Config: { 'max-size': '128m', 'max-file': '8' } };
+const PODMAN_LOG_CONFIG = { Type: 'k8s-file', Config: { 'max-size': '1gb' } };
 
 /** What the engine says of itself. */
 interface EngineFacts {
   readonly isRootless: boolean;
+  readonly logConfig: typeof LOG_CONFIG | typeof PODMAN_LOG_CONFIG;
   readonly hostMemoryBytes: number;
 }
 
@@ -58,7 +60,6 @@ export async function prepareContainer(
     user,
     mounts,
     network,
-    logConfig: LOG_CONFIG,
     imageEnv: image.env,
     serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
     amdGroups: ctx.gpus.some(isAmd) ? await findAmdGroups() : [],
@@ -89,12 +90,14 @@ function allowNetwork(
 }
 
 async function askEngine(client: Docker): Promise<EngineFacts> {
-  const { SecurityOptions, MemTotal } = (await client.info()) as {
+  const { SecurityOptions, MemTotal, Plugins } = (await client.info()) as {
     readonly SecurityOptions?: readonly string[] | null;
     readonly MemTotal?: number;
+    readonly Plugins?: { readonly Log?: readonly string[] | null };
   };
   const isRootless = SecurityOptions?.some((option) => option.includes('rootless')) ?? false;
-  return { isRootless, hostMemoryBytes: MemTotal ?? os.totalmem() };
+  const logConfig = Plugins?.Log?.includes(LOG_CONFIG.Type) === false ? PODMAN_LOG_CONFIG : LOG_CONFIG;
+  return { isRootless, logConfig, hostMemoryBytes: MemTotal ?? os.totalmem() };
 }
 
 function chooseUserOf(

@@ -9,9 +9,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { Images, PullProgress, type ImageRequest } from '../src/agent/image.js';
-import { DockerEngine } from './support/docker-engine.js';
-import { LOGIN, Registry, SlowRegistry } from './support/registry.js';
+import { Images, PullProgress, type ImageRequest } from '../../src/agent/image.js';
+import { DockerEngine } from '../support/docker-engine.js';
+import { LOGIN, Registry, SlowRegistry } from '../support/registry.js';
 
 const SIZE_BYTES = 4_000_000;
 
