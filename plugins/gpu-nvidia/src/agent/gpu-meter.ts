@@ -155,7 +155,14 @@ export function parseProcesses(
     const mem_mb = Number(memory);
     const job_id = toJob(Number(pid));
     return [
-      { gpu, pid: Number(pid), name: name.join(', '), mem_mb: Number.isFinite(mem_mb) ? mem_mb : 0, job_id },
+      {
+        gpu,
+        pid: Number(pid),
+        user: null,
+        name: name.join(', '),
+        mem_mb: Number.isFinite(mem_mb) ? mem_mb : 0,
+        job_id,
+      },
     ];
   });
 }
