@@ -56,49 +56,6 @@ const reasonOf = async (item: QueueItem, nodes: NodeCapacity[]) =>
   (await plan([item], nodes)).reasons.get(item.id);
 
 describe('a scheduling pass', () => {
-  describe('with GPUs in trouble', () => {
-    const FOREIGN = 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc';
-    const troubled = (name: string, troubles: (string | null)[]) =>
-      node(name, {
-        slots: troubles.map((trouble, index) => ({ index, model: 'H200', free: true, trouble })),
-      });
-
-    it('gives jobs the others', async () => {
-      const items = [job(), job()];
-      expect(placed(await plan(items, [troubled('a', [FOREIGN, null, 'is lost', null])]))).to.deep.equal([
-        [items[0]!.id, 'a', [1]],
-        [items[1]!.id, 'a', [3]],
-      ]);
-    });
-
-    it('says which they are, to the first job that could have one', async () => {
-      const items = [job(), job(), job({ gpu: 3 })];
-      const { reasons } = await plan(items, [troubled('a', [FOREIGN, 'is lost', 'is lost'])]);
-      expect([...reasons.values()]).to.deep.equal([
-        `waiting for 1 free GPU: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
-        'waiting for 1 free GPU behind 1 job',
-        `waiting for 3 free GPUs on one node behind 2 jobs: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
-      ]);
-    });
-
-    it('says nothing of those that a job holds, or of another model', async () => {
-      const slots = [
-        { index: 0, model: 'H200', free: false, trouble: FOREIGN },
-        { index: 1, model: 'A100', free: true, trouble: 'is lost' },
-      ];
-      const item = job({ node_selector: { gpu_model: 'H200' } });
-      expect(await reasonOf(item, [node('a', { slots })])).to.equal('waiting for 1 free GPU');
-    });
-
-    it('keeps no node free for a job that has too few sound GPUs there', async () => {
-      const starving = job({ gpu: 2, head_since: NOW - 11 * MINUTE });
-      const small = job();
-      expect(placed(await plan([starving, small], [troubled('a', [null, 'is lost'])]))).to.deep.equal([
-        [small.id, 'a', [0]],
-      ]);
-    });
-  });
-
   it('takes the queue in its order', async () => {
     const [first, second] = [job(), job()];
     expect(placed(await plan([first, second], [node('a', { total: 1 })]))).to.deep.equal([
@@ -173,14 +130,9 @@ describe('a scheduling pass', () => {
   });
 
   it('takes only slots of the wanted model on a mixed node', async () => {
-    const mixed = node('a', {
-      slots: ['A100', 'H200', 'A100', 'H200'].map((model, index) => ({
-        index,
-        model,
-        free: index !== 1,
-        trouble: null,
-      })),
-    });
+    const models = ['A100', 'H200', 'A100', 'H200'];
+    const slots = models.map((model, index) => ({ index, model, free: index !== 1, trouble: null }));
+    const mixed = node('a', { slots });
     const two = job({ gpu: 2, node_selector: { gpu_model: 'H200' } });
     const one = job({ node_selector: { gpu_model: 'H200' } });
     const result = await plan([two, one], [mixed]);
