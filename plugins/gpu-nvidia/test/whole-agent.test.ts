@@ -1,5 +1,5 @@
 import type { AttemptKey, SlotHealth, SlotSpec } from '@svc/contract';
-import type { TestHost} from '@svc/agent/testing';
+import type { TestHost } from '@svc/agent/testing';
 import { isAlive, until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';

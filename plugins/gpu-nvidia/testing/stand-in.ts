@@ -29,27 +29,27 @@ export interface SmiState {
 
 /** A program that answers as nvidia-smi does. */
 export class StandIn {
-  readonly program: string;
-  readonly #dir = mkdtempSync(path.join(os.tmpdir(), 'svc-smi-'));
+  /** Holds the program, under the name that nvidia-smi has. */
+  readonly dir = mkdtempSync(path.join(os.tmpdir(), 'svc-smi-'));
+  readonly program = path.join(this.dir, 'nvidia-smi');
 
   constructor(state: SmiState) {
-    this.program = path.join(this.#dir, 'nvidia-smi');
     const script = path.join(import.meta.dirname, 'nvidia-smi.mjs');
-    writeFileSync(this.program, `#!/bin/sh\nexec "${process.execPath}" "${script}" "${this.#dir}" "$@"\n`);
+    writeFileSync(this.program, `#!/bin/sh\nexec "${process.execPath}" "${script}" "${this.dir}" "$@"\n`);
     chmodSync(this.program, 0o755);
-    writeFileSync(path.join(this.#dir, 'starts'), '');
+    writeFileSync(path.join(this.dir, 'starts'), '');
     this.play(state);
   }
 
   play(state: SmiState): void {
-    const file = path.join(this.#dir, 'state.json');
+    const file = path.join(this.dir, 'state.json');
     writeFileSync(`${file}.new`, JSON.stringify({ recording: '535-a100.xml', ...state }));
     renameSync(`${file}.new`, file);
   }
 
   /** What it was started with so far: the pid and the arguments of each time. */
   get starts(): { pid: number; args: string }[] {
-    const lines = readFileSync(path.join(this.#dir, 'starts'), 'utf8').split('\n').filter(Boolean);
+    const lines = readFileSync(path.join(this.dir, 'starts'), 'utf8').split('\n').filter(Boolean);
     return lines.map((line) => {
       const [pid, ...args] = line.split(' ');
       return { pid: Number(pid), args: args.join(' ') };
@@ -57,7 +57,7 @@ export class StandIn {
   }
 
   remove(): void {
-    rmSync(this.#dir, { recursive: true });
+    rmSync(this.dir, { recursive: true });
   }
 }
 

@@ -62,7 +62,9 @@ export class GpuWatch implements SmiListener {
     this.#log = parts.log;
     this.#now = parts.now;
     const { nvidiaSmi: program, intervalS, silentS, restartS } = settings;
-    const [intervalMs, silentMs, restartMs] = [intervalS * 1000, silentS * 1000, restartS * 1000];
+    const [intervalMs, silentMs, restartMs] = [intervalS, silentS, restartS].map((s) =>
+      Math.round(s * 1000),
+    ) as [number, number, number];
     this.#loop = new SmiLoop({ program, intervalMs, silentMs, restartMs }, this);
   }
 
