@@ -1,4 +1,4 @@
-import type { GpuProcess, NodeMetricsFrame } from '@svc/contract';
+import type { GpuProcess, HostProcess, NodeMetricsFrame } from '@svc/contract';
 import type { Samples } from './samples.js';
 
 const MINUTE_MS = 60_000;
@@ -9,6 +9,7 @@ const MAX_METRICS = 2_000;
 /** The samples of a node that are not stored yet. */
 export class NodeBuffer {
   processes: readonly GpuProcess[] = [];
+  hostProcesses: readonly HostProcess[] = [];
   /** When the last frame came, by the server's clock. */
   heardAt = -Infinity;
   /** When the oldest sample that is not stored came, by the server's clock; null when the buffer is empty. */
@@ -25,9 +26,10 @@ export class NodeBuffer {
   }
 
   /** Returns the samples that are new. */
-  add({ ts, values, processes }: NodeMetricsFrame, now: number): Samples {
+  add({ ts, values, processes, host_processes = [] }: NodeMetricsFrame, now: number): Samples {
     this.heardAt = now;
     this.processes = processes;
+    this.hostProcesses = host_processes;
     const isNew = ts.map((at) => this.#isNew(at));
     const fresh = ts.filter((_, index) => isNew[index]);
     const columns = new Map<string, number[]>();
