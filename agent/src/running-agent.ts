@@ -95,7 +95,8 @@ export class RunningAgent implements SessionHandler {
       isManaged: (key) => this.#supervisor.isManaged(key),
     });
     const collectors = kernel.collectors.filter((collector) => collector.of === 'host');
-    this.#telemetry = new Telemetry({ stateDir, log, collectors, ...connection });
+    const dirs = () => [...this.#supervisor.workingDirs(), ...(options.disks ?? [])];
+    this.#telemetry = new Telemetry({ stateDir, log, collectors, dirs, ...connection });
     this.#fingerprints = new Fingerprints(signal, () =>
       this.#session.send({ type: 'runners', runners: this.#fingerprints.probes }),
     );
@@ -115,7 +116,7 @@ export class RunningAgent implements SessionHandler {
     this.#oldAttempts.start();
     this.#logSpool.start();
     this.#session.start();
-    this.#telemetry.start();
+    this.#telemetry.start(this.#slots);
     const about = { node_id: node.id, name: node.name, slots: this.#slots.length, state_dir: stateDir };
     log.info('agent started', about);
   }

@@ -1,6 +1,13 @@
 import { routes as contract, type NodeRecord } from '@svc/contract';
 import { definePlugin, fail, ok, requireId, type PluginContext } from '@svc/kernel';
-import { frameReceived, nodeFigures, nodeRemove, nodesRef, type NodeFigures, type Nodes } from '@svc/plugin-nodes';
+import {
+  frameReceived,
+  nodeFigures,
+  nodeRemove,
+  nodesRef,
+  type NodeFigures,
+  type Nodes,
+} from '@svc/plugin-nodes';
 import { Type } from 'typebox';
 import { samplesReceived } from './hooks.js';
 import { NodeMetricsIntake } from './intake.js';

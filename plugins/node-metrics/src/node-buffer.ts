@@ -5,6 +5,8 @@ const MINUTE_MS = 60_000;
 /** How long an agent keeps unacknowledged samples: an older sample cannot be a repetition. */
 const LONGEST_REPLAY_MS = 3_600_000;
 const MAX_METRICS = 2_000;
+/** Longer than anybody asks for. */
+const LATEST_FOR_MS = 10 * MINUTE_MS;
 
 /** The samples of a node that are not stored yet. */
 export class NodeBuffer {
@@ -64,6 +66,13 @@ export class NodeBuffer {
     this.#ts = [...rest.ts];
     this.#columns = new Map([...rest.columns].map(([name, values]) => [name, Array.from(values)]));
     this.waitingSince = this.#ts.length === 0 ? null : now;
+    this.#forgetOld();
+  }
+
+  /** What is measured no more, as a disk on which no job works now. */
+  #forgetOld(): void {
+    for (const [name, { ts }] of this.latest)
+      if (ts < (this.newest ?? 0) - LATEST_FOR_MS) this.latest.delete(name);
   }
 
   #isNew(at: number): boolean {

@@ -3,12 +3,13 @@ import { yieldIfSliceOver, type Db } from '@svc/kernel';
 import { decodeChunk } from './chunk.js';
 import { listChunks, loadChunk, type Resolution } from './chunk-store.js';
 import type { NodeBuffer } from './node-buffer.js';
+import type { MetricNames } from './service.js';
 import type { Samples, TimedValues } from './samples.js';
 import { toThinned } from './thin.js';
 
 export interface SeriesQuery {
   /** null: every metric. */
-  readonly names: ReadonlySet<string> | null;
+  readonly names: MetricNames | null;
   /** Samples from then on, ms. */
   readonly from: number;
   readonly limit: number;
@@ -80,7 +81,7 @@ function inOrder({ ts, values }: TimedValues): TimedValues {
   };
 }
 
-function copy({ ts, columns }: Samples, names: ReadonlySet<string> | null): Samples {
+function copy({ ts, columns }: Samples, names: MetricNames | null): Samples {
   const wanted = [...columns].filter(([name]) => names === null || names.has(name));
   return { ts: [...ts], columns: new Map(wanted.map(([name, values]) => [name, Array.from(values)])) };
 }

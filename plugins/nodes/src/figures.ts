@@ -5,9 +5,7 @@ import { nodeFigures, type NodeFigures } from './hooks.js';
 /** The records with what other plugins have measured of them. */
 export async function withFigures(ctx: PluginContext, nodes: readonly NodeRecord[]): Promise<NodeRecord[]> {
   const parts = await ctx.fire(nodeFigures, nodes);
-  return nodes.map((node) =>
-    parts.reduce((record, part) => addFigures(record, part.get(node.id)), node),
-  );
+  return nodes.map((node) => parts.reduce((record, part) => addFigures(record, part.get(node.id)), node));
 }
 
 export async function okWithFigures(ctx: PluginContext, node: NodeRecord) {
