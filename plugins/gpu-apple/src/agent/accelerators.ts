@@ -32,16 +32,15 @@ export function toFigures(
   accelerators: readonly Accelerator[],
   hostMemoryMb: number,
 ): Record<string, number> {
-  const figures = accelerators.flatMap(({ entry, statistics }, index) => {
+  const measured: Record<string, number> = {};
+  for (const [index, { entry, statistics }] of accelerators.entries()) {
     const utilization = firstOf(statistics, ['Device Utilization %', 'GPU Activity(%)']);
     const usedBytes = firstOf(statistics, ['vramUsedBytes', 'In use system memory']);
-    return [
-      ['util', utilization === null ? null : Math.min(100, utilization)],
-      ['mem_used_mb', usedBytes === null ? null : Math.round(usedBytes / 2 ** 20)],
-      ['mem_total_mb', numberOf(entry, 'VRAM,totalMB') ?? hostMemoryMb],
-    ].map(([name, value]) => [`gpu.${index}.${name}`, value] as const);
-  });
-  return Object.fromEntries(figures.filter((figure): figure is [string, number] => figure[1] !== null));
+    if (utilization !== null) measured[`gpu.${index}.util`] = Math.min(100, utilization);
+    if (usedBytes !== null) measured[`gpu.${index}.mem_used_mb`] = Math.round(usedBytes / 2 ** 20);
+    measured[`gpu.${index}.mem_total_mb`] = numberOf(entry, 'VRAM,totalMB') ?? hostMemoryMb;
+  }
+  return measured;
 }
 
 /** `model` is text, or the bytes of a text in older versions. */
