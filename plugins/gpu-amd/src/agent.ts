@@ -1,5 +1,6 @@
 import { attemptPrepare, defineAgentPlugin, SlowCollector, type AgentPlugin } from '@svc/agent';
-import { findTool, type AmdTool, type Programs } from './agent/tools.js';
+import type { AmdTool } from './agent/amd-tool.js';
+import { findTool, type Programs } from './agent/tools.js';
 
 /** Both tools are Python programs, which take a CPU for about half a second to start. */
 const EVERY_MS = 20_000;

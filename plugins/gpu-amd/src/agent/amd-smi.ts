@@ -1,8 +1,8 @@
 import { jobOfProcess, type SlowAnswer } from '@svc/agent';
 import { isMissing } from '@svc/agent/durable-file';
 import type { GpuProcess, SlotSpec } from '@svc/contract';
+import type { AmdTool } from './amd-tool.js';
 import { askForJson, isObject, mibOf, numberOf, textOf, toMeasured, type JsonObject } from './json-answer.js';
-import type { AmdTool } from './tools.js';
 
 const METRICS = ['metric', '--usage', '--power', '--clock', '--temperature', '--mem-usage'];
 

@@ -1,7 +1,7 @@
 import { jobOfProcess, type SlowAnswer } from '@svc/agent';
 import type { GpuProcess, SlotSpec } from '@svc/contract';
+import type { AmdTool } from './amd-tool.js';
 import { askForJson, isObject, mibOf, numberOf, textOf, toMeasured, type JsonObject } from './json-answer.js';
-import type { AmdTool } from './tools.js';
 
 const DESCRIBE = ['--showproductname', '--showuniqueid', '--showbus', '--showmeminfo', 'vram'];
 const MEASURE = [

@@ -1,20 +1,12 @@
-import type { SlowAnswer } from '@svc/agent';
 import { isMissing } from '@svc/agent/durable-file';
 import type { SlotSpec } from '@svc/contract';
 import { createAmdSmi } from './amd-smi.js';
+import type { AmdTool } from './amd-tool.js';
 import { createRocmSmi } from './rocm-smi.js';
 
 export interface Programs {
   readonly amdSmi: string;
   readonly rocmSmi: string;
-}
-
-/** One of the two programs that tell of AMD GPUs. */
-export interface AmdTool {
-  /** Rejects with ENOENT where the program is not installed. */
-  discover(signal: AbortSignal): Promise<SlotSpec[]>;
-  /** The figures and processes of the GPUs with these indices. */
-  ask(indices: ReadonlySet<number>, signal: AbortSignal): Promise<SlowAnswer>;
 }
 
 /** The tool of this host with its GPUs; null where neither is installed. Rejects when there is one that cannot tell them. */
