@@ -138,6 +138,12 @@ describe('DISK_LOW of several disks', () => {
     expect(titles(comesAndGoes, 40)).to.deep.equal([]);
   });
 
+  it('takes a small disk for low by half of its size', () => {
+    const small = (free: number) => () => ({ 'disk./dev/shm.free_gb': free, 'disk./dev/shm.total_gb': 8 });
+    expect(titles(small(4.1), 20)).to.deep.equal([]);
+    expect(titles(small(3.9), 20)).to.have.length(1);
+  });
+
   it('is bounded, however many there are', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, each) => [`/d${each}.`, 1]));
     expect(titles(() => disks(many), 1)).to.have.length(32);

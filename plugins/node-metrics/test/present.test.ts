@@ -148,6 +148,8 @@ describe('the present figures of a node', () => {
         expect((await get('/nodes')).body.items[0].slots).to.deep.equal(shown.slots);
       };
       await expectShown();
+      const bytesOfSlot = JSON.stringify((await record()).slots[1]).length;
+      expect(bytesOfSlot, 'with the longest names of processes').to.be.below(1200);
       const drained = await kernel.request('POST', `/nodes/${agent.nodeId}/drain`, { token: 'write' });
       expect(drained.body.slots[1].utilization).to.equal(97);
 

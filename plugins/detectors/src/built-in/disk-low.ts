@@ -12,7 +12,7 @@ const options = strict({
   free_gb: Type.Number({
     minimum: 0,
     default: 10,
-    description: 'A disk is low below this, whatever its size.',
+    description: 'A disk is low below this too, but not while more than half of it is free.',
   }),
   full_in_s: Type.Number({
     minimum: 0,
@@ -117,7 +117,8 @@ function findLow(
   free: number,
   total: number | undefined,
 ): Finding | null {
-  if (free >= Math.max(free_gb, ((total ?? 0) * free_percent) / 100)) return null;
+  const leastGb = Math.min(free_gb, (total ?? Infinity) / 2);
+  if (free >= Math.max(leastGb, ((total ?? 0) * free_percent) / 100)) return null;
   const share = total ? ` (${((100 * free) / total).toFixed(1)} % of ${total.toFixed(0)} GB)` : '';
   return told('low', mount, `${free.toFixed(1)} GB of ${toName(mount)} are free${share}`, {
     free_gb: free,
