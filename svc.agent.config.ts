@@ -1,5 +1,7 @@
 import { defineAgentConfig } from '@svc/agent';
 import evaluations from '@svc/plugin-evaluations/agent';
+import gpuAmd from '@svc/plugin-gpu-amd/agent';
+import gpuApple from '@svc/plugin-gpu-apple/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
 import oomEvidence from '@svc/plugin-oom-evidence/agent';
 import pythonSdk from '@svc/plugin-python-sdk/agent';
@@ -15,6 +17,8 @@ export default defineAgentConfig({
     snapshots(), // brings the source files of a job to the host
     pythonSdk(), // `import svc` works in the jobs of that runner without an installation
     gpuNvidia(), // NVIDIA GPUs: slots, their health, and metrics
+    gpuAmd(), // AMD GPUs: slots and metrics
+    gpuApple(), // GPUs of Macs: slots and metrics
     evaluations(), // an evaluation succeeds only with a valid result
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM
   ],

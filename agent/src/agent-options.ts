@@ -20,6 +20,8 @@ export interface AgentOptions {
   maxCpuJobs?: number | undefined;
   /** So many slots that stand for no device, in place of the host's GPUs. */
   virtualGpus?: number | undefined;
+  /** Directories whose disks are measured too, such as that of the data sets. */
+  disks?: readonly string[] | undefined;
   /** What the logs of all attempts may take on the disk. Left out: 1 GiB. */
   spoolMaxBytes?: number | undefined;
   /** What was logged without a connection is sent at so much at most. Left out: 32 MiB a second. */

@@ -100,7 +100,8 @@ export class RunningAgent implements SessionHandler {
       isManaged: (key) => this.#supervisor.isManaged(key),
     });
     const collectors = kernel.collectors.filter((collector) => collector.of === 'host');
-    this.#telemetry = new Telemetry({ stateDir, log, collectors, ...connection });
+    const dirs = () => [...this.#supervisor.workingDirs(), ...(options.disks ?? [])];
+    this.#telemetry = new Telemetry({ stateDir, log, collectors, dirs, ...connection });
     this.#fingerprints = new Fingerprints(signal, () =>
       this.#session.send({ type: 'runners', runners: this.#fingerprints.probes }),
     );
@@ -118,7 +119,7 @@ export class RunningAgent implements SessionHandler {
     this.#oldAttempts.start();
     this.#logSpool.start();
     this.#session.start();
-    this.#telemetry.start();
+    this.#telemetry.start(this.#slots.specs);
     const about = { node_id: node.id, name: node.name, slots: this.#slots.all.length, state_dir: stateDir };
     log.info('agent started', about);
   }

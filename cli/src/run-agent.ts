@@ -34,6 +34,7 @@ export async function runAgent(options: AgentCommandOptions): Promise<void> {
     url,
     token,
     labels: options.label,
+    disks: options.disk,
     spoolMaxBytes: toBytes(options.spoolMaxMb),
     replayBytesPerS: toBytes(options.replayMbPerS),
     plugins,

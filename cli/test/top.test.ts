@@ -110,8 +110,8 @@ describe('svc top without its server', () => {
 });
 
 describe('a frame of svc top', () => {
-  const node = (number: number, slots: number, busy = 0) => ({
-    node: {
+  const node = (number: number, slots: number, busy = 0) =>
+    ({
       id: `node_${number}`,
       name: `gpu-${number}`,
       status: 'ONLINE',
@@ -126,10 +126,11 @@ describe('a frame of svc top', () => {
         health: { state: 'ok', reason: null, since: null },
         busy: index < busy,
         job_id: null,
+        utilization: index === 0 ? 97 : null,
+        memory_used_mb: index === 0 ? 40_960 : null,
+        temperature_c: index === 0 ? 61 : null,
       })),
-    } as unknown as NodeRecord,
-    metrics: { 'gpu.0.util': 97, 'gpu.0.mem_used_mb': 40_960, 'gpu.0.temp_c': 61 },
-  });
+    }) as unknown as NodeRecord;
   const job = (number: number, changes: object = {}) =>
     ({
       id: `job_${number}`,
@@ -155,11 +156,6 @@ describe('a frame of svc top', () => {
       waiting: [],
       ...parts,
     }) as Activity;
-  const measured = ({ metrics: values, ...rest }: ReturnType<typeof node>) => ({
-    ...rest,
-    metrics: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, ts: 0 }])),
-  });
-
   it('shows what each GPU does, and how far each job is', () => {
     const run = {
       job_id: 'job_1',
@@ -168,11 +164,7 @@ describe('a frame of svc top', () => {
       stale_since: null,
       started_at: Date.now() - 60_000,
     };
-    const frame = toFrame(
-      activity({ nodes: [measured(node(1, 2, 1))], running: [{ job: job(1), run }] }),
-      40,
-      plain,
-    );
+    const frame = toFrame(activity({ nodes: [node(1, 2, 1)], running: [{ job: job(1), run }] }), 40, plain);
     const text = frame.join('\n');
     expect(text).to.match(/gpu-1 +ONLINE +0\/8 +0 +H100 +97 % +40\.0\/80\.0 GiB +61 °C/);
     expect(text).to.match(/gpu-1 +ONLINE +0\/8 +1 +H100 +- +- +-/);
@@ -192,7 +184,7 @@ describe('a frame of svc top', () => {
       const many = Array.from({ length: 400 }, (_, index) => index);
       const frame = toFrame(
         activity({
-          nodes: many.map((index) => measured(node(index, 8))),
+          nodes: many.map((index) => node(index, 8)),
           running: many.map((index) => ({ job: job(index), run: null })),
           waiting: many.map((index) => job(index, { name: 'w'.repeat(300) })),
         }),
@@ -210,7 +202,7 @@ describe('a frame of svc top', () => {
     const frame = toFrame(
       activity({
         url: `http://${'h'.repeat(80)}`,
-        nodes: [measured(node(1, 8, 8))],
+        nodes: [node(1, 8, 8)],
         running: [{ job: job(1, changes), run }],
         waiting: [job(2, { name: 'w'.repeat(300) })],
       }),

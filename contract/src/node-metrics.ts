@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox';
-import { GpuProcess } from './records/node.js';
-import { MAX_FRAME_SAMPLES } from './protocol/limits.js';
+import { GpuProcess, HostProcess } from './records/node.js';
+import { MAX_FRAME_SAMPLES, MAX_HOST_PROCESSES } from './protocol/limits.js';
 import { Timestamp, nullable, strict } from './route.js';
 
 /**
  * Samples of a node in columns: `values[name][i]` was measured at `ts[i]`, null where it was not. `ts` rises strictly.
- * `processes` are those of the GPUs at the newest sample. `late`: they were measured while the server was away and have waited on the
+ * `processes` are those of the GPUs at the newest sample, `host_processes` those of the host that are worth showing. `late`: they were measured while the server was away and have waited on the
  * agent's disk. They say nothing of the present, come in any order beside the others, and each is stored once however often it comes.
  */
 export const NodeMetricsFrame = strict({
@@ -17,6 +17,8 @@ export const NodeMetricsFrame = strict({
     strict({ ...GpuProcess.properties, user: Type.Optional(GpuProcess.properties.user) }),
     { maxItems: 10_000 },
   ),
+  /** Left out by agents of earlier versions. */
+  host_processes: Type.Optional(Type.Array(HostProcess, { maxItems: MAX_HOST_PROCESSES })),
   late: Type.Optional(Type.Literal(true)),
 });
 export type NodeMetricsFrame = Static<typeof NodeMetricsFrame>;

@@ -68,6 +68,11 @@ export class Attempt {
     return this.#life.state === 'ended';
   }
 
+  /** Its working directory while it runs. */
+  get runsIn(): string | null {
+    return this.#run === null || this.hasEnded ? null : this.#plan.working_dir;
+  }
+
   /** Resolves with false when it is stopped before the server has said `start`: then nothing is to be started. */
   get startAuthorized(): Promise<boolean> {
     return this.#life.startAuthorized;

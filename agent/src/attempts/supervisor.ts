@@ -88,6 +88,11 @@ export class Supervisor {
     return this.#attempts.has(attemptKey(key));
   }
 
+  /** Of the attempts that run now. */
+  workingDirs(): string[] {
+    return [...this.#attempts.values()].flatMap((attempt) => attempt.runsIn ?? []);
+  }
+
   reports(): AttemptReport[] {
     return [...this.#attempts.values()].map((attempt) => attempt.report());
   }

@@ -1,4 +1,4 @@
-import type { GpuProcess, SlotSpec } from '@svc/contract';
+import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
 import type { StartedAttempt } from './attempt-hooks.js';
 
 /** Figures by name, as in `cpu.util`. */
@@ -12,11 +12,13 @@ export interface HostCollector {
   readonly name: string;
   readonly of: 'host';
   /** Called once, when the slots of this host are known. */
-  start?(): void;
+  start?(slots: readonly SlotSpec[]): void;
   /** The present figures, every 2 s. What cannot be measured now is left out. */
   measure(): Measured | Promise<Measured>;
   /** Those that use a GPU now. */
   processes?(): readonly GpuProcess[];
+  /** Processes of the host that are worth showing. */
+  hostProcesses?(): readonly HostProcess[];
   close?(): void;
 }
 

@@ -1,4 +1,5 @@
-import type { GpuProcess } from '@svc/contract';
+import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
+import { MAX_HOST_PROCESSES } from '@svc/contract/protocol';
 import type { HostCollector, Measured } from '../core/collector.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import { within } from '../core/within.js';
@@ -19,8 +20,8 @@ export class HostCollectors {
     this.#log = log;
   }
 
-  start(): void {
-    for (const collector of this.#collectors) collector.start?.();
+  start(slots: readonly SlotSpec[]): void {
+    for (const collector of this.#collectors) collector.start?.(slots);
   }
 
   async measure(): Promise<Measured> {
@@ -32,6 +33,11 @@ export class HostCollectors {
 
   processes(): GpuProcess[] {
     return this.#collectors.flatMap((collector) => [...(collector.processes?.() ?? [])]);
+  }
+
+  hostProcesses(): HostProcess[] {
+    const processes = this.#collectors.flatMap((collector) => [...(collector.hostProcesses?.() ?? [])]);
+    return processes.slice(0, MAX_HOST_PROCESSES);
   }
 
   close(): void {

@@ -2,12 +2,16 @@ import type { SlotSpec } from '@svc/contract';
 import type { HostSlot, SlotSource } from '../core/collector.js';
 import { toReason, type AgentLog } from '../core/log.js';
 
-/** The slots of this host, of all sources. A source that cannot tell its GPUs offers none, and the host still takes jobs without. */
+/**
+ * The slots of this host, of all sources. A source that cannot tell its GPUs offers none, and the host still takes jobs without. Of two slots with one
+ * index, as of a host with GPUs of two makers, that of the source that comes first in the list of plugins stays.
+ */
 export class HostSlots {
   readonly #sources: readonly SlotSource[];
   readonly #log: AgentLog;
   readonly #onChange: () => void;
   readonly #bySource = new Map<SlotSource, readonly HostSlot[]>();
+  readonly #leftOut = new Set<string>();
 
   /** `onChange` is called when a slot has come or gone, or its health has changed. */
   constructor(sources: readonly SlotSource[], log: AgentLog, onChange: () => void) {
@@ -17,7 +21,13 @@ export class HostSlots {
   }
 
   get all(): readonly HostSlot[] {
-    return this.#sources.flatMap((source) => [...(this.#bySource.get(source) ?? [])]);
+    const slots = new Map<number, HostSlot>();
+    for (const slot of this.#sources.flatMap((source) => this.#bySource.get(source) ?? [])) {
+      const taken = slots.get(slot.index);
+      if (taken === undefined) slots.set(slot.index, slot);
+      else this.#warnLeftOut(slot, taken);
+    }
+    return [...slots.values()];
   }
 
   /** As the server is told. */
@@ -40,6 +50,13 @@ export class HostSlots {
         this.#bySource.set(source, slots);
         this.#onChange();
       });
+  }
+
+  /** Once for each GPU. */
+  #warnLeftOut({ index, uuid, model }: HostSlot, { model: kept }: HostSlot): void {
+    if (this.#leftOut.has(uuid)) return;
+    this.#leftOut.add(uuid);
+    this.#log.warn('a GPU is left out: another one has its index', { index, left_out: model, kept });
   }
 
   async #discover(source: SlotSource, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,10 @@
-import type { AgentFrame, NodeMetricsAck, NodeMetricsFrame } from '@svc/contract';
+import type { AgentFrame, NodeMetricsAck, NodeMetricsFrame, SlotSpec } from '@svc/contract';
 import { MAX_FRAME_SAMPLES } from '@svc/contract/protocol';
 import path from 'node:path';
 import { SAMPLE_INTERVAL_MS, type HostCollector } from '../core/collector.js';
 import type { AgentLog } from '../core/log.js';
 import { HostCollectors } from './host-collectors.js';
-import { HostMeter } from './host-metrics.js';
+import { createHostMeters } from './host-meters.js';
 import { TelemetrySpool, type Sample } from './telemetry-spool.js';
 
 const UPLOAD_INTERVAL_MS = 5_000;
@@ -22,6 +22,8 @@ export interface TelemetryOptions {
   /** Measure beside what every host has. */
   readonly collectors: readonly HostCollector[];
   readonly log: AgentLog;
+  /** Whose disks are measured beside that of the state directory: the working directories of the attempts that run, and what else matters. */
+  dirs(): readonly string[];
   /** Left out: 32 MiB. */
   readonly spoolMaxBytes?: number;
   send(frame: AgentFrame): void;
@@ -57,12 +59,13 @@ export class Telemetry {
   constructor(options: TelemetryOptions) {
     this.#options = options;
     const { stateDir, collectors, log, spoolMaxBytes } = options;
-    this.#collectors = new HostCollectors([new HostMeter(stateDir), ...collectors], log);
+    const ofEveryHost = createHostMeters(stateDir, () => options.dirs(), log);
+    this.#collectors = new HostCollectors([...ofEveryHost, ...collectors], log);
     this.#spool = new TelemetrySpool(path.join(stateDir, 'telemetry'), log, spoolMaxBytes);
   }
 
-  start(): void {
-    this.#collectors.start();
+  start(slots: readonly SlotSpec[]): void {
+    this.#collectors.start(slots);
     this.#timers.push(
       setInterval(() => void this.measure(), SAMPLE_INTERVAL_MS).unref(),
       setInterval(() => void this.upload(), UPLOAD_INTERVAL_MS).unref(),
@@ -132,7 +135,8 @@ export class Telemetry {
     const last = unsent.at(-1);
     if (last === undefined) return;
     this.#sentTo = last.ts;
-    this.#options.send({ ...toFrame(unsent), processes: this.#collectors.processes() });
+    const [processes, host_processes] = [this.#collectors.processes(), this.#collectors.hostProcesses()];
+    this.#options.send({ ...toFrame(unsent), processes, host_processes });
   }
 
   #unsent(): Sample[] {
@@ -154,7 +158,7 @@ export class Telemetry {
   }
 }
 
-function toFrame(samples: readonly Sample[]): Omit<NodeMetricsFrame, 'processes'> {
+function toFrame(samples: readonly Sample[]): Omit<NodeMetricsFrame, 'processes' | 'host_processes'> {
   const names = [...new Set(samples.flatMap(({ measured }) => Object.keys(measured)))];
   const column = (name: string) => samples.map(({ measured }) => measured[name] ?? null);
   return {

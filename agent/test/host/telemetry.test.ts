@@ -14,43 +14,9 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { createAgentLog } from '../../src/core/log.js';
-import { HostMeter, toCpu, toMemory, toNetwork } from '../../src/host/host-metrics.js';
 import { Telemetry } from '../../src/host/telemetry.js';
 import { until } from '../../testing/index.js';
 import { Bench } from '../support/bench.js';
-
-describe('agent: metrics of the host', () => {
-  it('are those of this host, by the names of the contract', async () => {
-    const meter = new HostMeter(os.tmpdir());
-    await meter.measure();
-    const names = ['cpu.util', 'disk.free_gb', 'disk.total_gb', 'disk.used_gb'];
-    const more = ['net.rx_bps', 'net.tx_bps', 'ram.total_mb', 'ram.used_mb'];
-    const measured = await until(async () => {
-      const now = await meter.measure();
-      return 'cpu.util' in now ? now : undefined;
-    }, 'a tick of the processor');
-    expect(Object.keys(measured).sort()).to.deep.equal([...names, ...more]);
-    expect(measured['cpu.util']).to.be.within(0, 100);
-    expect(measured['ram.total_mb']).to.equal(Math.round(os.totalmem() / 2 ** 20));
-    expect(measured['ram.used_mb']).to.be.within(1, os.totalmem() / 2 ** 20);
-  });
-
-  it('reads the counters of the kernel', () => {
-    expect(toCpu('cpu  100 5 30 800 50 1 2 3 4 5\ncpu0 1 2 3 4\n')).to.deep.equal({
-      totalTicks: 991,
-      busyTicks: 141,
-    });
-    const dev =
-      'Inter-|   Receive  |  Transmit\n face |bytes packets\n    lo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n' +
-      '  eth0: 1000 1 0 0 0 0 0 0 2000 1 0 0 0 0 0 0\n  ib0:5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n';
-    expect(toNetwork(dev)).to.deep.equal({ rxBytes: 1005, txBytes: 2007 });
-    expect(toMemory('MemTotal:  4096 kB\nMemFree: 1 kB\nMemAvailable:  1024 kB\n')).to.deep.equal({
-      'ram.used_mb': 3,
-      'ram.total_mb': 4,
-    });
-    expect(toMemory('')).to.deep.equal({});
-  });
-});
 
 describe('agent: telemetry', () => {
   let stateDir: string;
@@ -77,6 +43,7 @@ describe('agent: telemetry', () => {
     const next = new Telemetry({
       stateDir,
       collectors: [],
+      dirs: () => [],
       ...(spoolMaxBytes !== undefined && { spoolMaxBytes }),
       log: createAgentLog({ write: (line) => logged.push(line) }),
       send: (frame: AgentFrame) => void frames.push(frame as NodeMetricsFrame),

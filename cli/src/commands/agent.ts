@@ -3,7 +3,7 @@ import type { ConnectionOptions } from '../settings.js';
 import { UsageError } from '../failure.js';
 import { note } from '../output/print.js';
 import { withServer } from './connected.js';
-import { parseInteger, parsePair } from './parse.js';
+import { parseInteger, parsePair, parseRepeated } from './parse.js';
 
 export function addAgentCommand(program: Command): void {
   withServer(program.command('agent'))
@@ -33,6 +33,11 @@ export function addAgentCommand(program: Command): void {
       parseInteger,
     )
     .option('--virtual-gpus <n>', 'number of simulated GPU slots, for tests without GPUs', parseInteger)
+    .option(
+      '--disk <dir>',
+      'directory whose disk is measured too, such as that of the data sets; may be repeated (default: the disks of the state directory and of the working directories of running jobs)',
+      parseRepeated,
+    )
     .option(
       '--keep-attempts-days <n>',
       'days for which the records and logs of an attempt are kept after its end (default: 7; 0 removes them at once); a work directory that contains files is always kept',
@@ -71,6 +76,7 @@ export interface AgentCommandOptions extends ConnectionOptions {
   readonly label?: Record<string, string>;
   readonly maxCpuJobs?: number;
   readonly virtualGpus?: number;
+  readonly disk?: readonly string[];
   readonly keepAttemptsDays?: number;
   readonly spoolMaxMb?: number;
   readonly replayMbPerS?: number;

@@ -1,5 +1,6 @@
 import { routes, type NodeRecord } from '@svc/contract';
 import type { Command } from 'commander';
+import { meanUtilization, toFigure } from '../output/figures.js';
 import { toAge, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus } from '../output/style.js';
@@ -9,7 +10,7 @@ import { findNode, NODE_REFERENCE } from './find-record.js';
 
 export function addNodesCommand(program: Command): void {
   withJson(program.command('nodes'))
-    .description('list nodes with their GPU slots, jobs and last heartbeat')
+    .description('list nodes with their GPU slots, jobs, load and last heartbeat')
     .addHelpText('after', '\nExample:\n  svc nodes --json')
     .action(listNodes);
 
@@ -71,6 +72,20 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
   { title: 'STATUS', cell: (node) => node.status, style: (node) => styleOfStatus(node.status) },
   { title: 'GPUS BUSY', cell: toSlots, shrinks: true },
   { title: 'CPU JOBS', cell: (node) => `${node.cpu_jobs}/${node.max_cpu_jobs}`, align: 'right' },
+  {
+    title: 'GPU UTIL',
+    cell: ({ slots }) => toFigure(meanUtilization(slots), '%'),
+    align: 'right',
+    optional: true,
+  },
+  { title: 'CPU', cell: ({ live }) => toFigure(live?.cpu_util, '%'), align: 'right', optional: true },
+  { title: 'RAM', cell: toRam, align: 'right', optional: true },
+  {
+    title: 'DISK FREE',
+    cell: ({ live }) => toFigure(live?.disk_free_gb, 'GB'),
+    align: 'right',
+    optional: true,
+  },
   { title: 'LAST HEARD', cell: (node) => toAge(node.last_heartbeat_at), optional: true },
   {
     title: 'LABELS',
@@ -82,6 +97,11 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
     optional: true,
   },
 ];
+
+function toRam({ live, system }: NodeRecord): string {
+  const usedMb = live?.ram_used_mb ?? null;
+  return usedMb === null ? '-' : toFigure((100 * usedMb) / system.ram_total_mb, '%');
+}
 
 function toSlots({ slots }: NodeRecord): string {
   if (slots.length === 0) return '-';

@@ -1,10 +1,11 @@
-import type { Job, Run } from '@svc/contract';
+import type { Job, NodeRecord, Run, Slot } from '@svc/contract';
+import { meanUtilization, toFigure } from '../output/figures.js';
 import { toAge, toDuration, toShownId, toWaitReason } from '../output/format.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
 import { terminalWidth, toTable, type Column } from '../output/table.js';
 import { cutToWidth, toLines, widthOf } from '../output/text-width.js';
 import type { Usage } from '../overview.js';
-import type { Activity, NodeActivity } from './read-activity.js';
+import type { Activity } from './read-activity.js';
 
 /** Of the screen, that nodes may take. */
 const SHARE_OF_NODES = 0.5;
@@ -85,45 +86,45 @@ function toSection<Row>(
 
 /** One GPU, or a node without any. */
 interface GpuOrNode {
-  readonly node: NodeActivity;
-  readonly slot: NodeActivity['node']['slots'][number] | null;
+  readonly node: NodeRecord;
+  readonly slot: Slot | null;
 }
 
 /** A row for each GPU, or for each node where these do not fit. */
-function toNodeLines(nodes: readonly NodeActivity[], room: Room, paint: Paint): string[] {
+function toNodeLines(nodes: readonly NodeRecord[], room: Room, paint: Paint): string[] {
   const each = nodes.flatMap((node): GpuOrNode[] =>
-    node.node.slots.length === 0 ? [{ node, slot: null }] : node.node.slots.map((slot) => ({ node, slot })),
+    node.slots.length === 0 ? [{ node, slot: null }] : node.slots.map((slot) => ({ node, slot })),
   );
   const isWhole = each.length <= room.rows - AROUND_TABLE;
   if (isWhole) return toSection(SLOTS, each, { ...room, noun: 'nodes' }, paint);
   return toSection(NODES, nodes, { ...room, noun: 'nodes' }, paint);
 }
 
-const NODE_COLUMNS: readonly Column<NodeActivity>[] = [
-  { title: 'NODE', cell: ({ node }) => node.name, shrinks: true },
+const NODE_COLUMNS: readonly Column<NodeRecord>[] = [
+  { title: 'NODE', cell: ({ name }) => name, shrinks: true },
   {
     title: 'STATUS',
-    cell: ({ node }) => node.status,
-    style: ({ node }) => styleOfStatus(node.status),
+    cell: ({ status }) => status,
+    style: ({ status }) => styleOfStatus(status),
     optional: true,
   },
   {
     title: 'CPU JOBS',
-    cell: ({ node }) => `${node.cpu_jobs}/${node.max_cpu_jobs}`,
+    cell: ({ cpu_jobs, max_cpu_jobs }) => `${cpu_jobs}/${max_cpu_jobs}`,
     align: 'right',
     optional: true,
   },
 ];
 
-const NODES: readonly Column<NodeActivity>[] = [
+const NODES: readonly Column<NodeRecord>[] = [
   ...NODE_COLUMNS,
   {
     title: 'GPUS BUSY',
-    cell: ({ node: { slots } }) =>
+    cell: ({ slots }) =>
       slots.length === 0 ? '-' : `${slots.filter(({ busy }) => busy).length}/${slots.length}`,
     align: 'right',
   },
-  { title: 'UTIL', cell: toMeanUtilization, align: 'right' },
+  { title: 'UTIL', cell: ({ slots }) => toFigure(meanUtilization(slots), '%'), align: 'right' },
 ];
 
 const SLOTS: readonly Column<GpuOrNode>[] = [
@@ -139,9 +140,9 @@ const SLOTS: readonly Column<GpuOrNode>[] = [
     shrinks: true,
     optional: true,
   },
-  { title: 'UTIL', cell: (row) => toFigure(row, 'util', '%'), align: 'right' },
+  { title: 'UTIL', cell: ({ slot }) => toFigure(slot?.utilization, '%'), align: 'right' },
   { title: 'MEMORY', cell: toMemory, align: 'right' },
-  { title: 'TEMP', cell: (row) => toFigure(row, 'temp_c', '°C'), align: 'right', optional: true },
+  { title: 'TEMP', cell: ({ slot }) => toFigure(slot?.temperature_c, '°C'), align: 'right', optional: true },
   {
     title: 'JOB',
     cell: ({ slot }) => toHolder(slot),
@@ -156,32 +157,16 @@ function toHolder(slot: GpuOrNode['slot']): string {
   return [holder, slot.health.state === 'ok' ? '' : slot.health.state].filter(Boolean).join(', ');
 }
 
-function valueOf({ node, slot }: GpuOrNode, name: string): number | undefined {
-  return slot === null ? undefined : node.metrics[`gpu.${slot.index}.${name}`]?.value;
-}
-
-function toFigure(row: GpuOrNode, name: string, unit: string): string {
-  const value = valueOf(row, name);
-  return value === undefined ? '-' : `${Math.round(value)} ${unit}`;
-}
-
-function toMemory(row: GpuOrNode): string {
-  const usedMb = valueOf(row, 'mem_used_mb');
-  if (usedMb === undefined) return '-';
-  const totalMb = row.slot?.memory_total_mb ?? null;
+function toMemory({ slot }: GpuOrNode): string {
+  if (slot === null || slot.memory_used_mb === null) return '-';
+  const { memory_used_mb: usedMb, memory_total_mb: totalMb } = slot;
   return totalMb === null ? `${toGib(usedMb)} GiB` : `${toGib(usedMb)}/${toGib(totalMb)} GiB`;
 }
 
 const toGib = (mib: number): string => (mib / 1024).toFixed(1);
 
-function toMeanUtilization(node: NodeActivity): string {
-  const values = node.node.slots.flatMap((slot) => valueOf({ node, slot }, 'util') ?? []);
-  if (values.length === 0) return '-';
-  return `${Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)} %`;
-}
-
-function toRunningColumns(nodes: readonly NodeActivity[]): readonly Column<Activity['running'][number]>[] {
-  const names = new Map(nodes.map(({ node }) => [node.id, node.name]));
+function toRunningColumns(nodes: readonly NodeRecord[]): readonly Column<Activity['running'][number]>[] {
+  const names = new Map(nodes.map(({ id, name }) => [id, name]));
   return [
     { title: 'ID', cell: ({ job }) => toShownId(job.id) },
     { title: 'RUNNING', cell: ({ job }) => job.name, shrinks: true },

@@ -1,20 +1,15 @@
 import type { Client } from '@svc/client';
-import { routes, type AnswerOf, type Job, type NodeRecord, type NodeSnapshot, type Run } from '@svc/contract';
+import { routes, type AnswerOf, type Job, type NodeRecord, type Run } from '@svc/contract';
 import { countSlots, type Overview } from '../overview.js';
 
 /** Of running and of waiting jobs. */
 const MOST_JOBS = 1000;
 
-export interface NodeActivity {
-  readonly node: NodeRecord;
-  /** The newest value of each metric of the node, by name; none while it is not ONLINE. */
-  readonly metrics: NodeSnapshot['metrics'];
-}
-
 /** What happens now: what `svc top` shows. */
 export interface Activity extends Pick<Overview, 'url' | 'version' | 'gpu_slots' | 'cpu_jobs'> {
   readonly jobs: AnswerOf<typeof routes.getStatus>['body']['jobs'];
-  readonly nodes: readonly NodeActivity[];
+  /** By name. */
+  readonly nodes: readonly NodeRecord[];
   /** Newest first, with the newest run of each, if it has one that runs. */
   readonly running: readonly { readonly job: Job; readonly run: Run | null }[];
   /** Oldest first. */
@@ -37,7 +32,7 @@ export async function readActivity(client: Client): Promise<Activity> {
   return {
     url: client.connection.url,
     version,
-    ...countSlots(nodes.map(({ node }) => node)),
+    ...countSlots(nodes),
     jobs,
     nodes,
     running: [...dispatching, ...running].map((job) => ({ job, run: runOf(job) })),
@@ -45,17 +40,7 @@ export async function readActivity(client: Client): Promise<Activity> {
   };
 }
 
-async function readNodes(client: Client): Promise<NodeActivity[]> {
+async function readNodes(client: Client): Promise<NodeRecord[]> {
   const { items } = await client.call(routes.listNodes, { query: { limit: 1000 } });
-  const nodes = items.toSorted((a, b) => a.name.localeCompare(b.name));
-  return Promise.all(nodes.map(async (node) => ({ node, metrics: await readMetrics(client, node) })));
-}
-
-/** Only nodes with GPUs have figures to show. */
-async function readMetrics(
-  client: Client,
-  { id, status, slots }: NodeRecord,
-): Promise<NodeSnapshot['metrics']> {
-  if (status === 'OFFLINE' || slots.every(({ virtual }) => virtual)) return {};
-  return (await client.call(routes.getNodeSnapshot, { params: { node_id: id } })).metrics;
+  return items.toSorted((a, b) => a.name.localeCompare(b.name));
 }

@@ -19,6 +19,7 @@ export const NODE_OFFLINE_AFTER_MS = 90_000;
 
 /** Of a `node_metrics` frame. */
 export const MAX_FRAME_SAMPLES = 300;
+export const MAX_HOST_PROCESSES = 64;
 
 /** A longer log line is split into pieces of at most this many bytes. */
 export const MAX_LINE_BYTES = 16 * KIB;

@@ -26,11 +26,37 @@ export const SlotSpec = strict({
 });
 export type SlotSpec = Static<typeof SlotSpec>;
 
+const Figure = nullable(Type.Number());
+
+/** One of those that use a slot's GPU: those that take most of its memory. The snapshot of the node names all. */
+export const SlotProcess = strict({
+  pid: Type.Integer(),
+  name: Type.String(),
+  user: nullable(Type.String()),
+  mem_mb: Type.Number(),
+  job_id: nullable(Type.String()),
+});
+export type SlotProcess = Static<typeof SlotProcess>;
+
+/** What was measured of a slot within the last 60 s; null and [] where nothing was. */
+export const SlotFigures = strict({
+  /** Percent. */
+  utilization: Figure,
+  memory_used_mb: Figure,
+  temperature_c: Figure,
+  power_w: Figure,
+  sm_clock_mhz: Figure,
+  mem_clock_mhz: Figure,
+  processes: Type.Array(SlotProcess),
+});
+export type SlotFigures = Static<typeof SlotFigures>;
+
 export const Slot = strict({
   ...SlotSpec.properties,
   health: SlotHealth,
   busy: Type.Boolean(),
   job_id: nullable(Type.String()),
+  ...SlotFigures.properties,
 });
 export type Slot = Static<typeof Slot>;
 
@@ -56,6 +82,20 @@ export const RunnerProbe = strict({
 });
 export type RunnerProbe = Static<typeof RunnerProbe>;
 
+/** What was measured of a host within the last 60 s; `ts` is the newest sample, by the host's clock. The disk is that of the agent's state directory. */
+export const NodeLive = strict({
+  ts: Timestamp,
+  /** Percent of all CPUs. */
+  cpu_util: Figure,
+  ram_used_mb: Figure,
+  disk_used_gb: Figure,
+  disk_free_gb: Figure,
+  /** Bits per second. */
+  net_rx_bps: Figure,
+  net_tx_bps: Figure,
+});
+export type NodeLive = Static<typeof NodeLive>;
+
 export const NodeRecord = strict(
   {
     id: Type.String(),
@@ -70,6 +110,8 @@ export const NodeRecord = strict(
     max_cpu_jobs: Type.Integer(),
     busy: Type.Boolean(),
     system: SystemFacts,
+    /** null: nothing was measured within the last 60 s. */
+    live: nullable(NodeLive),
     last_heartbeat_at: nullable(Timestamp),
     connected_at: nullable(Timestamp),
     created_at: Timestamp,
@@ -91,6 +133,17 @@ export const GpuProcess = strict({
 });
 export type GpuProcess = Static<typeof GpuProcess>;
 
+/** A process of a job, or one of the host that takes much. `cpu_percent`: 100 is one CPU; null when it was seen for the first time. `mem_mb`: resident, in MiB. */
+export const HostProcess = strict({
+  pid: Type.Integer(),
+  name: Type.String({ maxLength: 100 }),
+  user: nullable(Type.String({ maxLength: 100 })),
+  cpu_percent: nullable(Type.Number()),
+  mem_mb: Type.Number(),
+  job_id: nullable(Type.String()),
+});
+export type HostProcess = Static<typeof HostProcess>;
+
 /** Columns of equal length, by time. `total` counts the samples of the range before thinning. */
 export const NodeSeries = strict({
   ts: Type.Array(Timestamp),
@@ -106,7 +159,10 @@ export const NodeSnapshot = strict(
     node_id: Type.String(),
     ts: nullable(Timestamp),
     metrics: Type.Record(Type.String(), strict({ value: Type.Number(), ts: Timestamp })),
+    /** Those that use a GPU. */
     processes: Type.Array(GpuProcess),
+    /** The largest of the jobs that run there, and the few of the host that take most memory and CPU. */
+    host_processes: Type.Array(HostProcess),
   },
   { $id: 'NodeSnapshot' },
 );

@@ -169,6 +169,55 @@ describe('GPU_UNHEALTHY of a slot', () => {
   });
 });
 
+describe('DISK_LOW of several disks', () => {
+  const disks = (free: Record<string, number>) =>
+    Object.fromEntries(
+      Object.entries(free).flatMap(([mount, gb]) => [
+        [`disk.${mount}free_gb`, gb],
+        [`disk.${mount}total_gb`, 1000],
+      ]),
+    );
+  const titles = (
+    valuesAt: (minute: number) => Record<string, number>,
+    minutes: number,
+    watch = watchOf('node'),
+  ) => sample(watch, 0, minutes, valuesAt).map(([minute, , title]) => [minute, title]);
+
+  it('fires for each of them, with its name, and for no other', () => {
+    const low = () => disks({ '': 40, '/data.': 30, '/mnt/team%20share.': 20, '/scratch.': 900 });
+    expect(titles(low, 30)).to.deep.equal([
+      [0, '40.0 GB of the disk are free (4.0 % of 1000 GB)'],
+      [0, '30.0 GB of the disk /data are free (3.0 % of 1000 GB)'],
+      [0, '20.0 GB of the disk /mnt/team share are free (2.0 % of 1000 GB)'],
+    ]);
+    const filling = (minute: number) => disks({ '': 900, '/data.': 800 - 20 * minute });
+    expect(titles(filling, 20)).to.deep.equal([[10, 'At this rate the disk /data is full in 30 minutes']]);
+  });
+
+  it('knows a disk by its name, also one that is called as a figure', () => {
+    expect(titles(() => disks({ '/free_gb.': 1 }), 2)).to.deep.equal([
+      [0, '1.0 GB of the disk /free_gb are free (0.1 % of 1000 GB)'],
+    ]);
+  });
+
+  it('says no rate across a time in which a disk was not measured', () => {
+    const comesAndGoes = (minute: number) =>
+      disks(minute < 8 ? { '/data.': 900 } : minute < 20 ? { '': 900 } : { '': 900, '/data.': 300 });
+    expect(titles(comesAndGoes, 40)).to.deep.equal([]);
+  });
+
+  it('takes a small disk for low by half of its size', () => {
+    const small = (free: number) => () => ({ 'disk./dev/shm.free_gb': free, 'disk./dev/shm.total_gb': 8 });
+    expect(titles(small(4.1), 20)).to.deep.equal([]);
+    expect(titles(small(3.9), 20)).to.have.length(1);
+  });
+
+  it('is bounded, however many there are', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, each) => [`/d${each}.`, 1]));
+    expect(titles(() => disks(many), 1)).to.have.length(32);
+  });
+});
+
 describe('GPU_UNHEALTHY', () => {
   const titles = (valuesAt: (minute: number) => Record<string, number>, minutes = 20) =>
     sample(watchOf('node'), 0, minutes, valuesAt).map(([minute, type, title]) => [minute, type, title]);

@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { MetricNames } from './service.js';
 import type { Samples } from './samples.js';
 
 /**
@@ -30,7 +31,7 @@ export function encodeChunk({ ts, columns }: Samples): Buffer {
 }
 
 /** `names` null: every column. */
-export function decodeChunk(bytes: Buffer, names: ReadonlySet<string> | null): Samples {
+export function decodeChunk(bytes: Buffer, names: MetricNames | null): Samples {
   const headEnd = HEAD_SIZE_BYTES + bytes.readUInt32LE(0);
   const head = JSON.parse(inflateRawSync(bytes.subarray(HEAD_SIZE_BYTES, headEnd)).toString()) as Head;
   const columns = new Map<string, Float64Array>();

@@ -1,12 +1,20 @@
-import { routes as contract } from '@svc/contract';
+import { routes as contract, type NodeRecord } from '@svc/contract';
 import { definePlugin, fail, ok, requireId, type PluginContext } from '@svc/kernel';
-import { frameReceived, nodeRemove, nodesRef, type Nodes } from '@svc/plugin-nodes';
+import {
+  frameReceived,
+  nodeFigures,
+  nodeRemove,
+  nodesRef,
+  type NodeFigures,
+  type Nodes,
+} from '@svc/plugin-nodes';
 import { Type } from 'typebox';
 import { samplesReceived } from './hooks.js';
 import { NodeMetricsIntake } from './intake.js';
 import { readMeans } from './means.js';
 import { nodeMetricsMigrations } from './migrations.js';
-import { readSeries, toSnapshot } from './reader.js';
+import { readSeries } from './reader.js';
+import { toFigures, toSnapshot } from './present.js';
 import { Rollup } from './rollup.js';
 import { nodeMetricsRef } from './service.js';
 
@@ -51,6 +59,7 @@ export const nodeMetrics = definePlugin({
     });
     ctx.tap(frameReceived.node_metrics, (frame, from) => intake.frame(frame, from));
     ctx.tap(nodeRemove, (_tx, { id }) => intake.forget(id));
+    ctx.tap(nodeFigures, async (records) => figuresOf(records, intake, ctx.clock.now()));
     ctx.migrations(nodeMetricsMigrations);
     ctx.owns({
       table: 'node_metric_chunks',
@@ -80,6 +89,19 @@ export const nodeMetrics = definePlugin({
     });
   },
 });
+
+function figuresOf(
+  records: readonly NodeRecord[],
+  intake: NodeMetricsIntake,
+  now: number,
+): ReadonlyMap<string, NodeFigures> {
+  const known = records.flatMap((record) => {
+    const buffer = intake.buffer(record.id);
+    const figures = buffer && toFigures(record, buffer, now);
+    return figures ? [[record.id, figures] as const] : [];
+  });
+  return new Map(known);
+}
 
 async function requireNode({ db }: PluginContext, nodes: Nodes, given: string): Promise<string> {
   const id = requireId('node', given);

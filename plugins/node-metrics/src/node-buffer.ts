@@ -1,14 +1,17 @@
-import type { GpuProcess, NodeMetricsFrame } from '@svc/contract';
+import type { GpuProcess, HostProcess, NodeMetricsFrame } from '@svc/contract';
 import type { Samples } from './samples.js';
 
 const MINUTE_MS = 60_000;
 /** How long an agent keeps unacknowledged samples: an older sample cannot be a repetition. */
 const LONGEST_REPLAY_MS = 3_600_000;
 const MAX_METRICS = 2_000;
+/** Longer than anybody asks for. */
+const LATEST_FOR_MS = 10 * MINUTE_MS;
 
 /** The samples of a node that are not stored yet. */
 export class NodeBuffer {
   processes: readonly GpuProcess[] = [];
+  hostProcesses: readonly HostProcess[] = [];
   /** When the last frame came, by the server's clock. */
   heardAt = -Infinity;
   /** When the oldest sample that is not stored came, by the server's clock; null when the buffer is empty. */
@@ -25,9 +28,10 @@ export class NodeBuffer {
   }
 
   /** Returns the samples that are new. */
-  add({ ts, values, processes }: NodeMetricsFrame, now: number): Samples {
+  add({ ts, values, processes, host_processes = [] }: NodeMetricsFrame, now: number): Samples {
     this.heardAt = now;
     this.processes = processes.map((process) => ({ ...process, user: process.user ?? null }));
+    this.hostProcesses = host_processes;
     const isNew = ts.map((at) => this.#isNew(at));
     const fresh = ts.filter((_, index) => isNew[index]);
     const columns = new Map<string, number[]>();
@@ -62,6 +66,13 @@ export class NodeBuffer {
     this.#ts = [...rest.ts];
     this.#columns = new Map([...rest.columns].map(([name, values]) => [name, Array.from(values)]));
     this.waitingSince = this.#ts.length === 0 ? null : now;
+    this.#forgetOld();
+  }
+
+  /** What is measured no more, as a disk on which no job works now. */
+  #forgetOld(): void {
+    for (const [name, { ts }] of this.latest)
+      if (ts < (this.newest ?? 0) - LATEST_FOR_MS) this.latest.delete(name);
   }
 
   #isNew(at: number): boolean {

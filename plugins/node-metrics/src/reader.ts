@@ -1,16 +1,15 @@
-import type { NodeSeries, NodeSnapshot } from '@svc/contract';
+import type { NodeSeries } from '@svc/contract';
 import { yieldIfSliceOver, type Db } from '@svc/kernel';
 import { decodeChunk } from './chunk.js';
 import { listChunks, loadChunk, type Resolution } from './chunk-store.js';
 import type { NodeBuffer } from './node-buffer.js';
+import type { MetricNames } from './service.js';
 import type { Samples, TimedValues } from './samples.js';
 import { toThinned } from './thin.js';
 
-const SNAPSHOT_WINDOW_MS = 60_000;
-
 export interface SeriesQuery {
   /** null: every metric. */
-  readonly names: ReadonlySet<string> | null;
+  readonly names: MetricNames | null;
   /** Samples from then on, ms. */
   readonly from: number;
   readonly limit: number;
@@ -82,18 +81,7 @@ function inOrder({ ts, values }: TimedValues): TimedValues {
   };
 }
 
-function copy({ ts, columns }: Samples, names: ReadonlySet<string> | null): Samples {
+function copy({ ts, columns }: Samples, names: MetricNames | null): Samples {
   const wanted = [...columns].filter(([name]) => names === null || names.has(name));
   return { ts: [...ts], columns: new Map(wanted.map(([name, values]) => [name, Array.from(values)])) };
-}
-
-/** Ages are counted from the node's newest sample, which came at `heardAt`: the clocks of hosts differ. */
-export function toSnapshot(nodeId: string, buffer: NodeBuffer | null, now: number): NodeSnapshot {
-  const silentMs = now - (buffer?.heardAt ?? -Infinity);
-  if (buffer === null || silentMs > SNAPSHOT_WINDOW_MS)
-    return { node_id: nodeId, ts: null, metrics: {}, processes: [] };
-  const { newest, latest, processes } = buffer;
-  const isRecent = ({ ts }: { ts: number }) => (newest ?? 0) - ts + silentMs <= SNAPSHOT_WINDOW_MS;
-  const metrics = Object.fromEntries([...latest].filter(([, measured]) => isRecent(measured)));
-  return { node_id: nodeId, ts: newest, metrics, processes: [...processes] };
 }

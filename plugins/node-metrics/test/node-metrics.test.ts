@@ -96,9 +96,16 @@ describe('node metrics', () => {
         ts: now,
         metrics: { 'cpu.util': { value: 2, ts: now - 2000 } },
         processes,
+        host_processes: [],
       });
       await clock.advance(60_001);
-      expect(await snapshot()).to.deep.equal({ node_id: agent.nodeId, ts: null, metrics: {}, processes: [] });
+      expect(await snapshot()).to.deep.equal({
+        node_id: agent.nodeId,
+        ts: null,
+        metrics: {},
+        processes: [],
+        host_processes: [],
+      });
     });
 
     it('answers 404 for a node that nobody knows, and an empty answer for one that has told nothing', async () => {

@@ -1,4 +1,14 @@
-import type { AgentFrame, AttemptKey, FrameOf, Hello, LogPosition, NodeRecord, Verdict } from '@svc/contract';
+import type {
+  AgentFrame,
+  AttemptKey,
+  FrameOf,
+  Hello,
+  LogPosition,
+  NodeLive,
+  NodeRecord,
+  SlotFigures,
+  Verdict,
+} from '@svc/contract';
 import { decision, observation, type Change, type Tx } from '@svc/kernel';
 
 /** The agent behind a frame. */
@@ -50,6 +60,21 @@ export const helloReceived = decision.gather<[context: HelloContext], WelcomePar
  * removal.
  */
 export const nodeRemove = decision<[tx: Tx, node: NodeRecord, at: number]>('nodes.remove');
+
+/** What is measured of a node now. */
+export interface NodeFigures {
+  readonly live: NodeLive;
+  /** By index. */
+  readonly slots: ReadonlyMap<number, SlotFigures>;
+}
+
+/**
+ * Fired before an endpoint answers with records of nodes: a tap returns the figures, by id, of those nodes of which it has some. It answers from
+ * memory. Records that hooks and other plugins get have no figures.
+ */
+export const nodeFigures = decision.gather<[nodes: readonly NodeRecord[]], ReadonlyMap<string, NodeFigures>>(
+  'nodes.figures',
+);
 
 /** Fired after the commit. */
 export const nodeChanged = observation<[change: Change<NodeRecord>]>('nodes.changed');

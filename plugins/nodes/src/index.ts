@@ -2,7 +2,7 @@ import { CLOSE, HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contra
 import { definePlugin } from '@svc/kernel';
 import { eventsRef, findSubject } from '@svc/plugin-events';
 import { Type } from 'typebox';
-import { frameReceived, helloReceived, nodeChanged, nodeRemove } from './hooks.js';
+import { frameReceived, helloReceived, nodeChanged, nodeFigures, nodeRemove } from './hooks.js';
 import { Channels } from './channels.js';
 import { DisconnectNotices } from './disconnect-notices.js';
 import { AgentHub } from './hub.js';
@@ -53,7 +53,7 @@ export const nodes = definePlugin({
       { table: 'slots', key: ['node_id', 'idx'], ...HELD },
       { table: 'cpu_claims', key: ['node_id', 'job_id', 'attempt'], ...HELD },
     );
-    for (const hook of [...Object.values(frameReceived), helloReceived, nodeRemove, nodeChanged])
+    for (const hook of [...Object.values(frameReceived), helloReceived, nodeRemove, nodeChanged, nodeFigures])
       ctx.declare(hook);
     ctx.tap(findSubject, async (db, kind, id) =>
       kind === 'node' ? (await requireNode(db, id)).id : undefined,

@@ -1,4 +1,4 @@
-import type { Hello, NodeRecord, NodeStatus, Slot, SlotHealth } from '@svc/contract';
+import type { Hello, NodeRecord, NodeStatus, Slot, SlotFigures, SlotHealth } from '@svc/contract';
 
 /** A row of `nodes`; booleans come as 0 and 1 from SQLite. */
 export interface NodeRow {
@@ -82,11 +82,23 @@ export function toRecord(row: NodeRow, slots: readonly SlotRow[], cpuJobs: numbe
     max_cpu_jobs: row.max_cpu_jobs,
     busy: cpuJobs > 0 || slots.some((slot) => slot.job_id !== null),
     system: JSON.parse(row.system) as NodeRecord['system'],
+    live: null,
     last_heartbeat_at: row.last_heartbeat_at,
     connected_at: row.connected_at,
     created_at: row.created_at,
   };
 }
+
+/** Figures are added to the records that endpoints answer with: see `nodeFigures`. */
+const UNMEASURED: SlotFigures = {
+  utilization: null,
+  memory_used_mb: null,
+  temperature_c: null,
+  power_w: null,
+  sm_clock_mhz: null,
+  mem_clock_mhz: null,
+  processes: [],
+};
 
 function toSlot(row: SlotRow): Slot {
   return {
@@ -98,5 +110,6 @@ function toSlot(row: SlotRow): Slot {
     health: { state: row.health, reason: row.health_reason, since: row.health_since },
     busy: row.job_id !== null,
     job_id: row.job_id,
+    ...UNMEASURED,
   };
 }

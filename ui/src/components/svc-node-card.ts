@@ -107,6 +107,35 @@ export class SvcNodeCard extends LitElement {
         gap: var(--space-2);
         justify-content: space-between;
       }
+      .figures {
+        flex-wrap: wrap;
+        color: var(--color-text-2);
+        font-variant-numeric: tabular-nums;
+        gap: 0 var(--space-2);
+      }
+      meter {
+        width: 100%;
+        height: 4px;
+        margin-block: var(--space-1);
+        appearance: none;
+        border: 0;
+        border-radius: 2px;
+        background: var(--color-line);
+      }
+      meter::-webkit-meter-bar {
+        height: 4px;
+        border: 0;
+        border-radius: 2px;
+        background: var(--color-line);
+      }
+      meter::-webkit-meter-optimum-value {
+        border-radius: 2px;
+        background: var(--color-accent);
+      }
+      meter::-moz-meter-bar {
+        border-radius: 2px;
+        background: var(--color-accent);
+      }
       .index {
         font-weight: var(--weight-strong);
       }
@@ -212,16 +241,63 @@ export class SvcNodeCard extends LitElement {
             >`
       }
       ${isOk ? nothing : html`<span class="reason">It ${reason ?? 'gives no reason'}.</span>`}
+      ${this.#renderFigures(slot)}
     </li>`;
   }
 
+  /** What the GPU does now; nothing where nothing was measured within the last minute. */
+  #renderFigures({
+    index,
+    utilization,
+    memory_used_mb: used,
+    memory_total_mb: total,
+    temperature_c: temperature,
+  }: Slot) {
+    if (utilization === null && used === null && temperature === null) return nothing;
+    const memory =
+      used === null
+        ? null
+        : total === null
+          ? formatMegabytes(used)
+          : `${formatMegabytes(used)} of ${formatMegabytes(total)}`;
+    return html`
+      ${
+        utilization === null
+          ? nothing
+          : html`<meter
+              min="0"
+              max="100"
+              value=${utilization}
+              aria-label="Utilization of GPU ${index}"
+            ></meter>`
+      }
+      <p class="figures">
+        ${utilization === null ? nothing : html`<span>${Math.round(utilization)} %</span>`}
+        ${memory === null ? nothing : html`<span>${memory}</span>`}
+        ${temperature === null ? nothing : html`<span>${Math.round(temperature)} °C</span>`}
+      </p>
+    `;
+  }
+
   #renderSystem() {
-    const { system, version, hostname } = this.node;
+    const { system, version, hostname, live } = this.node;
+    const ram = live?.ram_used_mb ?? null;
+    const free = live?.disk_free_gb ?? null;
     return html`<dl>
       ${fact('Host', hostname)}
-      ${fact('CPU', `${plural(system.cpu_count, 'core')}${system.cpu_model ? ` · ${system.cpu_model}` : ''}`)}
-      ${fact('Memory', formatMegabytes(system.ram_total_mb))}
-      ${system.disk_total_gb === undefined ? nothing : fact('Disk', formatBytes(system.disk_total_gb * 1e9))}
+      ${fact('CPU', joined([plural(system.cpu_count, 'core'), percent(live?.cpu_util), system.cpu_model]))}
+      ${fact('Memory', joined([formatMegabytes(system.ram_total_mb), ram !== null && `${formatMegabytes(ram)} used`]))}
+      ${
+        system.disk_total_gb === undefined
+          ? nothing
+          : fact(
+              'Disk',
+              joined([
+                formatBytes(system.disk_total_gb * 1e9),
+                free !== null && `${formatBytes(free * 1e9)} free`,
+              ]),
+            )
+      }
       ${system.os ? fact('System', system.os) : nothing} ${fact('Agent', version)}
     </dl>`;
   }
@@ -280,7 +356,14 @@ export class SvcNodeCard extends LitElement {
   }
 }
 
-function describeDevice({ model, memory_total_mb: memory, virtual }: Slot): string {
-  const parts = [model, memory === null ? '' : formatMegabytes(memory), virtual ? 'virtual, no device' : ''];
+function joined(parts: readonly (string | false | undefined)[]): string {
   return parts.filter(Boolean).join(' · ');
+}
+
+function percent(value: number | null | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : `${Math.round(value)} %`;
+}
+
+function describeDevice({ model, memory_total_mb: memory, virtual }: Slot): string {
+  return joined([model, memory !== null && formatMegabytes(memory), virtual && 'virtual, no device']);
 }

@@ -71,6 +71,30 @@ describe('the page of nodes', () => {
       { system: { cpu_count: 1, cpu_model: 'EPYC', ram_total_mb: 512, disk_total_gb: 1999.6, os: 'Linux' } },
       ['1 core · EPYC', '512 MiB', '1.8 TiB', 'Linux', 'host-1', '0.1.0'],
     ],
+    [
+      'what its GPUs and its host do now',
+      {
+        slots: [slot(0, { utilization: 63.4, memory_used_mb: 40_960, temperature_c: 61 }), slot(1)],
+        system: { cpu_count: 2, ram_total_mb: 131_072, disk_total_gb: 1999.6 },
+        live: {
+          ts: NOW,
+          cpu_util: 37.6,
+          ram_used_mb: 65_536,
+          disk_used_gb: 1000,
+          disk_free_gb: 999.6,
+          net_rx_bps: 0,
+          net_tx_bps: 0,
+        },
+      },
+      [
+        '63 %',
+        '40 GiB of 80 GiB',
+        '61 °C',
+        '2 cores · 38 %',
+        '128 GiB · 64 GiB used',
+        '1.8 TiB · 931 GiB free',
+      ],
+    ],
     ['jobs without a GPU', { cpu_jobs: 1, max_cpu_jobs: 4 }, ['1 of 4 CPU jobs']],
     ['its labels', { labels: { zone: 'a' } }, ['zone=a']],
     [

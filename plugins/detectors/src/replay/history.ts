@@ -8,7 +8,7 @@ export type TimedPoint = MetricPoint & { readonly ts: number };
 
 const MAX_POINTS = 500_000;
 const MAX_NAMES = 200;
-const MAX_GPUS = 16;
+const READ = /^(disk\..*\b(free|total)_gb|gpu\.\d+\.(util|ecc_uncorrected|throttled|xid))$/;
 
 /**
  * The points of the metrics in the order in which the training reported them. `isComplete` is false when there are too many, or when `isOver` said that
@@ -40,13 +40,9 @@ export async function readSamples(
   from: number,
   to: number,
 ): Promise<Dated<Record<string, number>>[]> {
-  const gpus = Array.from({ length: MAX_GPUS }, (_, index) => index);
-  const ofGpu = gpus.flatMap((gpu) =>
-    ['util', 'ecc_uncorrected', 'throttled', 'xid'].map((figure) => `gpu.${gpu}.${figure}`),
-  );
-  const names = new Set(['disk.free_gb', 'disk.total_gb', ...ofGpu]);
   const rows = new Map<number, Record<string, number>>();
-  for (const [name, { ts, values }] of Object.entries(await nodeMetrics.series(nodeId, names, from))) {
+  const read = { has: (name: string) => READ.test(name) };
+  for (const [name, { ts, values }] of Object.entries(await nodeMetrics.series(nodeId, read, from))) {
     await yieldIfSliceOver();
     ts.forEach((at, index) => {
       if (at > to) return;

@@ -1,4 +1,4 @@
-import { NodeRecord, NodeSnapshot, nullable, routes, strict } from '@svc/contract';
+import { NodeRecord, NodeSnapshot, nullable, routes, Slot, strict } from '@svc/contract';
 import { Type } from 'typebox';
 import { PAGE_ITEMS, toPage } from './pages.js';
 import { defineTool, only, pick, toAction } from './tool.js';
@@ -46,13 +46,20 @@ export const listNodes = defineTool(
   },
 );
 
+/** Those of slots stand in the slots. */
+const OF_SLOT = /^gpu\.\d+\.(util|mem_used_mb|mem_total_mb|temp_c|power_w|sm_clock_mhz|mem_clock_mhz)$/;
+const MOST_HOST_PROCESSES = 10;
+
+const { processes: _ofSlot, ...slotProperties } = Slot.properties;
 const Status = {
   ...Brief,
-  ...pick(NodeRecord, 'hostname', 'version', 'labels', 'runners', 'slots', 'system'),
+  ...pick(NodeRecord, 'hostname', 'version', 'labels', 'runners', 'system'),
+  slots: Type.Array(strict(slotProperties)),
   metrics: Type.Record(Type.String(), Type.Number(), {
-    description: 'The newest values of the last 60 seconds.',
+    description: 'The newest values of the last 60 seconds, beside those of the slots.',
   }),
   processes: NodeSnapshot.properties.processes,
+  host_processes: NodeSnapshot.properties.host_processes,
 };
 
 export const getNodeStatus = defineTool(
@@ -60,7 +67,7 @@ export const getNodeStatus = defineTool(
     name: 'get_node_status',
     title: 'Node status',
     description:
-      'One agent host: its GPU slots with the jobs on them and why one takes no job, and CPU, memory, disk, GPU utilization, temperature and GPU processes of the last minute.',
+      'One agent host: its GPU slots with the jobs on them, why one takes no job, their utilization, memory, temperature and processes, and CPU, memory, disks, network and the largest processes of the host, all of the last minute.',
     group: 'observe',
     output: Status,
   },
@@ -74,10 +81,14 @@ export const getNodeStatus = defineTool(
       body: {
         ...only(node, Status),
         ...toBrief(node),
+        slots: node.slots.map(({ processes: _ofSlot, ...slot }) => slot),
         metrics: Object.fromEntries(
-          Object.entries(snapshot.metrics).map(([name, { value }]) => [name, value]),
+          Object.entries(snapshot.metrics)
+            .filter(([name]) => !OF_SLOT.test(name))
+            .map(([name, { value }]) => [name, value]),
         ),
         processes: snapshot.processes,
+        host_processes: snapshot.host_processes.slice(0, MOST_HOST_PROCESSES),
       },
       next_actions: [
         ...jobs.slice(0, 3).map((job_id) => toAction('get_job', { job_id }, 'it holds GPUs of this node')),

@@ -174,6 +174,13 @@ export function slot(
     health: { state: 'ok', reason: null, since: null },
     busy: false,
     job_id: null,
+    utilization: null,
+    memory_used_mb: null,
+    temperature_c: null,
+    power_w: null,
+    sm_clock_mhz: null,
+    mem_clock_mhz: null,
+    processes: [],
     ...changes,
   };
 }
@@ -192,6 +199,7 @@ export function node(number: number, changes: Partial<NodeRecord> = {}): NodeRec
     max_cpu_jobs: 4,
     busy: false,
     system: { cpu_count: 16, ram_total_mb: 131_072 },
+    live: null,
     last_heartbeat_at: NOW,
     connected_at: NOW - MINUTE,
     created_at: NOW - 60 * MINUTE,

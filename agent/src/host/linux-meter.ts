@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import type { HostCollector, Measured } from '../core/collector.js';
 
 interface Counters {
@@ -10,19 +9,15 @@ interface Counters {
   readonly txBytes: number;
 }
 
-/** Measures this host: processor, memory, network, and the disk that holds `dir`. Rates are those since the measurement before. */
-export class HostMeter implements HostCollector {
+/** Measures a Linux host: processor, memory and network. Rates are those since the measurement before. */
+export class LinuxMeter implements HostCollector {
   readonly name = 'host';
   readonly of = 'host';
-  readonly #dir: string;
   #before: Counters | null = null;
 
-  constructor(dir: string) {
-    this.#dir = dir;
-  }
   /** What cannot be read is left out; rates are missing the first time. */
-  async measure(): Promise<Measured> {
-    return { ...this.#rates(), ...toMemory(read('/proc/meminfo')), ...(await measureDisk(this.#dir)) };
+  measure(): Measured {
+    return { ...this.#rates(), ...toMemory(read('/proc/meminfo')) };
   }
 
   #rates(): Measured {
@@ -69,21 +64,6 @@ export function toMemory(meminfo: string): Measured {
   if (Number.isNaN(total) || Number.isNaN(available)) return {};
   return { 'ram.used_mb': Math.round((total - available) / 1024), 'ram.total_mb': Math.round(total / 1024) };
 }
-
-async function measureDisk(dir: string): Promise<Measured> {
-  try {
-    const { blocks, bavail, bfree, bsize } = await statfs(dir);
-    return {
-      'disk.used_gb': toGb((blocks - bfree) * bsize),
-      'disk.free_gb': toGb(bavail * bsize),
-      'disk.total_gb': toGb(blocks * bsize),
-    };
-  } catch {
-    return {};
-  }
-}
-
-const toGb = (bytes: number) => round(bytes / 1e9, 2);
 
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
