@@ -14,7 +14,7 @@ export default defineAgentConfig({
     runnerDocker(), // runner that starts a command in a container, where there is an engine
     snapshots(), // brings the source files of a job to the host
     pythonSdk(), // `import svc` works in the jobs of that runner without an installation
-    gpuNvidia(), // NVIDIA GPUs: slots and metrics
+    gpuNvidia(), // NVIDIA GPUs: slots, their health, and metrics
     evaluations(), // an evaluation succeeds only with a valid result
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM
   ],

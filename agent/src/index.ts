@@ -20,6 +20,7 @@ export {
   type AttemptCollector,
   type Collecting,
   type HostCollector,
+  type HostSlot,
   type Measured,
   type SlotSource,
 } from './core/collector.js';

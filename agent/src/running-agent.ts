@@ -1,4 +1,4 @@
-import type { Hello, ServerFrame, SlotSpec, SystemFacts, Welcome } from '@svc/contract';
+import type { Hello, ServerFrame, SystemFacts, Welcome } from '@svc/contract';
 import { AGENT_PROTOCOL } from '@svc/contract/protocol';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { readBootId } from './core/boot-id.js';
 import type { JobUser } from './core/runner.js';
 import { VERSION } from './core/version.js';
 import { saveIdentitySync, type Identity } from './host/identity.js';
-import { discoverSlots } from './host/slots.js';
+import { HostSlots } from './host/slots.js';
 import { loadSystemFacts } from './host/system-facts.js';
 import { Telemetry } from './host/telemetry.js';
 import { virtualGpus } from './host/virtual-gpus.js';
@@ -51,7 +51,7 @@ export class RunningAgent implements SessionHandler {
   readonly #fingerprints: Fingerprints;
   readonly #bootId = readBootId();
   #identity: Identity;
-  #slots: readonly SlotSpec[] = [];
+  readonly #slots: HostSlots;
   #system: SystemFacts | null = null;
 
   constructor(parts: AgentParts) {
@@ -66,6 +66,10 @@ export class RunningAgent implements SessionHandler {
       send: this.#session.send.bind(this.#session),
       isOnline: () => this.#session.isOnline,
     };
+    const sources = options.virtualGpus ? [virtualGpus(options.virtualGpus)] : kernel.slotSources;
+    this.#slots = new HostSlots(sources, log, () =>
+      this.#session.send({ type: 'slots', slots: this.#slots.specs }),
+    );
     this.#logs = new LogShipper(this.#session, clock, log, replayBytesPerS);
     this.#logSpool = new LogSpool({ stateDir, maxBytes, logs: this.#logs, clock, log });
     this.#spools = new SpoolShipper(this.#session, log);
@@ -84,7 +88,7 @@ export class RunningAgent implements SessionHandler {
       spools: this.#spools,
       ...connection,
       runners: kernel.runners,
-      slots: () => this.#slots,
+      slots: () => this.#slots.all,
       plugins: new AttemptPlugins(kernel, log),
       onReleased: (dir) => this.#oldAttempts.released(dir),
     });
@@ -104,12 +108,10 @@ export class RunningAgent implements SessionHandler {
 
   /** Takes up what an earlier agent left, then connects. */
   async start(): Promise<void> {
-    const { options, stateDir, kernel, node, log, signal } = this.#parts;
-    const { virtualGpus: count = 0 } = options;
-    const sources = count > 0 ? [virtualGpus(count)] : kernel.slotSources;
-    [this.#slots, this.#system] = await Promise.all([
-      discoverSlots(sources, log, signal),
+    const { stateDir, kernel, node, log, signal } = this.#parts;
+    [this.#system] = await Promise.all([
       loadSystemFacts(stateDir),
+      this.#slots.discover(signal),
       this.#fingerprints.start([...kernel.runners.values()]),
     ]);
     await this.#supervisor.recover();
@@ -117,7 +119,7 @@ export class RunningAgent implements SessionHandler {
     this.#logSpool.start();
     this.#session.start();
     this.#telemetry.start();
-    const about = { node_id: node.id, name: node.name, slots: this.#slots.length, state_dir: stateDir };
+    const about = { node_id: node.id, name: node.name, slots: this.#slots.all.length, state_dir: stateDir };
     log.info('agent started', about);
   }
 
@@ -148,10 +150,10 @@ export class RunningAgent implements SessionHandler {
       version: VERSION,
       boot_id: this.#bootId,
       labels,
-      slots: [...this.#slots],
+      slots: this.#slots.specs,
       max_cpu_jobs: maxCpuJobs,
       runners: this.#fingerprints.probes,
-      system: this.#system as SystemFacts,
+      system: { ...(this.#system as SystemFacts), ...this.#slots.facts },
       attempts: this.#supervisor.reports(),
     };
   }

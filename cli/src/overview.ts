@@ -78,7 +78,10 @@ export function countSlots(nodes: readonly NodeRecord[]): Pick<Overview, 'gpu_sl
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
   const cpuJobs = sum(online.map(({ cpu_jobs }) => cpu_jobs));
   return {
-    gpu_slots: toUsage(slots.filter(({ busy }) => busy).length, slots.length),
+    gpu_slots: toUsage(
+      slots.filter(({ busy }) => busy).length,
+      slots.filter(({ busy, health }) => busy || health.state === 'ok').length,
+    ),
     cpu_jobs: toUsage(cpuJobs, sum(online.map(({ max_cpu_jobs }) => max_cpu_jobs))),
   };
 }

@@ -123,6 +123,7 @@ describe('a frame of svc top', () => {
         model: 'H100',
         memory_total_mb: 81_920,
         virtual: false,
+        health: { state: 'ok', reason: null, since: null },
         busy: index < busy,
         job_id: null,
       })),

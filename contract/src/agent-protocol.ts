@@ -97,6 +97,11 @@ export type Hello = Static<typeof Hello>;
 
 /** A runner can run jobs on this host from now on, or cannot any more. */
 export const RunnersFrame = strict({ type: Type.Literal('runners'), runners: Hello.properties.runners });
+/**
+ * The slots of this host from now on, as in `hello`: one is new, is gone, or its health has changed. It holds for every frame that comes
+ * after it: a slot that an attempt leaves behind in use is told so before the end of that attempt.
+ */
+export const SlotsFrame = strict({ type: Type.Literal('slots'), slots: Hello.properties.slots });
 export const Heartbeat = strict({ type: Type.Literal('heartbeat'), ts: Timestamp });
 export const Accepted = strict({ type: Type.Literal('accepted'), ...AttemptKey });
 export const AttemptFrame = strict({ type: Type.Literal('attempt'), ...AttemptReport.properties });
@@ -163,6 +168,7 @@ export type ChannelMessage = Static<typeof ChannelMessage>;
 export const AgentFrame = Type.Union([
   Hello,
   RunnersFrame,
+  SlotsFrame,
   Heartbeat,
   Accepted,
   AttemptFrame,

@@ -12,7 +12,11 @@ export const NodeMetricsFrame = strict({
   type: Type.Literal('node_metrics'),
   ts: Type.Array(Timestamp, { minItems: 1, maxItems: MAX_FRAME_SAMPLES }),
   values: Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Type.Array(nullable(Type.Number()))),
-  processes: Type.Array(GpuProcess, { maxItems: 10_000 }),
+  processes: Type.Array(
+    // Older agents name no user.
+    strict({ ...GpuProcess.properties, user: Type.Optional(GpuProcess.properties.user) }),
+    { maxItems: 10_000 },
+  ),
   late: Type.Optional(Type.Literal(true)),
 });
 export type NodeMetricsFrame = Static<typeof NodeMetricsFrame>;

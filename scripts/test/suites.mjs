@@ -35,7 +35,11 @@ const LONG = [
 /** The console's elements in a browser. */
 const IN_BROWSER = 'ui/test/browser';
 const MOST_PROCESSES = 4;
-const CROSSING = ['conformance', 'integration', 'abuse', 'faults', 'e2e'];
+const CROSSING = ['conformance', 'e2e'];
+/** They measure how others are served under load, or end processes at chosen moments: nothing else runs meanwhile. */
+const ALONE = ['abuse', 'faults'];
+/** They mostly wait for the programs that they start. */
+const CROSSING_AT_ONCE = 2;
 
 const MINUTE_MS = 60_000;
 /** What does not end by then is killed. All together stay below the 90 minutes of the continuous integration. */
@@ -91,17 +95,31 @@ export async function runUnitSuites(env) {
   return results.flat();
 }
 
-/** Those that start the real server, agent, database and browser: one process for each kind. */
+/** Those that start the real server, agent, database and browser: one process for each kind, and two for the integration. */
 export async function runCrossingSuites(env) {
+  const integration = testFiles(['test/integration']);
+  const shares = [0, 1].map((share) => integration.filter((_file, index) => index % 2 === share));
   const kinds = [
-    ...LONG.map((place) => [place, place]),
-    ['console in a browser', IN_BROWSER],
-    ...CROSSING.map((kind) => [kind, `test/${kind}`]),
+    ...shares.map((files, at) => [`integration ${at + 1} of 2`, files]),
+    ['console in a browser', testFiles([IN_BROWSER])],
+    ...LONG.map((place) => [place, testFiles([place])]),
+    ...CROSSING.map((kind) => [kind, testFiles([`test/${kind}`])]),
   ];
+  const run = ([name, files]) => runMocha(name, files, env, LIMITS_MS.crossing);
+  const results = await runLanes(CROSSING_AT_ONCE, kinds, run);
+  for (const kind of ALONE) results.push(await run([kind, testFiles([`test/${kind}`])]));
+  return results;
+}
+
+/** Each lane takes the next task when it is done with one. */
+async function runLanes(count, tasks, run) {
+  const waiting = [...tasks];
   const results = [];
-  for (const [name, folder] of kinds) {
-    results.push(await runMocha(name, testFiles([folder]), env, LIMITS_MS.crossing));
-  }
+  const lane = async () => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift())
+      results.push(await run(task));
+  };
+  await Promise.all(Array.from({ length: count }, lane));
   return results;
 }
 

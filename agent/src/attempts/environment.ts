@@ -9,7 +9,8 @@ export interface JobEnvInput {
   readonly jobId: string;
   readonly attempt: number;
   readonly runId: string | null;
-  readonly gpuIndices: readonly number[];
+  /** For CUDA_VISIBLE_DEVICES; empty: none. */
+  readonly visibleDevices: string;
   readonly spoolDir: string;
 }
 
@@ -19,7 +20,7 @@ export function toJobEnv(input: JobEnvInput): Environment {
     PYTHONUNBUFFERED: '1',
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
     ...input.given,
-    CUDA_VISIBLE_DEVICES: input.gpuIndices.join(','),
+    CUDA_VISIBLE_DEVICES: input.visibleDevices,
     SVC_URL: input.serverUrl,
     SVC_NODE_ID: input.nodeId,
     SVC_JOB_ID: input.jobId,

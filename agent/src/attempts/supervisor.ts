@@ -1,6 +1,7 @@
-import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, SlotSpec, Welcome } from '@svc/contract';
+import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, Welcome } from '@svc/contract';
 import path from 'node:path';
 import type { AttemptAddition, AttemptDraft } from '../core/attempt-hooks.js';
+import type { HostSlot } from '../core/collector.js';
 import { writeAtomic, writeDurable } from '../core/durable-file.js';
 import { toReason } from '../core/log.js';
 import { toRunPaths, type RunPaths } from '../core/run-paths.js';
@@ -12,6 +13,7 @@ import {
   type RunnerAgent,
 } from '../core/runner.js';
 import { within } from '../core/within.js';
+import { toVisibleDevices } from '../host/slots.js';
 import type { LogShipper } from '../logs/log-shipper.js';
 import type { SpoolShipper } from '../spool/spool-shipper.js';
 import type { AttemptPlugins } from './attempt-plugins.js';
@@ -44,8 +46,8 @@ export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writin
   /** As whom jobs run; null: as the agent does. */
   readonly jobUser: JobUser | null;
   readonly runners: ReadonlyMap<string, RunnerAgent>;
-  /** Of this host. */
-  readonly slots: () => readonly SlotSpec[];
+  /** Of this host, as they are now. */
+  readonly slots: () => readonly HostSlot[];
   readonly logs: LogShipper;
   readonly spools: SpoolShipper;
 }
@@ -256,10 +258,11 @@ export class Supervisor {
   }
 
   #toJobEnv(frame: Dispatch, { env }: Required<AttemptAddition>, { spool: spoolDir }: RunPaths): Environment {
-    const { serverUrl, node } = this.#options;
+    const { serverUrl, node, slots } = this.#options;
     const { job_id: jobId, attempt, run_id: runId, gpu_indices: gpuIndices } = frame;
     const given = { ...frame.env, ...env };
-    return toJobEnv({ given, serverUrl, nodeId: node.id, jobId, attempt, runId, gpuIndices, spoolDir });
+    const visibleDevices = toVisibleDevices(slots(), gpuIndices);
+    return toJobEnv({ given, serverUrl, nodeId: node.id, jobId, attempt, runId, visibleDevices, spoolDir });
   }
 
   #stop({ job_id, attempt }: AttemptKey, graceMs: number): void {

@@ -34,9 +34,19 @@ export interface Collecting {
 
 export type AgentCollector = HostCollector | AttemptCollector;
 
+/** A slot as the host itself knows it. */
+export interface HostSlot extends SlotSpec {
+  /** What CUDA_VISIBLE_DEVICES calls it. Left out: its index. */
+  readonly cudaName?: string;
+}
+
 /** Where GPU slots of this host come from. */
 export interface SlotSource {
   readonly name: string;
   /** The GPUs there are, none when the host has none. Throws when they cannot be told. */
-  discover(signal: AbortSignal): Promise<SlotSpec[]>;
+  discover(signal: AbortSignal): Promise<readonly HostSlot[]>;
+  /** Called once, after `discover`: from then on tells all slots anew whenever one comes or goes, or the health of one changes. */
+  follow?(onChange: (slots: readonly HostSlot[]) => void): void;
+  /** Facts of the host that the server keeps in the `system` of the node, such as the version of a driver. */
+  facts?(): Readonly<Record<string, string>>;
 }

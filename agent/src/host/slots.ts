@@ -1,23 +1,62 @@
 import type { SlotSpec } from '@svc/contract';
-import type { SlotSource } from '../core/collector.js';
+import type { HostSlot, SlotSource } from '../core/collector.js';
 import { toReason, type AgentLog } from '../core/log.js';
 
-/** The slots of all sources. A source that cannot tell its GPUs offers none, and the host still takes jobs without. */
-export async function discoverSlots(
-  sources: readonly SlotSource[],
-  log: AgentLog,
-  signal: AbortSignal,
-): Promise<SlotSpec[]> {
-  const discovered = sources.map(async (source) => {
+/** The slots of this host, of all sources. A source that cannot tell its GPUs offers none, and the host still takes jobs without. */
+export class HostSlots {
+  readonly #sources: readonly SlotSource[];
+  readonly #log: AgentLog;
+  readonly #onChange: () => void;
+  readonly #bySource = new Map<SlotSource, readonly HostSlot[]>();
+
+  /** `onChange` is called when a slot has come or gone, or its health has changed. */
+  constructor(sources: readonly SlotSource[], log: AgentLog, onChange: () => void) {
+    this.#sources = sources;
+    this.#log = log;
+    this.#onChange = onChange;
+  }
+
+  get all(): readonly HostSlot[] {
+    return this.#sources.flatMap((source) => [...(this.#bySource.get(source) ?? [])]);
+  }
+
+  /** As the server is told. */
+  get specs(): SlotSpec[] {
+    return this.all.map(({ cudaName: _, ...spec }) => spec);
+  }
+
+  get facts(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#sources.map((source) => source.facts?.() ?? {})) as Record<
+      string,
+      string
+    >;
+  }
+
+  /** Asks all sources, and follows them from then on. */
+  async discover(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#sources.map((source) => this.#discover(source, signal)));
+    for (const source of this.#sources)
+      source.follow?.((slots) => {
+        this.#bySource.set(source, slots);
+        this.#onChange();
+      });
+  }
+
+  async #discover(source: SlotSource, signal: AbortSignal): Promise<void> {
     try {
-      return await source.discover(signal);
+      this.#bySource.set(source, await source.discover(signal));
     } catch (error) {
-      log.error('the GPUs of this host cannot be told: it offers none', {
+      this.#log.error('the GPUs of this host cannot be told: it offers none', {
         source: source.name,
         reason: toReason(error),
       });
-      return [];
     }
-  });
-  return (await Promise.all(discovered)).flat();
+  }
+}
+
+/** What CUDA_VISIBLE_DEVICES holds for a job on these slots: empty without any. */
+export function toVisibleDevices(slots: readonly HostSlot[], indices: readonly number[]): string {
+  return indices
+    .map((index) => slots.find((slot) => slot.index === index)?.cudaName ?? String(index))
+    .join(',');
 }

@@ -49,8 +49,20 @@ async function removeNode(reference: string, options: JsonOptions): Promise<void
 async function listNodes(options: JsonOptions): Promise<void> {
   const nodes = await connect(options).call(routes.listNodes);
   print(nodes, options.json, ({ items }, paint) =>
-    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no nodes; to add this host, run: svc agent'],
+    items.length > 0
+      ? [...toTable(COLUMNS, items, paint), ...toTroubles(items)]
+      : ['no nodes; to add this host, run: svc agent'],
   );
+}
+
+/** Why slots take no job. */
+function toTroubles(nodes: readonly NodeRecord[]): string[] {
+  const troubles = nodes.flatMap(({ name, slots }) =>
+    slots
+      .filter(({ health }) => health.state !== 'ok')
+      .map(({ index, health }) => `GPU ${index} of ${name} ${health.reason ?? `is ${health.state}`}`),
+  );
+  return troubles.length === 0 ? [] : ['', ...troubles];
 }
 
 const COLUMNS: readonly Column<NodeRecord>[] = [
@@ -75,5 +87,9 @@ function toSlots({ slots }: NodeRecord): string {
   if (slots.length === 0) return '-';
   const busy = slots.filter((slot) => slot.busy).length;
   const models = [...new Set(slots.map((slot) => (slot.virtual ? 'virtual' : slot.model)))].join(', ');
-  return `${busy}/${slots.length} ${models}`;
+  const troubled = slots.filter(({ health }) => health.state !== 'ok').map(({ health }) => health.state);
+  const counts = [...new Set(troubled)].map(
+    (state) => `${troubled.filter((each) => each === state).length} ${state}`,
+  );
+  return [`${busy}/${slots.length} ${models}`, ...counts].join(', ');
 }

@@ -142,8 +142,19 @@ const SLOTS: readonly Column<GpuOrNode>[] = [
   { title: 'UTIL', cell: (row) => toFigure(row, 'util', '%'), align: 'right' },
   { title: 'MEMORY', cell: toMemory, align: 'right' },
   { title: 'TEMP', cell: (row) => toFigure(row, 'temp_c', '°C'), align: 'right', optional: true },
-  { title: 'JOB', cell: ({ slot }) => (slot?.busy ? toShownId(slot.job_id) : '') },
+  {
+    title: 'JOB',
+    cell: ({ slot }) => toHolder(slot),
+    style: ({ slot }) => (slot === null || slot.health.state === 'ok' ? null : 'yellow'),
+  },
 ];
+
+/** Who holds it, and whether it takes a job: `job_…, foreign`. */
+function toHolder(slot: GpuOrNode['slot']): string {
+  if (slot === null) return '';
+  const holder = slot.busy ? toShownId(slot.job_id) : '';
+  return [holder, slot.health.state === 'ok' ? '' : slot.health.state].filter(Boolean).join(', ');
+}
 
 function valueOf({ node, slot }: GpuOrNode, name: string): number | undefined {
   return slot === null ? undefined : node.metrics[`gpu.${slot.index}.${name}`]?.value;

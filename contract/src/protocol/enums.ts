@@ -29,6 +29,12 @@ export const REMOVABLE_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']
 
 export const NODE_STATUSES = ['ONLINE', 'OFFLINE', 'DRAINING'] as const;
 
+/**
+ * ok: it takes jobs. foreign: a process that is of no job is on it. quarantined: what a job left there is still on it. unhealthy: it is lost,
+ * or nobody can tell how it does.
+ */
+export const SLOT_HEALTH_STATES = ['ok', 'foreign', 'quarantined', 'unhealthy'] as const;
+
 export const HEALTH_STATUSES = ['ok', 'warning', 'critical', 'stale'] as const;
 
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;

@@ -1,22 +1,37 @@
 import { Type, type Static } from 'typebox';
-import { NODE_STATUSES } from '../protocol/enums.js';
+import { NODE_STATUSES, SLOT_HEALTH_STATES } from '../protocol/enums.js';
 import { Timestamp, nullable, strict } from '../route.js';
 import { Labels } from './job.js';
 
 export const NodeStatus = Type.Enum([...NODE_STATUSES]);
 export type NodeStatus = Static<typeof NodeStatus>;
 
-/** What an agent says of one GPU slot; `virtual` slots stand for no device. */
+/** Whether a slot can take a job: only one that is `ok` is given one. */
+export const SlotHealth = strict({
+  state: Type.Enum([...SLOT_HEALTH_STATES]),
+  /** What is said of the GPU, as "is used by python (pid 4711, alice, 10 GB), which is not a job of svc"; null when it is ok. */
+  reason: nullable(Type.String({ maxLength: 1000 })),
+  since: nullable(Timestamp),
+});
+export type SlotHealth = Static<typeof SlotHealth>;
+
+/** What an agent says of one GPU slot; `virtual` slots stand for no device. Without `health` it is ok. */
 export const SlotSpec = strict({
   index: Type.Integer({ minimum: 0 }),
   uuid: Type.String(),
   model: Type.String(),
   memory_total_mb: nullable(Type.Number()),
   virtual: Type.Boolean(),
+  health: Type.Optional(SlotHealth),
 });
 export type SlotSpec = Static<typeof SlotSpec>;
 
-export const Slot = strict({ ...SlotSpec.properties, busy: Type.Boolean(), job_id: nullable(Type.String()) });
+export const Slot = strict({
+  ...SlotSpec.properties,
+  health: SlotHealth,
+  busy: Type.Boolean(),
+  job_id: nullable(Type.String()),
+});
 export type Slot = Static<typeof Slot>;
 
 /** Facts of the host; more keys may be added by collectors. */
@@ -63,9 +78,13 @@ export const NodeRecord = strict(
 );
 export type NodeRecord = Static<typeof NodeRecord>;
 
+/** A process on a GPU. `gpu`: the index of the slot. `job_id`: null for one that is of no job. */
 export const GpuProcess = strict({
   gpu: Type.Integer(),
   pid: Type.Integer(),
+  /** Of the user; null where it cannot be told. */
+  user: nullable(Type.String()),
+  /** Of the program, without its arguments. */
   name: Type.String(),
   mem_mb: Type.Number(),
   job_id: nullable(Type.String()),

@@ -1,4 +1,4 @@
-import type { DetectorInput, Job, Run } from '@svc/contract';
+import type { DetectorInput, Job, NodeRecord, Run, SlotHealth } from '@svc/contract';
 import { expect } from 'chai';
 import type { SubjectWatch } from '../src/engine/subject-watch.js';
 import { watchOf } from './support/watch.js';
@@ -98,6 +98,74 @@ describe('DISK_LOW', () => {
   it('does not fire for one large file, nor for a slow rate', () => {
     expect(sample(watchOf('node'), 0, 40, (minute) => disk(minute < 15 ? 800 : 100))).to.deep.equal([]);
     expect(sample(watchOf('node'), 0, 60, (minute) => disk(800 - minute))).to.deep.equal([]);
+  });
+});
+
+describe('GPU_UNHEALTHY of a slot', () => {
+  const REASON = 'is still used by python (pid 4711, 10 GB)';
+  const slot = (state: SlotHealth['state'], since: number | null = 1) => ({
+    index: 3,
+    health: { state, reason: state === 'ok' ? null : REASON, since: state === 'ok' ? null : since },
+  });
+  const nodeAt = (s: number, ...slots: object[]): DetectorInput => ({
+    kind: 'node',
+    at: AT + s * 1000,
+    node: { slots } as NodeRecord,
+  });
+  const tickAt = (s: number): DetectorInput => ({ kind: 'tick', at: AT + s * 1000 });
+  const feed = (watch: SubjectWatch, ...inputs: DetectorInput[]) =>
+    inputs.flatMap((input) =>
+      watch.feed(input).map(({ finding }) => [(input.at - AT) / 1000, finding.severity, finding.title]),
+    );
+
+  it('is told when it lasts, once, and when it is over', () => {
+    const watch = watchOf('node');
+    const inputs = [
+      nodeAt(0, slot('quarantined')),
+      tickAt(29),
+      tickAt(31),
+      nodeAt(40, slot('quarantined')),
+      tickAt(90),
+    ];
+    expect(feed(watch, ...inputs)).to.deep.equal([[31, 'warning', 'GPU 3 is quarantined']]);
+    expect(feed(watch, nodeAt(100, slot('ok')), nodeAt(110, slot('ok')), tickAt(200))).to.deep.equal([
+      [100, 'info', 'GPU 3 takes jobs again'],
+    ]);
+  });
+
+  it('is not told when it is soon over, nor of a foreign process', () => {
+    const inputs = [
+      nodeAt(0, slot('quarantined')),
+      nodeAt(20, slot('ok')),
+      tickAt(60),
+      nodeAt(61, slot('foreign')),
+      tickAt(300),
+    ];
+    expect(feed(watchOf('node'), ...inputs)).to.deep.equal([]);
+  });
+
+  it('is told again the next time, and often at most once in 6 hours', () => {
+    const watch = watchOf('node');
+    const told = Array.from({ length: 10 }, (_, time) =>
+      feed(
+        watch,
+        nodeAt(time * 100, slot('unhealthy', time)),
+        tickAt(time * 100 + 31),
+        nodeAt(time * 100 + 50, slot('ok')),
+      ),
+    );
+    expect(told.map((each) => each.map(([, severity]) => severity).join())).to.deep.equal([
+      ...Array<string>(4).fill('critical,info'),
+      ...Array<string>(6).fill(''),
+    ]);
+  });
+
+  it('is told in place of the silence of the GPU', () => {
+    const watch = watchOf('node');
+    sample(watch, 0, 1, () => ({ 'gpu.3.util': 50 }));
+    expect(feed(watch, nodeAt(60, slot('unhealthy')))).to.deep.equal([]);
+    expect(sample(watch, 1, 20, () => ({ 'cpu.util': 1 }))).to.deep.equal([]);
+    expect(feed(watch, tickAt(1300))).to.deep.equal([[1300, 'critical', 'GPU 3 is unhealthy']]);
   });
 });
 

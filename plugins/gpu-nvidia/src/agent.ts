@@ -1,42 +1,58 @@
-import { defineAgentPlugin, type AgentPlugin } from '@svc/agent';
-import { listGpus } from './agent/gpu-list.js';
-import { NvidiaMeter } from './agent/gpu-meter.js';
-import { XidErrors } from './agent/xid-errors.js';
+import { attemptEnded, attemptStarted, defineAgentPlugin, type AgentPlugin } from '@svc/agent';
+import { readBootId } from '@svc/agent/boot-id';
+import path from 'node:path';
+import { Devices } from './agent/devices.js';
+import { GpuWatch } from './agent/gpu-watch.js';
+import { toSettings, type GpuNvidiaOptions } from './agent/options.js';
+import { ProcessOwners } from './agent/process-owner.js';
+import { toPciAddress, XidErrors } from './agent/xid-errors.js';
 
-/** The GPUs of this host by nvidia-smi: their slots and metrics, and their errors in the kernel log. Tests replace nvidia-smi and the log. */
-export default function gpuNvidia(program = 'nvidia-smi', kernelLog?: string): AgentPlugin {
+export type { GpuNvidiaOptions } from './agent/options.js';
+
+/** The NVIDIA GPUs of this host by nvidia-smi: slots, their health, figures and processes, and their errors in the kernel log. */
+export default function gpuNvidia(options: GpuNvidiaOptions = {}): AgentPlugin {
   return defineAgentPlugin({
     name: 'gpu-nvidia',
     setup(ctx) {
-      const meter = new NvidiaMeter(ctx.log, program);
-      const xids = new XidErrors(ctx.log, (address) => meter.indexAt(address), kernelLog);
-      let hasGpus = false;
-      const discover = async (signal: AbortSignal) => {
-        const gpus = await listGpus(program, signal);
-        hasGpus = gpus.length > 0;
-        return gpus;
-      };
-      ctx.hooks.slotSources.tap(ctx.name, (sources) => sources.add({ name: 'nvidia-smi', discover }));
-      ctx.hooks.collectors.tap(ctx.name, (collectors) =>
-        // They run only if there are real GPUs.
-        collectors.add({
-          name: meter.name,
-          of: meter.of,
-          start: () => hasGpus && meter.start(),
-          measure: () => meter.measure(),
-          processes: () => meter.processes(),
-          close: () => meter.close(),
+      const settings = toSettings(options);
+      const devices = new Devices(path.join(ctx.stateDir, ctx.name), readBootId());
+      const owners = new ProcessOwners(ctx.node.id);
+      const { log, clock } = ctx;
+      const gpus = new GpuWatch(settings, { devices, owners, log, now: () => clock.now() });
+      const indicesAt = (address: string) => gpus.indicesAt((each) => toPciAddress(each) === address);
+      const xids = new XidErrors(log, indicesAt, settings.kernelLog);
+      ctx.hooks.slotSources.tap(ctx.name, (sources) =>
+        sources.add({
+          name: 'nvidia-smi',
+          discover: () => gpus.discover(),
+          follow: (onChange) => gpus.follow(onChange),
+          facts: () => gpus.facts(),
         }),
       );
-      ctx.hooks.collectors.tap(ctx.name, (collectors) =>
+      ctx.hooks.collectors.tap(ctx.name, (collectors) => {
+        collectors.add({
+          name: 'gpu-nvidia',
+          of: 'host',
+          measure: () => gpus.measure(),
+          processes: () => gpus.processes(),
+        });
         collectors.add({
           name: xids.name,
           of: xids.of,
-          start: () => hasGpus && xids.start(),
+          start: () => gpus.slots().length > 0 && xids.start(),
           measure: () => xids.measure(),
           close: () => xids.close(),
-        }),
-      );
+        });
+      });
+      ctx.tap(attemptStarted, (attempt) => gpus.started(attempt, attempt.gpuIndices));
+      ctx.tap(attemptEnded, async (exit, attempt) => {
+        await gpus.ended(attempt);
+        return exit;
+      });
+      ctx.onClose(async () => {
+        gpus.close();
+        await devices.saved();
+      });
     },
   })();
 }

@@ -1,28 +1,17 @@
 import { createAgentLog } from '@svc/agent';
-import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import {
-  appendFileSync,
-  chmodSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { NvidiaMeter } from '../src/agent/gpu-meter.js';
 import { toPciAddress, toXid, XidErrors } from '../src/agent/xid-errors.js';
 
 const record = (text: string, sequence = 1) => `4,${sequence},100,-;${text}\n`;
 const xid = (code: number, place = '0000:3b:00') =>
   record(`NVRM: Xid (PCI:${place}): ${code}, pid=7, name=python3, text of the driver`);
 const INDICES = new Map([
-  ['0:3b:00', '0'],
-  ['0:5e:00', '1'],
+  ['0:3b:00', [0]],
+  ['0:5e:00', [1, 2]],
 ]);
 
 describe('gpu-nvidia: errors of GPUs in the kernel log', () => {
@@ -41,7 +30,7 @@ describe('gpu-nvidia: errors of GPUs in the kernel log', () => {
   });
   const log = createAgentLog({ write: (line) => void lines.push(line) });
   const open = (of = file) => {
-    errors = new XidErrors(log, (address) => INDICES.get(address), of);
+    errors = new XidErrors(log, (address) => INDICES.get(address) ?? [], of);
     errors.start();
     return errors;
   };
@@ -69,14 +58,20 @@ describe('gpu-nvidia: errors of GPUs in the kernel log', () => {
       expect(toXid(other), other).to.equal(null);
   });
 
-  it('are figures of their GPU, one a sample, and the same one once a minute', async () => {
+  it('are figures of their GPU, or of its MIG devices, one a sample, and the same one once a minute', async () => {
     await opened();
     const samples: object[] = [];
     for (const text of [xid(48), xid(63), xid(48), xid(74, '0000:5e:00'), xid(79, '0000:ff:00')]) {
       appendFileSync(file, text);
       samples.push(await errors.measure());
     }
-    expect(samples).to.deep.equal([{ 'gpu.0.xid': 48 }, { 'gpu.0.xid': 63 }, {}, { 'gpu.1.xid': 74 }, {}]);
+    expect(samples).to.deep.equal([
+      { 'gpu.0.xid': 48 },
+      { 'gpu.0.xid': 63 },
+      {},
+      { 'gpu.1.xid': 74, 'gpu.2.xid': 74 },
+      {},
+    ]);
     expect(await errors.measure()).to.deep.equal({});
   });
 
@@ -117,19 +112,5 @@ describe('gpu-nvidia: errors of GPUs in the kernel log', () => {
     expect(await errors.measure()).to.deep.equal({});
     expect(lines).to.have.length(1);
     expect(lines[0]).to.match(/info +Xid errors of GPUs are not seen, as the kernel log cannot be read/);
-  });
-
-  it('belong to the GPU that nvidia-smi names by its PCI address, also once it is gone', async () => {
-    const program = path.join(dir, 'nvidia-smi');
-    writeFileSync(
-      program,
-      '#!/bin/sh\ncase "$1" in *pci.bus_id*) echo "3, GPU-aa, 00000000:3B:00.0";; *loop*) ;; esac\n',
-    );
-    chmodSync(program, 0o755);
-    const meter = new NvidiaMeter(log, program);
-    meter.start();
-    await until(() => meter.indexAt('0:3b:00') === '3', 'the index');
-    meter.close();
-    expect(meter.indexAt('0:5e:00')).to.equal(undefined);
   });
 });

@@ -1,9 +1,19 @@
 /** A node has room for the job, but the server failed to claim or to dispatch it. */
 export const FAILED_HERE = 'its start failed on the server (see the server log); it is tried again';
 
-export function waitingForGpus(gpu: number, ahead: number): string {
+/** `troubled`: GPUs that it could have, if they were in order, as sentences. */
+export function waitingForGpus(gpu: number, ahead: number, troubled: readonly string[] = []): string {
   const what = gpu === 1 ? '1 free GPU' : `${gpu} free GPUs on one node`;
-  return `waiting for ${what}${behind(ahead)}`;
+  return `waiting for ${what}${behind(ahead)}${without(troubled)}`;
+}
+
+const TROUBLED_SHOWN = 2;
+
+function without(troubled: readonly string[]): string {
+  if (troubled.length === 0) return '';
+  const more = troubled.length - TROUBLED_SHOWN;
+  const shown = troubled.slice(0, TROUBLED_SHOWN).join('; ');
+  return `: ${shown}${more > 0 ? `; and ${more} more GPU${more === 1 ? ' takes' : 's take'} no job` : ''}`;
 }
 
 export function waitingForCpu(ahead: number): string {

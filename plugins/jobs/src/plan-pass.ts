@@ -46,6 +46,7 @@ interface JobClass {
  *
  * - A job that cannot be placed does not block those behind it. But the first job that waits for a set of nodes is their head: after
  *   `starvationAfterMs` as the head, the node with the most free slots for it is reserved for it.
+ *   A node whose GPUs are too few as long as some are in trouble is not reserved: nobody knows when they are well.
  * - GPU jobs are packed: the node with the fewest free slots that suffice, so that large gaps stay for large jobs.
  * - cpu-only jobs are spread: the node with the most free places.
  * - A job that prefers a node goes there if it has room.
@@ -97,8 +98,9 @@ class Pass {
     if (placement) return placement;
     jobClass.isStuck = true;
     if (job.gpu === 0) return waitingForCpu(this.#waiting.cpu++);
-    if (!isStuck) this.#waitForOneOf(nodes, job);
-    return waitingForGpus(job.gpu, this.#waiting.gpu++);
+    if (isStuck) return waitingForGpus(job.gpu, this.#waiting.gpu++);
+    this.#waitForOneOf(nodes, job);
+    return waitingForGpus(job.gpu, this.#waiting.gpu++, troubledSlots(nodes, job));
   }
 
   #classOf(job: QueueItem): JobClass {
@@ -118,15 +120,32 @@ class Pass {
     for (const node of nodes) node.hasWaitingJob = true;
     if (!isHead) return;
     if (job.head_since === null || job.head_since > now) this.newHeads.push(job.id);
-    else if (now - job.head_since >= starvationAfterMs)
-      best(nodes, ({ freeSlots }) => wantedSlots(freeSlots, job).length)!.isReserved = true;
+    else if (now - job.head_since >= starvationAfterMs) {
+      const sound = nodes.filter((node) => hasSoundSlots(node, job));
+      const kept = best(sound, ({ freeSlots }) => wantedSlots(freeSlots, job).length);
+      if (kept) kept.isReserved = true;
+    }
   }
 }
 
 function toBudget(node: NodeCapacity): NodeBudget {
-  const freeSlots = node.slots.filter(({ free }) => free);
+  const freeSlots = node.slots.filter(({ free, trouble }) => free && trouble === null);
   const freeCpu = node.max_cpu_jobs - node.cpu_jobs;
   return { ...node, freeSlots, freeCpu, isReserved: false, hasWaitingJob: false };
+}
+
+/** Whether it could run the job if it were empty, as its GPUs are now. */
+function hasSoundSlots({ slots }: NodeCapacity, job: QueueItem): boolean {
+  return wantedSlots(slots, job).filter(({ trouble }) => trouble === null).length >= job.gpu;
+}
+
+/** Of the free slots that the job could have, those in trouble, as sentences. */
+function troubledSlots(nodes: readonly NodeBudget[], job: QueueItem): string[] {
+  return nodes.flatMap(({ name, slots }) =>
+    wantedSlots(slots, job)
+      .filter(({ free, trouble }) => free && trouble !== null)
+      .map(({ index, trouble }) => `GPU ${index} of ${name} ${trouble}`),
+  );
 }
 
 function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean): Placement | null {

@@ -41,7 +41,7 @@ const node = (
   connected: true,
   labels: { node: name, node_id: `node_${name}`, hostname: `${name}.local`, ...labels },
   runners: [{ name: 'process', available: true, reason: null, version: null }],
-  slots: Array.from({ length: total }, (_, index) => ({ index, model, free: index < free })),
+  slots: Array.from({ length: total }, (_, index) => ({ index, model, free: index < free, trouble: null })),
   cpu_jobs: 0,
   max_cpu_jobs: 4,
   offline_at: null,
@@ -130,9 +130,9 @@ describe('a scheduling pass', () => {
   });
 
   it('takes only slots of the wanted model on a mixed node', async () => {
-    const mixed = node('a', {
-      slots: ['A100', 'H200', 'A100', 'H200'].map((model, index) => ({ index, model, free: index !== 1 })),
-    });
+    const models = ['A100', 'H200', 'A100', 'H200'];
+    const slots = models.map((model, index) => ({ index, model, free: index !== 1, trouble: null }));
+    const mixed = node('a', { slots });
     const two = job({ gpu: 2, node_selector: { gpu_model: 'H200' } });
     const one = job({ node_selector: { gpu_model: 'H200' } });
     const result = await plan([two, one], [mixed]);

@@ -25,7 +25,14 @@ const jobs = fc.record({
   preferred_node_id: fc.constantFrom(null, null, 'node_0', 'node_3', 'node_gone'),
 });
 
-const slots = fc.array(fc.record({ model: fc.constantFrom('a', 'b'), free: fc.boolean() }), { maxLength: 6 });
+const slots = fc.array(
+  fc.record({
+    model: fc.constantFrom('a', 'b'),
+    free: fc.boolean(),
+    trouble: fc.constantFrom(null, null, null, 'is lost', 'is used by python'),
+  }),
+  { maxLength: 6 },
+);
 
 const nodes = fc.record({
   status: fc.constantFrom<NodeCapacity['status'][]>('ONLINE', 'ONLINE', 'ONLINE', 'DRAINING', 'OFFLINE'),

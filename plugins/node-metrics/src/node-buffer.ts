@@ -27,7 +27,7 @@ export class NodeBuffer {
   /** Returns the samples that are new. */
   add({ ts, values, processes }: NodeMetricsFrame, now: number): Samples {
     this.heardAt = now;
-    this.processes = processes;
+    this.processes = processes.map((process) => ({ ...process, user: process.user ?? null }));
     const isNew = ts.map((at) => this.#isNew(at));
     const fresh = ts.filter((_, index) => isNew[index]);
     const columns = new Map<string, number[]>();

@@ -84,7 +84,7 @@ describe('node metrics', () => {
 
     it('GET /nodes/{id}/snapshot gives the newest value of each metric of the last 60 seconds', async () => {
       const now = clock.now();
-      const processes = [{ gpu: 0, pid: 7, name: 'python3', mem_mb: 512, job_id: null }];
+      const processes = [{ gpu: 0, pid: 7, user: 'alice', name: 'python3', mem_mb: 512, job_id: null }];
       tell(
         [now - 62_000, now - 2000, now],
         { 'cpu.util': [1, 2, null], 'disk.free_gb': [5, null, null] },
@@ -152,7 +152,7 @@ describe('node metrics', () => {
     it('takes late samples beside those of the present, in their place, each once', async () => {
       const now = Math.ceil(clock.now() / MINUTE_MS) * MINUTE_MS;
       tell([now - 2 * HOUR_MS], { 'cpu.util': [1] });
-      tell([now], { 'cpu.util': [9] }, [{ gpu: 0, pid: 7, name: 'a', mem_mb: 1, job_id: null }]);
+      tell([now], { 'cpu.util': [9] }, [{ gpu: 0, pid: 7, user: null, name: 'a', mem_mb: 1, job_id: null }]);
       await heard(now);
       const [first, second, third] = [now - 90 * MINUTE_MS, now - 80 * MINUTE_MS, now - 70 * MINUTE_MS];
       tellLate([second, third], { 'cpu.util': [3, 4] });

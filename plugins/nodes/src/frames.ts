@@ -33,8 +33,8 @@ export function parseFrame(bytes: Buffer): AgentFrame | null {
   const frame = parseObject(bytes);
   const { type } = frame;
   if (typeof type !== 'string') throw new MalformedFrame('a frame needs a "type"');
-  if (type === 'hello' && bytes.includes(NUL))
-    throw new MalformedFrame('hello frame: text must not hold NUL');
+  if ((type === 'hello' || type === 'slots') && bytes.includes(NUL))
+    throw new MalformedFrame(`${type} frame: text must not hold NUL`);
   if (type === 'hello' && frame['protocol'] !== AGENT_PROTOCOL) throw new ProtocolMismatch(frame['protocol']);
   const check = CHECKS.get(type);
   if (!check) return null;

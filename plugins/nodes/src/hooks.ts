@@ -21,7 +21,10 @@ export interface WelcomePart {
   readonly log_positions?: readonly LogPosition[];
 }
 
-export type AgentFrameType = Exclude<AgentFrame['type'], 'hello' | 'heartbeat' | 'runners' | 'channel'>;
+export type AgentFrameType = Exclude<
+  AgentFrame['type'],
+  'hello' | 'heartbeat' | 'runners' | 'slots' | 'channel'
+>;
 
 const frame = <T extends AgentFrameType>(type: T) =>
   decision<[frame: FrameOf<AgentFrame, T>, from: AgentNode]>(`nodes.frame.${type}`);

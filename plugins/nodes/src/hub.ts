@@ -1,5 +1,5 @@
 import { AGENT_PROTOCOL, CLOSE, type Hello, type NodeRecord, type ServerFrame } from '@svc/contract';
-import type { PluginContext } from '@svc/kernel';
+import type { Db, PluginContext } from '@svc/kernel';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Channels } from './channels.js';
@@ -10,6 +10,7 @@ import { limitFirstFrame } from './first-frame-limit.js';
 import { frameReceived, helloReceived, nodeChanged } from './hooks.js';
 import { confirmSecret, getNode, setDisconnected, setHeartbeat, setRunners } from './node-store.js';
 import { OrderedWork } from './ordered-work.js';
+import { reconcileSlots } from './slot-store.js';
 import { Session, type NonHelloFrame, type SessionHost } from './session.js';
 import { SERVER_VERSION } from './version.js';
 
@@ -68,7 +69,12 @@ export class AgentHub implements SessionHost {
     if (this.connections.isReplaced(node.id, session)) return;
     await this.#noteAlive(session, node.id);
     if (frame.type === 'channel') return void this.send(node.id, await this.channels.take(frame, node));
-    if (frame.type === 'runners') return this.#noteRunners(node.id, frame.runners);
+    if (frame.type === 'runners')
+      return this.#changeNode(node.id, (db) => setRunners(db, node.id, frame.runners));
+    if (frame.type === 'slots')
+      return this.#changeNode(node.id, (db) =>
+        db.transaction((trx) => reconcileSlots(trx, node.id, frame.slots)),
+      );
     if (frame.type !== 'heartbeat') await this.ctx.fire(frameReceived[frame.type], frame as never, node);
   }
 
@@ -129,10 +135,10 @@ export class AgentHub implements SessionHost {
   }
 
   /** `nodeChanged` is fired as for every other change, so that the scheduler makes a pass. */
-  async #noteRunners(nodeId: string, runners: Hello['runners']): Promise<void> {
+  async #changeNode(nodeId: string, change: (db: Db) => Promise<void>): Promise<void> {
     const { db } = this.ctx;
     const before = await getNode(db, nodeId);
-    await setRunners(db, nodeId, runners);
+    await change(db);
     await this.#fireChanged(nodeId, before);
   }
 

@@ -51,4 +51,14 @@ export const nodesMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0003-slot-health',
+    async up(db) {
+      await db.schema.alterTable('slots', (table) => {
+        table.string('health', 16).notNullable().defaultTo('ok');
+        table.text('health_reason');
+        table.bigInteger('health_since');
+      });
+    },
+  },
 ];

@@ -1,4 +1,4 @@
-import type { Hello, NodeRecord, NodeStatus, Slot } from '@svc/contract';
+import type { Hello, NodeRecord, NodeStatus, Slot, SlotHealth } from '@svc/contract';
 
 /** A row of `nodes`; booleans come as 0 and 1 from SQLite. */
 export interface NodeRow {
@@ -31,6 +31,9 @@ export interface SlotRow {
   memory_total_mb: number | null;
   virtual: boolean | number;
   present: boolean | number;
+  health: SlotHealth['state'];
+  health_reason: string | null;
+  health_since: number | null;
   job_id: string | null;
   attempt: number | null;
 }
@@ -92,6 +95,7 @@ function toSlot(row: SlotRow): Slot {
     model: row.model,
     memory_total_mb: row.memory_total_mb,
     virtual: Boolean(row.virtual),
+    health: { state: row.health, reason: row.health_reason, since: row.health_since },
     busy: row.job_id !== null,
     job_id: row.job_id,
   };

@@ -44,7 +44,7 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
     .select(...columns)
     .orderBy('id');
   const present = await db<SlotRow>('slots')
-    .select('node_id', 'idx', 'model', 'job_id')
+    .select('node_id', 'idx', 'model', 'job_id', 'health', 'health_reason')
     .where({ present: true })
     .orderBy('idx');
   const slots = groupByNode(present);
@@ -61,10 +61,11 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
       hostname: row.hostname,
     },
     runners: JSON.parse(row.runners) as NodeCapacity['runners'],
-    slots: (slots.get(row.id) ?? []).map(({ idx, model, job_id }) => ({
+    slots: (slots.get(row.id) ?? []).map(({ idx, model, job_id, health, health_reason }) => ({
       index: idx,
       model,
       free: job_id === null,
+      trouble: health === 'ok' ? null : (health_reason ?? `is ${health}`),
     })),
     cpu_jobs: cpuJobs.get(row.id) ?? 0,
     max_cpu_jobs: row.max_cpu_jobs,

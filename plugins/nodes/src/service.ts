@@ -14,11 +14,20 @@ export interface NodeCapacity {
   readonly labels: Readonly<Record<string, string>>;
   readonly runners: NodeRecord['runners'];
   /** Present slots, by index. */
-  readonly slots: readonly { readonly index: number; readonly model: string; readonly free: boolean }[];
+  readonly slots: readonly SlotCapacity[];
   readonly cpu_jobs: number;
   readonly max_cpu_jobs: number;
   /** When it went OFFLINE, in ms; null while it is not. */
   readonly offline_at: number | null;
+}
+
+export interface SlotCapacity {
+  readonly index: number;
+  readonly model: string;
+  /** No attempt holds it. */
+  readonly free: boolean;
+  /** Why it takes no job, as "is lost"; null: it takes one. */
+  readonly trouble: string | null;
 }
 
 /** What an attempt holds on a node: GPU slots, or one cpu-only place (then without an index). */
@@ -45,7 +54,7 @@ export interface Nodes {
   capacity(db: Db): Promise<NodeCapacity[]>;
 
   /**
-   * Takes exactly these slots, or one cpu-only place, all or nothing. False when one of them is no longer free, or when the attempt still
+   * Takes exactly these slots, or one cpu-only place, all or nothing. False when one of them is no longer free or healthy, or when the attempt still
    * holds something on that node, because its agent has not reported yet what became of it. Must hold: each slot has at most one holder, and
    * only `release` frees it.
    */

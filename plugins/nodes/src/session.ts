@@ -40,6 +40,8 @@ export class Session implements Connection {
   #closeReason: string | null = null;
   readonly #unsent: ServerFrame[] = [];
   readonly #work = new OrderedWork();
+  /** Settles when the last `slots` frame has been processed: what comes after it counts on that. */
+  #slotsNoted: Promise<void> | null = null;
   readonly #helloTimer;
 
   constructor(
@@ -114,11 +116,14 @@ export class Session implements Connection {
     if (!this.#welcomed) throw new MalformedFrame('the first frame must be a hello');
     const welcomed = this.#welcomed;
     const key = 'job_id' in frame ? frame.job_id : frame.type;
+    const slotsNoted = this.#slotsNoted;
     const work = this.#work.run(key, sizeBytes, async () => {
       await welcomed;
+      await slotsNoted;
       if (this.#work.weight > YIELD_ABOVE_BYTES) await yieldIfSliceOver();
       if (this.#isWelcome) await this.host.frame(frame, this);
     });
+    if (frame.type === 'slots') this.#slotsNoted = work;
     work.catch((error: unknown) => this.#refuse(error)).finally(() => this.#resumeReading());
     if (this.#work.weight > MAX_BYTES_IN_FLIGHT) this.socket.pause();
   }

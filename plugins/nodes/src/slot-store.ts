@@ -1,13 +1,16 @@
-import type { AttemptKey, SlotSpec } from '@svc/contract';
+import type { AttemptKey, SlotHealth, SlotSpec } from '@svc/contract';
 import type { Db } from '@svc/kernel';
 import type { CpuClaimRow, NodeRow, SlotRow } from './node-row.js';
 import type { Claim, Holding } from './service.js';
 
-/** Sets the node's slots to those of its hello. A slot that a job holds is never deleted. */
+const OK: SlotHealth = { state: 'ok', reason: null, since: null };
+
+/** Sets the node's slots to those that its agent names. A slot that a job holds is never deleted. Within a transaction. */
 export async function reconcileSlots(db: Db, nodeId: string, specs: readonly SlotSpec[]): Promise<void> {
   await db<SlotRow>('slots').where({ node_id: nodeId }).update({ present: false });
-  for (const { index, ...spec } of specs) {
-    const row = { node_id: nodeId, idx: index, ...spec, present: true };
+  for (const { index, health = OK, ...spec } of specs) {
+    const told = { health: health.state, health_reason: health.reason, health_since: health.since };
+    const row = { node_id: nodeId, idx: index, ...spec, ...told, present: true };
     await db<SlotRow>('slots').insert(row).onConflict(['node_id', 'idx']).merge();
   }
   await dropUnheldAbsent(db, nodeId);
@@ -25,7 +28,7 @@ export async function claim(db: Db, wanted: Claim): Promise<boolean> {
     return claimCpu(db, { node_id, job_id, attempt, external: isExternal }, node.max_cpu_jobs);
   const free = () =>
     db<SlotRow>('slots')
-      .where({ node_id, present: true })
+      .where({ node_id, present: true, health: 'ok' })
       .whereNull('job_id')
       .whereIn('idx', [...gpu_indices]);
   if ((await free().orderBy('idx').forUpdate().pluck('idx')).length !== gpu_indices.length) return false;

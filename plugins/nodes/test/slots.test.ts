@@ -61,6 +61,23 @@ describe('slots', () => {
       expect(await claimIn([0], { ...jobA, attempt: jobA.attempt + 1 })).to.equal(true);
     });
 
+    it('gives none that is not healthy, and says why', async () => {
+      const [first, second] = virtualSlots(2);
+      const health = { state: 'foreign', reason: 'is used by python (pid 7)', since: 1500 } as const;
+      await enrol(db, hello({ slots: [{ ...first!, health }, second!] }), 2000);
+      expect(await claimIn([0])).to.equal(false);
+      expect(await claimIn([0, 1])).to.equal(false);
+      expect(await claimIn([1])).to.equal(true);
+      const [node] = await loadCapacity(db, () => true);
+      expect(node?.slots.map(({ trouble }) => trouble)).to.deep.equal([health.reason, null]);
+      expect((await getNode(db, nodeId))?.slots.map((slot) => slot.health)).to.deep.equal([
+        health,
+        { state: 'ok', reason: null, since: null },
+      ]);
+      await enrol(db, hello({ slots: virtualSlots(2) }), 3000);
+      expect(await claimIn([0], jobB)).to.equal(true);
+    });
+
     it('never gives one slot to two, however many ask at once', async () => {
       const keys = Array.from({ length: 12 }, () => ({ job_id: newId('job'), attempt: 1 }));
       const taken = await Promise.all(keys.map((key, index) => claimIn([index % 4], key)));
@@ -108,7 +125,7 @@ describe('slots', () => {
         [2, jobA.job_id],
       ]);
       const [node] = await loadCapacity(db, () => true);
-      expect(node?.slots).to.deep.equal([{ index: 0, model: 'H200', free: true }]);
+      expect(node?.slots).to.deep.equal([{ index: 0, model: 'H200', free: true, trouble: null }]);
       expect(await claimIn([2], jobB)).to.equal(false);
       await release(db, nodeId, jobA);
       expect(await slots()).to.deep.equal([[0, null]]);

@@ -94,6 +94,14 @@ export class SvcNodeCard extends LitElement {
         border: 1px solid transparent;
         background: var(--color-accent-soft);
       }
+      .slot.troubled {
+        grid-column: span 2;
+        border: 1px solid var(--color-warning);
+      }
+      .reason {
+        overflow-wrap: anywhere;
+        color: var(--color-text-2);
+      }
       .slot p {
         display: flex;
         gap: var(--space-2);
@@ -185,9 +193,17 @@ export class SvcNodeCard extends LitElement {
   }
 
   #renderSlot(slot: Slot) {
-    const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'offline' : 'free';
-    return html`<li class="slot ${use}" title="${describeDevice(slot)} · ${slot.uuid}">
-      <p><span class="index">GPU ${slot.index}</span><span class="who">${use}</span></p>
+    const { state, reason } = slot.health;
+    const isOk = state === 'ok';
+    const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'offline' : isOk ? 'free' : '';
+    return html`<li
+      class="slot ${use} ${isOk ? '' : 'troubled'}"
+      title="${describeDevice(slot)} · ${slot.uuid}"
+    >
+      <p>
+        <span class="index">GPU ${slot.index}</span
+        >${use === '' ? nothing : html`<span class="who">${use}</span>`}${isOk ? nothing : html`<span class="problem">${icon('warning', 12)} ${state}</span>`}
+      </p>
       ${
         slot.job_id
           ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${this.#nameJob(slot.job_id)}</a>`
@@ -195,6 +211,7 @@ export class SvcNodeCard extends LitElement {
               >${this.#model === '' ? describeDevice(slot) : html`&nbsp;`}</span
             >`
       }
+      ${isOk ? nothing : html`<span class="reason">It ${reason ?? 'gives no reason'}.</span>`}
     </li>`;
   }
 

@@ -66,7 +66,7 @@ export class SvcNodesPage extends LitElement {
     const slots =
       this.#nodes.value?.filter((node) => node.status !== 'OFFLINE').flatMap((node) => node.slots) ?? [];
     if (slots.length === 0) return '';
-    return `${slots.filter((slot) => !slot.busy).length} of ${plural(slots.length, 'GPU')} free`;
+    return `${slots.filter(({ busy, health }) => !busy && health.state === 'ok').length} of ${plural(slots.length, 'GPU')} free`;
   }
 
   #renderNodes() {

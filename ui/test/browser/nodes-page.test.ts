@@ -95,6 +95,18 @@ describe('the page of nodes', () => {
       ['virtual · virtual, no device'],
     ],
     [
+      'a GPU that takes no job, and why',
+      {
+        slots: [
+          slot(0, {
+            health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GB)', since: NOW },
+          }),
+          slot(1),
+        ],
+      },
+      ['foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'free'],
+    ],
+    [
       'GPUs that differ',
       { slots: [slot(0), slot(1, { model: 'NVIDIA A100' })] },
       ['NVIDIA H100 · 80 GiB', 'NVIDIA A100 · 80 GiB'],

@@ -1,6 +1,7 @@
 import { strict, type Detector, type Finding } from '@svc/contract';
 import { Type } from 'typebox';
 import { MinuteMean } from './minute-mean.js';
+import { SlotTroubles } from './slot-troubles.js';
 import { XIDS } from './xid-catalog.js';
 
 const options = strict({
@@ -36,18 +37,34 @@ interface Memory {
   readonly options: { readonly silent_s: number; readonly throttled_minutes: number };
   sampledAt: number;
   readonly gpus: Map<string, Gpu>;
+  readonly slots: SlotTroubles;
 }
 
 /** What a GPU reports of itself. */
 export const gpuUnhealthy: Detector<typeof options, Memory> = {
   name: 'gpu-unhealthy',
   of: 'node',
-  takes: ['node_metrics'],
+  takes: ['node_metrics', 'node', 'tick'],
   finds: [
     {
       type: 'GPU_UNHEALTHY',
       severity: 'critical',
       when: 'a GPU has a further uncorrected error of its memory (ECC), or gives no figures any more while its host does, or its driver reports an error (Xid) after which it must be reset',
+    },
+    {
+      type: 'GPU_UNHEALTHY',
+      severity: 'critical',
+      when: 'the agent says for 30 s that a GPU is unhealthy: it is lost, or nobody can tell how it does',
+    },
+    {
+      type: 'GPU_UNHEALTHY',
+      severity: 'warning',
+      when: 'a GPU is still taken 30 s after the end of its job: it is quarantined until it is free',
+    },
+    {
+      type: 'GPU_UNHEALTHY',
+      severity: 'info',
+      when: 'a GPU that was told to be quarantined or unhealthy takes jobs again',
     },
     {
       type: 'GPU_UNHEALTHY',
@@ -57,10 +74,12 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
   ],
   optionsSchema: options,
   cooldownS: 6 * 3_600,
-  init: (given) => ({ options: given, sampledAt: 0, gpus: new Map() }),
+  init: (given) => ({ options: given, sampledAt: 0, gpus: new Map(), slots: new SlotTroubles() }),
   step(memory, input) {
-    if (input.kind !== 'node_metrics') return { memory, findings: [] };
     const { at } = input;
+    const { slots } = memory;
+    if (input.kind === 'node') return { memory, ...slots.see(input.node.slots, at) };
+    if (input.kind !== 'node_metrics') return { memory, ...slots.due(at) };
     if (at - memory.sampledAt > GAP_MS) for (const gpu of memory.gpus.values()) gpu.seenAt = at;
     memory.sampledAt = at;
     const findings: Finding[] = [];
@@ -78,8 +97,10 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
     for (const [index, gpu] of memory.gpus) {
       over.push(...xidOver(gpu, index, input.values));
       const { seenAt } = gpu;
-      if (at - seenAt > memory.options.silent_s * 1000) findings.push(gone(index, at - seenAt));
-      else over.push(`gone/${index}`);
+      const isGone = at - seenAt > memory.options.silent_s * 1000;
+      // An agent that tells of the health of its slots has said it already, and knows why.
+      if (isGone && !slots.has(index)) findings.push(gone(index, at - seenAt));
+      else if (!isGone) over.push(`gone/${index}`);
     }
     return { memory, findings, over };
   },

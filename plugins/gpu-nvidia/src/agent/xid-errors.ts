@@ -31,8 +31,8 @@ export class XidErrors implements HostCollector {
 
   constructor(
     private readonly log: AgentLog,
-    /** The index of the GPU at that PCI address. */
-    private readonly indexAt: (address: string) => string | undefined,
+    /** The slots of the GPU at that PCI address. */
+    private readonly indicesAt: (address: string) => readonly number[],
     private readonly file = '/dev/kmsg',
   ) {}
 
@@ -49,9 +49,9 @@ export class XidErrors implements HostCollector {
     await this.#read();
     const measured: Measured = {};
     for (const [address, { waiting }] of this.#gpus) {
-      const index = this.indexAt(address);
-      const code = index === undefined ? undefined : waiting.shift();
-      if (code !== undefined) measured[`gpu.${index}.xid`] = code;
+      const indices = this.indicesAt(address);
+      const code = indices.length === 0 ? undefined : waiting.shift();
+      for (const index of code === undefined ? [] : indices) measured[`gpu.${index}.xid`] = code!;
     }
     return measured;
   }

@@ -26,11 +26,12 @@ export function naivePlan(
   { now, starvationAfterMs, isExternal }: PassContext,
 ): NaivePlan {
   const lefts = nodes.map((node): Left => {
-    const slots = node.slots.filter(({ free }) => free);
+    const slots = node.slots.filter(({ free, trouble }) => free && trouble === null);
     return { node, slots, cpu: node.max_cpu_jobs - node.cpu_jobs, isKept: false, isAwaited: false };
   });
   const plan: NaivePlan = { placements: [], reasons: [], newHeads: [] };
   const waiting = { gpu: 0, cpu: 0 };
+  const explained = new Set<string>();
 
   for (const job of queue) {
     const fitting =
@@ -50,12 +51,19 @@ export function naivePlan(
     } else if (job.gpu === 0) {
       plan.reasons.push([job.id, waitingForCpu(waiting.cpu++)]);
     } else {
-      plan.reasons.push([job.id, waitingForGpus(job.gpu, waiting.gpu++)]);
+      const kind = JSON.stringify([job.gpu, job.runner, job.node_selector]);
+      const troubled = explained.has(kind) ? [] : fitting.flatMap(({ node }) => troubles(node, job));
+      explained.add(kind);
+      plan.reasons.push([job.id, waitingForGpus(job.gpu, waiting.gpu++, troubled)]);
       const isHead = fitting.every(({ isAwaited }) => !isAwaited);
       for (const left of fitting) left.isAwaited = true;
       if (isHead && job.head_since === null) plan.newHeads.push(job.id);
       if (isHead && job.head_since !== null && now - job.head_since >= starvationAfterMs)
-        fitting.toSorted((a, b) => usable(b, job).length - usable(a, job).length)[0]!.isKept = true;
+        fitting
+          .filter(({ node }) => sound(node, job).length >= job.gpu)
+          .toSorted((a, b) => usable(b, job).length - usable(a, job).length)
+          .slice(0, 1)
+          .forEach((left) => (left.isKept = true));
     }
   }
   return plan;
@@ -85,6 +93,13 @@ const fits =
     canRun(job)(node) &&
     (isExternal ||
       (job.gpu === 0 ? node.max_cpu_jobs > 0 : node.slots.filter(isWanted(job)).length >= job.gpu));
+const sound = ({ slots }: NodeCapacity, job: QueueItem) =>
+  slots.filter(isWanted(job)).filter(({ trouble }) => trouble === null);
+const troubles = ({ name, slots }: NodeCapacity, job: QueueItem) =>
+  slots
+    .filter(isWanted(job))
+    .filter(({ free, trouble }) => free && trouble !== null)
+    .map(({ index, trouble }) => `GPU ${index} of ${name} ${trouble}`);
 const usable = ({ slots }: Left, job: QueueItem) => slots.filter(isWanted(job));
 const hasRoom = (left: Left, job: QueueItem) =>
   job.gpu === 0 ? left.cpu > 0 : !left.isKept && usable(left, job).length >= job.gpu;

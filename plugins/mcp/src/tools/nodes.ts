@@ -14,7 +14,7 @@ function toBrief(node: NodeRecord) {
   return {
     ...only(node, Brief),
     gpus: node.slots.length,
-    free_gpus: node.slots.filter(({ busy }) => !busy).length,
+    free_gpus: node.slots.filter(({ busy, health }) => !busy && health.state === 'ok').length,
     gpu_model: node.slots[0]?.model ?? null,
   };
 }
@@ -60,7 +60,7 @@ export const getNodeStatus = defineTool(
     name: 'get_node_status',
     title: 'Node status',
     description:
-      'One agent host: its GPU slots with the jobs on them, and CPU, memory, disk, GPU utilization, temperature and GPU processes of the last minute.',
+      'One agent host: its GPU slots with the jobs on them and why one takes no job, and CPU, memory, disk, GPU utilization, temperature and GPU processes of the last minute.',
     group: 'observe',
     output: Status,
   },

@@ -4,6 +4,7 @@ import type { Container } from 'dockerode';
 import { appendFile, stat } from 'node:fs/promises';
 import { LogFrames, type LogMessage } from './log-frames.js';
 
+const NEWLINE = Buffer.from('\n');
 export const STREAMS = ['stdout', 'stderr'] as const;
 
 /** Where a stream of the log has been copied to. */
@@ -74,6 +75,8 @@ class StreamCopy {
   #written: number;
   /** The engine also sends what is older than the mark, when the other stream's is older. */
   #isBeforeMark = false;
+  /** The newest message is a later part of a long line, without an end: Docker 20.10 forgets the end of such a line, which the time of the next one shows. */
+  #isInParts = false;
 
   constructor(file: string, mark: LogMark) {
     this.#file = file;
@@ -87,6 +90,7 @@ class StreamCopy {
     this.#position = offset;
     this.#written = Math.max(found?.size ?? 0, offset);
     this.#isBeforeMark = time !== null;
+    this.#isInParts = false;
   }
 
   /** Must hold: the mark moves once the bytes are in the file, so that a copy that fails leaves no gap. */
@@ -98,12 +102,21 @@ class StreamCopy {
       // The engine no longer has the message of the mark: nothing that is in the file comes again.
       if (this.#isBeforeMark && time !== mark.time) this.#position = this.#written;
       this.#isBeforeMark = false;
-      if (time !== mark.time) mark = { time, offset: this.#position };
-      fresh.push(bytes.subarray(Math.max(0, this.#written - this.#position)));
-      this.#position += bytes.length;
+      const isContinued = time === mark.time;
+      if (!isContinued && this.#isInParts) fresh.push(this.#place(NEWLINE));
+      if (!isContinued) mark = { time, offset: this.#position };
+      fresh.push(this.#place(bytes));
+      this.#isInParts = isContinued && bytes.at(-1) !== NEWLINE[0];
     }
     await this.#write(Buffer.concat(fresh));
     this.mark = mark;
+  }
+
+  /** What of these bytes is not in the file yet. */
+  #place(bytes: Buffer): Buffer {
+    const known = Math.max(0, this.#written - this.#position);
+    this.#position += bytes.length;
+    return bytes.subarray(known);
   }
 
   async #write(bytes: Buffer): Promise<void> {

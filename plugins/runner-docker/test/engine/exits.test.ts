@@ -72,15 +72,18 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
     expect((await engine().containers()).length).to.equal(0);
   });
 
-  it('tells a container that somebody removed as lost, and one that somebody killed by its signal', async () => {
-    const [removed, killed] = [host.sh('echo r; exec sleep 100'), host.sh('echo r; exec sleep 100')];
-    await until(() => [removed, killed].every((key) => host.server.logs.lines(key).length === 1), 'both');
-    for (const { Id, Labels } of await engine().containers()) {
-      const container = engine().client.getContainer(Id);
-      if (Labels['svc.job_id'] === removed.job_id) await container.remove({ force: true });
-      else await container.kill({ signal: 'SIGINT' });
-    }
-    expect((await exitOf(removed))?.kind).to.equal('lost');
+  it('tells a container that somebody killed by the signal, and one that was removed while the agent was away as lost', async () => {
+    const [killed, removed] = [host.sh('echo r; exec sleep 100'), host.sh('echo r; exec sleep 100')];
+    await until(() => [killed, removed].every((key) => host.server.logs.lines(key).length === 1), 'both');
+    const containerOf = async ({ job_id }: AttemptKey) => {
+      const found = (await engine().containers()).find(({ Labels }) => Labels['svc.job_id'] === job_id);
+      return engine().client.getContainer(found?.Id ?? '');
+    };
+    await (await containerOf(killed)).kill({ signal: 'SIGINT' });
     expect(await exitOf(killed)).to.deep.equal({ kind: 'signaled', signal: 'SIGINT', code: -2 });
+    await host.closeAgent();
+    await (await containerOf(removed)).remove({ force: true });
+    await host.startAgent();
+    expect(await exitOf(removed)).to.deep.equal({ kind: 'lost', reason: 'its container was removed' });
   });
 });

@@ -30,7 +30,11 @@ describeWithEngine('docker runner: logs', (engine) => {
     const count = `i=0; while [ $i -lt ${last} ]; do i=$((i+1)); echo $i; [ $((i%7)) = 0 ] && echo e$i >&2; [ $((i%400)) = 0 ] && sleep 0.05; done`;
     let agent = await host.spawnAgent();
     const key = host.sh(`${count}; exit 3`);
-    const sizeOf = () => stat(host.file(key, 'stdout')).then(({ size }) => size, () => 0);
+    const sizeOf = () =>
+      stat(host.file(key, 'stdout')).then(
+        ({ size }) => size,
+        () => 0,
+      );
     for (let kill = 1; kill <= 4; kill += 1) {
       const before = await sizeOf();
       await until(async () => (await sizeOf()) > before + 10_000, 'more output');
@@ -52,7 +56,10 @@ describeWithEngine('docker runner: logs', (engine) => {
     await host.closeAgent();
     const { Id } = (await engine().containers())[0]!;
     await writeFile(host.file(key, 'work/go'), '');
-    await until(async () => (await engine().client.getContainer(Id).inspect()).State.Status === 'exited', 'its end');
+    await until(
+      async () => (await engine().client.getContainer(Id).inspect()).State.Status === 'exited',
+      'its end',
+    );
     await host.startAgent();
     await host.server.ended(key);
     expect(host.server.logs.lines(key)).to.have.length(100_001);

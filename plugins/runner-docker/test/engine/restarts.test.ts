@@ -22,7 +22,9 @@ describeWithEngine('docker runner: an engine that comes and goes', (engine) => {
   const untilRuns = (key: Key) => until(() => host.server.logs.lines(key).length > 5, 'output');
   const exitOf = async (key: Key) => (await host.server.ended(key)).exit;
   const probeOf = () =>
-    [...host.server.all('hello'), ...host.server.all('runners')].at(-1)?.runners.find(({ name }) => name === 'docker');
+    [...host.server.all('hello'), ...host.server.all('runners')]
+      .at(-1)
+      ?.runners.find(({ name }) => name === 'docker');
 
   it('tells a job that ended with the engine as lost, and runs the next', async () => {
     await host.startAgent();

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { SmallDisk } from './small-disk.js';
 
 /** Where the agents of the tests find the engine. */
 export const SOCKET_VARIABLE = 'SVC_TEST_DOCKER_SOCKET';
@@ -24,11 +25,14 @@ export class DockerEngine {
   /** The same for each engine of this process, as the configuration of its agents is loaded once. */
   readonly socket = path.join(os.tmpdir(), `svc-docker-${process.pid}.sock`);
   readonly client = new Docker({ socketPath: this.socket });
+  /** Where its data lie, when it was asked for. */
+  readonly disk: SmallDisk | null;
   readonly #options: DockerEngineOptions;
   #process: ChildProcess | null = null;
 
   constructor(options: DockerEngineOptions = {}) {
     this.#options = options;
+    this.disk = options.diskMb === undefined ? null : SmallDisk.mount(this.#dataRoot(), options.diskMb);
   }
 
   /** With an image of busybox. The agents of this process and of those that it starts find it. */

@@ -171,6 +171,7 @@ export function slot(
     model: 'NVIDIA H100',
     memory_total_mb: 81_920,
     virtual: false,
+    health: { state: 'ok', reason: null, since: null },
     busy: false,
     job_id: null,
     ...changes,

@@ -1,0 +1,88 @@
+import type { NodeCapacity, SlotCapacity } from '@svc/plugin-nodes';
+import { expect } from 'chai';
+import { planPass, type PassPlan } from '../src/plan-pass.js';
+import type { QueueItem } from '../src/queue-item.js';
+
+const NOW = 1_700_000_000_000;
+const MINUTE = 60_000;
+const CONTEXT = {
+  now: NOW,
+  starvationAfterMs: 10 * MINUTE,
+  backoffMaxMs: 5 * MINUTE,
+  isExternal: () => false,
+};
+
+let serial = 0;
+const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
+  id: `job_${++serial}`,
+  attempt: 1,
+  gpu: 1,
+  runner: 'process',
+  node_selector: {},
+  not_before: null,
+  head_since: null,
+  preferred_node_id: null,
+  ...changes,
+});
+const node = (name: string, slots: readonly SlotCapacity[]): NodeCapacity => ({
+  id: `node_${name}`,
+  name,
+  status: 'ONLINE',
+  connected: true,
+  labels: { node: name },
+  runners: [{ name: 'process', available: true, reason: null, version: null }],
+  slots,
+  cpu_jobs: 0,
+  max_cpu_jobs: 4,
+  offline_at: null,
+});
+const plan = (queue: QueueItem[], nodes: NodeCapacity[]): Promise<PassPlan> =>
+  planPass(queue, nodes, CONTEXT);
+const placed = ({ placements }: PassPlan) =>
+  placements.map(({ job_id, node: { name }, gpu_indices }) => [job_id, name, gpu_indices]);
+const reasonOf = async (item: QueueItem, nodes: NodeCapacity[]) =>
+  (await plan([item], nodes)).reasons.get(item.id);
+
+describe('a scheduling pass with GPUs in trouble', () => {
+  const FOREIGN = 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc';
+  const troubled = (name: string, troubles: (string | null)[]) =>
+    node(
+      name,
+      troubles.map((trouble, index) => ({ index, model: 'H200', free: true, trouble })),
+    );
+
+  it('gives jobs the others', async () => {
+    const items = [job(), job()];
+    expect(placed(await plan(items, [troubled('a', [FOREIGN, null, 'is lost', null])]))).to.deep.equal([
+      [items[0]!.id, 'a', [1]],
+      [items[1]!.id, 'a', [3]],
+    ]);
+  });
+
+  it('says which they are, to the first job that could have one', async () => {
+    const items = [job(), job(), job({ gpu: 3 })];
+    const { reasons } = await plan(items, [troubled('a', [FOREIGN, 'is lost', 'is lost'])]);
+    expect([...reasons.values()]).to.deep.equal([
+      `waiting for 1 free GPU: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
+      'waiting for 1 free GPU behind 1 job',
+      `waiting for 3 free GPUs on one node behind 2 jobs: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
+    ]);
+  });
+
+  it('says nothing of those that a job holds, or of another model', async () => {
+    const slots = [
+      { index: 0, model: 'H200', free: false, trouble: FOREIGN },
+      { index: 1, model: 'A100', free: true, trouble: 'is lost' },
+    ];
+    const item = job({ node_selector: { gpu_model: 'H200' } });
+    expect(await reasonOf(item, [node('a', slots)])).to.equal('waiting for 1 free GPU');
+  });
+
+  it('keeps no node free for a job that has too few sound GPUs there', async () => {
+    const starving = job({ gpu: 2, head_since: NOW - 11 * MINUTE });
+    const small = job();
+    expect(placed(await plan([starving, small], [troubled('a', [null, 'is lost'])]))).to.deep.equal([
+      [small.id, 'a', [0]],
+    ]);
+  });
+});
