@@ -132,9 +132,12 @@ describe('what the engine is asked to create', () => {
     expect(limited).to.include({ Memory: 512 * 1024 ** 2, MemorySwap: 512 * 1024 ** 2, NanoCpus: 1.5e9 });
   });
 
-  it('raises the limits that training needs, where the engine may', () => {
-    expect(configOf().host.Ulimits?.map(({ Name }) => Name)).to.deep.equal(['memlock', 'stack']);
-    expect(configOf({}, {}, { isRootless: true }).host).to.not.have.property('Ulimits');
+  it('raises the limits that training on GPUs needs, where the engine may', () => {
+    const gpus = [gpu(0, 'GPU-aaa')];
+    const { Ulimits } = configOf({}, { gpus }).host;
+    expect(Ulimits?.map(({ Name }) => Name)).to.deep.equal(['memlock', 'stack']);
+    expect(configOf({}, { gpus }, { isRootless: true }).host).to.not.have.property('Ulimits');
+    expect(configOf().host).to.not.have.property('Ulimits');
   });
 
   it('gives NVIDIA GPUs by their ids, counted from 0 inside', () => {
@@ -156,7 +159,10 @@ describe('what the engine is asked to create', () => {
   it('gives AMD GPUs by their devices and groups, with the indices of the host', () => {
     const jobEnv = { ...CONTEXT.jobEnv, CUDA_VISIBLE_DEVICES: '1' };
     const { host, env } = configOf({}, { gpus: [gpu(1, '0xdeadbeef', 'AMD Instinct MI300X')], jobEnv });
-    expect(host.Devices).to.containSubset([{ PathOnHost: '/dev/kfd' }, { PathOnHost: '/dev/dri' }]);
+    expect(host.Devices?.map((device: { PathOnHost: string }) => device.PathOnHost)).to.deep.equal([
+      '/dev/kfd',
+      '/dev/dri',
+    ]);
     expect(host.GroupAdd).to.deep.equal(['44', '109']);
     expect(host).to.not.have.property('DeviceRequests');
     expect(env['CUDA_VISIBLE_DEVICES']).to.equal('1');

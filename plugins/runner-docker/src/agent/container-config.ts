@@ -81,7 +81,7 @@ function toHostConfig(plan: DockerPlan, ctx: Context, parts: ContainerParts): Ho
     NetworkMode: parts.network,
     SecurityOpt: ['no-new-privileges'],
     Privileged: false,
-    // Without root nobody may raise them.
+    // Without root nobody may raise them, nor may every engine that runs in a container: only where they are needed.
     ...(!parts.isRootless && ctx.gpus.some(({ virtual }) => !virtual) && { Ulimits: ULIMITS }),
     LogConfig: parts.logConfig,
     ...toGpuConfig(ctx.gpus, parts.amdGroups),
