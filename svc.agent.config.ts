@@ -1,5 +1,6 @@
 import { defineAgentConfig } from '@svc/agent';
 import evaluations from '@svc/plugin-evaluations/agent';
+import eventFiles from '@svc/plugin-event-files/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
 import oomEvidence from '@svc/plugin-oom-evidence/agent';
 import pythonSdk from '@svc/plugin-python-sdk/agent';
@@ -14,6 +15,7 @@ export default defineAgentConfig({
     pythonSdk(), // `import svc` works in the jobs of that runner without an installation
     gpuNvidia(), // NVIDIA GPUs: slots and metrics
     evaluations(), // an evaluation succeeds only with a valid result
+    eventFiles(), // scalars of a training from its TensorBoard event files
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM
   ],
 });

@@ -16,7 +16,8 @@ import { finishRun, updateRun } from './routes/runs.js';
  * SPOOL_END says that nothing comes behind it: once delivered, the file is removed.
  */
 export const SpoolRecord = Type.Union([
-  toRecord('points', { body: writePoints.body }),
+  // `found`: the agent has read them from files of the training; their seqs are from FOUND_SEQ_START on.
+  toRecord('points', { body: writePoints.body, found: Type.Optional(Type.Literal(true)) }),
   toRecord('event', {
     ts: Timestamp,
     key: text(255, 1),
