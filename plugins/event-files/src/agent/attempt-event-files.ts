@@ -21,8 +21,8 @@ const DELIVERY_MS = 2000;
 const LOOK_MS = 50;
 /** A file that is younger is taken by the next walk. */
 const SETTLED_MS = 50;
-/** Clocks of file systems are coarse. */
-const CLOCK_SLACK_MS = 2000;
+/** The clock of a file system is a little behind. */
+const CLOCK_SLACK_MS = 50;
 
 /** A file that is read. */
 interface Followed {
