@@ -92,7 +92,10 @@ export class AttemptEventFiles {
     const isSettled = ({ path, stats }: FoundFile) =>
       this.#postponed.has(path) || stats.birthtimeMs < begunAt - SETTLED_MS;
     const settled = fresh.filter(isSettled);
-    for (const { path } of fresh) this.#postponed.add(path);
+    for (const file of fresh) {
+      this.#postponed.add(file.path);
+      if (this.isFirstWalk && this.#isOld(file)) this.saved.earlier[file.path] = file.stats.size;
+    }
     for (const file of settled.sort(byAge)) await this.#takeFile(file);
     for (const { path } of settled) if (this.#files.has(path)) this.#postponed.delete(path);
     this.isFirstWalk = false;
@@ -100,11 +103,15 @@ export class AttemptEventFiles {
     return settled.length < fresh.length;
   }
 
-  async #takeFile({ path: file, stats }: FoundFile): Promise<void> {
-    const isOld = stats.mtimeMs < this.attempt.startedAt - CLOCK_SLACK_MS;
-    if (this.isFirstWalk && isOld) this.saved.earlier[file] = stats.size;
+  /** Not written since the start of the attempt. */
+  #isOld({ stats }: FoundFile): boolean {
+    return stats.mtimeMs < this.attempt.startedAt - CLOCK_SLACK_MS;
+  }
+
+  async #takeFile(found: FoundFile): Promise<void> {
+    const { path: file, stats } = found;
     const from = this.saved.earlier[file];
-    if (from === undefined ? isOld : stats.size <= from) return;
+    if (from === undefined ? this.#isOld(found) : stats.size <= from) return;
     if (this.#files.size >= MAX_FILES) return;
     const isOwn = await this.isOwn(file);
     if (isOwn === false) this.#ignored.add(file);
