@@ -1,5 +1,6 @@
 import { defineAgentConfig } from '@svc/agent';
 import evaluations from '@svc/plugin-evaluations/agent';
+import checkpointWatcher from '@svc/plugin-checkpoint-watcher/agent';
 import eventFiles from '@svc/plugin-event-files/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
 import oomEvidence from '@svc/plugin-oom-evidence/agent';
@@ -16,6 +17,7 @@ export default defineAgentConfig({
     gpuNvidia(), // NVIDIA GPUs: slots and metrics
     evaluations(), // an evaluation succeeds only with a valid result
     eventFiles(), // scalars of a training from its TensorBoard event files
+    checkpointWatcher(), // checkpoints that a training writes
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM
   ],
 });

@@ -1,7 +1,7 @@
 import type { AttemptKey } from '@svc/contract';
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { isBelow } from './job-files.js';
+import { openFilesAt } from './open-files.js';
 import { attemptKey } from './runner.js';
 
 /** Files of attempts that have ended, which another one must not take for its own. */
@@ -38,24 +38,14 @@ export class AttemptOwners {
     return others.some(([, roots]) => roots.some((root) => isBelow(file, root)));
   }
 
-  /** The attempt whose process has the file open. */
+  /** The attempt whose process has the file, or one below it, open. */
   async #opener(file: string): Promise<string | null> {
-    for (const pid of await readdir('/proc').catch(() => [])) {
-      if (!/^\d+$/.test(pid) || !(await hasOpen(pid, file))) continue;
+    for (const { pid } of await openFilesAt(file)) {
       const owner = await attemptOf(pid);
       if (owner !== null) return owner;
     }
     return null;
   }
-}
-
-async function hasOpen(pid: string, file: string): Promise<boolean> {
-  const folder = `/proc/${pid}/fd`;
-  const descriptors = await readdir(folder).catch(() => []);
-  const targets = await Promise.all(
-    descriptors.map((descriptor) => readlink(path.join(folder, descriptor)).catch(() => '')),
-  );
-  return targets.includes(file);
 }
 
 /** By the variables that the agent gives every process of an attempt. */

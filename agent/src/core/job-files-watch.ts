@@ -60,11 +60,10 @@ export class JobFilesWatch {
       const begun = performance.now();
       this.#isRoused = false;
       const walked = await walkJobFiles(this.#options.roots, this.#options.select, this.#options);
-      const costMs = performance.now() - begun;
       // What was made in a new folder before it was watched is found by the next walk.
       if (!this.#isPolling && this.#watchFolders(walked.folders)) this.#isRoused = true;
       if (await this.#options.onWalked(walked)) this.#isRoused = true;
-      if (!this.#isClosed) await this.#pause(costMs);
+      if (!this.#isClosed) await this.#pause(performance.now() - begun);
     }
   }
 

@@ -37,8 +37,10 @@ export class RecordStore {
     if (record.kind === 'event') {
       await events.report(run, { body: record.body, key: record.key, at: toTime(record.ts, run, now) });
     }
+    if (record.kind === 'checkpoint_gone')
+      await checkpoints.markGone(run.id, record.body.path, toTime(record.ts, run, now));
     if (record.kind === 'checkpoint') {
-      await checkpoints.register(run, record.body, 'sdk', toTime(record.ts, run, now));
+      await checkpoints.register(run, record.body, record.source ?? 'sdk', toTime(record.ts, run, now));
     }
   }
 }
