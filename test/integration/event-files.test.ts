@@ -77,6 +77,26 @@ describe('event files of the real writers', function () {
     expect(metrics['loss']?.count).to.equal(STEPS);
   });
 
+  it('come with the checkpoints of the training, those that are rotated away too', async () => {
+    const job = await startTraining({ env: { CHECKPOINTS: '1' } });
+    await untilJob(server.client, job.id, ({ status }) => status === 'SUCCEEDED');
+    const params = { run_id: job.run_id! };
+    const list = async () => (await server.client.call(routes.listRunCheckpoints, { params })).items;
+    await until(
+      async () => (await list()).length === 3 && (await list()).some(({ deleted_at }) => deleted_at),
+      PATIENCE,
+    );
+    const facts = (await list()).map(({ step, source, deleted_at }) => [step, source, deleted_at === null]);
+    expect(facts).to.have.deep.members([
+      [80, 'watcher', true],
+      [40, 'watcher', true],
+      [0, 'watcher', false],
+    ]);
+    const query = { run_id: job.run_id!, metric: 'loss' };
+    const best = await server.client.call(routes.recommendCheckpoint, { query });
+    expect([best.step, best.source]).to.deep.equal([80, 'training_fallback']);
+  });
+
   it('do not count twice what the training reports itself', async () => {
     const job = await startTraining({ env: { REPORT_TOO: '1' } });
     await untilJob(server.client, job.id, ({ status }) => status === 'SUCCEEDED');
