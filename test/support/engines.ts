@@ -50,6 +50,15 @@ export function requireEngine(context: Mocha.Context, engine: Engine): string {
   return program;
 }
 
+/** As `requireEngine`, for a program that is no suite: throws when it is missing. */
+export function requireProgram(engine: Engine): string {
+  const { variable, find } = ENGINES[engine];
+  const program = process.env[variable] ?? find();
+  if (!program)
+    throw new Error(`${engine} is missing: set ${variable}, or run npm test once, which installs it`);
+  return program;
+}
+
 function onPath(program: string): string | null {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file)) ?? null;

@@ -1,5 +1,6 @@
 import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
+import { isOfAnother } from '@svc/agent/file-owner';
 import type { Walked } from '@svc/agent/job-files';
 import { openFilesAt } from '@svc/agent/open-files';
 import { leaveInSpool } from '@svc/agent/spool-records';
@@ -98,6 +99,7 @@ export class AttemptCheckpoints {
     const content = await lookAt(candidate);
     if (content === null) return this.#unlessComing(candidate);
     if (content.modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate);
+    if (await this.#isOfAnother(content)) return this.#ignore(candidate);
     const now = performance.now();
     if (content.stamp !== unsettled.stamp) {
       // While it is being written, the process that does so tells whose it is.
@@ -110,6 +112,12 @@ export class AttemptCheckpoints {
     if (!(await isComplete(content)) || (await isBeingWritten(content.path)))
       return void (unsettled.since = now);
     await this.#register(candidate, content);
+  }
+
+  /** Must hold: with `--run-as` nothing is read for a job that it may not read itself. */
+  async #isOfAnother({ members }: Content): Promise<boolean> {
+    for (const member of members) if (await isOfAnother(member, this.paths.spool)) return true;
+    return false;
   }
 
   /** An index may be there before the files that it names; anything else is gone. */

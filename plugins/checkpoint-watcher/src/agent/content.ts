@@ -19,6 +19,8 @@ interface Member {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** Its user. */
+  readonly uid: number;
 }
 
 /** A checkpoint as it is on the disk now. */
@@ -57,8 +59,8 @@ function toContent(at: string, members: readonly Member[]): Content | null {
   };
 }
 
-function toMember(file: string, { size, mtimeMs }: Stats): Member {
-  return { path: file, size, mtimeMs };
+function toMember(file: string, { size, mtimeMs, uid }: Stats): Member {
+  return { path: file, size, mtimeMs, uid };
 }
 
 async function membersBelow(folder: string, depth: number): Promise<Member[]> {

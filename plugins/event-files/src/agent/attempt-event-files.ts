@@ -1,8 +1,10 @@
 import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
+import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -113,6 +115,7 @@ export class AttemptEventFiles {
     const from = this.saved.earlier[file];
     if (from === undefined ? this.#isOld(found) : stats.size <= from) return;
     if (this.#files.size >= MAX_FILES) return;
+    if (await isOfAnother(stats, this.paths.spool)) return void this.#ignored.add(file);
     const isOwn = await this.isOwn(file);
     if (isOwn === false) this.#ignored.add(file);
     if (isOwn !== true) return;
@@ -142,7 +145,10 @@ export class AttemptEventFiles {
   async #readFile(file: string, isLast: boolean): Promise<void> {
     const followed = this.#files.get(file)!;
     try {
-      for await (const { items, offset, corrupt } of readEventFile(file, { from: followed.offset })) {
+      // Must hold: with `--run-as` nothing is read for a job that it may not read itself.
+      const mayRead = async (stats: Stats) => !(await isOfAnother(stats, this.paths.spool));
+      const from = followed.offset;
+      for await (const { items, offset, corrupt } of readEventFile(file, { from, mayRead })) {
         if (!isLast && (await countInSpool(this.paths, NAME)) >= MAX_WAITING) return;
         const { job_id, attempt, runId } = this.attempt;
         const seq = firstSeq(job_id, attempt, file, followed.ino) + followed.count;

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { ItemReader, type Item } from './items.js';
 import { readRecords, RECORD_LIMIT_BYTES } from './records.js';
@@ -15,6 +15,11 @@ export interface Batch {
 /** Larger pieces are slower: what they hold outlives the collection of short-lived objects. */
 const PIECE_BYTES = 256 * 1024;
 
+export interface ReadOptions {
+  readonly from?: number;
+  readonly mayRead?: (stats: Stats) => Promise<boolean>;
+}
+
 /** TensorBoard's own rule for which files it reads. */
 export function isEventFileName(name: string): boolean {
   return name.includes('tfevents');
@@ -22,13 +27,18 @@ export function isEventFileName(name: string): boolean {
 
 /**
  * Reads an event file of TensorBoard piece by piece, from byte `from` on, which is the `offset` of an earlier batch, up to its last whole
- * record. Memory: about 2 MiB, or a record of at most 16 MiB. Throws the error of the file system, and an Error when the path is no regular file.
+ * record. `mayRead` is asked about the open file; without its consent nothing is read. Memory: about 2 MiB, or a record of at most 16 MiB. Throws the error of the file system, and an Error when the path is no regular file.
  */
-export async function* readEventFile(path: string, { from = 0 } = {}): AsyncGenerator<Batch, void> {
+export async function* readEventFile(
+  path: string,
+  { from = 0, mayRead = async () => true }: ReadOptions = {},
+): AsyncGenerator<Batch, void> {
   // A link is not followed, and a pipe does not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a regular file`);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    if (!(await mayRead(stats))) throw new Error(`${path} belongs to another user than the job's`);
     yield* readBatches(file, from);
   } finally {
     await file.close();
