@@ -15,7 +15,7 @@ const withoutTimers = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/fixtures/**', 'coverage/**', 'test-results/**', '.cache/**'] },
+  { ignores: ['**/dist/**', '**/*.pb.ts', '**/fixtures/**', 'coverage/**', 'test-results/**', '.cache/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -1,5 +1,7 @@
 import { defineAgentConfig } from '@svc/agent';
 import evaluations from '@svc/plugin-evaluations/agent';
+import checkpointWatcher from '@svc/plugin-checkpoint-watcher/agent';
+import eventFiles from '@svc/plugin-event-files/agent';
 import gpuAmd from '@svc/plugin-gpu-amd/agent';
 import gpuApple from '@svc/plugin-gpu-apple/agent';
 import gpuNvidia from '@svc/plugin-gpu-nvidia/agent';
@@ -20,6 +22,8 @@ export default defineAgentConfig({
     gpuAmd(), // AMD GPUs: slots and metrics
     gpuApple(), // GPUs of Macs: slots and metrics
     evaluations(), // an evaluation succeeds only with a valid result
+    eventFiles(), // scalars of a training from its TensorBoard event files
+    checkpointWatcher(), // checkpoints that a training writes
     oomEvidence(), // a failure whose log ends in an out-of-memory error is reported as OOM
   ],
 });

@@ -6,6 +6,7 @@ import { console } from '@svc/plugin-console';
 import { detectors } from '@svc/plugin-detectors';
 import { diagnosis } from '@svc/plugin-diagnosis';
 import { evaluations } from '@svc/plugin-evaluations';
+import { eventFiles } from '@svc/plugin-event-files';
 import { events } from '@svc/plugin-events';
 import { failures } from '@svc/plugin-failures';
 import { jobs } from '@svc/plugin-jobs';
@@ -57,6 +58,7 @@ export default defineConfig({
     ranking(), // the best checkpoint, and comparisons of runs and of checkpoints
     diagnosis(), // how a run goes: progress, convergence, anomalies, use of its GPUs
     spool(), // reports of trainings from times when the server could not be reached
+    eventFiles(), // scalars that agents find in event files of TensorBoard
     service(), // health and status
     backup(), // backups of database and logs while the server runs
     retention(), // removal of old jobs and runs, on demand

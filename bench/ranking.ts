@@ -64,6 +64,7 @@ try {
       metadata: { evaluations: [] },
       source: 'api' as const,
       created_at: Date.now(),
+      deleted_at: null,
     };
     await insertCheckpoint(tx, { id, run_id, step, path: `/out/checkpoint-${index}`, ...rest });
     ids.push(id);

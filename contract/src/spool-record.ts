@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { MetricName } from './records/metric.js';
 import { Timestamp, strict, text } from './route.js';
-import { createCheckpoint } from './routes/checkpoints.js';
+import { AbsolutePath, createCheckpoint } from './routes/checkpoints.js';
 import { createEvent } from './routes/events.js';
 import { defineRunMetric } from './routes/metric-definitions.js';
 import { writePoints } from './routes/metrics.js';
@@ -16,13 +16,20 @@ import { finishRun, updateRun } from './routes/runs.js';
  * SPOOL_END says that nothing comes behind it: once delivered, the file is removed.
  */
 export const SpoolRecord = Type.Union([
-  toRecord('points', { body: writePoints.body }),
+  // `found`: the agent has read them from files of the training; their seqs are from FOUND_SEQ_START on.
+  toRecord('points', { body: writePoints.body, found: Type.Optional(Type.Literal(true)) }),
   toRecord('event', {
     ts: Timestamp,
     key: text(255, 1),
     body: createEvent.body,
   }),
-  toRecord('checkpoint', { ts: Timestamp, body: createCheckpoint.body }),
+  // `source`: left out, the training itself.
+  toRecord('checkpoint', {
+    ts: Timestamp,
+    body: createCheckpoint.body,
+    source: Type.Optional(Type.Literal('watcher')),
+  }),
+  toRecord('checkpoint_gone', { ts: Timestamp, body: strict({ path: AbsolutePath }) }),
   toRecord('update', { body: updateRun.body }),
   toRecord('metric', { name: MetricName, body: defineRunMetric.body }),
   toRecord('finish', { body: finishRun.body }),

@@ -65,8 +65,21 @@ export const ENGINES = [
     find: async () => (existsSync(path.join(PYTHON_PACKAGES, 'httpx_sse')) ? PYTHON_PACKAGES : null),
     install: installHttpxSse,
   },
-  // Behind the one with venv, which makes it.
-  { name: 'MCP client for Python', env: 'SVC_TEST_MCP_PYTHON', find: findMcpPython, install: makeMcpPython },
+  // Behind the one with venv, which makes them.
+  {
+    name: 'MCP client for Python',
+    env: 'SVC_TEST_MCP_PYTHON',
+    ...pythonWith('mcp-python', ['mcp==2.3.0'], 'mcp'),
+  },
+  {
+    name: 'TensorBoard',
+    env: 'SVC_TEST_TENSORBOARD_PYTHON',
+    ...pythonWith(
+      'tensorboard-python',
+      ['tensorboard==2.21.0', 'tensorboardX==2.6.5', 'setuptools<81'],
+      'tensorboard, tensorboardX',
+    ),
+  },
 ];
 
 /**
@@ -85,22 +98,21 @@ export async function prepareEngines(names) {
   return { env, missing };
 }
 
-/** The official client, from PyPI. */
-const MCP_CLIENT = 'mcp==2.3.0';
-const MCP_VENV = path.join(ROOT, '.cache', 'mcp-python');
-
-async function findMcpPython() {
-  const python = path.join(MCP_VENV, 'bin', 'python');
-  return isExecutable(python) && (await run(python, ['-c', 'import mcp'])).code === 0 ? python : null;
-}
-
-async function makeMcpPython({ name, find }) {
-  const python = await findPython('ensurepip, venv');
-  if (!python) return null;
-  console.log(`engines: installing ${name} (pip install ${MCP_CLIENT})`);
-  await run(python, ['-m', 'venv', '--clear', MCP_VENV]);
-  await run(path.join(MCP_VENV, 'bin', 'pip'), ['install', '-q', '--disable-pip-version-check', MCP_CLIENT]);
-  return find();
+/** A virtual environment in .cache with packages of PyPI. */
+function pythonWith(folder, packages, modules) {
+  const venv = path.join(ROOT, '.cache', folder);
+  const python = path.join(venv, 'bin', 'python');
+  const find = async () =>
+    isExecutable(python) && (await run(python, ['-c', `import ${modules}`])).code === 0 ? python : null;
+  async function make({ name }) {
+    const base = await findPython('ensurepip, venv');
+    if (!base) return null;
+    console.log(`engines: installing ${name} (pip install ${packages.join(' ')})`);
+    await run(base, ['-m', 'venv', '--clear', venv]);
+    await run(path.join(venv, 'bin', 'pip'), ['install', '-q', '--disable-pip-version-check', ...packages]);
+    return find();
+  }
+  return { find, install: make };
 }
 
 async function install({ name, packages, find }) {

@@ -7,7 +7,7 @@ const PYTHON_PACKAGES = path.join(ROOT, '.cache', 'python-packages');
 
 type Engine =
   | ('caddy' | 'chromium' | 'docker' | 'httpx-sse' | 'mcp' | 'netns' | 'nginx' | 'python')
-  | ('rsync' | 'strace' | 'systemd' | 'torch' | 'venv');
+  | ('rsync' | 'strace' | 'systemd' | 'tensorboard' | 'torch' | 'venv');
 
 /** `npm test` finds or installs an engine and says where by the variable (empty: missing); by hand the usual places are tried. */
 const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly find: () => string | null }>> = {
@@ -34,6 +34,10 @@ const ENGINES: Readonly<Record<Engine, { readonly variable: string; readonly fin
     find: () => [onPath('strace')].find((strace) => strace !== null && canTrace(strace)) ?? null,
   },
   systemd: { variable: 'SVC_TEST_SYSTEMD_ANALYZE', find: () => onPath('systemd-analyze') },
+  tensorboard: {
+    variable: 'SVC_TEST_TENSORBOARD_PYTHON',
+    find: () => [`${ROOT}.cache/tensorboard-python/bin/python`].find((python) => existsSync(python)) ?? null,
+  },
   torch: { variable: 'SVC_TEST_TORCH_PYTHON', find: () => findPython('torch, ensurepip, venv') },
   // Debian keeps what a virtual environment takes in a package of its own.
   venv: { variable: 'SVC_TEST_VENV_PYTHON', find: () => findPython('ensurepip, venv') },
@@ -44,6 +48,15 @@ export function requireEngine(context: Mocha.Context, engine: Engine): string {
   const { variable, find } = ENGINES[engine];
   const program = process.env[variable] ?? find();
   if (program === null || program === '') context.skip();
+  return program;
+}
+
+/** As `requireEngine`, for a program that is no suite: throws when it is missing. */
+export function requireProgram(engine: Engine): string {
+  const { variable, find } = ENGINES[engine];
+  const program = process.env[variable] ?? find();
+  if (!program)
+    throw new Error(`${engine} is missing: set ${variable}, or run npm test once, which installs it`);
   return program;
 }
 

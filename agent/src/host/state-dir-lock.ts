@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBootId } from '../core/boot-id.js';
 import { isMissing, unlessMissing } from '../core/durable-file.js';
+import { LOCAL_FILE_SYSTEMS } from '../core/local-file-systems.js';
 
 const CLAIM = /^lock\.[\w-]+\.[0-9a-f]{16}\.sock$/;
 const UNPUBLISHED = /^lock\..*\.sock\.new$/;
@@ -17,10 +18,6 @@ const DECISION_MS = 10_000;
 const RENEW_MS = 5_000;
 /** A claim of another host that was not renewed for so long is none any more. */
 const EXPIRED_MS = 60_000;
-/** ext, XFS, Btrfs, tmpfs, ramfs, overlay, ZFS, F2FS: one kernel alone has them mounted. */
-const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
-  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x858458f6, 0x794c7630, 0x2fc12fc1, 0xf2f52010,
-]);
 
 export interface StateDirLock {
   /** Resolves when the lock was taken from us: somebody removed its file. */

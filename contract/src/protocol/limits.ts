@@ -24,5 +24,8 @@ export const MAX_HOST_PROCESSES = 64;
 /** A longer log line is split into pieces of at most this many bytes. */
 export const MAX_LINE_BYTES = 16 * KIB;
 
+/** Points that an agent has found in files have a seq from here on; those of an SDK begin at a random number of 52 bits. */
+export const FOUND_SEQ_START = 2 ** 52;
+
 /** The last line of a spool file: nothing comes behind it. */
 export const SPOOL_END = '{"kind":"end"}';

@@ -13,7 +13,9 @@ export const CheckpointMetadata = Type.Object(
   { additionalProperties: true },
 );
 
-/** A file or directory on an agent host. `size` in bytes. */
+/**
+ * A file or directory on an agent host. `size` in bytes. `deleted_at`: when it was found to be gone; null while it is there, or nobody has looked.
+ */
 export const Checkpoint = strict(
   {
     id: Type.String(),
@@ -25,6 +27,7 @@ export const Checkpoint = strict(
     metadata: CheckpointMetadata,
     source: CheckpointSource,
     created_at: Timestamp,
+    deleted_at: nullable(Timestamp),
   },
   { $id: 'Checkpoint' },
 );

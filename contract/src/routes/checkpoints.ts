@@ -4,7 +4,7 @@ import { Checkpoint, CHECKPOINT_METADATA_BYTES, ListedCheckpoint } from '../reco
 import { MetricPoint } from '../records/metric.js';
 
 /** Refused rather than stored as something else: what no database can hold, and half a surrogate pair. */
-const AbsolutePath = Type.String({
+export const AbsolutePath = Type.String({
   minLength: 1,
   maxLength: 4096,
   pattern: '^/[^\\u0000\\ud800-\\udfff]*$',

@@ -56,12 +56,13 @@ export const keepRunAlive = route({
   answers: { 200: strict({ status: RunStatusName }) },
 });
 
-/** What a training asks for. It gets what nobody has decided. */
+/** What a training asks for. It gets what nobody has decided; of a config, the names that the run's does not have. */
 const RunWishes = strict({
   name: Type.Optional(Name),
   project: Type.Optional(Name),
   experiment: Type.Optional(Name),
   tags: Type.Optional(Tags),
+  config: Type.Optional(JsonObject),
 });
 
 export const UpdatedRun = strict(

@@ -7,7 +7,7 @@ import { registerCheckpoint } from './register.js';
 import { addRoutes } from './routes.js';
 import { checkpointsRef, type Checkpoints } from './service.js';
 import { withResults } from './shown.js';
-import { checkpointsOfRuns, findCheckpoints, requireCheckpoint } from './store.js';
+import { checkpointsOfRuns, findCheckpoints, markGone, requireCheckpoint } from './store.js';
 
 export * from './hooks.js';
 export * from './service.js';
@@ -19,6 +19,7 @@ export const checkpoints = definePlugin({
     const events = ctx.use(eventsRef);
     const runs = ctx.use(runsRef);
     const service: Checkpoints = {
+      markGone: (runId, path, at) => markGone(ctx.db, runId, path, at),
       register: (run, draft, source, at) => registerCheckpoint(ctx, events, run, draft, source, at),
       require: (db, id) => requireCheckpoint(db, runs, id),
       show: async (id) => withResults(ctx, await requireCheckpoint(ctx.db, runs, id)),

@@ -22,4 +22,10 @@ export const checkpointsMigrations: readonly Migration[] = [
       });
     },
   },
+  {
+    name: '0002-deleted',
+    async up(db) {
+      await db.schema.alterTable('checkpoints', (table) => table.bigInteger('deleted_at'));
+    },
+  },
 ];

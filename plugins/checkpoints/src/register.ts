@@ -6,13 +6,16 @@ import {
   type EventDraft,
   type Run,
 } from '@svc/contract';
-import { fail, isMissingReference, type PluginContext } from '@svc/kernel';
+import { fail, isMissingReference, type Db, type PluginContext } from '@svc/kernel';
 import type { Events } from '@svc/plugin-events';
 import { checkMetadata } from './metadata.js';
 import type { CheckpointDraft, Registered } from './service.js';
-import { findSame, insertCheckpoint } from './store.js';
+import { completeFound, findAtPath, findSame, insertCheckpoint, markPresent } from './store.js';
 
-/** Stores the checkpoint and its event in one transaction, unless the run has one of that path and step. */
+/**
+ * Stores the checkpoint and its event in one transaction, unless the run has one of that path and step. Of what a watcher finds, the path
+ * alone counts; what the training reports of a checkpoint that a watcher has found completes that one.
+ */
 export async function registerCheckpoint(
   { transaction, clock }: Pick<PluginContext, 'transaction' | 'clock'>,
   events: Events,
@@ -24,6 +27,8 @@ export async function registerCheckpoint(
   checkMetadata(draft.metadata ?? {});
   const wanted = toCheckpoint(run, draft, source, at);
   return transaction(async (tx) => {
+    const known = await knownAt(tx, wanted);
+    if (known) return { checkpoint: known, isNew: false };
     const stored = await insertCheckpoint(tx, wanted);
     if (!stored) return { checkpoint: (await findSame(tx, wanted))!, isNew: false };
     await events.append(tx, createdEvent(run, stored), stored.created_at);
@@ -33,6 +38,15 @@ export async function registerCheckpoint(
     if (isMissingReference(error)) fail('not_found', `no run "${run.id}"`);
     throw error;
   });
+}
+
+/** The checkpoint that is the same file, reported by a watcher and by the training. */
+async function knownAt(db: Db, wanted: Checkpoint): Promise<Checkpoint | null> {
+  const [newest, ...others] = await findAtPath(db, wanted);
+  if (newest === undefined) return null;
+  if (wanted.source === 'watcher') return markPresent(db, newest);
+  const found = [newest, ...others].find(({ source }) => source === 'watcher');
+  return found ? completeFound(db, found, wanted) : null;
 }
 
 function toCheckpoint(
@@ -51,6 +65,7 @@ function toCheckpoint(
     metadata: { ...maskSecrets(metadata ?? {}), evaluations: [] },
     source,
     created_at: at,
+    deleted_at: null,
   };
 }
 

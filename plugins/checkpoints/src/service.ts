@@ -10,17 +10,20 @@ export interface Registered {
 }
 
 /** What ranks a checkpoint among those of its run. */
-export type CheckpointPlace = Pick<Checkpoint, 'id' | 'run_id' | 'step' | 'created_at'>;
+export type CheckpointPlace = Pick<Checkpoint, 'id' | 'run_id' | 'step' | 'created_at' | 'deleted_at'>;
 
 /** Without the metadata, which may be large: many may be found. */
 export type FoundCheckpoint = CheckpointPlace & Pick<Checkpoint, 'path'>;
 
 export interface Checkpoints {
   /**
-   * Registers a checkpoint of the run and appends its event, in its own transaction. `at`: when it was saved, in ms; default now.
+   * Registers a checkpoint of the run and appends its event, in its own transaction. One that the watcher found and the training reports is
+   * one checkpoint, whoever is first; the training's step and metadata then count. `at`: when it was saved, in ms; default now.
    * Throws validation_error.
    */
   register(run: Run, draft: CheckpointDraft, source: CheckpointSource, at?: number): Promise<Registered>;
+  /** The checkpoint at that path of the run is not there any more. `at` in ms. */
+  markGone(runId: string, path: string, at: number): Promise<void>;
   /** Without the results of its evaluations. Any form of id; throws not_found. */
   require(db: Db, id: string): Promise<Checkpoint>;
   /** As callers see it, with the results of its evaluations. Any form of id; throws not_found. */

@@ -45,6 +45,49 @@ export async function findSame(
   return row ? fromRow(row) : null;
 }
 
+/** Those of the run with that path, newest first. */
+export async function findAtPath(
+  db: Db,
+  { run_id, path }: Pick<Checkpoint, 'run_id' | 'path'>,
+): Promise<Checkpoint[]> {
+  const rows = await checkpoints(db).where({ run_id, path }).orderBy('created_at', 'desc');
+  return rows.map(fromRow);
+}
+
+/** It is there (again). */
+export async function markPresent(db: Db, checkpoint: Checkpoint): Promise<Checkpoint> {
+  if (checkpoint.deleted_at === null) return checkpoint;
+  await checkpoints(db).where({ id: checkpoint.id }).update({ deleted_at: null });
+  return { ...checkpoint, deleted_at: null };
+}
+
+export async function markGone(db: Db, runId: string, path: string, at: number): Promise<void> {
+  await checkpoints(db).where({ run_id: runId, path }).whereNull('deleted_at').update({ deleted_at: at });
+}
+
+/** What the training says of a checkpoint that a watcher has found; what it leaves out stays. */
+export async function completeFound(db: Db, found: Checkpoint, said: Checkpoint): Promise<Checkpoint> {
+  const complete: Checkpoint = {
+    ...found,
+    step: said.step ?? found.step,
+    epoch: said.epoch ?? found.epoch,
+    size: said.size ?? found.size,
+    metadata: { ...found.metadata, ...said.metadata },
+    source: said.source,
+    deleted_at: null,
+  };
+  const { step, epoch, size, source } = complete;
+  const { evaluations: _evaluations, ...metadata } = complete.metadata;
+  await checkpoints(db)
+    .where({ id: found.id })
+    .update({
+      ...{ step, epoch, size, source, deleted_at: null },
+      metadata: toJson(metadata),
+      digest: toDigest(complete),
+    });
+  return complete;
+}
+
 /** Any form of id; throws not_found. */
 export async function requireCheckpoint(db: Db, runs: Runs, id: string): Promise<Checkpoint> {
   const rows = await checkpoints(db).where({ id: requireId('checkpoint', id) });
@@ -75,7 +118,7 @@ export async function findCheckpoints(
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
     const rows: FoundCheckpoint[] = await checkpoints(db)
       .whereIn('id', ids.slice(first, first + IDS_PER_STATEMENT))
-      .select('id', 'run_id', 'step', 'created_at', 'path');
+      .select('id', 'run_id', 'step', 'created_at', 'deleted_at', 'path');
     found.push(...(await ofPresentRuns(db, runs, rows)));
     await yieldIfSliceOver();
   }
@@ -98,7 +141,7 @@ export async function checkpointsOfRuns(db: Db, runIds: readonly string[]): Prom
   const pages = rowsOfOwners<CheckpointPlace>(db, {
     owner: 'run_id',
     ids: runIds,
-    query: () => checkpoints(db).select('id', 'run_id', 'step', 'created_at'),
+    query: () => checkpoints(db).select('id', 'run_id', 'step', 'created_at', 'deleted_at'),
   });
   for await (const page of pages) found.push(...page);
   return found;

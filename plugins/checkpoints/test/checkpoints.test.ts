@@ -87,6 +87,7 @@ eachDatabase((database) => {
           run_id: run.id,
           source: 'sdk',
           created_at: clock.now(),
+          deleted_at: null,
         });
         expect(await listed()).to.deep.equal([record]);
         expect((await get(`/checkpoints/${id}`)).body).to.deep.equal(record);
@@ -111,14 +112,48 @@ eachDatabase((database) => {
         const owner = await kernel.use(runsRef).require(kernel.db, run.id);
         const { checkpoint, isNew } = await service.register(owner, { path: '/seen', step: 1 }, 'watcher');
         expect([isNew, checkpoint.source]).to.deep.equal([true, 'watcher']);
-        expect((await register({ path: '/seen', step: 1 })).body).to.deep.equal(checkpoint);
+        const again = await service.register(owner, { path: '/seen', step: 2 }, 'watcher');
+        expect(again).to.deep.equal({ checkpoint, isNew: false });
+      });
+
+      it('once, by a watcher and by the training: the step and metadata of the training count', async () => {
+        const service = kernel.use(checkpointsRef);
+        const owner = await kernel.use(runsRef).require(kernel.db, run.id);
+        const seen = { path: '/both', size: 5, metadata: { fingerprint: 'f' } };
+        const { checkpoint } = await service.register(owner, seen, 'watcher');
+        const said = await register({ path: '/both', step: 3, metadata: { note: 'n' } });
+        expect([said.status, said.body]).to.deep.equal([
+          200,
+          {
+            ...checkpoint,
+            step: 3,
+            source: 'sdk',
+            metadata: { fingerprint: 'f', note: 'n', evaluations: [] },
+          },
+        ]);
+        expect((await service.register(owner, seen, 'watcher')).isNew).to.equal(false);
+        expect((await register({ path: '/both', step: 3 })).status).to.equal(200);
+        expect((await register({ path: '/both', step: 4 })).status).to.equal(201);
+      });
+
+      it('that are gone, and come again', async () => {
+        const service = kernel.use(checkpointsRef);
+        const owner = await kernel.use(runsRef).require(kernel.db, run.id);
+        const { body } = await register({ path: '/rotated', step: 1 });
+        await service.markGone(run.id, '/rotated', 1234);
+        await service.markGone(run.id, '/rotated', 5678);
+        expect((await service.show(body.id)).deleted_at).to.equal(1234);
+        await service.register(owner, { path: '/rotated' }, 'watcher');
+        expect((await service.show(body.id)).deleted_at).to.equal(null);
       });
 
       it('are found by other plugins without their metadata, as many of them may tie', async () => {
         const { body } = await register({ path: '/out/tied', step: 9, metadata: { notes: 'long' } });
         const { id, run_id, created_at } = body as Checkpoint;
         const found = await kernel.use(checkpointsRef).find(kernel.db, [id]);
-        expect(found).to.deep.equal([{ id, run_id, step: 9, created_at, path: '/out/tied' }]);
+        expect(found).to.deep.equal([
+          { id, run_id, step: 9, created_at, deleted_at: null, path: '/out/tied' },
+        ]);
       });
 
       it('after the run has ended too: what was spooled still gets in', async () => {

@@ -1,6 +1,6 @@
 import type { BestCheckpoint, Direction } from '@svc/contract';
 import { fail, yieldIfSliceOver } from '@svc/kernel';
-import type { FoundCheckpoint } from '@svc/plugin-checkpoints';
+import type { CheckpointPlace, FoundCheckpoint } from '@svc/plugin-checkpoints';
 import type { EvaluatedValue } from '@svc/plugin-evaluations';
 import { afterBest } from './next-actions.js';
 import type { Parts } from './parts.js';
@@ -28,18 +28,35 @@ export interface Found {
 export async function findBestCheckpoint(parts: Parts, scope: Scope, question: Question): Promise<Found> {
   const metric = question.metric ?? (await primaryOf(parts, scope)) ?? failWithoutPrimary(scope);
   const { ctx, evaluations } = parts;
-  const evaluated = await evaluations.ofRuns(ctx.db, scope.runIds, metric, question.labels);
+  const places = await parts.checkpoints.ofRuns(ctx.db, scope.runIds);
+  const isDeleted = deletedAmong(places);
+  const all = await evaluations.ofRuns(ctx.db, scope.runIds, metric, question.labels);
+  const evaluated = all.filter(({ checkpoint_id }) => !isDeleted.has(checkpoint_id));
   requireOneProtocol(metric, evaluated, question.labels);
   const isEvaluated = evaluated.some(({ value }) => Number.isFinite(value));
   const findTied = isEvaluated ? bestEvaluated : bestTrained;
-  const { tied, direction } = await findTied(parts, scope, { metric, labels: question.labels }, evaluated);
+  const { tied, direction } = await findTied(
+    parts,
+    scope,
+    { metric, labels: question.labels, places },
+    evaluated,
+  );
   const winner =
-    (await chooseWinner(parts, tied)) ?? failWithoutValue(scope, { metric, labels: question.labels });
+    (await chooseWinner(parts, tied)) ?? failWithoutValue(scope, { metric, labels: question.labels, places });
   return { metric, direction, winner, tied };
 }
 
 /** A question whose metric is known. */
-type Asked = Question & { readonly metric: string };
+interface Asked extends Question {
+  readonly metric: string;
+  /** Every checkpoint of the scope. */
+  readonly places: readonly CheckpointPlace[];
+}
+
+/** Of which nothing is left to evaluate or to go on from. */
+function deletedAmong(places: readonly CheckpointPlace[]): ReadonlySet<string> {
+  return new Set(places.filter(({ deleted_at }) => deleted_at !== null).map(({ id }) => id));
+}
 
 /** The oldest first. */
 type Tied = Pick<Found, 'tied' | 'direction'>;
@@ -75,11 +92,10 @@ async function bestTrained(
   asked: Asked,
   evaluated: readonly EvaluatedValue[],
 ): Promise<Tied> {
-  const { metric } = asked;
-  const places = await parts.checkpoints.ofRuns(parts.ctx.db, scope.runIds);
-  const isEvaluated = new Set(evaluated.map(({ checkpoint_id }) => checkpoint_id));
-  const trained = await trainingValues(parts.metrics, metric, places, ({ id }) => !isEvaluated.has(id));
-  if (![...trained.values()].some(({ min }) => min !== null)) failWithoutValue(scope, asked, places.length);
+  const { metric, places } = asked;
+  const leftOut = new Set([...evaluated.map(({ checkpoint_id }) => checkpoint_id), ...deletedAmong(places)]);
+  const trained = await trainingValues(parts.metrics, metric, places, ({ id }) => !leftOut.has(id));
+  if (![...trained.values()].some(({ min }) => min !== null)) failWithoutValue(scope, asked);
   const direction = await directionOf(parts, scope, metric);
   await yieldIfSliceOver();
   const standingOf = (id: string): Standing | null => toTrained(trained.get(id), direction);
@@ -126,13 +142,13 @@ function failWithoutPrimary(scope: Scope): never {
   );
 }
 
-/** `checkpoints`: how many there are, where that is known. */
-function failWithoutValue(scope: Scope, { metric, labels }: Asked, checkpoints?: number): never {
+function failWithoutValue(scope: Scope, { metric, labels, places }: Asked): never {
   const where = toWhere(scope);
+  const deleted = deletedAmong(places).size;
   const without =
-    checkpoints === 0
+    places.length === 0
       ? `${where} has no checkpoint, and so no value of "${metric}"`
-      : `no checkpoint of ${where} has a value of "${metric}"${toLabelled(labels)}`;
+      : `no checkpoint of ${where} has a value of "${metric}"${toLabelled(labels)}${deleted === 0 ? '' : ` (${deleted} of ${places.length} are deleted and do not count)`}`;
   const message = `${without}: ${VALUE_REMEDY}. For another metric, ${PRIMARY_REMEDY}`;
   return fail('not_found', message, { metric });
 }

@@ -1,5 +1,6 @@
 import { newId, type BestCheckpoint, type Experiment, type ListedCheckpoint, type Run } from '@svc/contract';
 import { eachDatabase } from '@svc/kernel/testing';
+import { checkpointsRef } from '@svc/plugin-checkpoints';
 import { expect } from 'chai';
 import { Lab } from './support/lab.js';
 
@@ -31,6 +32,19 @@ eachDatabase((database) => {
         expect((await recommend(`experiment_id=${experiment.id}&metric=acc`)).checkpoint_id).to.equal(
           theirs.id,
         );
+      });
+
+      it('is none that is deleted', async () => {
+        const checkpoints = lab.kernel.use(checkpointsRef);
+        const [lower, best] = [await lab.checkpoint(run, 1), await lab.checkpoint(run, 2)];
+        await lab.evaluated(lower, { acc: 0.1 });
+        await lab.evaluated(best, { acc: 0.2 });
+        await checkpoints.markGone(run.id, best.path, Date.now());
+        const query = `run_id=${run.id}&metric=acc`;
+        expect((await recommend(query)).checkpoint_id).to.equal(lower.id);
+        await checkpoints.markGone(run.id, lower.path, Date.now());
+        const { message } = await lab.refused(`/checkpoints:recommend?${query}`, 404, 'not_found');
+        expect(message).to.contain('2 of 2 are deleted');
       });
 
       it('bad input: neither, a run of another experiment, unknown ids, an unknown parameter', async () => {

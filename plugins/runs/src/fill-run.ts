@@ -3,7 +3,7 @@ import type { Tx } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import type { RunParts } from './run-parts.js';
 import { fromRow } from './run-row.js';
-import { lockRow, placeRuns, updateRun } from './run-store.js';
+import { findWholeRun, lockRow, placeRuns, updateRun } from './run-store.js';
 
 export type RunWishes = NonNullable<BodyOf<typeof routes.updateRun>['fill']>;
 /** The fields that were not changed, with their present values. */
@@ -11,13 +11,13 @@ export type Kept = Record<string, string>;
 
 /**
  * Sets those of the wishes that nobody has decided yet: the name if it is a default name, the project and experiment if there is none (for
- * the job and all of its runs), and further tags. The run must exist.
+ * the job and all of its runs), further tags, and names of the config. The run must exist.
  */
 export async function fillRun(
   parts: RunParts,
   tx: Tx,
   id: string,
-  { name, tags = [], ...place }: RunWishes,
+  { name, tags = [], config, ...place }: RunWishes,
   at: number,
 ): Promise<Kept> {
   const run = fromRow((await lockRow(tx, id))!);
@@ -29,6 +29,7 @@ export async function fillRun(
   await updateRun(tx, id, {
     ...(isNamed && !kept['name'] && { name }),
     ...(all.length > run.tags.length && { tags: all }),
+    ...(config && { config: { ...config, ...(await findWholeRun(tx, id))!.config } }),
   });
   return kept;
 }

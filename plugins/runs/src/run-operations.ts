@@ -58,7 +58,8 @@ export class RunOperations {
     const at = this.ctx.clock.now();
     return this.ctx.transaction(async (tx) => {
       await updateRun(tx, before.id, masked);
-      const kept = fill && (await fillRun(this.parts, tx, before.id, fill, at));
+      const kept =
+        fill && (await fillRun(this.parts, tx, before.id, { ...fill, ...maskDocuments(fill) }, at));
       const after = (await findWholeRun(tx, before.id)) ?? fail('not_found', `no run "${id}"`);
       this.parts.changed(tx, { before, after });
       return kept ? { ...after, kept } : after;

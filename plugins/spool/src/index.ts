@@ -6,9 +6,12 @@ import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
 import { metricsRef } from '@svc/plugin-metrics';
 import { frameReceived, nodesRef } from '@svc/plugin-nodes';
 import { runsRef } from '@svc/plugin-runs';
+import { foundPoints } from './hooks.js';
 import { SpoolIntake } from './intake.js';
 import { RecordStore } from './record-store.js';
 import { RefusalEvents } from './refusal-events.js';
+
+export * from './hooks.js';
 
 export const spool = definePlugin({
   name: 'spool',
@@ -21,6 +24,7 @@ export const spool = definePlugin({
     const metrics = ctx.use(metricsRef);
     const definitions = ctx.use(metricDefinitionsRef);
     const checkpoints = ctx.use(checkpointsRef);
+    ctx.declare(foundPoints);
     const store = new RecordStore(ctx, { runs, metrics, definitions, checkpoints, events });
     const refusals = new RefusalEvents(ctx, { jobs, runs, events });
     const intake = new SpoolIntake(ctx, nodes, jobs, runs, store, refusals);

@@ -188,20 +188,21 @@ function parseLine({ to, text }: SpoolFrame['lines'][number]): Line {
   }
 }
 
-/** Lines of points of one run that follow each other make a group, and every other line one of its own. */
+/** Lines of points of one run and one origin that follow each other make a group, and every other line one of its own. */
 function toGroups(lines: readonly Line[]): Line[][] {
   const groups: Line[][] = [];
   for (const line of lines) {
     const last = groups.at(-1);
-    const runId = runIdOfPoints(line);
-    if (last && runId !== null && runIdOfPoints(last[0] as Line) === runId) last.push(line);
+    const origin = originOfPoints(line);
+    if (last && origin !== null && originOfPoints(last[0] as Line) === origin) last.push(line);
     else groups.push([line]);
   }
   return groups;
 }
 
-function runIdOfPoints({ record }: Line): string | null {
-  return 'kind' in record && record.kind === 'points' ? record.run_id : null;
+function originOfPoints({ record }: Line): string | null {
+  const isOfPoints = 'kind' in record && record.kind === 'points';
+  return isOfPoints ? `${record.run_id} ${record.found === true}` : null;
 }
 
 function toOneBatch(group: readonly Line[]): SpoolRecord {

@@ -5,6 +5,7 @@ import type { Events } from '@svc/plugin-events';
 import type { MetricDefinitions } from '@svc/plugin-metric-definitions';
 import type { Metrics } from '@svc/plugin-metrics';
 import type { Runs } from '@svc/plugin-runs';
+import { foundPoints } from './hooks.js';
 
 interface Stores {
   readonly runs: Runs;
@@ -17,7 +18,7 @@ interface Stores {
 /** Stores spooled records as the corresponding API requests would. */
 export class RecordStore {
   constructor(
-    private readonly ctx: Pick<PluginContext, 'clock' | 'db'>,
+    private readonly ctx: Pick<PluginContext, 'clock' | 'db' | 'fire'>,
     private readonly stores: Stores,
   ) {}
 
@@ -25,16 +26,21 @@ export class RecordStore {
   async store(record: SpoolRecord, run: Run, caller: Caller): Promise<void> {
     const { runs, metrics, definitions, checkpoints, events } = this.stores;
     const now = this.ctx.clock.now();
-    if (record.kind === 'points')
-      await metrics.write({ run_id: run.id, points: record.body.points, at: now });
+    if (record.kind === 'points') {
+      const { points: all } = record.body;
+      const points = record.found ? await this.ctx.fire(foundPoints, all, run) : all;
+      if (points.length > 0) await metrics.write({ run_id: run.id, points, at: now });
+    }
     if (record.kind === 'update') await runs.update(caller, run.id, record.body);
     if (record.kind === 'metric') await definitions.define(this.ctx.db, run, record.name, record.body, now);
     if (record.kind === 'finish') await runs.finish(caller, run.id, record.body.status);
     if (record.kind === 'event') {
       await events.report(run, { body: record.body, key: record.key, at: toTime(record.ts, run, now) });
     }
+    if (record.kind === 'checkpoint_gone')
+      await checkpoints.markGone(run.id, record.body.path, toTime(record.ts, run, now));
     if (record.kind === 'checkpoint') {
-      await checkpoints.register(run, record.body, 'sdk', toTime(record.ts, run, now));
+      await checkpoints.register(run, record.body, record.source ?? 'sdk', toTime(record.ts, run, now));
     }
   }
 }

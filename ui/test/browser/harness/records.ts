@@ -217,6 +217,7 @@ export function checkpoint(number: number, changes: Partial<ListedCheckpoint> = 
     path: `/out/checkpoint-${number}`,
     metadata: { evaluations: [] },
     source: 'sdk',
+    deleted_at: null,
     is_best: false,
     created_at: NOW - 5 * MINUTE,
     ...changes,

@@ -1,0 +1,44 @@
+import type { SpoolRecord } from '@svc/contract';
+import { SPOOL_END } from '@svc/contract/protocol';
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { syncDir } from '../core/durable-file.js';
+import type { RunPaths } from '../core/run-paths.js';
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Puts records for the server into the spool of an attempt, as its processes do: a file of their own, which is removed once they are delivered.
+ * `owner` is the plugin's name. Resolves when they are on the disk, in whole or, after an error, perhaps in part: repeat them.
+ */
+export async function leaveInSpool(
+  { spool }: Pick<RunPaths, 'spool'>,
+  owner: string,
+  records: readonly SpoolRecord[],
+): Promise<void> {
+  const file = await open(path.join(spool, `${owner}.${nextNumber()}.jsonl`), NEW_FILE, 0o600);
+  try {
+    // With `--run-as` the directory is the job's user's, and the shipper reads no files of others in it.
+    const { uid, gid } = await lstat(spool);
+    if (uid !== process.getuid?.()) await file.chown(uid, gid);
+    await file.writeFile([...records.map((record) => JSON.stringify(record)), SPOOL_END, ''].join('\n'));
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await syncDir(spool);
+}
+
+/** How many files of records that this plugin left are not delivered. */
+export async function countInSpool({ spool }: Pick<RunPaths, 'spool'>, owner: string): Promise<number> {
+  return (await readdir(spool)).filter((name) => name.startsWith(`${owner}.`)).length;
+}
+
+let last = 0;
+
+/** Names sort by the time at which they were made, also over a restart of the agent. */
+function nextNumber(): string {
+  last = Math.max(last + 1, Date.now() * 1000);
+  return String(last).padStart(17, '0');
+}

@@ -1,0 +1,201 @@
+import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
+import { loadJson, writeAtomic } from '@svc/agent/durable-file';
+import { isOfAnother } from '@svc/agent/file-owner';
+import type { Walked } from '@svc/agent/job-files';
+import { openFilesAt } from '@svc/agent/open-files';
+import { leaveInSpool } from '@svc/agent/spool-records';
+import type { SpoolRecord } from '@svc/contract';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fingerprint, isComplete, lookAt, type Content } from './content.js';
+import { readProgress } from './trainer-state.js';
+
+const NAME = 'checkpoint-watcher';
+const STATE_FILE = 'checkpoint-watcher.json';
+/** More are not registered. */
+const MAX_CHECKPOINTS = 10_000;
+const MAX_UNSETTLED = 1000;
+/** The clock of a file system is a little behind. */
+const CLOCK_SLACK_MS = 50;
+const LOOK_MS = 100;
+
+/** What is being written, or seems so. */
+interface Unsettled {
+  stamp: string;
+  /** Since then the stamp is the same, by the monotonic clock, in ms. */
+  since: number;
+  isOwn: boolean | null;
+}
+
+/** `checkpoint-watcher.json` in the attempt's directory: the path of each candidate that is registered, and that of its checkpoint. */
+interface Saved {
+  readonly registered: Record<string, string>;
+}
+
+/** Whether the attempt wrote it; null: that cannot be told. */
+export type OwnFile = (file: string) => Promise<boolean | null>;
+
+type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
+type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
+
+/** The checkpoints of one attempt: which are registered, and which are still being written. */
+export class AttemptCheckpoints {
+  readonly #registered: Map<string, string>;
+  readonly #unsettled = new Map<string, Unsettled>();
+  readonly #ignored = new Set<string>();
+
+  private constructor(
+    private readonly ctx: Context,
+    private readonly attempt: Attempt,
+    private readonly paths: RunPaths,
+    saved: Saved | null,
+    private readonly isOwn: OwnFile,
+    private readonly settleMs: number,
+  ) {
+    this.#registered = new Map(Object.entries(saved?.registered ?? {}));
+  }
+
+  static async open(
+    ctx: Context,
+    attempt: Attempt,
+    paths: RunPaths,
+    isOwn: OwnFile,
+    settleMs: number,
+  ): Promise<AttemptCheckpoints> {
+    const saved = await loadJson<Saved>(path.join(paths.dir, STATE_FILE));
+    return new AttemptCheckpoints(ctx, attempt, paths, saved, isOwn, settleMs);
+  }
+
+  /** Takes what a walk has found: new candidates, and what is gone. */
+  async take({ found }: Pick<Walked, 'found'>): Promise<void> {
+    for (const { path: candidate } of found) {
+      const isKnown = this.#registered.has(candidate) || this.#ignored.has(candidate);
+      if (isKnown || this.#unsettled.size >= MAX_UNSETTLED) continue;
+      if (!this.#unsettled.has(candidate))
+        this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: null });
+    }
+    await this.#findGone();
+  }
+
+  /** Registers what has settled. */
+  async settle(): Promise<void> {
+    for (const [candidate, unsettled] of this.#unsettled) {
+      if (this.ctx.signal.aborted) return;
+      await this.#settle(candidate, unsettled).catch((error: unknown) => this.#complain(candidate, error));
+    }
+  }
+
+  /** At the end of the attempt: waits for what it has just written, at most as long as it takes to settle. */
+  async settleRest(): Promise<void> {
+    const deadline = performance.now() + this.settleMs + LOOK_MS;
+    await this.settle();
+    while (this.#unsettled.size > 0 && performance.now() < deadline && !this.ctx.signal.aborted) {
+      await delay(LOOK_MS);
+      await this.settle();
+    }
+  }
+
+  async #settle(candidate: string, unsettled: Unsettled): Promise<void> {
+    const content = await lookAt(candidate);
+    if (content === null) return this.#unlessComing(candidate);
+    if (content.modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate);
+    if (await this.#isOfAnother(content)) return this.#ignore(candidate);
+    const now = performance.now();
+    if (content.stamp !== unsettled.stamp) {
+      // While it is being written, the process that does so tells whose it is.
+      if (unsettled.isOwn === null) unsettled.isOwn = await this.isOwn(content.path);
+      Object.assign(unsettled, { stamp: content.stamp, since: now });
+    }
+    if (unsettled.isOwn === false) return this.#ignore(candidate);
+    if (now - unsettled.since < this.settleMs) return;
+    if (unsettled.isOwn === null) return this.#leaveOut(candidate);
+    if (!(await isComplete(content)) || (await isBeingWritten(content.path)))
+      return void (unsettled.since = now);
+    await this.#register(candidate, content);
+  }
+
+  /** Must hold: with `--run-as` nothing is read for a job that it may not read itself. */
+  async #isOfAnother({ members }: Content): Promise<boolean> {
+    for (const member of members) if (await isOfAnother(member, this.paths.spool)) return true;
+    return false;
+  }
+
+  /** An index may be there before the files that it names; anything else is gone. */
+  #unlessComing(candidate: string): void {
+    if (!candidate.endsWith('.json')) this.#unsettled.delete(candidate);
+  }
+
+  #leaveOut(candidate: string): void {
+    this.#ignore(candidate);
+    const why = 'a checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
+    this.ctx.log.warn(why, { ...this.#about, path: candidate });
+  }
+
+  #ignore(candidate: string): void {
+    this.#unsettled.delete(candidate);
+    this.#ignored.add(candidate);
+  }
+
+  async #register(candidate: string, content: Content): Promise<void> {
+    if (this.#registered.size >= MAX_CHECKPOINTS) return this.#ignore(candidate);
+    const print = await fingerprint(content);
+    const progress = await readProgress(content);
+    // It was written on while it was read.
+    if ((await lookAt(candidate))?.stamp !== content.stamp) return;
+    const { path: at, size, modifiedAt, members } = content;
+    const metadata = { fingerprint: print, modified_at: modifiedAt, files: members.length };
+    await this.#leave({
+      kind: 'checkpoint',
+      run_id: this.attempt.runId,
+      ts: modifiedAt,
+      source: 'watcher',
+      body: { path: at, size, ...progress, metadata },
+    });
+    this.#unsettled.delete(candidate);
+    this.#registered.set(candidate, at);
+    await this.#save();
+    this.ctx.log.info('a checkpoint was found', { ...this.#about, path: at, size });
+  }
+
+  async #findGone(): Promise<void> {
+    for (const [candidate, at] of this.#registered) {
+      if ((await lookAt(candidate)) !== null) continue;
+      const gone = {
+        kind: 'checkpoint_gone',
+        run_id: this.attempt.runId,
+        ts: Date.now(),
+        body: { path: at },
+      } as const;
+      await this.#leave(gone);
+      this.#registered.delete(candidate);
+      await this.#save();
+    }
+  }
+
+  #leave(record: SpoolRecord): Promise<void> {
+    return leaveInSpool(this.paths, NAME, [record]);
+  }
+
+  /** When it is behind, a checkpoint is registered again, which changes nothing. */
+  async #save(): Promise<void> {
+    const saved: Saved = { registered: Object.fromEntries(this.#registered) };
+    await writeAtomic(path.join(this.paths.dir, STATE_FILE), saved);
+  }
+
+  #complain(candidate: string, error: unknown): void {
+    this.ctx.log.warn('a checkpoint cannot be registered now', {
+      ...this.#about,
+      path: candidate,
+      reason: toReason(error),
+    });
+  }
+
+  get #about() {
+    const { job_id, attempt } = this.attempt;
+    return { job_id, attempt };
+  }
+}
+
+async function isBeingWritten(place: string): Promise<boolean> {
+  return (await openFilesAt(place)).some(({ isWritten }) => isWritten);
+}

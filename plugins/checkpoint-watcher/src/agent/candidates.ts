@@ -1,0 +1,40 @@
+import type { Dirent } from 'node:fs';
+
+/** Of a checkpoint that is saved in several files, its first to last and the list of them. */
+const SHARD = /-\d{5}-of-\d{5}\./;
+export const SHARD_INDEX = /\.safetensors\.index\.json$/;
+/** Written under this name, and then renamed. */
+export const UNFINISHED = /\.(tmp|temp|part|partial|incomplete|download)$/i;
+/** What belongs to a checkpoint that lies beside it. */
+const COMPANION = /^(optimizer|scheduler|scaler|rng_state|training_args)\b/;
+
+export const DEFAULT_DIRECTORIES = ['checkpoint-*'];
+export const DEFAULT_FILES = [
+  ...['*.pt', '*.pth', '*.ckpt', '*.safetensors', '*.h5', '*.keras'],
+  ...['*.npz', '*.msgpack'],
+];
+
+/** Tells by its name what may be a checkpoint. In the patterns `*` stands for any characters. */
+export function candidateSelector(
+  directories: readonly string[],
+  files: readonly string[],
+): (entry: Dirent) => boolean {
+  const isDirectory = toTest(directories);
+  const isFile = toTest(files);
+  return (entry) => {
+    const { name } = entry;
+    if (name.startsWith('.') || UNFINISHED.test(name)) return false;
+    if (entry.isDirectory()) return isDirectory(name);
+    if (!entry.isFile() || SHARD.test(name) || COMPANION.test(name)) return false;
+    return SHARD_INDEX.test(name) || isFile(name);
+  };
+}
+
+function toTest(patterns: readonly string[]): (name: string) => boolean {
+  const all = patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(escape).join('.*')}$`));
+  return (name) => all.some((each) => each.test(name));
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

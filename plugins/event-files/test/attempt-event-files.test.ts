@@ -1,0 +1,165 @@
+import type { SpoolRecord } from '@svc/contract';
+import { SPOOL_END } from '@svc/contract/protocol';
+import { walkJobFiles } from '@svc/agent/job-files';
+import type { RunPaths } from '@svc/agent';
+import { expect } from 'chai';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { AttemptEventFiles } from '../src/agent/attempt-event-files.js';
+import { scalarRecord } from './event-bytes.js';
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const KEY = { job_id: 'job_1', attempt: 1 };
+
+describe('the event files of an attempt', () => {
+  let root: string;
+  let work: string;
+  let paths: RunPaths;
+  beforeEach(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'event-files-'));
+    const dir = path.join(root, 'attempt');
+    paths = { dir, spool: path.join(dir, 'spool') } as RunPaths;
+    work = path.join(root, 'work');
+    for (const folder of [paths.spool, work]) mkdirSync(folder, { recursive: true });
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true) =>
+    AttemptEventFiles.open(
+      { log: SILENT, signal: new AbortController().signal },
+      { ...KEY, startedAt, runId: 'run_1' },
+      paths,
+      isOwn,
+    );
+  const file = (name: string) => {
+    mkdirSync(path.dirname(path.join(work, name)), { recursive: true });
+    return path.join(work, name);
+  };
+  const FILE = 'events.out.tfevents.1700000000.host.1.0';
+
+  async function walkAndRead(files: AttemptEventFiles): Promise<void> {
+    // A file that is new to one walk is taken by the next.
+    for (let walk = 0; walk < 2; walk++)
+      await files.take(await walkJobFiles([work], (entry) => entry.name.includes('tfevents')));
+    await files.read();
+  }
+
+  /** What waits for the server; it then has it. */
+  function deliver(): SpoolRecord[] {
+    const names = readdirSync(paths.spool).sort();
+    const lines = names.flatMap((name) =>
+      readFileSync(path.join(paths.spool, name), 'utf8').trim().split('\n'),
+    );
+    for (const name of names) rmSync(path.join(paths.spool, name));
+    return lines.filter((line) => line !== SPOOL_END).map((line) => JSON.parse(line) as SpoolRecord);
+  }
+  const points = (records: readonly SpoolRecord[]) =>
+    records.flatMap((record) => (record.kind === 'points' ? record.body.points : []));
+
+  it('are read as they grow', async () => {
+    const files = await open();
+    writeFileSync(file(FILE), scalarRecord('loss', 1, 0.5));
+    await walkAndRead(files);
+    expect(points(deliver())).to.containSubset([
+      { name: 'loss', step: 1, value: 0.5, ts: 1_700_000_000_000 },
+    ]);
+    appendFileSync(file(FILE), scalarRecord('loss', 2, 0.25));
+    await files.read();
+    expect(points(deliver()).map(({ step }) => step)).to.deep.equal([2]);
+    await files.read();
+    expect(deliver()).to.deep.equal([]);
+  });
+
+  it('give the same seqs to what is read again', async () => {
+    writeFileSync(file(FILE), Buffer.concat([scalarRecord('a', 1, 1), scalarRecord('b', 1, 1)]));
+    await walkAndRead(await open());
+    const first = points(deliver());
+    rmSync(path.join(paths.dir, 'event-files.json'));
+    await walkAndRead(await open());
+    expect(points(deliver())).to.deep.equal(first);
+    expect(new Set(first.map(({ seq }) => seq)).size).to.equal(2);
+  });
+
+  it('go on after a restart of the agent', async () => {
+    writeFileSync(file(FILE), scalarRecord('loss', 1, 1));
+    await walkAndRead(await open());
+    const [first] = points(deliver());
+    appendFileSync(file(FILE), scalarRecord('loss', 2, 1));
+    await walkAndRead(await open());
+    expect(points(deliver()).map(({ seq, step }) => [seq, step])).to.deep.equal([[first!.seq + 1, 2]]);
+  });
+
+  it('are read from the beginning when they are replaced', async () => {
+    const files = await open();
+    writeFileSync(file(FILE), Buffer.concat([scalarRecord('a', 1, 1), scalarRecord('a', 2, 1)]));
+    await walkAndRead(files);
+    deliver();
+    rmSync(file(FILE));
+    writeFileSync(path.join(work, 'other'), '');
+    writeFileSync(file(FILE), scalarRecord('a', 3, 1));
+    await files.read();
+    expect(points(deliver()).map(({ step }) => step)).to.deep.equal([3]);
+  });
+
+  it('of before the attempt are left out, but for what is added', async () => {
+    writeFileSync(file(FILE), scalarRecord('old', 1, 1));
+    const files = await open(Date.now() + 60_000);
+    await walkAndRead(files);
+    expect(deliver()).to.deep.equal([]);
+    appendFileSync(file(FILE), scalarRecord('new', 2, 1));
+    await walkAndRead(files);
+    expect(points(deliver()).map(({ name }) => name)).to.deep.equal(['new']);
+  });
+
+  it('of another attempt in the same folder are left out', async () => {
+    writeFileSync(file(FILE), scalarRecord('loss', 1, 1));
+    await walkAndRead(await open(0, async () => false));
+    expect(deliver()).to.deep.equal([]);
+  });
+
+  it('have prefixes by their folders', async () => {
+    for (const folder of ['runs/a', 'runs/a/eval', 'runs/b'])
+      writeFileSync(file(`${folder}/${FILE}`), scalarRecord('loss', 1, 1));
+    await walkAndRead(await open());
+    expect(points(deliver()).map(({ name }) => name)).to.have.members(['loss', 'eval/loss', 'b/loss']);
+  });
+
+  it('tell of unreadable records once', async () => {
+    const broken = scalarRecord('loss', 1, 1);
+    broken[20]! ^= 1;
+    for (const name of [FILE, `${FILE}.v2`])
+      writeFileSync(file(name), Buffer.concat([broken, scalarRecord('loss', 2, 1)]));
+    await walkAndRead(await open());
+    const records = deliver();
+    expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
+    expect(points(records).map(({ step }) => step)).to.deep.equal([2, 2]);
+  });
+
+  it('wait while the server takes nothing, and lose nothing', async () => {
+    const files = await open();
+    const record = scalarRecord('loss', 1, 1);
+    writeFileSync(file(FILE), Buffer.concat(Array.from({ length: 60_000 }, () => record)));
+    await walkAndRead(files);
+    expect(readdirSync(paths.spool)).to.have.length.below(12);
+    let count = points(deliver()).length;
+    expect(count).to.be.below(60_000);
+    await files.read({ isLast: true });
+    count += points(deliver()).length;
+    expect(count).to.equal(60_000);
+  });
+
+  it('leave out a name that no metric can have', async () => {
+    writeFileSync(file(FILE), Buffer.concat([scalarRecord('x'.repeat(251), 1, 1), scalarRecord('ok', 2, 1)]));
+    await walkAndRead(await open());
+    expect(points(deliver()).map(({ name }) => name)).to.deep.equal(['ok']);
+  });
+});
