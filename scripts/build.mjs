@@ -151,6 +151,7 @@ async function buildCommandLine() {
       '@svc/plugin-backup',
       '@svc/plugin-mcp',
       '@svc/plugin-retention',
+      'better-sqlite3',
       'jiti',
     ],
     // Libraries that are CommonJS ask for node's own modules by require.
