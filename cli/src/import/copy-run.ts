@@ -63,9 +63,9 @@ export class RunCopy {
       }
     } else {
       const writer = await this.#open();
-      await (finding.kind === 'event'
-        ? writer.event(finding.key, finding.body)
-        : writer.checkpoint(finding.body));
+      if (finding.kind === 'event') await writer.event(finding.key, finding.body);
+      else if (finding.kind === 'metric') await writer.metric(finding.name, finding.body);
+      else await writer.checkpoint(finding.body);
     }
   }
 

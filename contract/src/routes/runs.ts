@@ -18,7 +18,7 @@ const ImportKey = Type.String({
   maxLength: 100,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'What the imported training is known by, for `source` `import` alone: no two runs have the same one. 1 to 100 visible ASCII characters.',
+    'What a training that is brought in later is known by: no two runs have the same one. 1 to 100 visible ASCII characters.',
 });
 
 export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });

@@ -35,11 +35,9 @@ function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
 }
 
 /** A training may not learn of the runs of others by their keys, so the token of a job or a run is none for imports. */
-function refuseImportKey({ ingest }: Caller, { import_key, source }: RunBody): void {
-  if (import_key === undefined) return;
-  if (source !== 'import')
-    failValidation({ path: 'import_key', message: 'is for runs with the source "import" alone' });
-  if (ingest !== null) fail('forbidden', 'an import needs a token of sdk or write scope');
+function refuseImportKey({ ingest }: Caller, { import_key }: RunBody): void {
+  if (import_key !== undefined && ingest !== null)
+    fail('forbidden', 'an import_key needs a token of sdk or write scope');
 }
 
 /** The operations on runs; each change is one transaction. */

@@ -1,4 +1,4 @@
-import { opendir } from 'node:fs/promises';
+import { opendir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 /** One folder, with the files and folders that lie directly in it, by name. Links are neither. */
@@ -9,6 +9,7 @@ export interface Folder {
   readonly root: string;
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  /** Links to what lies elsewhere. */
   readonly links: number;
 }
 
@@ -23,9 +24,15 @@ export async function readFolder(
   for await (const entry of await opendir(folder)) {
     if (entry.isDirectory()) folders.push(entry.name);
     else if (entry.isFile() && isWanted(entry.name)) files.push(entry.name);
-    else if (entry.isSymbolicLink()) links += 1;
+    else if (entry.isSymbolicLink() && (await leadsAway(root, path.join(folder, entry.name)))) links += 1;
   }
   return { path: folder, root, files: files.sort(), folders: folders.sort(), links };
+}
+
+/** A link to what lies below the root hides nothing; nor does one to what is not there. */
+async function leadsAway(root: string, link: string): Promise<boolean> {
+  const target = await realpath(link).catch(() => root);
+  return target !== root && !target.startsWith(root + path.sep);
 }
 
 /** How a run is called that has only its folder: the path from the directory that is imported, or the name of that. */

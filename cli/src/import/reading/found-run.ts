@@ -27,9 +27,15 @@ export type Finding =
   | { readonly kind: 'facts'; readonly facts: RunFacts }
   | { readonly kind: 'points'; readonly points: readonly SourcePoint[] }
   | { readonly kind: 'checkpoint'; readonly body: CheckpointBody }
-  | { readonly kind: 'event'; readonly key: string; readonly body: EventBody };
+  | { readonly kind: 'metric'; readonly name: string; readonly body: MetricBody }
+  | {
+      readonly kind: 'event';
+      /** No two events of the run have the same one. */ readonly key: string;
+      readonly body: EventBody;
+    };
 
 export type CheckpointBody = BodyOf<typeof routes.createCheckpoint>;
+export type MetricBody = BodyOf<typeof routes.defineRunMetric>;
 export type EventBody = BodyOf<typeof routes.createEvent>;
 
 export interface RunFacts {

@@ -8,7 +8,6 @@ import type { Skips } from '../reading/skips.js';
 import { isFields, type Fields } from '../reading/values.js';
 
 const HPARAMS = 'hparams.yaml';
-export const HPARAMS_FILE = /^hparams\.yaml$/;
 const HPARAMS_BYTES = 1024 * 1024;
 
 /** The hyperparameters that a logger of Lightning has written beside its metrics, and when. Nothing without the file. */

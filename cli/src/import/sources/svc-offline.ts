@@ -1,7 +1,15 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { readLines, readText, readTextIfThere, type Line } from '../reading/files.js';
+import { readLines, readText, type Line } from '../reading/files.js';
 import type { Folder } from '../reading/folder.js';
-import type { CheckpointBody, EventBody, Finding, RunFacts, SourcePoint } from '../reading/found-run.js';
+import type {
+  CheckpointBody,
+  EventBody,
+  Finding,
+  MetricBody,
+  RunFacts,
+  SourcePoint,
+} from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
 import type { Source } from '../reading/source.js';
 import { isFields, parseObject, toNumber, toText, toTime, type Fields } from '../reading/values.js';
@@ -27,10 +35,12 @@ export const svcOffline: Source = {
 };
 
 async function* readOfflineRun(folder: Folder, metadata: Fields, skips: Skips): AsyncGenerator<Finding> {
-  yield { kind: 'facts', facts: toFacts(folder, metadata) };
+  const facts = toFacts(folder, metadata);
+  yield { kind: 'facts', facts };
   const place = (file: string) => path.join(folder.path, file);
   for (const file of folder.files.filter((name) => name.endsWith('.jsonl')))
-    for await (const lines of readLines(place(file), LINE_BYTES)) yield* toFindings(file, lines, skips);
+    for await (const lines of readLines(place(file), LINE_BYTES))
+      yield* toFindings({ file, key: facts.key, skips }, lines);
 }
 
 function toFacts({ path: folder }: Folder, metadata: Fields): RunFacts {
@@ -38,7 +48,7 @@ function toFacts({ path: folder }: Folder, metadata: Fields): RunFacts {
   const label = path.basename(folder);
   const begun = toText(run_id);
   return {
-    key: begun ?? `${label} ${String(created_at)}`,
+    key: `${label} ${String(created_at)}`,
     name: toText(metadata['name']) ?? label,
     project: toText(metadata['project']),
     experiment: toText(metadata['experiment']),
@@ -54,13 +64,20 @@ function toFacts({ path: folder }: Folder, metadata: Fields): RunFacts {
   };
 }
 
-function* toFindings(file: string, lines: readonly Line[], skips: Skips): Generator<Finding> {
+interface Reading {
+  readonly file: string;
+  /** Of the run. */
+  readonly key: string;
+  readonly skips: Skips;
+}
+
+function* toFindings({ file, key, skips }: Reading, lines: readonly Line[]): Generator<Finding> {
   const points: SourcePoint[] = [];
   for (const line of lines) {
     const place = `${file}, line ${line.number}`;
     const fields = toRecord(line);
     if (fields === null) skips.add('a line that is no JSON object, or is too long', place);
-    else if (file !== 'points.jsonl') yield* toRecordFinding(file, fields, place, skips);
+    else if (file !== 'points.jsonl') yield* toRecordFinding(file, fields, `${key} ${line.number - 1}`);
     else {
       const point = toPoint(fields, place);
       if (point) points.push(point);
@@ -94,10 +111,14 @@ function toPoint({ seq, name, step, value, ts, epoch }: Fields, place: string): 
   };
 }
 
-function* toRecordFinding(file: string, fields: Fields, place: string, skips: Skips): Generator<Finding> {
-  const { ts: _ts, ...body } = fields;
+function* toRecordFinding(file: string, fields: Fields, place: string): Generator<Finding> {
+  const { ts: _ts, name, ...body } = fields;
   if (file === 'checkpoints.jsonl') yield { kind: 'checkpoint', body: body as CheckpointBody };
-  // Appended alone, so the number of the line is the same at each import.
-  else if (file === 'events.jsonl') yield { kind: 'event', key: place, body: body as EventBody };
-  else skips.add('what a metric means: svc metric set says it for a project', place);
+  else if (file === 'events.jsonl') yield { kind: 'event', key: toEventKey(place), body: body as EventBody };
+  else if (typeof name === 'string') yield { kind: 'metric', name, body: body as MetricBody };
+}
+
+/** The SDK, when it brings in such a folder by itself, gives the event the same key. */
+function toEventKey(place: string): string {
+  return createHash('sha256').update(place).digest('hex').slice(0, 32);
 }

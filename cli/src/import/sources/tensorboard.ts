@@ -6,7 +6,7 @@ import { Seqs } from '../reading/seqs.js';
 import type { Skips } from '../reading/skips.js';
 import type { Source } from '../reading/source.js';
 import { toTime } from '../reading/values.js';
-import { checkpointsBeside, HPARAMS_FILE, readHparams } from './lightning-files.js';
+import { checkpointsBeside, readHparams } from './lightning-files.js';
 
 const MAX_RESTARTS = 100_000;
 

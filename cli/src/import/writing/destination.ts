@@ -1,5 +1,5 @@
 import type { MetricPoint } from '@svc/contract';
-import type { CheckpointBody, EventBody, FoundRun, RunFacts } from '../reading/found-run.js';
+import type { CheckpointBody, EventBody, FoundRun, MetricBody, RunFacts } from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
 
 export interface Tally {
@@ -29,7 +29,9 @@ export interface RunWriter {
   /** 1 to 10 000 points. */
   points(points: readonly MetricPoint[]): Promise<void>;
   checkpoint(body: CheckpointBody): Promise<void>;
+  /** `key`: of at most 255 characters, the same at each import. */
   event(key: string, body: EventBody): Promise<void>;
+  metric(name: string, body: MetricBody): Promise<void>;
   /** `lastTs`: of the latest point, in ms. */
   end(facts: RunFacts, lastTs: number | undefined): Promise<void>;
 }

@@ -71,6 +71,10 @@ class CountedRun implements RunWriter {
     return Promise.resolve();
   }
 
+  metric(): Promise<void> {
+    return Promise.resolve();
+  }
+
   end(): Promise<void> {
     return Promise.resolve();
   }

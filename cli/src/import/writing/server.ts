@@ -1,15 +1,17 @@
 import { ApiError, type Client } from '@svc/client';
 import { routes, type MetricPoint, type Run } from '@svc/contract';
 import { toSentence } from '../../output/api-error.js';
-import type { CheckpointBody, EventBody, FoundRun, RunFacts } from '../reading/found-run.js';
+import type { CheckpointBody, EventBody, FoundRun, MetricBody, RunFacts } from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
 import { newTallies, type Destination, type RunWriter, type Tally } from './destination.js';
 import { patiently } from './patiently.js';
-import { toDocuments, toHash, toNewRun, type Placement } from './run-body.js';
+import { toDocuments, toNewRun, type Placement } from './run-body.js';
 
 const TIMEOUT_MS = 120_000;
 /** A batch is all or nothing: one that is refused is halved, this often at most for a run, to find what is wrong. */
 const MAX_SPLITS = 64;
+/** Of one record; the next one may be taken. */
+const REFUSED = ['validation_error', 'conflict', 'payload_too_large'];
 const ENDS = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 
 /** Writes imported runs to the server, one request after the other, so that others are served in between. */
@@ -103,21 +105,31 @@ class ServerRun implements RunWriter {
   }
 
   async event(key: string, body: EventBody): Promise<void> {
-    const headers = { 'Idempotency-Key': `import:${toHash(`${this.id} ${key}`)}` };
-    const input = { params: this.#params, body, headers };
+    const input = { params: this.#params, body, headers: { 'Idempotency-Key': key } };
     await this.#register(this.tallies.events, key, () =>
       this.client.open(routes.createEvent, { ...input, signal: timeLimit() }),
     );
   }
 
+  async metric(name: string, body: MetricBody): Promise<void> {
+    const input = { params: { ...this.#params, name }, body, timeoutMs: TIMEOUT_MS };
+    await this.#unlessRefused(name, () => this.send(() => this.client.call(routes.defineRunMetric, input)));
+  }
+
   async #register(tally: Tally, place: string, work: () => Promise<Response>): Promise<void> {
-    try {
+    await this.#unlessRefused(place, async () => {
       const answer = await this.send(work);
       await answer.body?.cancel();
       tally[answer.status === 201 ? 'added' : 'known'] += 1;
+    });
+  }
+
+  async #unlessRefused(place: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'validation_error') throw error;
-      this.skips.add(`a checkpoint or event that the server refuses: ${toSentence(error)}`, place);
+      if (!(error instanceof ApiError) || !REFUSED.includes(error.code)) throw error;
+      this.skips.add(`what the server refuses: ${toSentence(error)}`, place);
     }
   }
 

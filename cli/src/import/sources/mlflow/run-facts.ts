@@ -32,7 +32,7 @@ export function toFacts(run: MlflowRun, store: string): RunFacts {
     key: run.id,
     name: run.name ?? run.tags['mlflow.runName'] ?? run.id,
     experiment: run.experiment === DEFAULT_EXPERIMENT ? undefined : run.experiment,
-    config: run.params,
+    config: Object.fromEntries(Object.entries(run.params).map(([key, text]) => [key, toValue(text)])),
     tags: texts.filter((text) => text.length <= TAG_CHARACTERS),
     notes: run.tags['mlflow.note.content'],
     origin: {
@@ -46,6 +46,12 @@ export function toFacts(run: MlflowRun, store: string): RunFacts {
     finished_at: toTime(run.end),
     mayBeEmpty: true,
   };
+}
+
+/** MLflow keeps texts alone: a number or a boolean of Python is one again where nothing of the text is lost. */
+function toValue(text: string): unknown {
+  if (text === 'True' || text === 'False') return text === 'True';
+  return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 /** Those of the artifacts that are checkpoints, where they lie on this host. */

@@ -93,12 +93,13 @@ class RunReading {
     const step = history.step?.num ?? Number(values.get('_step'));
     const ts = toTime(Number(values.get('_timestamp')) * 1000);
     const points: SourcePoint[] = [];
-    for (const [name, leaf] of toLeaves(values)) {
+    const leaves = toLeaves(values);
+    if (leaves.length < values.size) this.skips.add('media, such as a histogram or an image', place);
+    for (const [name, leaf] of leaves) {
       if (isInternal(name)) continue;
       const value = toNumber(leaf);
       const seq = value === null ? null : this.#seqs.next(path.basename(path.dirname(this.file)));
-      if (value === null || seq === null)
-        this.skips.add('a value that is no number: text, media, a list', place);
+      if (value === null || seq === null) this.skips.add('a value that is no number', place);
       else points.push({ seq, name, step, value, ts, place });
     }
     if (points.length > 0) yield { kind: 'points', points };
@@ -121,7 +122,7 @@ class RunReading {
         host: run.host || undefined,
         job_type: run.job_type || undefined,
         exit_code: this.#exit?.exit_code,
-        summary: Object.fromEntries(this.#summary),
+        summary: Object.fromEntries(toLeaves(this.#summary).filter(([, value]) => isPlain(value))),
       },
       started_at: start_time && toTime(start_time.seconds * 1000 + start_time.nanos / 1e6),
       mayBeEmpty: true,
@@ -166,6 +167,8 @@ function toLeaves(values: ReadonlyMap<string, unknown>): [string, unknown][] {
     .filter(([name]) => !media.some((prefix) => name.startsWith(prefix)))
     .flatMap(([name, value]) => flatten(name, value, MAX_DEPTH));
 }
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
 function flatten(name: string, value: unknown, depth: number): [string, unknown][] {
   if (!isFields(value) || depth === 0 || '_type' in value) return [[name, value]];
