@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
+import { importDirectory } from '../import/import-directory.js';
+import { toReportLines } from '../import/report-lines.js';
 import { print } from '../output/print.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 
@@ -41,8 +43,6 @@ async function importRuns(
   { dryRun = false, project, experiment, ...options }: ImportOptions,
 ): Promise<void> {
   const client = connect(options);
-  const { importDirectory } = await import('../import/import-directory.js');
-  const { toReportLines } = await import('../import/report-lines.js');
   const { report, error } = await importDirectory(client, { directory, dryRun, project, experiment });
   print(report, options.json, toReportLines);
   if (error !== null) throw error;

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { parse } from 'yaml';
 import { findCheckpoints } from '../reading/checkpoint-files.js';
 import { readText, writtenAt } from '../reading/files.js';
 import type { Folder } from '../reading/folder.js';
 import type { Finding } from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
+import { parseYaml } from '../reading/yaml.js';
 import { isFields, type Fields } from '../reading/values.js';
 
 const HPARAMS = 'hparams.yaml';
@@ -19,13 +19,10 @@ export async function readHparams(
   const place = path.join(folder, HPARAMS);
   const at = await writtenAt(place);
   try {
-    const config: unknown = parse(await readText(place, HPARAMS_BYTES), {
-      logLevel: 'silent',
-      maxAliasCount: 100,
-    });
+    const config = await parseYaml(await readText(place, HPARAMS_BYTES));
     return { writtenAt: at, ...(isFields(config) && { config }) };
   } catch (error) {
-    skips.add(`the hyperparameters cannot be read: ${(error as Error).message.split('\n')[0]}`, HPARAMS);
+    skips.add(`the hyperparameters cannot be read: ${(error as Error).message}`, HPARAMS);
     return { writtenAt: at };
   }
 }

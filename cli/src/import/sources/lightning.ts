@@ -1,4 +1,3 @@
-import { CsvError, parse } from 'csv-parse';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
@@ -76,6 +75,7 @@ interface Reading {
 
 async function* readRows(file: string): AsyncGenerator<string[]> {
   const options = { bom: true, relax_column_count: true, skip_empty_lines: true, max_record_size: ROW_BYTES };
+  const { CsvError, parse } = await import('csv-parse');
   // An error of the file ends the parser with it.
   const parser = pipeline(Readable.from(readWholeLines(file)), parse(options), () => undefined);
   try {

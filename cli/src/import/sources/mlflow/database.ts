@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import path from 'node:path';
 import { openFile } from '../../reading/files.js';
 import { Unreadable, type Finding, type FoundRun, type SourcePoint } from '../../reading/found-run.js';
@@ -26,7 +26,7 @@ export const mlflowDatabase: Source = {
       const file = path.join(folder.path, name);
       if (!(await isDatabase(file))) continue;
       try {
-        const listed = listRuns(file);
+        const listed = await listRuns(file);
         runs.push(...listed.filter(({ isDeleted }) => !isDeleted).map(({ id }) => toFound(file, id)));
         leftOut.push(
           ...listed
@@ -59,13 +59,15 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-function open(file: string): Database.Database {
-  return new Database(file, { readonly: true, fileMustExist: true });
+/** Loaded when it is needed alone: the library is native code. */
+async function open(file: string): Promise<Database> {
+  const { default: Sqlite } = await import('better-sqlite3');
+  return new Sqlite(file, { readonly: true, fileMustExist: true });
 }
 
 /** None of a database that is not MLflow's. */
-function listRuns(file: string): { id: string; isDeleted: boolean }[] {
-  const db = open(file);
+async function listRuns(file: string): Promise<{ id: string; isDeleted: boolean }[]> {
+  const db = await open(file);
   try {
     const tables = db.prepare("select name from sqlite_master where type = 'table'").pluck().all();
     if (!TABLES.every((table) => tables.includes(table))) return [];
@@ -81,21 +83,21 @@ function listRuns(file: string): { id: string; isDeleted: boolean }[] {
 }
 
 async function* readRun(file: string, id: string, skips: Skips): AsyncGenerator<Finding> {
-  const db = open(file);
+  const db = await open(file);
   try {
     const run = toRun(db, id, file);
     yield { kind: 'facts', facts: toFacts(run, file) };
     yield* readPoints(db, id, skips);
     yield* checkpointsOf(run);
   } catch (error) {
-    if (error instanceof Database.SqliteError) throw new Unreadable(`${file}: ${error.message}`);
+    if ((error as Error).name === 'SqliteError') throw new Unreadable(`${file}: ${(error as Error).message}`);
     throw error;
   } finally {
     db.close();
   }
 }
 
-function toRun(db: Database.Database, id: string, file: string): MlflowRun {
+function toRun(db: Database, id: string, file: string): MlflowRun {
   const row = db
     .prepare(
       `select runs.*, experiments.name as experiment from runs
@@ -116,7 +118,7 @@ function toRun(db: Database.Database, id: string, file: string): MlflowRun {
   };
 }
 
-function readPairs(db: Database.Database, table: 'params' | 'tags', id: string): Record<string, string> {
+function readPairs(db: Database, table: 'params' | 'tags', id: string): Record<string, string> {
   const rows = db
     .prepare(`select key, value from ${table} where run_uuid = ? order by key`)
     .all(id) as Fields[];
@@ -124,7 +126,7 @@ function readPairs(db: Database.Database, table: 'params' | 'tags', id: string):
 }
 
 /** In the order in which they were stored, which is the order of the rowids. */
-function* readPoints(db: Database.Database, id: string, skips: Skips): Generator<Finding> {
+function* readPoints(db: Database, id: string, skips: Skips): Generator<Finding> {
   const rows = db
     .prepare('select key, value, timestamp, step, is_nan from metrics where run_uuid = ? order by rowid')
     .iterate(id) as IterableIterator<Fields>;

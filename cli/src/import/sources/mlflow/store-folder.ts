@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { parse } from 'yaml';
 import { readLines, readText, readTextIfThere, type Line } from '../../reading/files.js';
 import { entriesOf, type Folder } from '../../reading/folder.js';
 import { Unreadable, type Finding, type SourcePoint } from '../../reading/found-run.js';
 import { Seqs } from '../../reading/seqs.js';
 import type { Skips } from '../../reading/skips.js';
 import type { Source } from '../../reading/source.js';
+import { parseYaml } from '../../reading/yaml.js';
 import { isFields, parsePythonNumber, toText, toTime, type Fields } from '../../reading/values.js';
 import { checkpointsOf, toFacts, type MlflowRun } from './run-facts.js';
 
@@ -50,10 +50,10 @@ async function readMeta(folder: string): Promise<Fields | null> {
   if (text === null) return null;
   try {
     // Ids of experiments are long numbers, which must stay what they are.
-    const meta: unknown = parse(text, { logLevel: 'silent', maxAliasCount: 100, intAsBigInt: true });
+    const meta = await parseYaml(text, { intAsBigInt: true });
     if (isFields(meta)) return meta;
   } catch (error) {
-    throw new Unreadable(`${file} is no YAML: ${(error as Error).message.split('\n')[0]}`);
+    throw new Unreadable(`${file} is no YAML: ${(error as Error).message}`);
   }
   return null;
 }

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { parse } from 'yaml';
 import { readTextIfThere } from '../../reading/files.js';
 import type { Finding, RunFacts, SourcePoint } from '../../reading/found-run.js';
 import { Unreadable } from '../../reading/found-run.js';
 import { Seqs } from '../../reading/seqs.js';
 import type { Skips } from '../../reading/skips.js';
 import type { Source } from '../../reading/source.js';
+import { parseYaml } from '../../reading/yaml.js';
 import { isFields, parsePythonJson, toNumber, toTime } from '../../reading/values.js';
 import { readLog } from './log.js';
 import {
@@ -150,7 +150,7 @@ class RunReading {
       path.join(path.dirname(this.file), 'files', 'config.yaml'),
       FILES_BYTES,
     );
-    const config: unknown = text === null ? null : parse(text, { logLevel: 'silent', maxAliasCount: 100 });
+    const config = text === null ? null : await parseYaml(text);
     if (!isFields(config)) return [];
     return Object.entries(config).flatMap(([key, entry]) =>
       isFields(entry) && !isInternal(key) ? [[key, entry['value']] as [string, unknown]] : [],
