@@ -152,6 +152,7 @@ async function buildCommandLine() {
       '@svc/plugin-mcp',
       '@svc/plugin-retention',
       'better-sqlite3',
+      'yaml',
       'jiti',
     ],
     // Libraries that are CommonJS ask for node's own modules by require.

@@ -1,4 +1,5 @@
 import type { Client } from '@svc/client';
+import { routes } from '@svc/contract';
 import path from 'node:path';
 import { Failure } from '../failure.js';
 import { note } from '../output/print.js';
@@ -21,6 +22,8 @@ export async function importDirectory(
   { directory, dryRun, ...placement }: ImportOrder,
 ): Promise<{ report: ImportReport; error: unknown }> {
   const found = await find(directory);
+  // One that cannot be reached from the start is not waited for.
+  await client.call(routes.whoami);
   const bar = new ProgressBar(found.runs.length);
   const tell = (sentence: string): void => {
     bar.erase();

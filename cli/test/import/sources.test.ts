@@ -1,3 +1,4 @@
+import type { Run } from '@svc/contract';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -5,6 +6,7 @@ import path from 'node:path';
 import { ImportUser } from './import-user.js';
 import { toWandbFile, wandbRecord } from './wandb-file.js';
 
+const importedFrom = ({ environment }: Run) => (environment as Record<string, unknown>)['import'];
 const WRITTEN_S = 1_700_000_000;
 
 describe('svc import, by source', () => {
@@ -146,7 +148,11 @@ describe('svc import, by source', () => {
       const found = await user.checkpoints(report);
       const folder = path.join(directory, 'out');
       expect(
-        found.map(({ path: place, step, metadata }) => [place, step, metadata['best_model']]),
+        found.map(({ path: place, step, metadata }) => [
+          place,
+          step,
+          (metadata as Record<string, unknown>)['best_model'],
+        ]),
       ).to.deep.equal([
         [path.join(folder, 'checkpoint-10'), 10, undefined],
         [path.join(folder, 'checkpoint-20'), 20, true],
@@ -243,7 +249,7 @@ describe('svc import, by source', () => {
         started_at: 1_700_000_000_000,
         finished_at: 1_700_000_060_000,
       });
-      expect(run.environment['import']).to.deep.include({ source: 'mlflow', status: 'FINISHED', run_id: ID });
+      expect(importedFrom(run)).to.deep.include({ source: 'mlflow', status: 'FINISHED', run_id: ID });
       const experiment = (await user.user.rig.get(`/experiments/${run.experiment_id}`)).body;
       expect(experiment.name).to.equal('exp a');
       expect((await user.checkpoints(report)).map(({ path: place }) => path.basename(place))).to.deep.equal([
@@ -316,7 +322,7 @@ describe('svc import, by source', () => {
       ]);
       const stored = await user.run(report);
       expect(stored).to.deep.include({ name: 'w', config: { lr: 0.1, later: true }, started_at: 1_000_000 });
-      expect(stored.environment['import']).to.include({ source: 'wandb', run_id: 'abc', exit_code: 1 });
+      expect(importedFrom(stored)).to.include({ source: 'wandb', run_id: 'abc', exit_code: 1 });
     });
 
     it('reads records over several blocks, passes a corrupt one over, and waits for the one that is being written', async () => {

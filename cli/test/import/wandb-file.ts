@@ -29,7 +29,7 @@ export const wandbRecord = {
 
 /** A .wandb file of these records, each cut into pieces where a block ends. */
 export function toWandbFile(records: readonly Buffer[]): Buffer {
-  const parts = [HEADER];
+  const parts: Buffer[] = [HEADER];
   let at = HEADER.length;
   const write = (part: Buffer): void => {
     parts.push(part);

@@ -2,7 +2,7 @@
 export async function parseYaml(text: string, options: { intAsBigInt?: true } = {}): Promise<unknown> {
   const { parse } = await import('yaml');
   try {
-    return parse(text, { ...options, logLevel: 'silent', maxAliasCount: 100 });
+    return parse(text, { ...options, logLevel: 'error', maxAliasCount: 100 });
   } catch (error) {
     throw new Error((error as Error).message.split('\n')[0], { cause: error });
   }
