@@ -1,6 +1,6 @@
 import { defineAgentConfig } from '@svc/agent';
-import evaluations from '@svc/plugin-evaluations/agent';
 import checkpointWatcher from '@svc/plugin-checkpoint-watcher/agent';
+import evaluations from '@svc/plugin-evaluations/agent';
 import eventFiles from '@svc/plugin-event-files/agent';
 import gpuAmd from '@svc/plugin-gpu-amd/agent';
 import gpuApple from '@svc/plugin-gpu-apple/agent';

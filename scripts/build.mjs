@@ -165,6 +165,8 @@ async function buildCommandLine() {
       '@svc/plugin-backup',
       '@svc/plugin-mcp',
       '@svc/plugin-retention',
+      'better-sqlite3',
+      'yaml',
       'jiti',
     ],
     // Libraries that are CommonJS ask for node's own modules by require.

@@ -15,6 +15,7 @@ import { addGcCommand } from './commands/gc.js';
 import { addAttemptCommands } from './commands/attempts.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addEventsCommands } from './commands/events.js';
+import { addImportCommand } from './commands/import.js';
 import { addLoginCommands } from './commands/login.js';
 import { addLogsCommand } from './commands/logs.js';
 import { addMcpCommand } from './commands/mcp.js';
@@ -59,6 +60,7 @@ export function createProgram(): Command {
   addEvaluationsCommand(program);
   addRankingCommands(program);
   addExportCommand(program);
+  addImportCommand(program);
   addTokenCommand(program);
   addBackupCommands(program);
   addGcCommand(program);

@@ -86,7 +86,7 @@ describe('architecture', () => {
     [
       'the command line contract, client, kernel, agent and plugins',
       /^cli\//,
-      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?|plugin-snapshots\/hashing|plugin-mcp\/adapter)$/,
+      /^(contract(\/protocol)?|client(\/(find-connection|local-server|profiles))?|kernel|agent(\/command-remedy)?|plugin-[\w-]+(\/agent)?|plugin-snapshots\/hashing|plugin-event-files\/reader|plugin-mcp\/adapter)$/,
     ],
     [
       'server halves contract, kernel, signals and other plugins',

@@ -14,7 +14,7 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ];
 /** Commands that the README says are not implemented yet. */
-const NOT_THERE_YET = ['svc import', 'svc doctor'];
+const NOT_THERE_YET = ['svc doctor'];
 /** A sentence may leave out what a command needs, as in "after `svc restore`". */
 const IS_SHORT = [
   'commander.help',

@@ -209,7 +209,7 @@ def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFol
 def _record_offline(draft: Draft, run_id: str | None, reason: str) -> Run:
     folder = OfflineFolder(offline_path(run_id or new_label(draft.details.get("name"))), _metadata(draft, run_id))
     folder.save_metadata()
-    warn_once("offline", "recording offline in %s (%s); svc cannot import it yet", folder.offline_path, reason)
+    warn_once("offline", "recording offline in %s (%s); svc import brings it in", folder.offline_path, reason)
     return _new_run(draft, folder, folder, run_id=run_id, is_attached=run_id is not None)
 
 

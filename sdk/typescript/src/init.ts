@@ -143,7 +143,7 @@ function recordOffline(plan: Plan, runId: string | null, reason: string): Report
   const label = runId ?? newLabel(plan.draft.name ?? null);
   const folder = new OfflineFolder(label, toMetadata(plan.settings, plan.draft, runId));
   folder.saveMetadata();
-  warnOnce('offline', `recording offline in ${folder.path} (${reason}); svc cannot import it yet`);
+  warnOnce('offline', `recording offline in ${folder.path} (${reason}); svc import brings it in`);
   return newRun(plan, runId, offlineSink(folder), { isAttached: runId !== null });
 }
 

@@ -1,0 +1,79 @@
+import { toShownId } from '../output/format.js';
+import type { Paint } from '../output/style.js';
+import { toPlainText, toTable, type Column } from '../output/table.js';
+import type { ImportReport, RunReport } from './report.js';
+
+const SHOWN = 20;
+
+/** The report for people. */
+export function toReportLines(report: ImportReport, paint: Paint): string[] {
+  const { runs, left_out } = report;
+  const skipped = runs.flatMap((run) =>
+    run.skipped.map(
+      ({ reason, count, first }) => `skipped in ${nameOf(run)}: ${count} x ${reason} (first: ${first})`,
+    ),
+  );
+  const left = left_out.map(({ path, reason }) => `left out: ${path}: ${reason}`);
+  const failed = runs.filter(({ error }) => error !== null).map((run) => `failed: ${run.path}: ${run.error}`);
+  return [
+    ...(runs.length > 0 ? [...toTable(COLUMNS, runs, paint), ''] : []),
+    ...[failed, skipped, left].flatMap(cut).map(toPlainText),
+    toSum(report),
+  ];
+}
+
+const nameOf = ({ name, path }: RunReport): string => name ?? path;
+
+function cut(lines: readonly string[]): string[] {
+  if (lines.length <= SHOWN) return [...lines];
+  return [...lines.slice(0, SHOWN), `... and ${lines.length - SHOWN} more, which --json lists`];
+}
+
+const COLUMNS: readonly Column<RunReport>[] = [
+  { title: 'RUN', cell: ({ run_id }) => toShownId(run_id) },
+  { title: 'NAME', cell: nameOf, shrinks: true },
+  { title: 'SOURCE', cell: ({ source }) => source },
+  { title: 'RESULT', cell: toResult, style: ({ error }) => (error === null ? null : 'red') },
+  { title: 'POINTS', cell: ({ points }) => toCount(points), align: 'right' },
+  { title: 'CHECKPOINTS', cell: ({ checkpoints }) => toCount(checkpoints), align: 'right', optional: true },
+  { title: 'EVENTS', cell: ({ events }) => toCount(events), align: 'right', optional: true },
+  { title: 'SKIPPED', cell: ({ skipped }) => String(countOf(skipped)), align: 'right', optional: true },
+];
+
+function toResult(run: RunReport): string {
+  if (run.error !== null) return 'failed';
+  if (run.is_new) return 'new';
+  if (run.skipped.some(({ reason }) => reason === 'it has no metrics')) return 'empty';
+  return hasGrown(run) ? 'grown' : 'known';
+}
+
+function hasGrown({ points, checkpoints, events }: RunReport): boolean {
+  return points.added + checkpoints.added + events.added > 0;
+}
+
+/** What is new, and in brackets what was there before. */
+function toCount({ added, known }: RunReport['points']): string {
+  return known > 0 ? `${added} (+${known})` : String(added);
+}
+
+function countOf(skipped: RunReport['skipped']): number {
+  return skipped.reduce((sum, { count }) => sum + count, 0);
+}
+
+function toSum({ runs, left_out, dry_run }: ImportReport): string {
+  const sum = (of: (run: RunReport) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const added = runs.filter(({ is_new }) => is_new).length;
+  const known = runs.filter(({ is_new, run_id }) => !is_new && run_id !== null).length;
+  const parts = [
+    `${added} new runs, ${known} known ones`,
+    `${sum(({ points }) => points.added)} points`,
+    `${sum(({ checkpoints }) => checkpoints.added)} checkpoints`,
+    `${sum(({ events }) => events.added)} events`,
+  ];
+  const not = [
+    `${sum(({ skipped }) => countOf(skipped))} records skipped`,
+    `${left_out.length} paths left out`,
+    `${runs.filter(({ error }) => error !== null).length} runs failed`,
+  ];
+  return `${dry_run ? 'would come in' : 'came in'}: ${parts.join(', ')}; ${not.join(', ')}`;
+}

@@ -1,0 +1,94 @@
+import { isEventFileName, readEventFile, type Item, type Scalar } from '@svc/plugin-event-files/reader';
+import path from 'node:path';
+import { toRunName, type Folder } from '../reading/folder.js';
+import type { Finding, RunFacts, SourcePoint } from '../reading/found-run.js';
+import { Seqs } from '../reading/seqs.js';
+import type { Skips } from '../reading/skips.js';
+import type { Source } from '../reading/source.js';
+import { toTime } from '../reading/values.js';
+import { checkpointsBeside, readHparams } from './lightning-files.js';
+
+const MAX_RESTARTS = 100_000;
+
+/** The event files of one folder are one run, as in TensorBoard. */
+export const tensorboard: Source = {
+  files: /tfevents|^(hparams\.yaml|metrics\.csv)$/,
+  recognise(folder) {
+    const files = folder.files.filter(isEventFileName);
+    if (files.length === 0) return Promise.resolve(null);
+    const reason = 'the same training is in metrics.csv';
+    if (folder.files.includes('metrics.csv'))
+      return Promise.resolve({
+        runs: [],
+        claims: [],
+        leftOut: files.map((name) => ({ path: path.join(folder.path, name), reason })),
+      });
+    const read = (skips: Skips) => readFiles(folder, files, skips);
+    return Promise.resolve({
+      runs: [{ source: 'tensorboard' as const, path: folder.path, read }],
+      claims: ['checkpoints'],
+    });
+  },
+};
+
+async function* readFiles(folder: Folder, files: readonly string[], skips: Skips): AsyncGenerator<Finding> {
+  const { config } = await readHparams(folder, skips);
+  const key = JSON.stringify([folder.path, files[0]]);
+  const facts: RunFacts = { key, name: toRunName(folder), config, origin: { folder: folder.path } };
+  yield { kind: 'facts', facts };
+  const paths = files.map((name) => path.join(folder.path, name));
+  const scalars = new ScalarReader(await findRestarts(paths), skips);
+  for (const place of paths)
+    for await (const { items, corrupt } of readEventFile(place)) {
+      const name = path.basename(place);
+      if (corrupt > 0) skips.add('a corrupt record', name, corrupt);
+      const points = items.flatMap((item) => scalars.read(item, name));
+      if (points.length > 0) yield { kind: 'points', points };
+      for (const item of items)
+        if (item.kind === 'hparams')
+          yield { kind: 'facts', facts: { ...facts, config: { ...config, ...item.values } } };
+    }
+  yield* checkpointsBeside(folder);
+}
+
+/** The steps at which the training began again, in the order of the files. */
+async function findRestarts(paths: readonly string[]): Promise<number[]> {
+  const steps: number[] = [];
+  for (const place of paths)
+    for await (const { items } of readEventFile(place))
+      for (const item of items)
+        if (item.kind === 'restart' && steps.length < MAX_RESTARTS) steps.push(item.step);
+  return steps;
+}
+
+/** Leaves out what TensorBoard forgets: the points before a restart that have its step, or a later one. */
+class ScalarReader {
+  readonly #seqs = new Seqs();
+  /** Of each restart: the lowest step of it and of those behind it. */
+  readonly #lowest: readonly number[];
+  #passed = 0;
+
+  constructor(
+    restarts: readonly number[],
+    private readonly skips: Skips,
+  ) {
+    let lowest = Infinity;
+    this.#lowest = restarts
+      .map((_step, index) => (lowest = Math.min(lowest, restarts.at(-1 - index) as number)))
+      .reverse();
+  }
+
+  read(item: Item, file: string): SourcePoint[] {
+    if (item.kind === 'restart') this.#passed += 1;
+    return item.kind === 'scalar' ? this.#toPoint(item, file) : [];
+  }
+
+  #toPoint({ tag, step, value, wallTimeMs }: Scalar, file: string): SourcePoint[] {
+    const seq = this.#seqs.next(file);
+    const isForgotten = step >= (this.#lowest[this.#passed] ?? Infinity);
+    if (isForgotten) this.skips.add('a point that a restart of the training replaces', file);
+    else if (seq === null) this.skips.add('a point behind 134 million others of its file', file);
+    else return [{ seq, name: tag, step, value, ts: toTime(wallTimeMs), place: `${file}, ${tag}` }];
+    return [];
+  }
+}
