@@ -105,7 +105,7 @@ class LogTest(SdkTest):
             run.log({"lost": 1}, step=1.5)
             run.log({"lost": 1}, step=2**53)
             run.log([("loss", 1)])
-        run.flush()
+            run.flush()
         self.assertEqual([point["name"] for point in self.points()], ["good"])
         self.assertNotIn("epoch", self.points()[0])
         self.assertEqual(len(logs.output), 6)
