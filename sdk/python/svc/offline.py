@@ -85,8 +85,9 @@ class OfflineFolder:
         elif record.kind == "finish":
             self.save_metadata({"status": record.body["status"], "finished_at": record.ts})
         else:
-            named = {} if record.name is None else {"name": record.name}
-            self._append(FILES[record.kind], [encode_json({**named, **record.body, "ts": record.ts})])
+            known = {"name": record.name, "key": record.key}
+            own = {key: value for key, value in known.items() if value is not None}
+            self._append(FILES[record.kind], [encode_json({**own, **record.body, "ts": record.ts})])
 
     def _append(self, name: str, lines: Iterable[bytes]) -> None:
         if not self._has_metadata:

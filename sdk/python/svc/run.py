@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any, Union
 
 from . import current, process
 from .config import Config
+from .failure_event import to_failure_event
 from .intake import Intake
 from .masking import mask_secrets
 from .notices import logger, warn_once
@@ -145,6 +147,12 @@ class Run:
                 return
         self._log_others(metrics, step, epoch)
 
+    @property
+    def last_step(self) -> int | None:
+        """The step that was logged last; None before the first."""
+        self._outbox.settle()
+        return self._intake.last_step
+
     def checkpoint(
         self,
         path: PathLike,
@@ -160,7 +168,7 @@ class Run:
             epoch: the epoch, which may be a fraction.
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
         """
-        at_step = self._last_step() if step is None else to_integer(step)
+        at_step = self.last_step if step is None else to_integer(step)
         self._add(to_checkpoint(path, at_step, self._to_epoch(epoch), metadata))
 
     def event(
@@ -227,7 +235,16 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.end(process.ending_of(error), self.flush_timeout_s)
+        ending = process.ending_of(error)
+        if error is not None and ending is Ending.EXCEPTION:
+            self.report_failure(error, traceback)
+        self.end(ending, self.flush_timeout_s)
+
+    def report_failure(self, error: BaseException, trace: TracebackType | None) -> None:
+        """Report an exception that nobody caught as a critical event; an exception whose text raises is not told."""
+        with contextlib.suppress(Exception):
+            if os.getpid() == self._home_pid and not self._outbox.is_closed:
+                self._add(to_failure_event(error, trace))
 
     def end(self, ending: Ending, timeout_s: float) -> None:
         """Close as the process or block ended; in a forked child only flush, for the run goes on in its parent."""
@@ -284,10 +301,6 @@ class Run:
                 self._warn(f"metric {name[:80]}", "metric %r is left out: %s", name[:80], reason)
             else:
                 yield name, number
-
-    def _last_step(self) -> int | None:
-        self._outbox.settle()
-        return self._intake.last_step
 
     def _to_epoch(self, epoch: float | None) -> float | None:
         number = None if epoch is None else to_number(epoch)

@@ -11,15 +11,15 @@ from typing import Any
 
 from . import current, process
 from .disabled_run import DisabledRun
-from .environment import first_snapshot, is_secondary_rank, snapshot_completer
+from .environment import first_snapshot, snapshot_completer
 from .masking import mask_secrets
 from .notices import tell, warn_once
 from .offline import OfflineFolder, new_label, offline_path
-from .process import Ending
+from .ranks import is_secondary_rank
 from .records import Record, now_ms
 from .run import Run, RunFacts
 from .sender import Sink, to_pause_s
-from .settings import Settings, load_settings
+from .settings import MODES, Settings, load_settings
 from .sink import Refused, ServerSink, TryLater, raise_for_status
 from .spool import Spool
 from .spooling_sink import SpoolingSink
@@ -46,6 +46,8 @@ def init(
     tags: Iterable[str] | None = None,
     reinit: str = "end",
     quiet: bool | None = None,
+    all_ranks: bool | None = None,
+    mode: str | None = None,
 ) -> Run:
     """Begin to report, and print the link of the run.
 
@@ -63,17 +65,24 @@ def init(
         tags: labels to find the run by.
         reinit: what becomes of the current run of this process: "end" ends it, "new" leaves it open beside this one.
         quiet: print no link; left out, as SVC_QUIET says.
+        all_ranks: report from every process of a distributed training; left out, as SVC_ALL_RANKS says. Otherwise the
+            first rank alone reports, and the calls of the others do nothing. In a job all ranks report to its run,
+            and the first describes it; elsewhere each has a run of its own.
+        mode: "online", "offline" or "disabled"; left out, as SVC_MODE says.
 
     Raises:
-        ValueError: reinit is neither of both.
+        ValueError: reinit or mode is none of those named.
     """
     if reinit not in REINITS:
         raise ValueError(f"reinit={reinit!r} is not one of {', '.join(REINITS)}")
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     previous = current.find_open()
     if previous is not None and reinit == "end":
-        previous.end(Ending.CLEAN, previous.flush_timeout_s)
-    settings = load_settings(os.environ)
-    if settings.mode == "disabled":
+        previous.end(process.ending_so_far(), previous.flush_timeout_s)
+    settings = load_settings({**os.environ, **({} if mode is None else {"SVC_MODE": mode})})
+    reports = settings.all_ranks if all_ranks is None else all_ranks
+    if settings.mode == "disabled" or (is_secondary_rank() and not reports):
         run: Run = DisabledRun(config)
     else:
         details = _details(project, experiment, name, config, max_steps, tags)
@@ -102,7 +111,7 @@ def _start(draft: Draft) -> Run:
         _attached_pid = os.getpid()
     run_id = settings.run_id if is_attachable else None
     if settings.mode == "offline":
-        return _record_offline(draft, run_id, "SVC_MODE=offline")
+        return _record_offline(draft, run_id, "the mode is offline")
     if not settings.url:
         return _record_offline(draft, run_id, "no server runs on this host; svc login or SVC_URL names another")
     if run_id is not None:
