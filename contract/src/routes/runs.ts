@@ -13,6 +13,14 @@ const Notes = Type.String({
 const search = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: PLAIN, description });
 
+const ImportKey = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'What the imported training is known by, for `source` `import` alone: no two runs have the same one. 1 to 100 visible ASCII characters.',
+});
+
 export const RunWithToken = strict({ ...Run.properties, ingest_token: Type.String() }, { $id: 'NewRun' });
 
 export const createRun = route({
@@ -20,7 +28,8 @@ export const createRun = route({
   method: 'POST',
   path: '/runs',
   scope: 'ingest',
-  summary: "Create a run. With a job's ingest token the run belongs to that job's attempt.",
+  summary:
+    "Create a run. With a job's ingest token the run belongs to that job's attempt. An import_key sent again answers 200 with the run made first.",
   body: strict({
     name: Type.Optional(Name),
     project: Type.Optional(Name),
@@ -32,8 +41,9 @@ export const createRun = route({
     max_steps: Type.Optional(MaxSteps),
     tags: Type.Optional(Tags),
     started_at: Type.Optional(Timestamp),
+    import_key: Type.Optional(ImportKey),
   }),
-  answers: { 201: RunWithToken },
+  answers: { 200: RunWithToken, 201: RunWithToken },
 });
 
 export const finishRun = route({
@@ -41,8 +51,12 @@ export const finishRun = route({
   method: 'POST',
   path: '/runs/{run_id}/finish',
   scope: 'ingest',
-  summary: 'End a run; the same status again is 200, another 409.',
-  body: strict({ status: Type.Enum(['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']) }),
+  summary:
+    'End a run; the same status again is 200, another 409. An imported run that ends again may have ended later.',
+  body: strict({
+    status: Type.Enum(['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']),
+    finished_at: Type.Optional(Timestamp),
+  }),
   answers: { 200: Run },
 });
 
@@ -113,6 +127,7 @@ export const listRuns = route({
     ),
     q: Type.Optional(search(200, 'Words that all occur in the name, whatever their case.')),
     tags: Type.Optional(search(2_000, 'Tags, separated by commas: the run has every one of them.')),
+    import_key: Type.Optional(ImportKey),
     ...page(),
   }),
   answers: { 200: listOf(Run) },

@@ -4,7 +4,7 @@ import { defaultName } from './fill-run.js';
 import { maskDocuments } from './run-documents.js';
 import { startedEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { countOfAttempt, insertRun } from './run-store.js';
+import { countOfAttempt, findImported, insertRun, OPEN_STATUSES } from './run-store.js';
 
 const MAX_RUNS_PER_ATTEMPT = 1_000;
 
@@ -13,6 +13,8 @@ export type RunBody = BodyOf<typeof routes.createRun>;
 export interface CreatedRun {
   readonly run: Run;
   readonly ingest_token: string;
+  /** Not when an import has made it before. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -52,11 +54,26 @@ export async function createRun(
     finished_at: null,
     stale_since: null,
   };
-  await insertRun(tx, run);
+  await insertRun(tx, run, body.import_key);
   const ingest_token = await parts.auth.mintIngest(tx, { run_id: id }, at);
   await parts.events.append(tx, startedEvent(run), at);
   parts.changed(tx, { before: null, after: run });
-  return { run, ingest_token };
+  return { run, ingest_token, isNew: true };
+}
+
+/** The run that was imported with the key of the body, and a token for it; null when there is none. */
+export async function findImportedRun(
+  { auth }: RunParts,
+  tx: Tx,
+  { import_key }: RunBody,
+  at: number,
+): Promise<CreatedRun | null> {
+  const run = import_key === undefined ? null : await findImported(tx, import_key);
+  if (run === null) return null;
+  const binding = { run_id: run.id };
+  const ingest_token = await auth.mintIngest(tx, binding, at);
+  if (!OPEN_STATUSES.includes(run.status)) await auth.endIngest(tx, binding, at);
+  return { run, ingest_token, isNew: false };
 }
 
 /** Each run has a token, so the number of runs that a training can create is limited. */

@@ -1,8 +1,10 @@
-import type { Job, Run, RunStatus } from '@svc/contract';
+import type { BodyOf, Job, Run, RunStatus, routes } from '@svc/contract';
 import { fail, type Db, type Tx } from '@svc/kernel';
 import { finishedEvent, reportedEndEvent } from './run-events.js';
 import type { RunParts } from './run-parts.js';
-import { findRun, changeStatus, OPEN_STATUSES } from './run-store.js';
+import { changeStatus, findRun, OPEN_STATUSES, raiseEnd } from './run-store.js';
+
+export type RunEnd = BodyOf<typeof routes.finishRun>;
 
 /**
  * Ends an open run in the given transaction. If the run has that status already, nothing happens; if it has ended with another one, it throws
@@ -12,14 +14,19 @@ export async function finishRun(
   parts: RunParts,
   tx: Tx,
   id: string,
-  status: RunStatus,
+  { status, finished_at }: RunEnd,
   at: number,
 ): Promise<void> {
   const before = (await findRun(tx, id)) ?? fail('not_found', `no run "${id}"`);
   const job = await lockJob(parts, tx, before);
   if (job && job.attempt !== before.attempt) return refuseOtherStatus(await findRun(tx, id), status);
-  const run = await changeStatus(tx, id, OPEN_STATUSES, { status, finished_at: at });
-  if (!run) return refuseOtherStatus(await findRun(tx, id), status);
+  const run = await changeStatus(tx, id, OPEN_STATUSES, { status, finished_at: finished_at ?? at });
+  if (!run) {
+    refuseOtherStatus(await findRun(tx, id), status);
+    const later = finished_at === undefined ? null : await raiseEnd(tx, id, finished_at);
+    if (later) parts.changed(tx, { before, after: later });
+    return;
+  }
   await parts.auth.endIngest(tx, { run_id: id }, at);
   await parts.events.append(tx, job ? reportedEndEvent(run, job) : finishedEvent(run), at);
   parts.changed(tx, { before, after: run });

@@ -85,7 +85,7 @@ export const runs = definePlugin({
       query: (db) => db('runs').whereNull('job_id').select('id', 'name', 'status', 'finished_at'),
       haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),
-      finish: (caller, id, status) => operations.finish(caller, id, status),
+      finish: (caller, id, end) => operations.finish(caller, id, end),
       hold: holdRuns,
       markDeleted: (db, ids) => markDeleted(db, ids, ctx.clock.now()),
       async giveUp(tx, id) {

@@ -82,6 +82,12 @@ export const runsMigrations: readonly Migration[] = [
       await db.schema.alterTable('runs', (table) => table.bigInteger('deleted_at'));
     },
   },
+  {
+    name: '0006-import-key',
+    async up(db) {
+      await db.schema.alterTable('runs', (table) => table.string('import_key', 100).unique());
+    },
+  },
 ];
 
 async function indexPresentRuns(db: Db): Promise<void> {

@@ -20,11 +20,12 @@ export function addRoutes(
   parts: RunParts,
 ): void {
   routes.add(contract.createRun, async ({ body, caller }) => {
-    const { run, ingest_token } = await operations.create(caller, body);
-    return created({ ...run, ingest_token });
+    const { run, ingest_token, isNew } = await operations.create(caller, body);
+    const answer = { ...run, ingest_token };
+    return isNew ? created(answer) : ok(answer);
   });
   routes.add(contract.finishRun, async ({ params, body, caller }) =>
-    ok(await operations.finish(caller, params.run_id, body.status)),
+    ok(await operations.finish(caller, params.run_id, body)),
   );
   routes.add(contract.keepRunAlive, async ({ params, caller }) => {
     const { id } = await operations.requireIngest(caller, params.run_id);

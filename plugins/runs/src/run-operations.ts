@@ -1,12 +1,19 @@
-import { NOTES_BYTES, newId, type BodyOf, type Run, type RunStatus, type routes } from '@svc/contract';
-import { fail, failValidation, requireId, type Caller, type PluginContext } from '@svc/kernel';
+import { NOTES_BYTES, newId, type BodyOf, type Run, type routes } from '@svc/contract';
+import {
+  fail,
+  failValidation,
+  isUniqueViolation,
+  requireId,
+  type Caller,
+  type PluginContext,
+} from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import type { AttemptPlan } from '@svc/plugin-jobs';
 import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun } from './attempt-runs.js';
-import { createRun, type CreatedRun, type RunBody } from './create-run.js';
+import { createRun, findImportedRun, type CreatedRun, type RunBody } from './create-run.js';
 import { fillRun, type Kept } from './fill-run.js';
-import { finishRun } from './finish-run.js';
+import { finishRun, type RunEnd } from './finish-run.js';
 import type { Liveness } from './liveness.js';
 import { maskDocuments } from './run-documents.js';
 import type { RunParts } from './run-parts.js';
@@ -27,6 +34,14 @@ function refuseLongNotes({ notes = '' }: Partial<RunFields>): void {
   }
 }
 
+/** A training may not learn of the runs of others by their keys, so the token of a job or a run is none for imports. */
+function refuseImportKey({ ingest }: Caller, { import_key, source }: RunBody): void {
+  if (import_key === undefined) return;
+  if (source !== 'import')
+    failValidation({ path: 'import_key', message: 'is for runs with the source "import" alone' });
+  if (ingest !== null) fail('forbidden', 'an import needs a token of sdk or write scope');
+}
+
 /** The operations on runs; each change is one transaction. */
 export class RunOperations {
   constructor(
@@ -35,13 +50,24 @@ export class RunOperations {
     private readonly liveness: Liveness,
   ) {}
 
+  /** Of two requests with one import_key that come together, the second one finds the run of the first at its second try. */
   async create(caller: Caller, body: RunBody): Promise<CreatedRun> {
-    return this.ctx.transaction((tx) => createRun(this.parts, tx, caller, body, this.ctx.clock.now()));
+    refuseImportKey(caller, body);
+    const create = () =>
+      this.ctx.transaction(async (tx) => {
+        const at = this.ctx.clock.now();
+        const imported = await findImportedRun(this.parts, tx, body, at);
+        return imported ?? createRun(this.parts, tx, caller, body, at);
+      });
+    return create().catch((error: unknown) => {
+      if (body.import_key !== undefined && isUniqueViolation(error)) return create();
+      throw error;
+    });
   }
 
-  async finish(caller: Caller, id: string, status: RunStatus): Promise<Run> {
+  async finish(caller: Caller, id: string, end: RunEnd): Promise<Run> {
     const run = await this.#requireOwn(caller, id);
-    await this.ctx.transaction((tx) => finishRun(this.parts, tx, run.id, status, this.ctx.clock.now()));
+    await this.ctx.transaction((tx) => finishRun(this.parts, tx, run.id, end, this.ctx.clock.now()));
     return this.require(run.id);
   }
 

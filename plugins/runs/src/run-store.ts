@@ -23,11 +23,12 @@ export interface RunFilter {
   readonly q?: string | undefined;
   /** Separated by commas. */
   readonly tags?: string | undefined;
+  readonly import_key?: string | undefined;
 }
 
 /** Call it in a transaction: a run is several rows. */
-export async function insertRun(db: Db, run: Run): Promise<void> {
-  await runs(db).insert(toRow(run));
+export async function insertRun(db: Db, run: Run, importKey: string | null = null): Promise<void> {
+  await runs(db).insert(toRow(run, importKey));
   await insertTags(db, run.id, run.tags);
   await saveDocuments(db, run.id, { config: run.config, environment: run.environment });
 }
@@ -50,6 +51,12 @@ export function idsOfExperiment(db: Db, experimentId: string): Promise<string[]>
 export async function findWholeRun(db: Db, id: string): Promise<Run | null> {
   const run = await findRun(db, id);
   return run && { ...run, ...(await loadDocuments(db, id)) };
+}
+
+/** The whole run that was imported with this key. */
+export async function findImported(db: Db, importKey: string): Promise<Run | null> {
+  const row = await existing(db).where({ import_key: importKey }).first('id');
+  return row ? findWholeRun(db, row.id) : null;
 }
 
 export async function findTarget(db: Db, id: string): Promise<IngestTarget | null> {
@@ -133,9 +140,19 @@ export async function holdRuns(db: Db, ids: readonly string[]): Promise<Readonly
 /** From this transaction on none of the runs exists. It waits for those that hold one. */
 export async function markDeleted(db: Db, ids: readonly string[], at: number): Promise<void> {
   const held = runs(db).whereIn('id', ids).orderBy('id').forUpdate();
-  await runs(db).whereIn('id', held.select('id')).update({ deleted_at: at });
+  await runs(db).whereIn('id', held.select('id')).update({ deleted_at: at, import_key: null });
   // A late report of its process would create the run again.
   await unassign(db, ids);
+}
+
+/** An imported run whose training went on has ended later. Returns the changed run, or null. */
+export async function raiseEnd(db: Db, id: string, finishedAt: number): Promise<Run | null> {
+  const [row] = await runs(db)
+    .where({ id, status: 'IMPORTED' })
+    .where('finished_at', '<', finishedAt)
+    .update({ finished_at: finishedAt })
+    .returning('*');
+  return row ? fromRow(row) : null;
 }
 
 /** The row must be locked. */

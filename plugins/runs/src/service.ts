@@ -1,4 +1,4 @@
-import type { BodyOf, Run, RunStatus, routes } from '@svc/contract';
+import type { BodyOf, Run, routes } from '@svc/contract';
 import { serviceRef, type Caller, type Db, type Tx } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import type { Destination } from './assigned-runs.js';
@@ -34,7 +34,7 @@ export interface Runs {
   /** Changes the fields of the run that the caller may change. Any form of id; throws not_found, forbidden. */
   update(caller: Caller, id: string, fields: BodyOf<typeof routes.updateRun>): Promise<Run>;
   /** Ends the run; may be repeated with the same status. Throws conflict when it has ended with another one, not_found, forbidden. */
-  finish(caller: Caller, id: string, status: RunStatus): Promise<Run>;
+  finish(caller: Caller, id: string, end: BodyOf<typeof routes.finishRun>): Promise<Run>;
   /**
    * Which of the runs exist; they do until the given transaction ends. `ids` in canonical form and in order. Whoever writes rows of a run asks
    * this in the same transaction, and so writes none of a run that is being deleted.

@@ -1,5 +1,6 @@
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { runsRef } from '../src/index.js';
 import { Rig } from './support/rig.js';
 
 describe('POST /runs', () => {
@@ -148,6 +149,56 @@ describe('POST /runs', () => {
     it('has the source import for imported runs, with the time that they started', async () => {
       const run = await rig.createRun({ source: 'import', started_at: 1_000 });
       expect(run).to.include({ source: 'import', started_at: 1_000, status: 'RUNNING' });
+    });
+
+    describe('with an import_key', () => {
+      const create = (body: object, token = rig.tokens.sdk) =>
+        rig.post('/runs', { source: 'import', ...body }, token);
+
+      it('makes one run, and answers the repeated request with the one that stands', async () => {
+        const first = await create({
+          import_key: 'mlflow:1',
+          name: 'first',
+          config: { text: 'x'.repeat(5000) },
+        });
+        expect(first.status).to.equal(201);
+        const { ingest_token: _token, ...run } = first.body;
+        await rig.post(`/runs/${run.id}/finish`, { status: 'IMPORTED' });
+        const again = await create({ import_key: 'mlflow:1', name: 'other' }, rig.tokens.write);
+        expect(again.status).to.equal(200);
+        const { ingest_token, ...same } = again.body;
+        expect(same).to.deep.equal((await rig.get(`/runs/${run.id}`)).body);
+        expect((await rig.post(`/runs/${run.id}/alive`, {}, ingest_token)).status).to.equal(200);
+        expect((await create({ import_key: 'mlflow:2' })).body.id).to.not.equal(run.id);
+        const listed = await rig.get('/runs?import_key=mlflow:1');
+        expect(listed.body.items.map(({ id }: { id: string }) => id)).to.deep.equal([run.id]);
+      });
+
+      it('makes one run of requests that come together', async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 5 }, () => create({ import_key: 'together' })),
+        );
+        expect(new Set(answers.map(({ body }) => body.id)).size).to.equal(1);
+        expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
+        expect(answers.filter(({ status }) => status === 200)).to.have.length(4);
+      });
+
+      it('makes a new run once the first is deleted', async () => {
+        const { id } = (await create({ import_key: 'deleted' })).body;
+        await rig.kernel.use(runsRef).markDeleted(rig.kernel.db, [id]);
+        const next = await create({ import_key: 'deleted' });
+        expect(next.status).to.equal(201);
+        expect(next.body.id).to.not.equal(id);
+      });
+
+      it('is refused for runs that are not imported, and from a training', async () => {
+        const sdk = await create({ import_key: 'k', source: 'sdk' });
+        expect([sdk.status, sdk.body.error.details.errors[0].path]).to.deep.equal([422, 'import_key']);
+        const { ingest_token } = await rig.createRun();
+        expect((await create({ import_key: 'k' }, ingest_token)).status).to.equal(403);
+        for (const import_key of ['', 'two words', 'x'.repeat(101)])
+          expect((await create({ import_key })).status).to.equal(422);
+      });
     });
 
     it('keeps secrets of the config too, and those within texts', async () => {

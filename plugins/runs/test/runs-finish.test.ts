@@ -55,6 +55,20 @@ describe('POST /runs/{run_id}/finish', () => {
       expect((await rig.post(`/runs/${id}/finish`, { status: 'FAILED' }, ingest_token)).status).to.equal(409);
     });
 
+    it('ends it at the given time; only an imported run may turn out to have ended later', async () => {
+      const end = async (id: string, status: string, finished_at: number) =>
+        (await rig.post(`/runs/${id}/finish`, { status, finished_at })).body.finished_at as number;
+      const [imported, other] = [
+        await rig.createRun({ source: 'import', started_at: 1 }),
+        await rig.createRun(),
+      ];
+      const ends = [5000, 9000, 7000].map((at) => () => end(imported.id, 'IMPORTED', at));
+      for (const [index, expected] of [5000, 9000, 9000].entries())
+        expect(await ends[index]!()).to.equal(expected);
+      expect(await end(other.id, 'FAILED', 5000)).to.equal(5000);
+      expect(await end(other.id, 'FAILED', 9000)).to.equal(5000);
+    });
+
     for (const status of ['SUCCEEDED', 'FAILED', 'CANCELLED', 'IMPORTED']) {
       it(`sets ${status}`, async () => {
         const { id } = await rig.createRun({ config: { text: 'x'.repeat(5000) } });

@@ -29,7 +29,7 @@ export class RecordStore {
       await metrics.write({ run_id: run.id, points: record.body.points, at: now });
     if (record.kind === 'update') await runs.update(caller, run.id, record.body);
     if (record.kind === 'metric') await definitions.define(this.ctx.db, run, record.name, record.body, now);
-    if (record.kind === 'finish') await runs.finish(caller, run.id, record.body.status);
+    if (record.kind === 'finish') await runs.finish(caller, run.id, record.body);
     if (record.kind === 'event') {
       await events.report(run, { body: record.body, key: record.key, at: toTime(record.ts, run, now) });
     }
