@@ -85,9 +85,8 @@ class OfflineFolder:
         elif record.kind == "finish":
             self.save_metadata({"status": record.body["status"], "finished_at": record.ts})
         else:
-            known = {"name": record.name, "key": record.key}
-            own = {key: value for key, value in known.items() if value is not None}
-            self._append(FILES[record.kind], [encode_json({**own, **record.body, "ts": record.ts})])
+            named = {} if record.name is None else {"name": record.name}
+            self._append(FILES[record.kind], [encode_json({**named, **record.body, "ts": record.ts})])
 
     def _append(self, name: str, lines: Iterable[bytes]) -> None:
         if not self._has_metadata:
@@ -113,13 +112,17 @@ class OfflineFolder:
         )
 
 
+def offline_base() -> Path:
+    """./svc-offline, absolute."""
+    try:
+        return Path.cwd() / "svc-offline"
+    except OSError:  # the working directory has been deleted
+        return Path(tempfile.gettempdir()) / "svc-offline"
+
+
 def offline_path(label: str) -> Path:
     """Where the folder of a run stands: ./svc-offline/<label>, absolute."""
-    try:
-        base = Path.cwd()
-    except OSError:  # the working directory has been deleted
-        base = Path(tempfile.gettempdir())
-    return base / "svc-offline" / (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "run")
+    return offline_base() / (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "run")
 
 
 def new_label(name: str | None) -> str:

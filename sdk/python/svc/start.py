@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import current, process
+from .delivery import deliver_in_background
 from .disabled_run import DisabledRun
 from .environment import first_snapshot, snapshot_completer
 from .masking import mask_secrets
 from .notices import tell, warn_once
-from .offline import OfflineFolder, new_label, offline_path
+from .offline import OfflineFolder, new_label, offline_base, offline_path
 from .ranks import is_secondary_rank
 from .records import Record, now_ms
 from .run import Run, RunFacts
@@ -32,6 +33,8 @@ MAX_TAGS = 100
 REINITS = ("end", "new")
 # With a spool at hand there is no need to wait long for an answer, during which what is reported lies in memory alone.
 SPOOLING_PATIENCE_S = 5.0
+
+OFFLINE = "recording offline in %s (%s); svc import, or the next run from here that finds a server, brings it in"
 
 _attached_pid: int | None = None
 
@@ -162,6 +165,8 @@ def _create(draft: Draft) -> Run:
     except (Unreachable, TryLater, Refused) as problem:
         return _record_offline(draft, None, f"{settings.url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
+    if settings.job_id is None:
+        deliver_in_background(offline_base(), settings.url, settings.token)
     named = replace(draft, details={**draft.details, "name": answer.get("name")})
     return _online_run(named, answer["id"], token)
 
@@ -218,7 +223,7 @@ def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFol
 def _record_offline(draft: Draft, run_id: str | None, reason: str) -> Run:
     folder = OfflineFolder(offline_path(run_id or new_label(draft.details.get("name"))), _metadata(draft, run_id))
     folder.save_metadata()
-    warn_once("offline", "recording offline in %s (%s); svc cannot import it yet", folder.offline_path, reason)
+    warn_once("offline", OFFLINE, folder.offline_path, reason)
     return _new_run(draft, folder, folder, run_id=run_id, is_attached=run_id is not None)
 
 
