@@ -87,6 +87,28 @@ describe('the Python SDK against the real server', function () {
     expect(await findRun('on-a-train')).to.equal(undefined);
   });
 
+  it('runs the examples of docs/reporting.md that need no framework', async () => {
+    const own = /^(import svc|from svc\.integrations\.tensorboard)/;
+    const examples = readBlocks('docs/reporting.md').filter(
+      ({ language, text }) => language === 'python' && own.test(text),
+    );
+    expect(examples).to.have.length(3);
+    for (const { text } of examples) {
+      const { status, stderr } = await train(text).ended;
+      expect(status, `${text}\n${stderr}`).to.equal(0);
+    }
+    for (const [name, metric] of [
+      ['lr-0.1', 'hparam/acc'],
+      ['resnet', 'train/loss'],
+    ] as const) {
+      const { id } = await untilRun(name, (run) => run.finished_at !== null);
+      const { series } = await server.client.call(routes.readSeries, { params: { run_id: id } });
+      expect(series).to.have.property(metric);
+    }
+    const { items } = await server.client.call(routes.listRuns, { query: { q: '' } });
+    expect(items.some(({ config }) => (config as { lr?: number }).lr === 3e-4)).to.equal(true);
+  });
+
   it('fills in a job what the submit left open, and says in its log what it could not change', async () => {
     const code = `
 import svc
