@@ -117,7 +117,8 @@ function measure(
     child.once('error', reject);
     child.once('close', (code) => {
       const taken = /^TAKEN (.*)$/m.exec(stdout)?.[1];
-      if (taken === undefined) reject(new Error(`${args.join(' ')} ended with ${code}: ${errors.slice(-2000)}`));
+      if (taken === undefined)
+        reject(new Error(`${args.join(' ')} ended with ${code}: ${errors.slice(-2000)}`));
       else resolve(JSON.parse(taken) as number[]);
     });
   });

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { ROOT } from './fingerprint.mjs';
 
-const PACKAGES = 'torch transformers accelerate lightning keras ipykernel nbclient omegaconf pydantic'.split(' ');
+const PACKAGES = 'torch transformers accelerate lightning keras ipykernel nbclient omegaconf pydantic'.split(
+  ' ',
+);
 const VENV = path.join(ROOT, '.cache', 'frameworks-python');
 const PYTHON = path.join(VENV, 'bin', 'python');
 const SUITES = path.join(ROOT, 'test', 'frameworks');

@@ -30,7 +30,12 @@ describe('the Python SDK in real frameworks', function () {
     const token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
     const own = { SVC_URL: server.url, SVC_TOKEN: token, PYTHONPATH: path.join(ROOT, 'sdk', 'python') };
     const quiet = { HF_HUB_OFFLINE: '1', KERAS_BACKEND: 'torch', SVC_FLUSH_TIMEOUT_S: '30' };
-    const env = { PATH: `${path.dirname(python)}:${process.env['PATH']}`, HOME: workplace.dir, ...own, ...quiet };
+    const env = {
+      PATH: `${path.dirname(python)}:${process.env['PATH']}`,
+      HOME: workplace.dir,
+      ...own,
+      ...quiet,
+    };
     const { status, stdout, stderr } = await startProgram(python, args, env, workplace.dir).ended;
     expect(status, stderr).to.equal(0);
     expect(stderr).to.not.contain('left out').and.not.contain('offline');
@@ -66,8 +71,7 @@ describe('the Python SDK in real frameworks', function () {
     expect(run).to.deep.include({ status: 'SUCCEEDED', max_steps: 12, step: 12, tags: ['hf'] });
     expect(run.config).to.deep.include({ hidden_size: 16, learning_rate: 1e-3, model_type: 'bert' });
     const series = await seriesOf(run);
-    const logged = (key: string) =>
-      history.filter((row) => key in row).map((row) => [row['step'], row[key]]);
+    const logged = (key: string) => history.filter((row) => key in row).map((row) => [row['step'], row[key]]);
     for (const [name, key] of [
       ['train/loss', 'loss'],
       ['train/grad_norm', 'grad_norm'],

@@ -87,11 +87,22 @@ for (const language of ['Python', 'TypeScript'] as const)
       });
 
     /** Runs the calls to their end. */
-    function drive({ calls, env, job, away, leaves }: Case): Promise<{ code: number | null; stderr: string }> {
+    function drive({
+      calls,
+      env,
+      job,
+      away,
+      leaves,
+    }: Case): Promise<{ code: number | null; stderr: string }> {
       const spool = path.join(dir, 'spool');
       mkdirSync(spool);
       const inJob = { SVC_RUN_ID: 'run_1', SVC_JOB_ID: 'job_1', SVC_SPOOL_DIR: spool };
-      const own = { SVC_URL: away ? AWAY : server.url, SVC_TOKEN: 't', SVC_QUIET: '1', SVC_INIT_TIMEOUT_S: '2' };
+      const own = {
+        SVC_URL: away ? AWAY : server.url,
+        SVC_TOKEN: 't',
+        SVC_QUIET: '1',
+        SVC_INIT_TIMEOUT_S: '2',
+      };
       const found = {
         PYTHONPATH: path.join(ROOT, 'sdk', 'python'),
         ESBK_TSCONFIG_PATH: path.join(ROOT, 'tsconfig.json'),
@@ -133,13 +144,16 @@ for (const language of ['Python', 'TypeScript'] as const)
 
     function checkOffline({ offline }: Case): void {
       const base = path.join(dir, 'svc-offline');
-      if (offline === undefined) return expect(existsSync(base), 'an offline folder').to.equal(false) as never;
+      if (offline === undefined)
+        return expect(existsSync(base), 'an offline folder').to.equal(false) as never;
       const [folder = ''] = readdirSync(base);
       const place = path.join(base, folder);
       const metadata = JSON.parse(readFileSync(path.join(place, 'metadata.json'), 'utf8')) as Fields;
       expect(metadata).to.deep.include(offline.metadata ?? {});
       const { metadata: _metadata, points = [], ...records } = offline;
-      expect(toRows(linesOf(path.join(place, 'points.jsonl')) as unknown as MetricPoint[])).to.deep.equal(points);
+      expect(toRows(linesOf(path.join(place, 'points.jsonl')) as unknown as MetricPoint[])).to.deep.equal(
+        points,
+      );
       for (const kind of ['events', 'checkpoints', 'metrics']) {
         const lines = linesOf(path.join(place, `${kind}.jsonl`)).map(({ ts, ...rest }) => {
           expect(ts).to.be.a('number');
@@ -159,7 +173,9 @@ for (const language of ['Python', 'TypeScript'] as const)
       expect(toRows(bodies.flatMap(({ points = [] }) => points))).to.deep.equal(spool.points);
       if (spool.failure === undefined) return;
       const failure = bodies.find(({ severity }) => severity === 'critical');
-      expect(failure?.['title']).to.match(/^\w*Error: /).and.contain(spool.failure);
+      expect(failure?.['title'])
+        .to.match(/^\w*Error: /)
+        .and.contain(spool.failure);
       expect(failure?.['message']).to.contain('sdk-driver');
     }
   });

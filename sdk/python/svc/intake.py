@@ -56,9 +56,8 @@ class Intake:
         at_step = self._advance(step)
         if at_step is None:
             return None
-        if epoch is not None and epoch - epoch != 0:
-            self._warn("epoch", "epoch %r is not a finite number; left out", epoch)
-            epoch = None
+        if epoch is not None:
+            epoch = self._finite(epoch)
         if not values.keys() <= self._known_names:
             values = self._with_good_names(values)
         if not _FLOATS.issuperset(map(type, values.values())):
@@ -74,6 +73,13 @@ class Intake:
             return None
         self.last_step = step
         return step
+
+    def _finite(self, epoch: float) -> float | None:
+        number = to_number(epoch)
+        if number is not None and number - number == 0:
+            return number
+        self._warn("epoch", "epoch %.40r is not a finite number; left out", epoch)
+        return None
 
     def _with_good_names(self, values: dict[Any, Any]) -> dict[str, Any]:
         problems = {key: name_problem(str(key)) for key in values}
