@@ -39,7 +39,7 @@ class LinesOfPoints(NamedTuple):
     json: list[str]
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return len(self.json)
 
     def body(self) -> bytes:
@@ -49,7 +49,7 @@ class LinesOfPoints(NamedTuple):
         return [LinesOfPoints(self.json[first : first + most]) for first in range(0, len(self.json), most)]
 
     def halves(self) -> list[LinesOfPoints]:
-        return self.split((self.count + 1) // 2)
+        return self.split((self.size + 1) // 2)
 
 
 class DeliverySink(ServerSink):

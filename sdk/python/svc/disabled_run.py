@@ -13,7 +13,7 @@ from .run import SETTLE_AT, Run, RunFacts
 
 
 class DisabledRun(Run):
-    """Stands in for a run under SVC_MODE=disabled and in other ranks than the first: every call is taken and nothing is sent or written."""
+    """Under SVC_MODE=disabled, and in other ranks than the first: every call is taken and nothing is sent."""
 
     def __init__(self, config: Any = None) -> None:
         facts = RunFacts(None, None, None, False, False, False, config, queue_points=1, flush_timeout_s=0.0)

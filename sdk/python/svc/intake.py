@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from .records import Logged
 from .values import MAX_SAFE_INTEGER, name_problem, to_number
 
 # Values by name, step or none, time in seconds since the Unix epoch, epoch or none. The values are numbers of Python.
-Given = Tuple[Dict[Any, Any], Optional[int], float, Optional[float]]
+Given = tuple[dict[Any, Any], Optional[int], float, Optional[float]]
 # What a training logs each step is checked once by name; beyond so many names each time.
 MAX_KNOWN_NAMES = 10_000
 _FLOATS = frozenset((float,))

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from .notices import warn_once
 
-# What one call of log reported: values by name, step, time in seconds since the Unix epoch, epoch. A plain tuple: one is
-# made on the thread of the training, each time.
-Logged = Tuple[Dict[str, float], int, float, Optional[float]]
+# What one call of log reported: values by name, step, time in seconds since the Unix epoch, epoch.
+Logged = tuple[dict[str, float], int, float, Optional[float]]
 # After so many points the thread that writes them down lets others run. Python takes it from a thread only after 5 ms,
 # for which a training would stand still.
 POINTS_BETWEEN_PAUSES = 100
@@ -29,7 +28,7 @@ class Points(NamedTuple):
     logged: list[Logged]
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return sum(len(values) for values, *_ in self.logged)
 
     def lines(self) -> Iterator[str]:
@@ -49,7 +48,7 @@ class Points(NamedTuple):
         return f'{{"points":[{",".join(self.lines())}]}}'.encode()
 
     def halves(self) -> list[Points]:
-        return self.split((self.count + 1) // 2)
+        return self.split((self.size + 1) // 2)
 
     def split(self, most: int) -> list[Points]:
         """The same points in parts of at most so many."""

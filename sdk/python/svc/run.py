@@ -134,7 +134,11 @@ class Run:
             step: the step the values belong to; left out, one more than the step logged last (at first 0).
             epoch: the epoch, which may be a fraction.
         """
-        if type(metrics) is dict and (step is None or type(step) is int) and (epoch is None or type(epoch) in PYTHON_NUMBERS):
+        if (
+            type(metrics) is dict
+            and (step is None or type(step) is int)
+            and (epoch is None or type(epoch) in PYTHON_NUMBERS)
+        ):
             values = metrics.copy()
             for value in values.values():
                 if type(value) is not float and type(value) not in PYTHON_NUMBERS:

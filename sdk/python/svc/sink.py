@@ -94,7 +94,7 @@ class ServerSink:
             try:
                 self._request("POST", "/metrics:batch", part.body())
             except Refused as refusal:
-                if refusal.status in (413, 422) and part.count > 1 and splits < MAX_SPLITS:
+                if refusal.status in (413, 422) and part.size > 1 and splits < MAX_SPLITS:
                     splits += 1
                     waiting += reversed(part.halves())
                 else:

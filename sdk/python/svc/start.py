@@ -63,8 +63,8 @@ def init(
         project: name or id; a new name is created.
         experiment: name or id within the project.
         name: the name of the run.
-        config: the hyperparameters: a mapping, a dataclass, an argparse namespace, or a config of omegaconf, pydantic or
-            transformers.
+        config: the hyperparameters: a mapping, a dataclass, an argparse namespace, or a config of omegaconf,
+            pydantic or transformers.
         max_steps: the number of steps planned, for the display of progress.
         tags: labels to find the run by.
         reinit: what becomes of the current run of this process: "end" ends it, "new" leaves it open beside this one.

@@ -55,7 +55,9 @@ class Transport:
         self._connection: http.client.HTTPConnection | None = None
         self._used_at = 0.0
 
-    def request(self, method: str, path: str, body: dict[str, Any] | bytes, idempotency_key: str | None = None) -> Answer:
+    def request(
+        self, method: str, path: str, body: dict[str, Any] | bytes, idempotency_key: str | None = None
+    ) -> Answer:
         """The server's answer, whatever its status. The body is an object, or the JSON of one.
 
         Raises:

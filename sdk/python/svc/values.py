@@ -109,7 +109,7 @@ def to_wire_number(value: float) -> float | str:
 
 
 def to_mapping(value: Any) -> dict[str, Any]:
-    """The entries of a mapping, dataclass, argparse namespace, config of another library or plain object, as they are."""
+    """The entries of a mapping, dataclass, namespace, config of another library or plain object, as they are."""
     value = _opened(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}

@@ -15,7 +15,7 @@ from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from . import current
-from . import run as _run
+from . import run as _runs
 from .notices import warn_once
 from .start import init as _init
 from .values import to_mapping, to_number
@@ -54,7 +54,9 @@ def _accept(*_args: Any, **_others: Any) -> _Media:
 class Config(MutableMapping[str, Any]):
     """``config.lr``, ``config["lr"]``, both also to be set; changes are sent."""
 
-    def __init__(self, run: _run.Run) -> None:
+    _values: dict[str, Any]
+
+    def __init__(self, run: _runs.Run) -> None:
         vars(self)["_values"] = run.config
 
     def __getitem__(self, name: str) -> Any:
@@ -94,7 +96,10 @@ class Config(MutableMapping[str, Any]):
 class Summary(MutableMapping[str, Any]):
     """The last values. A value that is set is the metric ``summary/<name>``, so that no curve gets a foreign point."""
 
-    def __init__(self, run: _run.Run) -> None:
+    _run: _runs.Run
+    _own: dict[str, Any]
+
+    def __init__(self, run: _runs.Run) -> None:
         vars(self).update(_run=run, _own={})
 
     def __getitem__(self, name: str) -> Any:
@@ -153,7 +158,23 @@ class Artifact:
 class Run:
     """The run, with the attributes and methods of that of wandb."""
 
-    def __init__(self, run: _run.Run, about: dict[str, Any]) -> None:
+    _svc: _runs.Run
+    _next: int
+    id: str
+    url: str | None
+    config: Config
+    summary: Summary
+    offline: bool
+    dir: str
+    resumed: bool
+    entity: str | None
+    project: str | None
+    group: str | None
+    job_type: str | None
+    notes: str | None
+    tags: list[str]
+
+    def __init__(self, run: _runs.Run, about: dict[str, Any]) -> None:
         vars(self).update(
             _svc=run,
             _next=0,
@@ -186,7 +207,9 @@ class Run:
         else:
             _leave_out(f"a new {name} of a run that has begun (give it to init)")
 
-    def log(self, data: Mapping[str, Any], step: int | None = None, commit: bool | None = None, sync: Any = None) -> None:
+    def log(
+        self, data: Mapping[str, Any], step: int | None = None, commit: bool | None = None, sync: Any = None
+    ) -> None:
         """Reports the numbers in ``data``.
 
         Args:
@@ -329,7 +352,7 @@ def init(
         return run
     if resume not in (None, False, "allow", "auto") or os.environ.get("WANDB_RESUME") == "must":
         _leave_out("init(resume=...): a run of its own is begun")
-    about = {
+    about: dict[str, Any] = {
         "entity": entity,
         "project": project or _env("PROJECT"),
         "group": group or _env("RUN_GROUP"),
@@ -410,7 +433,9 @@ def __getattr__(name: str) -> Any:
     if name in MEDIA:
         vars(sys.modules[__name__])[name] = media = type(name, (_Media,), {})
         return media
-    raise AttributeError(f"svc.wandb has no {name}: svc has nothing for it, or docs/coming-from.md says what to use instead")
+    raise AttributeError(
+        f"svc.wandb has no {name}: svc has nothing for it, or docs/coming-from.md says what to use instead"
+    )
 
 
 def _show(new: Run | None) -> None:

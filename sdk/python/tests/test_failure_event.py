@@ -44,7 +44,7 @@ class FailureEventTest(SdkTest):
         self.assertEqual(self.events(), [])
 
     def test_of_a_long_traceback_the_end_is_kept(self):
-        self.run_script(f"svc.init()\ntry:\n    raise ValueError('x' * 50_000)\nfinally:\n    raise KeyError('last')")
+        self.run_script("svc.init()\ntry:\n    raise ValueError('x' * 50_000)\nfinally:\n    raise KeyError('last')")
         (event,) = self.events()
         self.assertTrue(event["message"].endswith("KeyError: 'last'"))
         self.assertLessEqual(len(event["message"]), 20_000)
@@ -101,5 +101,3 @@ class NotebookTest(SdkTest):
         self.assertEqual(self.statuses(), ["FAILED"])
         self.cells("run = svc.init()", "1 / 0", "run = svc.init()")
         self.assertEqual(self.statuses()[1:], ["FAILED", "SUCCEEDED"])
-
-

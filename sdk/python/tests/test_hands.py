@@ -311,4 +311,3 @@ class AttributeTest(SdkTest):
                     setattr(run, attribute, 1)
             with self.assertRaisesRegex(AttributeError, r"config\.update\(lr=\.\.\.\)"):
                 run.config.lr = 1
-

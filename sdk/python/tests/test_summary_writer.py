@@ -49,5 +49,7 @@ class SummaryWriterTest(SdkTest):
 
     def test_neither_it_nor_the_stand_in_for_wandb_imports_a_framework(self):
         names = ("torch", "tensorboard", "transformers", "lightning", "keras", "wandb", "numpy")
-        code = f"import svc.wandb, svc.integrations.tensorboard\nprint([name for name in {names} if name in sys.modules])"
+        code = (
+            f"import svc.wandb, svc.integrations.tensorboard\nprint([name for name in {names} if name in sys.modules])"
+        )
         self.assertEqual(self.run_script(code), (0, "[]\n", ""))

@@ -10,7 +10,7 @@ from svc import wandb
 class WandbTest(SdkTest):
     def setUp(self):
         super().setUp()
-        without = {key: "" for key in ("WANDB_MODE", "WANDB_PROJECT", "WANDB_NAME", "WANDB_TAGS", "WANDB_DISABLED")}
+        without = dict.fromkeys(("WANDB_MODE", "WANDB_PROJECT", "WANDB_NAME", "WANDB_TAGS", "WANDB_DISABLED"), "")
         self.set(**without)
         self.addCleanup(wandb._show, None)
 

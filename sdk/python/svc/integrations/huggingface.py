@@ -33,7 +33,7 @@ class SvcCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_others: Any) -> None:
         run = self._begin(args, state)
         if run is not None:
-            described = getattr(getattr(model, "config", None), "to_dict", dict)()
+            described: dict[str, Any] = getattr(getattr(model, "config", None), "to_dict", dict)()
             run.config.update({**described, **args.to_dict()})
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_others: Any) -> None:

@@ -16,8 +16,9 @@ MAX_TEXTS = 100
 
 
 class SummaryWriter:
-    """Takes the calls of PyTorch's ``SummaryWriter``, and writes no files. Scalars go to the run, hparams to its config, and texts become events.
+    """Takes the calls of PyTorch's ``SummaryWriter``, and writes no files.
 
+    Scalars go to the run, hparams to its config, and texts become events.
     What svc does not keep (histograms, images, graphs) is left out with one warning each.
 
     Args:
