@@ -109,6 +109,25 @@ describe('the Python SDK against the real server', function () {
     expect(items.some(({ config }) => (config as { lr?: number }).lr === 3e-4)).to.equal(true);
   });
 
+  it('brings in what was recorded without a server, when a run next finds it', async () => {
+    const offline = `
+import svc
+with svc.init(name="recorded", mode="offline", config={"lr": 2}) as run:
+    run.log({"loss": 0.25}, step=3)
+    run.event("halfway")`;
+    expect((await train(offline).ended).status).to.equal(0);
+    const next = await train('import svc, time\nsvc.init(name="next")\ntime.sleep(3)').ended;
+    expect(next.stderr).to.contain('what was recorded in').and.contain('svc-offline/delivered/recorded');
+    const run = await untilRun('recorded', ({ finished_at }) => finished_at !== null);
+    expect(run).to.deep.include({ status: 'SUCCEEDED', config: { lr: 2 } });
+    const params = { run_id: run.id };
+    const { series } = await server.client.call(routes.readSeries, { params });
+    expect(series['loss']).to.deep.include({ steps: [3], values: [0.25] });
+    const { items } = await server.client.call(routes.listEvents, { query: { ...params, type: 'CUSTOM' } });
+    expect(items.map(({ title }) => title)).to.deep.equal(['halfway']);
+    expect(run.finished_at! - run.started_at).to.be.lessThan(3_000);
+  });
+
   it('fills in a job what the submit left open, and says in its log what it could not change', async () => {
     const code = `
 import svc
