@@ -28,8 +28,8 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-non
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
-    files = [file for file in (ROOT / "svc").iterdir() if file.suffix == ".py" or file.name == "py.typed"]
-    return _write(wheel_directory, {f"svc/{file.name}": file.read_bytes() for file in sorted(files)})
+    files = [file for file in (ROOT / "svc").rglob("*") if file.suffix == ".py" or file.name == "py.typed"]
+    return _write(wheel_directory, {file.relative_to(ROOT).as_posix(): file.read_bytes() for file in sorted(files)})
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:

@@ -87,6 +87,47 @@ describe('the Python SDK against the real server', function () {
     expect(await findRun('on-a-train')).to.equal(undefined);
   });
 
+  it('runs the examples of docs/reporting.md that need no framework', async () => {
+    const own = /^(import svc|from svc\.integrations\.tensorboard)/;
+    const examples = readBlocks('docs/reporting.md').filter(
+      ({ language, text }) => language === 'python' && own.test(text),
+    );
+    expect(examples).to.have.length(3);
+    for (const { text } of examples) {
+      const { status, stderr } = await train(text).ended;
+      expect(status, `${text}\n${stderr}`).to.equal(0);
+    }
+    for (const [name, metric] of [
+      ['lr-0.1', 'hparam/acc'],
+      ['resnet', 'train/loss'],
+    ] as const) {
+      const { id } = await untilRun(name, (run) => run.finished_at !== null);
+      const { series } = await server.client.call(routes.readSeries, { params: { run_id: id } });
+      expect(series).to.have.property(metric);
+    }
+    const { items } = await server.client.call(routes.listRuns, { query: { q: '' } });
+    expect(items.some(({ config }) => (config as { lr?: number }).lr === 3e-4)).to.equal(true);
+  });
+
+  it('brings in what was recorded without a server, when a run next finds it', async () => {
+    const offline = `
+import svc
+with svc.init(name="recorded", mode="offline", config={"lr": 2}) as run:
+    run.log({"loss": 0.25}, step=3)
+    run.event("halfway")`;
+    expect((await train(offline).ended).status).to.equal(0);
+    const next = await train('import svc, time\nsvc.init(name="next")\ntime.sleep(3)').ended;
+    expect(next.stderr).to.contain('what was recorded in').and.contain('svc-offline/delivered/recorded');
+    const run = await untilRun('recorded', ({ finished_at }) => finished_at !== null);
+    expect(run).to.deep.include({ status: 'SUCCEEDED', config: { lr: 2 } });
+    const params = { run_id: run.id };
+    const { series } = await server.client.call(routes.readSeries, { params });
+    expect(series['loss']).to.deep.include({ steps: [3], values: [0.25] });
+    const { items } = await server.client.call(routes.listEvents, { query: { ...params, type: 'CUSTOM' } });
+    expect(items.map(({ title }) => title)).to.deep.equal(['halfway']);
+    expect(run.finished_at! - run.started_at).to.be.lessThan(3_000);
+  });
+
   it('fills in a job what the submit left open, and says in its log what it could not change', async () => {
     const code = `
 import svc

@@ -52,6 +52,10 @@ def require() -> Run:
     return run
 
 
+def is_open(run: Run) -> bool:
+    return run in _open
+
+
 def begin(run: Run) -> None:
     global _newest
     _newest = run

@@ -1,30 +1,32 @@
-"""The run of a process under SVC_MODE=disabled."""
+"""The run of a process that reports nothing."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 from typing import Any
 
 from . import current
-from .records import Point, Record
-from .run import Run, RunFacts
+from .outbox import Outbox
+from .records import Record
+from .run import SETTLE_AT, Run, RunFacts
 
 
 class DisabledRun(Run):
-    """Stands in for a run under SVC_MODE=disabled: every call is taken and nothing is sent or written."""
+    """Under SVC_MODE=disabled, and in other ranks than the first: every call is taken and nothing is sent."""
 
     def __init__(self, config: Any = None) -> None:
         facts = RunFacts(None, None, None, False, False, False, config, queue_points=1, flush_timeout_s=0.0)
         self._begin(facts, Path(os.devnull), is_offline=False)
-        self._seqs = itertools.count()
+        self._given = self._intake.given
+        self._settle_at = SETTLE_AT
+        self._outbox = Outbox(self._intake, 1, lambda: None)
 
     def flush(self, timeout_s: float | None = None) -> bool:
         return True
 
-    def _add_points(self, points: list[Point]) -> None:
-        pass
+    def _settle(self) -> None:
+        self._outbox.settle()
 
     def _add(self, record: Record) -> None:
         pass

@@ -67,11 +67,6 @@ def snapshot_completer() -> Callable[[dict[str, Any]], dict[str, Any]]:
     return partial(_with_whole_snapshot, _script_directory())
 
 
-def is_secondary_rank() -> bool:
-    """Whether this process is another than the first of a distributed training (the RANK that launchers set)."""
-    return os.environ.get("RANK", "0").strip() not in ("", "0")
-
-
 def _with_whole_snapshot(directory: str, body: dict[str, Any]) -> dict[str, Any]:
     try:
         return {**body, "environment": whole_snapshot(body["environment"], directory)}

@@ -9,6 +9,7 @@ import secrets
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class OfflineFolder:
             if isinstance(batch, Record):
                 self._keep_record(batch)
             else:
-                self._append(FILES["points"], [point.to_wire() for point in batch])
+                self._append(FILES["points"], (line.encode("utf-8", "replace") for line in batch.lines()))
         return self.offline_path
 
     def save_metadata(self, changes: dict[str, Any] | None = None) -> None:
@@ -85,12 +86,12 @@ class OfflineFolder:
             self.save_metadata({"status": record.body["status"], "finished_at": record.ts})
         else:
             named = {} if record.name is None else {"name": record.name}
-            self._append(FILES[record.kind], [{**named, **record.body, "ts": record.ts}])
+            self._append(FILES[record.kind], [encode_json({**named, **record.body, "ts": record.ts})])
 
-    def _append(self, name: str, lines: list[dict[str, Any]]) -> None:
+    def _append(self, name: str, lines: Iterable[bytes]) -> None:
         if not self._has_metadata:
             self.save_metadata()
-        rest = b"".join(encode_json(line) + b"\n" for line in lines)
+        rest = b"".join(line + b"\n" for line in lines)
         try:
             with open(self.offline_path / name, "ab", buffering=0) as file:
                 while rest:
@@ -111,13 +112,17 @@ class OfflineFolder:
         )
 
 
+def offline_base() -> Path:
+    """./svc-offline, absolute."""
+    try:
+        return Path.cwd() / "svc-offline"
+    except OSError:  # the working directory has been deleted
+        return Path(tempfile.gettempdir()) / "svc-offline"
+
+
 def offline_path(label: str) -> Path:
     """Where the folder of a run stands: ./svc-offline/<label>, absolute."""
-    try:
-        base = Path.cwd()
-    except OSError:  # the working directory has been deleted
-        base = Path(tempfile.gettempdir())
-    return base / "svc-offline" / (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "run")
+    return offline_base() / (re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "run")
 
 
 def new_label(name: str | None) -> str:

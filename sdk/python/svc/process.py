@@ -14,7 +14,7 @@ import threading
 import time
 from enum import Enum
 from types import FrameType, TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Ending(Enum):
@@ -32,6 +32,9 @@ class OpenRun(Protocol):
 
     def end(self, ending: Ending, timeout_s: float) -> None:
         """Flush and close, at most ``timeout_s`` seconds."""
+
+    def report_failure(self, error: BaseException, trace: TracebackType | None) -> None:
+        """Tell of an exception that nobody caught."""
 
     def restart_after_fork(self) -> None:
         """Become a writer of its own in the child."""
@@ -64,6 +67,7 @@ def track(run: OpenRun) -> None:
         atexit.register(_at_exit)
         _chain_excepthook()
         _chain_sys_exit()
+        _listen_to_notebook()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=_hold_sigterm, after_in_parent=_release_sigterm, after_in_child=_after_fork_in_child
@@ -101,12 +105,40 @@ def _chain_excepthook() -> None:
     previous = sys.excepthook
 
     def note_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        global _ending
         if not hasattr(sys, "ps1"):  # at an interactive prompt the process goes on
-            _ending = ending_of(error)
+            _note_uncaught(error, traceback)
         previous(kind, error, traceback)
 
     sys.excepthook = note_exception
+
+
+def _note_uncaught(error: BaseException, traceback: TracebackType | None) -> None:
+    global _ending
+    _ending = ending_of(error)
+    if _ending is Ending.EXCEPTION:
+        for run in list(_open_runs):
+            run.report_failure(error, traceback)
+
+
+def _listen_to_notebook() -> None:
+    """In IPython an exception ends a cell and not the process: what the last cell came to is what the process does."""
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if ipython is not None:
+        ipython.events.register("post_run_cell", _note_cell)
+
+
+def _note_cell(result: Any) -> None:
+    global _ending
+    error = getattr(result, "error_in_exec", None)
+    if error is None:
+        _ending = Ending.CLEAN
+    else:
+        _note_uncaught(error, error.__traceback__)
+
+
+def ending_so_far() -> Ending:
+    """How the process would end if it ended now; in a notebook, how the last cell ended."""
+    return _ending
 
 
 def _chain_sys_exit() -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
-import secrets
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from time import time
+from types import TracebackType
 from typing import Any, Union
 
 from . import current, process
 from .config import Config
+from .failure_event import to_failure_event
+from .intake import Intake
 from .masking import mask_secrets
 from .notices import logger, warn_once
 from .offline import OfflineFolder
 from .outbox import Outbox
 from .process import Ending
-from .records import Point, Record, now_ms
+from .records import Record, now_ms
 from .reports import to_checkpoint, to_definition, to_event
 from .sender import Sender, Sink, keep_locally, warn_undelivered
 from .values import flatten, name_problem, to_bounded_object, to_integer, to_number
@@ -30,10 +31,10 @@ PathLike = Union[str, "os.PathLike[str]"]
 FINISHES = ("SUCCEEDED", "FAILED", "CANCELLED")
 SEVERITIES = ("info", "warning", "critical")
 DIRECTIONS = ("minimize", "maximize")
-# Each process (rank, restart, forked worker) that writes to a run numbers its points from a random start of its own.
-# Two writers of n points each overlap with a probability of about 2n / 2**52: one in a billion for two million points
-# each. The upper half of what JSON carries exactly, 2**52 numbers, is left for counting on.
-SEQ_START_BITS = 52
+# What is logged is checked by the sender, unless so many calls wait for that, or one call has so many values.
+SETTLE_AT = 1000
+MANY_VALUES = 100
+PYTHON_NUMBERS = (float, int, bool)
 
 # How a run that this process began ends with it. A run that belongs to a job's attempt is ended by the server when
 # the attempt ends, by the exit code; only an uncaught exception is known here before it is known there.
@@ -106,9 +107,7 @@ class Run:
     def _begin(self, facts: RunFacts, offline_path: Path, is_offline: bool) -> None:
         self._facts = facts
         self._home_pid = os.getpid()
-        self._lock = threading.RLock()
-        self._next_step = 0
-        self._last_values: dict[str, float] = {}
+        self._intake = Intake(self._warn)
         vars(self).update(
             id=facts.id,
             name=facts.name,
@@ -117,7 +116,7 @@ class Run:
             is_offline=is_offline,
             offline_path=offline_path,
             flush_timeout_s=facts.flush_timeout_s,
-            summary=MappingProxyType(self._last_values),
+            summary=Summary(self),
             config=Config(facts.config, self._send_config),
         )
 
@@ -135,18 +134,28 @@ class Run:
             step: the step the values belong to; left out, one more than the step logged last (at first 0).
             epoch: the epoch, which may be a fraction.
         """
-        if not isinstance(metrics, Mapping):
-            self._warn("log", "log() takes a mapping of names to numbers, not %s", type(metrics).__name__)
-            return
-        at_step = self._advance(step)
-        if at_step is None:
-            return
-        at_epoch = self._to_epoch(epoch)
-        ts = now_ms()
-        values = list(self._usable(metrics))
-        self._last_values.update(values)
-        if values:
-            self._add_points([Point(next(self._seqs), name, at_step, value, ts, at_epoch) for name, value in values])
+        if (
+            type(metrics) is dict
+            and (step is None or type(step) is int)
+            and (epoch is None or type(epoch) in PYTHON_NUMBERS)
+        ):
+            values = metrics.copy()
+            for value in values.values():
+                if type(value) is not float and type(value) not in PYTHON_NUMBERS:
+                    break
+            else:
+                given = self._given
+                given.append((values, step, time(), epoch))
+                if len(given) >= self._settle_at or len(values) > MANY_VALUES:
+                    self._settle()
+                return
+        self._log_others(metrics, step, epoch)
+
+    @property
+    def last_step(self) -> int | None:
+        """The step that was logged last; None before the first."""
+        self._outbox.settle()
+        return self._intake.last_step
 
     def checkpoint(
         self,
@@ -163,7 +172,7 @@ class Run:
             epoch: the epoch, which may be a fraction.
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
         """
-        at_step = self._last_step() if step is None else to_integer(step)
+        at_step = self.last_step if step is None else to_integer(step)
         self._add(to_checkpoint(path, at_step, self._to_epoch(epoch), metadata))
 
     def event(
@@ -230,7 +239,16 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.end(process.ending_of(error), self.flush_timeout_s)
+        ending = process.ending_of(error)
+        if error is not None and ending is Ending.EXCEPTION:
+            self.report_failure(error, traceback)
+        self.end(ending, self.flush_timeout_s)
+
+    def report_failure(self, error: BaseException, trace: TracebackType | None) -> None:
+        """Report an exception that nobody caught as a critical event; an exception whose text raises is not told."""
+        with contextlib.suppress(Exception):
+            if os.getpid() == self._home_pid and not self._outbox.is_closed:
+                self._add(to_failure_event(error, trace))
 
     def end(self, ending: Ending, timeout_s: float) -> None:
         """Close as the process or block ended; in a forked child only flush, for the run goes on in its parent."""
@@ -244,9 +262,10 @@ class Run:
         self._become_writer()
 
     def _become_writer(self) -> None:
-        self._lock = threading.RLock()
-        self._seqs = itertools.count(secrets.randbits(SEQ_START_BITS))
-        self._outbox = Outbox(self._facts.queue_points)
+        self._intake = self._intake.after_fork()
+        self._given = self._intake.given
+        self._settle_at = 0
+        self._outbox = Outbox(self._intake, self._facts.queue_points, self._warn_dropped)
         # A worker that outlives its parent must not keep the run alive.
         gives_signs = self._facts.gives_signs and os.getpid() == self._home_pid
         self._sender = Sender(self._outbox, self._sink, gives_signs)
@@ -256,17 +275,36 @@ class Run:
         if self._facts.is_described and body["config"] is not None:
             self._add(Record("update", body, now_ms()))
 
-    def _advance(self, step: int | None) -> int | None:
-        with self._lock:
-            at_step = self._next_step if step is None else to_integer(step)
-            if at_step is None:
-                self._warn("step", "step %r is not a whole number; these values are left out", step)
-            else:
-                self._next_step = at_step + 1
-            return at_step
+    def _settle(self) -> None:
+        """When much waits to be checked; and at each log when the sender is not started, or the run has ended."""
+        self._note_taken(self._outbox.settle())
 
-    def _last_step(self) -> int | None:
-        return self._next_step - 1 if self._next_step > 0 else None
+    def _log_others(self, metrics: Any, step: Any, epoch: Any) -> None:
+        """What is not a dict of Python's own numbers, or has another step or epoch: converted before log returns.
+
+        A tensor may be changed in place later.
+        """
+        if not isinstance(metrics, Mapping):
+            self._warn("log", "log() takes a mapping of names to numbers, not %s", type(metrics).__name__)
+            return
+        at_step = None if step is None else to_integer(step)
+        if step is not None and at_step is None:
+            self._warn("step", "step %r is not a whole number; these values are left out", step)
+            return
+        values = dict(self._numbers(metrics))
+        if values:
+            self._given.append((values, at_step, time(), self._to_epoch(epoch)))
+            if len(self._given) >= self._settle_at or len(values) > MANY_VALUES:
+                self._settle()
+
+    def _numbers(self, metrics: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
+        for name, value in flatten(metrics):
+            number = to_number(value)
+            if number is None:
+                reason = f"{type(value).__name__} is not a number"
+                self._warn(f"metric {name[:80]}", "metric %r is left out: %s", name[:80], reason)
+            else:
+                yield name, number
 
     def _to_epoch(self, epoch: float | None) -> float | None:
         number = None if epoch is None else to_number(epoch)
@@ -274,19 +312,6 @@ class Run:
             self._warn("epoch", "epoch %r is not a finite number; left out", epoch)
             return None
         return number
-
-    def _usable(self, metrics: Mapping[str, Scalar]) -> Iterator[tuple[str, float]]:
-        for name, value in flatten(metrics):
-            number = to_number(value)
-            problem = name_problem(name)
-            if number is not None and problem is None:
-                yield name, number
-            else:
-                reason = problem or f"{type(value).__name__} is not a number"
-                self._warn(f"metric {name[:80]}", "metric %r is left out: %s", name[:80], reason)
-
-    def _add_points(self, points: list[Point]) -> None:
-        self._note_taken(self._outbox.add_points(points))
 
     def _add(self, record: Record) -> None:
         self._note_taken(self._outbox.add_record(record))
@@ -296,18 +321,22 @@ class Run:
             self._warn("closed", "the run has ended; what is reported to it now is left out")
             return
         self._start_sender()
-        if self._outbox.dropped:
-            self._warn("dropped", "the queue is full: the oldest points that wait are dropped")
 
     def _start_sender(self) -> None:
         if not self._sender.is_started:
             process.flush_at_worker_end()
             self._sender.ensure_started()
+        if self._sender.is_started and not self._outbox.is_closed:
+            self._settle_at = min(SETTLE_AT, self._facts.queue_points)
+
+    def _warn_dropped(self) -> None:
+        self._warn("dropped", "the queue is full: the oldest points that wait are dropped")
 
     def _close(self, status: str | None, timeout_s: float) -> None:
         last = None if status is None else Record("finish", {"status": status}, now_ms())
         if last is not None and not self._outbox.is_closed:
             self._start_sender()
+        self._settle_at = 0
         left_over = self._outbox.close(last, timeout_s if self._sender.is_started else 0.0)
         places = {keep_locally(self._sink, batch) for batch in left_over}
         for place in sorted(place for place in places if place is not None):
@@ -320,3 +349,26 @@ class Run:
 
     def _warn(self, key: str, message: str, *args: object) -> None:
         warn_once(f"{key} {self.offline_path}", message, *args)
+
+
+class Summary(Mapping[str, float]):
+    """The last value of each metric that this process has logged, by name."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def _values(self) -> dict[str, float]:
+        self._run._outbox.settle()
+        return self._run._intake.last_values
+
+    def __getitem__(self, name: str) -> float:
+        return self._values()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._values()))
+
+    def __len__(self) -> int:
+        return len(self._values())
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

@@ -10,7 +10,7 @@ from typing import Union
 from .notices import logger, warn_once
 from .offline import OfflineFolder
 from .outbox import Outbox
-from .records import Batch, Record
+from .records import Batch, Points, Record
 from .sink import ServerSink, TryLater
 
 FIRST_PAUSE_S = 0.25
@@ -53,7 +53,7 @@ class Sender:
             batch = self._outbox.take(self._patience_s)
             if batch is None:
                 break
-            if batch == []:
+            if isinstance(batch, Points) and not batch.logged:
                 self._give_sign()
                 continue
             if isinstance(batch, Record):

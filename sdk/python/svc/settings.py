@@ -27,6 +27,7 @@ class Settings:
     spool_dir: Path | None
     spool_bytes: int
     is_quiet: bool
+    all_ranks: bool
 
 
 def load_settings(env: Mapping[str, str]) -> Settings:
@@ -44,7 +45,8 @@ def load_settings(env: Mapping[str, str]) -> Settings:
         queue_points=max(1, int(_number(env, "SVC_QUEUE_POINTS", 100_000))),
         spool_dir=Path(env["SVC_SPOOL_DIR"]) if env.get("SVC_SPOOL_DIR") else None,
         spool_bytes=int(_number(env, "SVC_SPOOL_BYTES", 2**30)),
-        is_quiet=env.get("SVC_QUIET", "").strip().lower() not in ("", "0", "false", "no"),
+        is_quiet=_is_set(env, "SVC_QUIET"),
+        all_ranks=_is_set(env, "SVC_ALL_RANKS"),
     )
 
 
@@ -54,6 +56,10 @@ def _mode(env: Mapping[str, str]) -> str:
         return mode
     warn_once("SVC_MODE", "SVC_MODE=%s is not one of %s; using online", mode, ", ".join(MODES))
     return "online"
+
+
+def _is_set(env: Mapping[str, str], name: str) -> bool:
+    return env.get(name, "").strip().lower() not in ("", "0", "false", "no")
 
 
 def _number(env: Mapping[str, str], name: str, default: float) -> float:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from .notices import warn_once
 from .offline import OfflineFolder
-from .records import Batch, Point, Record
+from .records import Batch, Points, Record
 from .transport import Answer, Transport, Unreachable
 
 WIRE = {
@@ -18,6 +18,8 @@ WIRE = {
     "checkpoint": ("POST", "/checkpoints"),
     "finish": ("POST", "/finish"),
 }
+# The server takes so many at once.
+MAX_POINTS = 10_000
 # A batch is all or nothing: one that is refused for its content is halved, this often at most, to find what is wrong.
 MAX_SPLITS = 64
 
@@ -84,16 +86,17 @@ class ServerSink:
             else:
                 self._explain(record.kind, refusal, self._set_aside(record, refusal))
 
-    def _send_points(self, points: list[Point]) -> None:
-        waiting, splits = [points], 0
+    def _send_points(self, points: Points) -> None:
+        waiting, splits = points.split(MAX_POINTS), 0
+        waiting.reverse()
         while waiting:
             part = waiting.pop()
             try:
-                self._request("POST", "/metrics:batch", {"points": [point.to_wire() for point in part]})
+                self._request("POST", "/metrics:batch", part.body())
             except Refused as refusal:
-                if refusal.status in (413, 422) and len(part) > 1 and splits < MAX_SPLITS:
+                if refusal.status in (413, 422) and part.size > 1 and splits < MAX_SPLITS:
                     splits += 1
-                    waiting += _halves(part)
+                    waiting += reversed(part.halves())
                 else:
                     self._explain("points", refusal, self._set_aside(part, refusal))
 
@@ -115,7 +118,7 @@ class ServerSink:
             warn_once(f"{self._run_id} kept", "this run keeps its %s, which init cannot change", stands)
 
     def _request(
-        self, method: str, suffix: str, body: dict[str, Any], idempotency_key: str | None = None
+        self, method: str, suffix: str, body: dict[str, Any] | bytes, idempotency_key: str | None = None
     ) -> Answer:
         try:
             answer = self._transport.request(method, f"/runs/{self._run_id}{suffix}", body, idempotency_key)
@@ -144,8 +147,3 @@ def raise_for_status(answer: Answer) -> None:
     if answer.status in (408, 429) or answer.status >= 500:
         raise TryLater(answer.message, answer.retry_after_s, is_server_fault=answer.status == 500)
     raise Refused(answer)
-
-
-def _halves(points: list[Point]) -> tuple[list[Point], list[Point]]:
-    middle = len(points) // 2
-    return points[middle:], points[:middle]

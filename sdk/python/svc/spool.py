@@ -79,9 +79,8 @@ class Spool:
         if isinstance(batch, Record):
             yield self._line(**_to_fields(batch))
             return
-        for first in range(0, len(batch), LINE_POINTS):
-            points = [point.to_wire() for point in batch[first : first + LINE_POINTS]]
-            yield self._line("points", body={"points": points})
+        for part in batch.split(LINE_POINTS):
+            yield b'{"kind":"points","run_id":"%s","body":%s}\n' % (self._run_id.encode(), part.body())
 
     def _line(self, kind: str, **fields: Any) -> bytes:
         return encode_json({"kind": kind, "run_id": self._run_id, **fields}) + b"\n"

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from . import current, process
+from .delivery import deliver_in_background
 from .disabled_run import DisabledRun
-from .environment import first_snapshot, is_secondary_rank, snapshot_completer
+from .environment import first_snapshot, snapshot_completer
 from .masking import mask_secrets
 from .notices import tell, warn_once
-from .offline import OfflineFolder, new_label, offline_path
-from .process import Ending
+from .offline import OfflineFolder, new_label, offline_base, offline_path
+from .ranks import is_secondary_rank
 from .records import Record, now_ms
 from .run import Run, RunFacts
 from .sender import Sink, to_pause_s
-from .settings import Settings, load_settings
+from .settings import MODES, Settings, load_settings
 from .sink import Refused, ServerSink, TryLater, raise_for_status
 from .spool import Spool
 from .spooling_sink import SpoolingSink
@@ -32,6 +33,8 @@ MAX_TAGS = 100
 REINITS = ("end", "new")
 # With a spool at hand there is no need to wait long for an answer, during which what is reported lies in memory alone.
 SPOOLING_PATIENCE_S = 5.0
+
+OFFLINE = "recording offline in %s (%s); svc import, or the next run from here that finds a server, brings it in"
 
 _attached_pid: int | None = None
 
@@ -46,6 +49,8 @@ def init(
     tags: Iterable[str] | None = None,
     reinit: str = "end",
     quiet: bool | None = None,
+    all_ranks: bool | None = None,
+    mode: str | None = None,
 ) -> Run:
     """Begin to report, and print the link of the run.
 
@@ -58,22 +63,30 @@ def init(
         project: name or id; a new name is created.
         experiment: name or id within the project.
         name: the name of the run.
-        config: the hyperparameters: a mapping, a dataclass or an argparse namespace.
+        config: the hyperparameters: a mapping, a dataclass, an argparse namespace, or a config of omegaconf,
+            pydantic or transformers.
         max_steps: the number of steps planned, for the display of progress.
         tags: labels to find the run by.
         reinit: what becomes of the current run of this process: "end" ends it, "new" leaves it open beside this one.
         quiet: print no link; left out, as SVC_QUIET says.
+        all_ranks: report from every process of a distributed training; left out, as SVC_ALL_RANKS says. Otherwise the
+            first rank alone reports, and the calls of the others do nothing. In a job all ranks report to its run,
+            and the first describes it; elsewhere each has a run of its own.
+        mode: "online", "offline" or "disabled"; left out, as SVC_MODE says.
 
     Raises:
-        ValueError: reinit is neither of both.
+        ValueError: reinit or mode is none of those named.
     """
     if reinit not in REINITS:
         raise ValueError(f"reinit={reinit!r} is not one of {', '.join(REINITS)}")
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     previous = current.find_open()
     if previous is not None and reinit == "end":
-        previous.end(Ending.CLEAN, previous.flush_timeout_s)
-    settings = load_settings(os.environ)
-    if settings.mode == "disabled":
+        previous.end(process.ending_so_far(), previous.flush_timeout_s)
+    settings = load_settings({**os.environ, **({} if mode is None else {"SVC_MODE": mode})})
+    reports = settings.all_ranks if all_ranks is None else all_ranks
+    if settings.mode == "disabled" or (is_secondary_rank() and not reports):
         run: Run = DisabledRun(config)
     else:
         details = _details(project, experiment, name, config, max_steps, tags)
@@ -102,7 +115,7 @@ def _start(draft: Draft) -> Run:
         _attached_pid = os.getpid()
     run_id = settings.run_id if is_attachable else None
     if settings.mode == "offline":
-        return _record_offline(draft, run_id, "SVC_MODE=offline")
+        return _record_offline(draft, run_id, "the mode is offline")
     if not settings.url:
         return _record_offline(draft, run_id, "no server runs on this host; svc login or SVC_URL names another")
     if run_id is not None:
@@ -153,6 +166,8 @@ def _create(draft: Draft) -> Run:
     except (Unreachable, TryLater, Refused) as problem:
         return _record_offline(draft, None, f"{settings.url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
+    if settings.job_id is None:
+        deliver_in_background(offline_base(), settings.url, settings.token)
     named = replace(draft, details={**draft.details, "name": answer.get("name")})
     return _online_run(named, answer["id"], token)
 
@@ -209,7 +224,7 @@ def _server_sink(settings: Settings, token: str, run_id: str, folder: OfflineFol
 def _record_offline(draft: Draft, run_id: str | None, reason: str) -> Run:
     folder = OfflineFolder(offline_path(run_id or new_label(draft.details.get("name"))), _metadata(draft, run_id))
     folder.save_metadata()
-    warn_once("offline", "recording offline in %s (%s); svc import brings it in", folder.offline_path, reason)
+    warn_once("offline", OFFLINE, folder.offline_path, reason)
     return _new_run(draft, folder, folder, run_id=run_id, is_attached=run_id is not None)
 
 

@@ -55,13 +55,15 @@ class Transport:
         self._connection: http.client.HTTPConnection | None = None
         self._used_at = 0.0
 
-    def request(self, method: str, path: str, body: dict[str, Any], idempotency_key: str | None = None) -> Answer:
-        """The server's answer, whatever its status.
+    def request(
+        self, method: str, path: str, body: dict[str, Any] | bytes, idempotency_key: str | None = None
+    ) -> Answer:
+        """The server's answer, whatever its status. The body is an object, or the JSON of one.
 
         Raises:
             Unreachable: when there is none; the request may still have been carried out.
         """
-        payload = encode_json(body)
+        payload = body if isinstance(body, bytes) else encode_json(body)
         deadline = time.monotonic() + self._timeout_s
         try:
             connection = self._ready_connection(deadline)

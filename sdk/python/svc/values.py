@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import enum
 import json
 import math
 import operator
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -107,7 +109,8 @@ def to_wire_number(value: float) -> float | str:
 
 
 def to_mapping(value: Any) -> dict[str, Any]:
-    """The entries of a mapping, dataclass, argparse namespace or plain object, as they are."""
+    """The entries of a mapping, dataclass, namespace, config of another library or plain object, as they are."""
+    value = _opened(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     if isinstance(value, argparse.Namespace):
@@ -115,6 +118,30 @@ def to_mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         value = getattr(value, "__dict__", None) or {"value": value}
     return {_text(key): item for key, item in value.items()}
+
+
+def _opened(value: Any) -> Any:
+    """What a config of omegaconf, pydantic or transformers holds, without importing them; anything else as it is."""
+    if isinstance(value, type):
+        return value
+    try:
+        if type(value).__module__.partition(".")[0] == "omegaconf":
+            return _from_omegaconf(value)
+        for name in ("model_dump", "to_dict"):
+            dump = getattr(type(value), name, None)
+            if dump is not None:
+                return dump(value)
+    except Exception:
+        return value
+    return value
+
+
+def _from_omegaconf(value: Any) -> Any:
+    to_container = sys.modules["omegaconf"].OmegaConf.to_container
+    try:
+        return to_container(value, resolve=True)
+    except Exception:  # a value that is missing, or refers to one that is
+        return to_container(value, resolve=False)
 
 
 def to_object(value: Any) -> dict[str, Any]:
@@ -144,8 +171,11 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
         return to_wire_number(float(value))
     if depth >= MAX_DEPTH:
         return _text(value)
+    value = _opened(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = to_mapping(value)
+    if isinstance(value, enum.Enum):
+        return to_jsonable(value.value, depth + 1)
     if isinstance(value, Mapping):
         return {_text(key): to_jsonable(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -41,7 +41,7 @@ ROUTES = {
     ("POST", "/metrics:batch"): {"points"},
     ("POST", "/events"): {"title", "message", "severity", "data"},
     ("POST", "/checkpoints"): {"path", "step", "epoch", "size", "metadata"},
-    ("POST", "/finish"): {"status"},
+    ("POST", "/finish"): {"status", "finished_at"},
 }
 TRICKLES = {
     "trickle-head": b"HTTP/1.1 201 Created\r\nX-Slow:",

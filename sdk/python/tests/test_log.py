@@ -105,7 +105,7 @@ class LogTest(SdkTest):
             run.log({"lost": 1}, step=1.5)
             run.log({"lost": 1}, step=2**53)
             run.log([("loss", 1)])
-        run.flush()
+            run.flush()
         self.assertEqual([point["name"] for point in self.points()], ["good"])
         self.assertNotIn("epoch", self.points()[0])
         self.assertEqual(len(logs.output), 6)
@@ -122,6 +122,41 @@ class LogTest(SdkTest):
         run.flush()
         self.assertEqual(self.server.accepted, 2000)
         self.assertEqual(self.server.duplicates, 0)
+
+    def test_what_is_changed_behind_a_call_changes_nothing(self):
+        class Running(Tensor):
+            pass
+
+        run = self.attach()
+        metrics, running = {"loss": 1.0}, Running(5.0)
+        run.log(metrics)
+        run.log({"running": running})
+        metrics["loss"], running.value = 2.0, 6.0
+        run.flush()
+        self.assertEqual([point["value"] for point in self.points()], [1.0, 5.0])
+
+    def test_numbers_of_python_beyond_what_a_point_can_have_are_left_out(self):
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING") as logs:
+            run.log({"huge": 10**400, "good": 1}, epoch=10**400)
+            run.log({"lost": 1.0}, step=2**53)
+            run.log({"good": 2}, epoch=3)
+            self.assertTrue(run.flush())
+        self.assertEqual(len(logs.output), 3)
+        points = [(point["name"], point["value"], point.get("epoch")) for point in self.points()]
+        self.assertEqual(points, [("good", 1, None), ("good", 2, 3)])
+
+    def test_one_call_with_more_values_than_a_request_takes(self):
+        run = self.attach()
+        run.log({f"m{index}": index for index in range(25_000)})
+        self.assertTrue(run.flush())
+        self.assertEqual(len(self.points()), 25_000)
+        self.assertEqual(self.server.duplicates, 0)
+
+    def test_the_summary_has_what_was_logged_just_now(self):
+        run = self.attach()
+        run.log({"loss": 1.0, "done": True})
+        self.assertEqual((dict(run.summary), run.last_step), ({"loss": 1.0, "done": 1.0}, 0))
 
     def test_writers_of_one_run_never_share_a_seq(self):
         first, second = self.attach(), None

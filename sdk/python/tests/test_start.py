@@ -76,7 +76,7 @@ class StartTest(SdkTest):
         self.assertNotIn("config", self.server.bodies("/runs")[0])
 
     def test_other_ranks_do_not_describe_the_run(self):
-        self.set(RANK="3")
+        self.set(RANK="3", SVC_ALL_RANKS="1")
         run = self.attach()
         run.log({"loss": 1.0})
         run.flush()

@@ -4,6 +4,8 @@ export type Ending = 'clean' | 'failed' | 'terminated';
 interface Tracked {
   end(ending: Ending, timeoutMs?: number): Promise<void>;
   endNow(ending: Ending): void;
+  /** Tells of an exception that nobody caught. */
+  reportFailure(error: Error): void;
 }
 
 const TERM_TIMEOUT_MS = 5_000;
@@ -20,12 +22,18 @@ export function untrack(run: Tracked): void {
   process.off('beforeExit', onIdle);
   process.off('exit', onExit);
   process.off('SIGTERM', onTerm);
+  process.off('uncaughtExceptionMonitor', onUncaught);
 }
 
 function listen(): void {
   process.on('beforeExit', onIdle);
   process.on('exit', onExit);
   process.on('SIGTERM', onTerm);
+  process.on('uncaughtExceptionMonitor', onUncaught);
+}
+
+function onUncaught(error: unknown): void {
+  for (const run of runs) run.reportFailure(error instanceof Error ? error : new Error(String(error)));
 }
 
 /** Nothing else is to be done: there is time to deliver. */

@@ -39,6 +39,13 @@ export interface InitOptions {
   readonly reinit?: (typeof REINITS)[number];
   /** Prints no link; left out, as SVC_QUIET says. */
   readonly quiet?: boolean;
+  /**
+   * Every process of a distributed training reports; left out, as SVC_ALL_RANKS says. Otherwise the first rank alone does, and the calls
+   * of the others do nothing.
+   */
+  readonly allRanks?: boolean;
+  /** Left out, as SVC_MODE says. */
+  readonly mode?: Settings['mode'];
 }
 
 type Draft = BodyOf<typeof routes.createRun>;
@@ -52,14 +59,17 @@ let hasAttached = false;
  * make a run, at most SVC_INIT_TIMEOUT_S seconds, and to end the current one.
  */
 export async function init(options: InitOptions = {}): Promise<Run> {
-  const { reinit = 'end', quiet, config = {} } = options;
+  const { reinit = 'end', quiet, config = {}, mode, allRanks } = options;
   if (!REINITS.includes(reinit))
     throw new RangeError(`reinit "${String(reinit)}" is not one of ${REINITS.join(', ')}`);
   if (reinit === 'end') await findOpen()?.end('clean');
-  const settings = loadSettings(process.env);
-  const run = await begin({ settings, config, draft: toDraft(options) });
+  const settings = loadSettings(mode === undefined ? process.env : { ...process.env, SVC_MODE: mode });
+  const isSilent = settings.isSecondaryRank && !(allRanks ?? settings.allRanks);
+  const plan = { settings, config, draft: toDraft(options) };
+  const reports = settings.mode !== 'disabled' && !isSilent;
+  const run = reports ? await begin(plan) : newRun(plan, null, NO_SINK, { isDescribed: false });
   makeCurrent(run);
-  if (settings.mode !== 'disabled') track(run);
+  if (reports) track(run);
   if (!(quiet ?? settings.isQuiet)) tellLink(run, settings);
   return run;
 }
@@ -79,10 +89,9 @@ interface Plan {
 async function begin(plan: Plan): Promise<ReportingRun> {
   const { settings, draft } = plan;
   const { mode, server } = settings;
-  if (mode === 'disabled') return newRun(plan, null, NO_SINK, { isDescribed: false });
   const runId = hasAttached ? null : settings.runId;
   if (runId !== null) hasAttached = true;
-  if (mode === 'offline') return recordOffline(plan, runId, 'SVC_MODE=offline');
+  if (mode === 'offline') return recordOffline(plan, runId, 'the mode is offline');
   if (server === null)
     return recordOffline(plan, runId, 'no server runs on this host; svc login or SVC_URL names another');
   if (runId !== null) return attach(plan, server, runId);

@@ -169,6 +169,16 @@ export class ReportingRun implements Run {
     );
   }
 
+  /** The end of the stack is left out first: the innermost frames stand at its beginning. */
+  reportFailure(error: Error): void {
+    const message = error.stack ?? error.message;
+    this.event(`${error.name}: ${error.message}`, {
+      message,
+      severity: 'critical',
+      data: { exception: error.name },
+    });
+  }
+
   /** The process ends, and there is time to deliver. */
   end(ending: Ending, timeoutMs = this.facts.flushTimeoutMs): Promise<void> {
     return this.#close(this.#statusAt(ending), timeoutMs);

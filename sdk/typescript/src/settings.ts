@@ -1,6 +1,7 @@
 import type { Connection } from '@svc/client';
 import { findConnection } from '@svc/client/find-connection';
 import { warnOnce } from './notices.js';
+import { isSecondaryRank } from './ranks.js';
 
 /** What the environment says: where the server is, which job this is, and the limits. */
 export interface Settings {
@@ -12,6 +13,8 @@ export interface Settings {
   readonly attempt: number | null;
   /** Another rank than the first does not describe the run it attaches to. */
   readonly isSecondaryRank: boolean;
+  /** Other ranks report too. */
+  readonly allRanks: boolean;
   readonly initTimeoutMs: number;
   readonly flushTimeoutMs: number;
   readonly queuePoints: number;
@@ -31,14 +34,19 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
     jobId: text('SVC_JOB_ID'),
     runId: text('SVC_RUN_ID'),
     attempt: toNumber(env, 'SVC_ATTEMPT', 0) || null,
-    isSecondaryRank: (text('RANK') ?? '0') !== '0',
+    isSecondaryRank: isSecondaryRank(env),
+    allRanks: isSet(text('SVC_ALL_RANKS')),
     initTimeoutMs: toNumber(env, 'SVC_INIT_TIMEOUT_S', 5) * 1000,
     flushTimeoutMs: toNumber(env, 'SVC_FLUSH_TIMEOUT_S', 10) * 1000,
     queuePoints: Math.max(1, Math.floor(toNumber(env, 'SVC_QUEUE_POINTS', 100_000))),
     spoolDir: text('SVC_SPOOL_DIR'),
     spoolBytes: toNumber(env, 'SVC_SPOOL_BYTES', 2 ** 30),
-    isQuiet: !['0', 'false', 'no'].includes((text('SVC_QUIET') ?? '0').toLowerCase()),
+    isQuiet: isSet(text('SVC_QUIET')),
   };
+}
+
+function isSet(text: string | null): boolean {
+  return !['0', 'false', 'no'].includes((text ?? '0').toLowerCase());
 }
 
 function toServer(env: NodeJS.ProcessEnv): Connection | null {

@@ -175,6 +175,7 @@ describe('init of the TypeScript SDK', function () {
       runId: 'run_1',
       attempt: 2,
       isSecondaryRank: true,
+      allRanks: false,
       initTimeoutMs: 500,
       flushTimeoutMs: 10_000,
       queuePoints: 10,

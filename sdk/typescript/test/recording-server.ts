@@ -14,6 +14,8 @@ export interface RecordingServer {
   readonly url: string;
   /** All that came, those that were refused too. */
   readonly requests: Request[];
+  /** Those that were taken. */
+  readonly taken: Request[];
   refuse: (request: Request) => number | null;
   /** What is answered to `fill`. */
   kept: Record<string, string>;
@@ -41,6 +43,7 @@ export async function startRecordingServer(): Promise<RecordingServer> {
   const recording: RecordingServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    taken,
     refuse: () => null,
     kept: {},
     points: () => taken.flatMap(({ body }) => body.points ?? []),

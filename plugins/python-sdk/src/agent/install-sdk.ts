@@ -24,14 +24,15 @@ export async function installSdk(sources: SdkSources, directory: string): Promis
   const copy = path.join(directory, hashOf(files));
   if (copy.includes(path.delimiter))
     throw new Error(`PYTHONPATH cannot name ${copy}: it contains "${path.delimiter}"`);
-  for (const folder of ['..', '.', 'entry', 'sdk', 'sdk/svc']) await makeReadable(path.join(copy, folder));
+  const folders = files.flatMap(({ name }) => foldersAbove(name));
+  for (const folder of ['..', '.', ...new Set(folders)]) await makeReadable(path.join(copy, folder));
   for (const file of files) await replace(path.join(copy, file.name), file.content);
   return path.join(copy, 'entry');
 }
 
 /** The modules of both, by their names in the copy. */
 async function readFiles({ entry, sdk }: SdkSources): Promise<SdkFile[]> {
-  const names = (await readdir(path.join(sdk, 'svc')))
+  const names = (await readdir(path.join(sdk, 'svc'), { recursive: true }))
     .filter((name) => /\.py$|^py\.typed$/.test(name))
     .sort();
   const sources = [
@@ -39,6 +40,12 @@ async function readFiles({ entry, sdk }: SdkSources): Promise<SdkFile[]> {
     ...names.map((name) => ({ name: `sdk/svc/${name}`, file: path.join(sdk, 'svc', name) })),
   ];
   return Promise.all(sources.map(async ({ name, file }) => ({ name, content: await readFile(file) })));
+}
+
+/** `a/b/c.py` lies in `a` and `a/b`. */
+function foldersAbove(name: string): string[] {
+  const folder = path.dirname(name);
+  return folder === '.' ? [] : [...foldersAbove(folder), folder];
 }
 
 function hashOf(files: readonly SdkFile[]): string {

@@ -1,0 +1,1 @@
+"""Reporters for frameworks. Each module imports its framework when it is imported itself, and none before."""

@@ -1,0 +1,114 @@
+"""What was recorded offline comes in when a run next finds a server."""
+
+import json
+import os
+import time
+
+import svc
+from support import RUN_ID, SdkTest
+
+
+class DeliveryOfOfflineRunsTest(SdkTest):
+    def record(self, end=True, **about):
+        with self.assertLogs("svc", "WARNING"):
+            svc.notices.forget()
+            run = svc.init(mode="offline", reinit="new", **about)
+        for step in range(50):
+            run.log({"loss": float(step), "odd/nan": float("nan")}, step=step, epoch=step / 10)
+        run.event("halfway", message="text", severity="warning")
+        run.checkpoint(self.directory, step=7)
+        run.define_metric("loss", direction="minimize")
+        if end:
+            run.finish("FAILED")
+        return run
+
+    def untouched(self, run):
+        return (run.offline_path / "metadata.json").exists()
+
+    def delivered(self, run):
+        return self.directory / "svc-offline" / "delivered" / run.offline_path.name
+
+    def run_named(self, name):
+        return next(run for run in self.server.runs.values() if run["name"] == name)
+
+    def wait_for(self, run):
+        end = time.monotonic() + 8
+        while not self.delivered(run).exists():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_the_next_online_start_brings_it_in_whole(self):
+        offline = self.record(name="alone", project="p", config={"lr": 1}, tags=["t"])
+        svc.init(name="next")
+        self.wait_for(offline)
+        run = self.run_named("alone")
+        metadata = json.loads((self.delivered(offline) / "metadata.json").read_text())
+        self.assertEqual((run["status"], run["config"], run["tags"]), ("FAILED", {"lr": 1}, ["t"]))
+        self.assertEqual((run["started_at"], metadata["run_id"]), (metadata["created_at"], run["id"]))
+        self.assertEqual(self.server.values("loss", run["id"]), [float(step) for step in range(50)])
+        self.assertEqual(set(self.server.values("odd/nan", run["id"])), {"NaN"})
+        self.assertEqual([body["title"] for body in self.server.bodies_of("events")], ["halfway"])
+        self.assertEqual([body["step"] for body in self.server.bodies_of("checkpoints")], [7])
+        self.assertEqual(run["metrics"]["loss"], {"direction": "minimize"})
+        (finish,) = self.server.bodies_of("finish")
+        self.assertEqual(finish, {"status": "FAILED", "finished_at": metadata["finished_at"]})
+
+    def test_what_is_cut_off_goes_on_at_the_next_start_and_doubles_nothing(self):
+        offline = self.record(name="alone")
+        self.server.fail("/events", "cut-after")
+        first = svc.init(name="next", reinit="new")
+        self.server.until(lambda: self.server.bodies_of("events"))
+        self.assertTrue(self.untouched(offline))
+        while any(thread.name == "svc-delivery" for thread in svc.sender.threading.enumerate()):
+            first.flush(0.01)
+        svc.init(name="after", reinit="new")
+        self.wait_for(offline)
+        self.assertEqual(len([run for run in self.server.runs.values() if run["name"] == "alone"]), 1)
+        self.assertEqual(len(self.server.points[self.run_named("alone")["id"]]), 100)
+        first_key, second_key = self.server.event_keys
+        self.assertEqual(first_key, second_key)
+
+    def test_a_run_that_has_not_ended_and_one_of_a_job_stay(self):
+        going_on = self.record(end=False, name="going on")
+        ended = self.record(name="ended")
+        svc.init(name="next", reinit="new")
+        self.wait_for(ended)
+        self.assertTrue(self.untouched(going_on))
+        self.assertNotIn("going on", [run["name"] for run in self.server.runs.values()])
+
+    def test_in_a_job_nothing_is_brought_in(self):
+        offline = self.record()
+        self.attach()
+        svc.init(name="further", reinit="new").flush()
+        self.assertTrue(self.untouched(offline))
+        self.assertFalse(any(thread.name == "svc-delivery" for thread in svc.sender.threading.enumerate()))
+
+    def test_a_torn_line_and_one_that_is_refused_cost_only_themselves(self):
+        offline = self.record(name="torn")
+        with open(offline.offline_path / "points.jsonl", "a") as file:
+            file.write('{"seq":1,"name":"bad","value":1.0,"step":0,"ts":1}\n{"seq":2,"name":"lo')
+        self.server.refused_names = {"bad"}
+        svc.init(name="next")
+        self.wait_for(offline)
+        self.assertEqual(len(self.server.points[self.run_named("torn")["id"]]), 100)
+
+    def test_what_an_online_run_left_behind_goes_to_that_run(self):
+        self.set(SVC_FLUSH_TIMEOUT_S="0.3")
+        run = svc.init(name="cut off")
+        self.assertTrue(run.flush(5))
+        port = self.server.port
+        self.server.stop()
+        with self.assertLogs("svc", "WARNING"):
+            run.log({"loss": 1.0}, step=1)
+            run.finish()
+        self.assertTrue(self.untouched(run))
+        self.server.start(port)
+        svc.init(name="next")
+        self.wait_for(run)
+        self.assertEqual(self.server.values("loss", run.id), [1.0])
+        self.assertEqual(self.server.runs[run.id]["status"], "SUCCEEDED")
+
+    def test_without_folders_nothing_happens(self):
+        svc.init(name="next")
+        self.assertEqual(os.listdir(self.directory), [])
+        self.assertNotIn(RUN_ID, self.server.runs)
