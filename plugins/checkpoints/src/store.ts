@@ -81,7 +81,11 @@ export async function completeFound(db: Db, found: Checkpoint, said: Checkpoint)
   await checkpoints(db)
     .where({ id: found.id })
     .update({
-      ...{ step, epoch, size, source, deleted_at: null },
+      step,
+      epoch,
+      size,
+      source,
+      deleted_at: null,
       metadata: toJson(metadata),
       digest: toDigest(complete),
     });

@@ -9,10 +9,8 @@ export const UNFINISHED = /\.(tmp|temp|part|partial|incomplete|download)$/i;
 const COMPANION = /^(optimizer|scheduler|scaler|rng_state|training_args)\b/;
 
 export const DEFAULT_DIRECTORIES = ['checkpoint-*'];
-export const DEFAULT_FILES = [
-  ...['*.pt', '*.pth', '*.ckpt', '*.safetensors', '*.h5', '*.keras'],
-  ...['*.npz', '*.msgpack'],
-];
+const EXTENSIONS = 'pt pth ckpt safetensors h5 keras npz msgpack';
+export const DEFAULT_FILES = EXTENSIONS.split(' ').map((extension) => `*.${extension}`);
 
 /** Tells by its name what may be a checkpoint. In the patterns `*` stands for any characters. */
 export function candidateSelector(
