@@ -4,7 +4,7 @@ import { meanUtilization, toFigure } from '../output/figures.js';
 import { toAge, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import { styleOfStatus } from '../output/style.js';
-import { toTable, type Column } from '../output/table.js';
+import { toPlainText, toTable, type Column } from '../output/table.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { findNode, NODE_REFERENCE } from './find-record.js';
 
@@ -61,7 +61,9 @@ function toTroubles(nodes: readonly NodeRecord[]): string[] {
   const troubles = nodes.flatMap(({ name, slots }) =>
     slots
       .filter(({ health }) => health.state !== 'ok')
-      .map(({ index, health }) => `GPU ${index} of ${name} ${health.reason ?? `is ${health.state}`}`),
+      .map(({ index, health }) =>
+        toPlainText(`GPU ${index} of ${name} ${health.reason ?? `is ${health.state}`}`),
+      ),
   );
   return troubles.length === 0 ? [] : ['', ...troubles];
 }

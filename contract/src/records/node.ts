@@ -18,8 +18,8 @@ export type SlotHealth = Static<typeof SlotHealth>;
 /** What an agent says of one GPU slot; `virtual` slots stand for no device. Without `health` it is ok. */
 export const SlotSpec = strict({
   index: Type.Integer({ minimum: 0 }),
-  uuid: Type.String(),
-  model: Type.String(),
+  uuid: Type.String({ maxLength: 200 }),
+  model: Type.String({ maxLength: 200 }),
   memory_total_mb: nullable(Type.Number()),
   virtual: Type.Boolean(),
   health: Type.Optional(SlotHealth),

@@ -148,10 +148,12 @@ function parseProcess(info: string): SmiProcess[] {
   ];
 }
 
-/** Without arguments, which may hold secrets, and without its directory. */
+/** Without arguments, which may hold secrets, without its directory, and without control characters, which a terminal would obey. */
 function toProgram(commandLine: string): string {
   const [program = ''] = commandLine.split(/\s/);
-  return decode(program.slice(program.lastIndexOf('/') + 1)).slice(0, 100);
+  return decode(program.slice(program.lastIndexOf('/') + 1))
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, 100);
 }
 
 function findTrouble(block: string, memory: string): string | null {
