@@ -8,20 +8,9 @@ import { Explained, main } from './processes.mjs';
 import { runFrameworkSuites } from './test/suites.mjs';
 import { summarize } from './test/summary.mjs';
 
-const PACKAGES = [
-  ...[
-    'torch',
-    'transformers',
-    'accelerate',
-    'lightning',
-    'keras',
-    'ipykernel',
-    'nbclient',
-    'omegaconf',
-    'pydantic',
-  ],
-  ...['mlflow-skinny', 'sqlalchemy', 'alembic', 'wandb', 'tensorboardX', 'tensorboard'],
-];
+const PACKAGES =
+  'torch transformers accelerate lightning keras ipykernel nbclient omegaconf pydantic ' +
+  'mlflow-skinny sqlalchemy alembic wandb tensorboardX tensorboard';
 const VENV = path.join(ROOT, '.cache', 'frameworks-python');
 const PYTHON = path.join(VENV, 'bin', 'python');
 const INSTALLED = path.join(VENV, 'installed.txt');
@@ -33,12 +22,11 @@ await main(async () => {
 });
 
 function install() {
-  const wanted = PACKAGES.join('\n');
-  if (existsSync(INSTALLED) && readFileSync(INSTALLED, 'utf8') === wanted) return;
-  console.log(`installing ${PACKAGES.join(', ')} into ${VENV}`);
+  if (existsSync(INSTALLED) && readFileSync(INSTALLED, 'utf8') === PACKAGES) return;
+  console.log(`installing ${PACKAGES} into ${VENV}`);
   run('python3', ['-m', 'venv', VENV]);
-  run(PYTHON, ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...PACKAGES]);
-  writeFileSync(INSTALLED, wanted);
+  run(PYTHON, ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...PACKAGES.split(' ')]);
+  writeFileSync(INSTALLED, PACKAGES);
 }
 
 function run(program, args) {

@@ -62,11 +62,13 @@ export async function checkOptions({
 }
 
 /** The options of a plugin that is given none; null when that is for the validator to say. */
-function toDefaults({ properties, required = [] }: TObject): Record<string, unknown> | null {
+function toDefaults({ properties, required }: TObject): Record<string, unknown> | null {
   const defaults: Record<string, unknown> = {};
-  for (const [key, schema] of Object.entries<{ default?: unknown; properties?: unknown }>(properties)) {
+  const schemas = Object.entries(properties) as [string, { default?: unknown; properties?: unknown }][];
+  for (const [key, schema] of schemas) {
     const isLeftOut = !('default' in schema);
-    if (schema.properties || (isLeftOut && required.includes(key))) return null;
+    if (schema.properties || (isLeftOut && (required as readonly string[] | undefined)?.includes(key)))
+      return null;
     if (!isLeftOut) defaults[key] = structuredClone(schema.default);
   }
   return defaults;
