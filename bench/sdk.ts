@@ -1,6 +1,6 @@
 /**
- * The Python SDK beside other trackers: how long a call holds a training that logs 10 scalars, what it costs a loop of 1 ms steps, and its
- * memory while the server is away. Usage: npm run bench -- sdk [--calls 2000] [--rounds 3] [--beside wandb,mlflow,trackio,tensorboardX] [--logs 3600000]
+ * The Python SDK beside other trackers: how long a call holds a training that logs 10 scalars, what it costs a loop of 1 ms steps, what the
+ * thread that sends costs, and its memory while the server is away. Usage: npm run bench -- sdk [--calls 2000] [--rounds 3] [--beside wandb,mlflow,trackio,tensorboardX] [--logs 3600000]
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -76,6 +76,11 @@ async function loops(): Promise<void> {
     rows.push([kind, `${summarise(slower)[0]} %`]);
   }
   printTable(rows);
+  const taken = await measure(values.python, [script('sender'), '5000']);
+  printTable([
+    ['of the thread that sends', 'µs'],
+    ['processor time for 1000 points', summarise(taken)[0]],
+  ]);
 }
 
 async function memory(): Promise<void> {

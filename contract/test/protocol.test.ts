@@ -36,7 +36,7 @@ function bundle(entry: string, platform: 'node' | 'browser') {
     format: 'esm',
     platform,
     conditions: ['svc-source'],
-    loader: { '.css': 'empty' },
+    loader: { '.css': 'empty', '.node': 'empty' },
     logLevel: 'silent',
   });
 }

@@ -51,12 +51,25 @@ export async function checkOptions({
   options,
 }: Pick<Plugin<never>, 'name' | 'optionsSchema' | 'options'>): Promise<Record<string, unknown>> {
   const complete = structuredClone(options);
-  // Imported below: a program whose plugins have no options need not load the validator.
-  const isPlain = Object.keys(options).length + Object.keys(optionsSchema.properties).length === 0;
-  if (isPlain) return complete;
+  // Imported below: where the configuration gives no options, the validator need not be loaded.
+  const defaults = toDefaults(optionsSchema);
+  if (Object.keys(options).length === 0 && defaults) return defaults;
   const { compileCheck } = await import('@svc/validation');
   const [issue] = compileCheck({ ...optionsSchema, additionalProperties: false })(complete);
   if (!issue) return complete;
   const key = issue.path.split(/[.[]/)[0] ?? '';
   return failBoot(`plugin "${name}", option ${issue.path}: ${issue.message}`, [key, name]);
+}
+
+/** The options of a plugin that is given none; null when that is for the validator to say. */
+function toDefaults({ properties, required }: TObject): Record<string, unknown> | null {
+  const defaults: Record<string, unknown> = {};
+  const schemas = Object.entries(properties) as [string, { default?: unknown; properties?: unknown }][];
+  for (const [key, schema] of schemas) {
+    const isLeftOut = !('default' in schema);
+    if (schema.properties || (isLeftOut && (required as readonly string[] | undefined)?.includes(key)))
+      return null;
+    if (!isLeftOut) defaults[key] = structuredClone(schema.default);
+  }
+  return defaults;
 }

@@ -1,4 +1,4 @@
-"""Discovers and runs unittest suites: run_unittest.py STATE_FILE START_DIR. Writes the counts and the running test as JSON."""
+"""Discovers and runs unittest suites: run_unittest.py STATE_FILE START_DIR [PATTERN]. Writes the counts and the running test as JSON."""
 
 import faulthandler
 import json
@@ -23,11 +23,11 @@ class StateResult(unittest.TextTestResult):
             json.dump({"running": running, "passed": passed, "failed": failed, "skipped": skipped}, file)
 
 
-def main(state_file: str, start_dir: str) -> int:
+def main(state_file: str, start_dir: str, pattern: str = "test*.py") -> int:
     # A late test process is asked for what it does.
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     StateResult.state_file = state_file
-    suite = unittest.defaultTestLoader.discover(start_dir)
+    suite = unittest.defaultTestLoader.discover(start_dir, pattern)
     result = unittest.TextTestRunner(verbosity=1, buffer=True, resultclass=StateResult).run(suite)
     result.write("")
     return 0 if result.wasSuccessful() else 1

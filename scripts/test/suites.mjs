@@ -112,6 +112,14 @@ export async function runCrossingSuites(env) {
   return results;
 }
 
+/** Those that need training frameworks, one after the other. `python`: one that has them. */
+export async function runFrameworkSuites(python) {
+  const env = { ...process.env, SVC_TEST_FRAMEWORKS_PYTHON: python };
+  const results = [await runMocha('frameworks', testFiles(['test/frameworks']), env, LIMITS_MS.crossing)];
+  // Of a notebook, too.
+  return [...results, await runUnittest(python, 'sdk/python/tests', env, 'test_failure_event.py')];
+}
+
 /** Each lane takes the next task when it is done with one. */
 async function runLanes(count, tasks, run) {
   const waiting = [...tasks];
@@ -185,10 +193,10 @@ function hasUnittests(folder) {
   return filesBelow(folder, (file) => /(^|\/)test_\w+\.py$/.test(file)).length > 0;
 }
 
-function runUnittest(python, folder, env) {
+function runUnittest(python, folder, env, pattern = 'test*.py') {
   const script = path.join(ROOT, 'scripts', 'test', 'run_unittest.py');
   return runCounted(folder, (stateFile, lastTest) =>
-    supervise(folder, python, [script, stateFile, folder], {
+    supervise(folder, python, [script, stateFile, folder, pattern], {
       env: { ...env, PYTHONPATH: path.join(ROOT, 'sdk', 'python'), PYTHONDONTWRITEBYTECODE: '1' },
       limitMs: withinAll(LIMITS_MS.unit),
       lastTest,

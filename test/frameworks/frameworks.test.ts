@@ -123,6 +123,19 @@ describe('the Python SDK in real frameworks', function () {
       expect(series[name], name).to.deep.equal(history[key]!.map((value, epoch) => [3 * (epoch + 1), value]));
   });
 
+  it('reports the scalars of event files, when wandb was asked to', async () => {
+    await train(script('event-files'));
+    const run = await ended('synced');
+    expect(run).to.deep.include({ status: 'SUCCEEDED', config: { lr: 0.1 } });
+    expect(await seriesOf(run)).to.deep.equal({
+      'losses/td_loss': Array.from({ length: 50 }, (_, step) => [step, step / 8]),
+      'charts/SPS': [[49, 7]],
+      'hparam/acc': [[0, 0.5]],
+      'other/eval/loss': [[3, 2]],
+      lr: [[4, 0.25]],
+    });
+  });
+
   it('lets the first of the processes that torchrun starts report, and no other', async () => {
     await train('-m', 'torch.distributed.run', '--standalone', '--nproc-per-node=2', script('ranks'));
     const series = await seriesOf(await ended('ranks'));

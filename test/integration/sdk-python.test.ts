@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { routes, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
@@ -127,6 +127,48 @@ with svc.init(name="recorded", mode="offline", config={"lr": 2}) as run:
     expect(items.map(({ title }) => title)).to.deep.equal(['halfway']);
     expect(run.finished_at! - run.started_at).to.be.lessThan(3_000);
   });
+
+  for (const first of ['svc import', 'the SDK'])
+    it(`brings in a recorded run once, when ${first} is the first to do it`, async () => {
+      const name = `by-${first.replace(' ', '-')}-once`;
+      const code = `
+import svc
+with svc.init(name="${name}", mode="offline") as run:
+    for step in range(100):
+        run.log({"loss": step / 8})
+    run.event("halfway")
+    run.event("halfway")
+    run.checkpoint("/nowhere/a.pt", step=7)
+print(run.offline_path)`;
+      const recorded = await train(code).ended;
+      const folder = recorded.stdout.trim();
+      const delivered = path.join(path.dirname(folder), 'delivered', path.basename(folder));
+      const steps = {
+        'svc import': async () => {
+          const place = existsSync(folder) ? folder : delivered;
+          const { status, stderr } = await workplace.svc(['import', place, '--json']);
+          expect(status, stderr).to.equal(0);
+        },
+        'the SDK': async () => {
+          const next = await train('import svc, time\nsvc.init(name="next")\ntime.sleep(3)').ended;
+          expect(next.stderr).to.not.contain('already ended');
+          expect(existsSync(delivered), next.stderr).to.equal(true);
+        },
+      };
+      const order = Object.keys(steps).sort((one) => (one === first ? -1 : 1)) as (keyof typeof steps)[];
+      for (const way of order) {
+        await steps[way]();
+        const { items } = await server.client.call(routes.listRuns, { query: { q: name } });
+        expect(items).to.have.length(1);
+        expect(items[0]!.status).to.equal(first === 'the SDK' ? 'SUCCEEDED' : 'IMPORTED');
+        const params = { run_id: items[0]!.id };
+        const { series } = await server.client.call(routes.readSeries, { params });
+        expect(series['loss']!.values).to.deep.equal(Array.from({ length: 100 }, (_, step) => step / 8));
+        const query = { ...params, type: 'CUSTOM' as const };
+        expect((await server.client.call(routes.listEvents, { query })).items).to.have.length(2);
+        expect((await server.client.call(routes.listRunCheckpoints, { params })).items).to.have.length(1);
+      }
+    });
 
   it('fills in a job what the submit left open, and says in its log what it could not change', async () => {
     const code = `

@@ -3,39 +3,54 @@ import { AttemptOwners } from '@svc/agent/attempt-owners';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
-import { Type } from 'typebox';
+import type { TArray, TNumber, TObject, TString } from 'typebox';
 import { AttemptCheckpoints } from './agent/attempt-checkpoints.js';
 import { candidateSelector, DEFAULT_DIRECTORIES, DEFAULT_FILES } from './agent/candidates.js';
 
 const NAME = 'checkpoint-watcher';
 const LOOK_EVERY_MS = 1000;
 
-const patterns = (default_: string[], description: string) =>
-  Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^/]+$' }), {
-    default: default_,
-    description,
-  });
+const patterns = (default_: string[], description: string) => ({
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^/]+$' },
+  default: default_,
+  description,
+});
 
-/** Registers the checkpoints that a training writes below its working directory. */
-export default defineAgentPlugin({
-  name: NAME,
-  options: Type.Object({
+/** Plain JSON Schema: every agent would load the library that builds it. */
+const OPTIONS = {
+  type: 'object',
+  properties: {
     directories: patterns(
       DEFAULT_DIRECTORIES,
       'Names of directories that are checkpoints; `*` stands for any characters.',
     ),
     files: patterns(DEFAULT_FILES, 'Names of files that are checkpoints.'),
-    checkpoint_dirs: Type.Array(Type.String({ minLength: 1 }), {
+    checkpoint_dirs: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
       default: [],
       description:
         'Further folders in which checkpoints of jobs are looked for; a path that is not absolute is below the working directory of the job.',
-    }),
-    settle_s: Type.Number({
+    },
+    settle_s: {
+      type: 'number',
       default: 3,
       minimum: 0.1,
       description: 'For how long size and time of a checkpoint must not change before it is registered.',
-    }),
-  }),
+    },
+  },
+} as unknown as TObject<{
+  directories: TArray<TString>;
+  files: TArray<TString>;
+  checkpoint_dirs: TArray<TString>;
+  settle_s: TNumber;
+}>;
+
+/** Registers the checkpoints that a training writes below its working directory. */
+export default defineAgentPlugin({
+  name: NAME,
+  options: OPTIONS,
   setup(ctx, { directories, files, checkpoint_dirs, settle_s }) {
     const owners = new AttemptOwners();
 

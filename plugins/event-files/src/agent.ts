@@ -3,7 +3,7 @@ import { AttemptOwners } from '@svc/agent/attempt-owners';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
-import { Type } from 'typebox';
+import type { TArray, TObject, TString } from 'typebox';
 import { AttemptEventFiles } from './agent/attempt-event-files.js';
 
 const NAME = 'event-files';
@@ -13,16 +13,24 @@ const READ_EVERY_MS = 500;
 const MS_PER_FILE = 5;
 const EVENT_FILE = /^events\.out\.tfevents\./;
 
-/** Reads the event files that a training writes below its working directory, and below `log_dirs`, into its run. */
-export default defineAgentPlugin({
-  name: NAME,
-  options: Type.Object({
-    log_dirs: Type.Array(Type.String({ minLength: 1 }), {
+/** Plain JSON Schema: every agent would load the library that builds it. */
+const OPTIONS = {
+  type: 'object',
+  properties: {
+    log_dirs: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
       default: [],
       description:
         'Further folders in which the event files of jobs are looked for; a path that is not absolute is below the working directory of the job.',
-    }),
-  }),
+    },
+  },
+} as unknown as TObject<{ log_dirs: TArray<TString> }>;
+
+/** Reads the event files that a training writes below its working directory, and below `log_dirs`, into its run. */
+export default defineAgentPlugin({
+  name: NAME,
+  options: OPTIONS,
   setup(ctx, { log_dirs }) {
     const owners = new AttemptOwners();
 

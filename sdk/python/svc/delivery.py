@@ -1,7 +1,7 @@
 """Brings in what ended runs have recorded offline, when a run next reports from the same directory to a server.
 
-It works on a thread of its own. What is sent again after it was cut off is stored once: points have their ``seq``, and
-events a key made of their place in the folder.
+It works on a thread of its own. What is sent again after it was cut off, or was brought in by ``svc import``, is stored
+once: the run has a key made of the folder, events one of their place in it, and points their ``seq``.
 """
 
 from __future__ import annotations
@@ -53,10 +53,13 @@ class LinesOfPoints(NamedTuple):
 
 
 class DeliverySink(ServerSink):
-    """What the server refuses for good stays where it lies."""
+    """What the server refuses for good stays where it lies. A run that has ended, as by ``svc import``, is fine."""
 
     def _set_aside(self, batch: Batch, refusal: Refused) -> Path:
         return self.offline_path
+
+    def _tell_ended(self, refusal: Refused) -> None:
+        pass
 
 
 def deliver_in_background(base: Path, url: str, token: str) -> None:
@@ -98,7 +101,7 @@ def _deliver(folder: Path, transport: Transport) -> None:
     if metadata.get("format") != FORMAT or status is None or metadata.get("job_id") is not None:
         return  # a run that goes on, was killed, or belongs to a job: `svc import` brings it in
     record = OfflineFolder(folder, metadata)
-    run_id = metadata.get("run_id") or _create(metadata, transport)
+    run_id = metadata.get("run_id") or _create(folder, metadata, transport)
     record.save_metadata({"run_id": run_id})
     sink = DeliverySink(transport, run_id, record)
     for batch in _batches(folder, metadata):
@@ -110,9 +113,12 @@ def _deliver(folder: Path, transport: Transport) -> None:
     tell(f"what was recorded in {folder} is at {transport.url}/runs/{run_id} now; its files are in {place}")
 
 
-def _create(metadata: dict[str, Any], transport: Transport) -> str:
-    body = {key: metadata[key] for key in RUN_FIELDS if key in metadata}
-    answer = transport.request("POST", "/runs", {**body, "source": "sdk", "started_at": metadata["created_at"]})
+def _create(folder: Path, metadata: dict[str, Any], transport: Transport) -> str:
+    """The id of the run for this folder, which is made once. `svc import` gives it the same key."""
+    key = hashlib.sha256(_key(folder, metadata).encode()).hexdigest()[:40]
+    about = {"source": "sdk", "import_key": f"svc-offline:{key}", "started_at": metadata["created_at"]}
+    body = {name: metadata[name] for name in RUN_FIELDS if name in metadata}
+    answer = transport.request("POST", "/runs", {**body, **about})
     raise_for_status(answer)
     return str(answer.body["id"])
 
@@ -129,7 +135,11 @@ def _batches(folder: Path, metadata: dict[str, Any]) -> Iterator[Any]:
                     yield LinesOfPoints(part)
             else:
                 for number, line in enumerate(lines):
-                    yield _to_record(kind, json.loads(line), f"{folder.name} {metadata['created_at']} {number}")
+                    yield _to_record(kind, json.loads(line), f"{_key(folder, metadata)} {number}")
+
+
+def _key(folder: Path, metadata: dict[str, Any]) -> str:
+    return f"{folder.name} {metadata['created_at']}"
 
 
 def _to_record(kind: str, body: dict[str, Any], place: str) -> Record:

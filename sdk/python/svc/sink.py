@@ -82,7 +82,7 @@ class ServerSink:
             self._tell_kept(record, answer.body)
         except Refused as refusal:
             if record.kind == "finish" and refusal.status == 409:
-                warn_once(f"{self._run_id} had ended", "the run had already ended: %s", refusal)
+                self._tell_ended(refusal)
             else:
                 self._explain(record.kind, refusal, self._set_aside(record, refusal))
 
@@ -130,6 +130,9 @@ class ServerSink:
     def _set_aside(self, batch: Batch, refusal: Refused) -> Path:
         """Keep what was refused for good; answers where it lies."""
         return self._folder.keep(batch)
+
+    def _tell_ended(self, refusal: Refused) -> None:
+        warn_once(f"{self._run_id} had ended", "the run had already ended: %s", refusal)
 
     def _explain(self, kind: str, refusal: Refused, place: Path) -> None:
         key = f"{self._run_id} refused {kind} {refusal.status}"

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import current
 from . import run as _runs
+from .event_files import report_event_files
 from .notices import warn_once
 from .start import init as _init
 from .values import to_mapping, to_number
@@ -321,6 +322,7 @@ summary: Any = _BeforeInit("summary")
 util = SimpleNamespace(generate_id=lambda length=8: secrets.token_hex(length)[:length])
 AlertLevel = SimpleNamespace(INFO="INFO", WARN="WARN", ERROR="ERROR")
 plot = _Media()
+tensorboard = SimpleNamespace(patch=lambda *_args, **_others: report_event_files())
 
 
 def init(
@@ -340,13 +342,15 @@ def init(
     reinit: Any = None,
     resume: Any = None,
     settings: Any = None,
+    sync_tensorboard: Any = None,
+    tensorboard: Any = None,
     **_others: Any,
 ) -> Run:
     """Begins a run of svc: ``group`` is its experiment, ``job_type`` one of its tags, ``notes`` an event.
 
     While a run is open, it is returned, unless ``reinit`` is set. The variables WANDB_PROJECT, WANDB_NAME,
     WANDB_RUN_GROUP, WANDB_TAGS, WANDB_NOTES, WANDB_JOB_TYPE, WANDB_MODE, WANDB_DISABLED and WANDB_SILENT count where
-    an argument is left out.
+    an argument is left out. With ``sync_tensorboard`` the scalars that the training writes as event files are reported.
     """
     if run is not None and current.is_open(run._svc) and reinit in (None, False, "default", "return_previous"):
         return run
@@ -370,6 +374,8 @@ def init(
         quiet=True if _env("SILENT") in ("true", "1") else None,
         reinit="new" if reinit == "create_new" else "end",
     )
+    if sync_tensorboard or tensorboard:
+        report_event_files()
     if about["notes"]:
         begun.event("notes", message=about["notes"])
     made = Run(begun, about)

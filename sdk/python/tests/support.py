@@ -32,6 +32,7 @@ JOB_ID = "job_01JD0000000000000000000001"
 RUN_ID = "run_01JD0000000000000000000001"
 RUN_FIELDS = {
     "name", "project", "experiment", "job_id", "source", "config", "environment", "max_steps", "tags", "started_at",
+    "import_key",
 }  # fmt: skip
 ROUTES = {
     ("POST", "/runs"): RUN_FIELDS,
@@ -151,6 +152,10 @@ class Server:
         return self._write(run_id, suffix, name, body)
 
     def _create(self, body: dict[str, Any]) -> tuple[int, Any]:
+        key = body.get("import_key")
+        for run in self.runs.values():
+            if key is not None and run.get("import_key") == key:
+                return 200, {**run, "ingest_token": f"svc_sdk_{run['id']}"}
         run_id = f"run_01JD00000000000000000001{len(self.runs):02d}"
         token = f"svc_sdk_{run_id}"
         self.tokens[token] = {run_id}

@@ -68,6 +68,17 @@ class DeliveryOfOfflineRunsTest(SdkTest):
         first_key, second_key = self.server.event_keys
         self.assertEqual(first_key, second_key)
 
+    def test_a_run_that_was_made_before_the_folder_could_say_so_is_made_once(self):
+        offline = self.record(name="alone")
+        self.server.fail("/runs", None, "cut-after")
+        first = svc.init(name="next", reinit="new")
+        while any(thread.name == "svc-delivery" for thread in svc.sender.threading.enumerate()):
+            first.flush(0.01)
+        svc.init(name="after", reinit="new")
+        self.wait_for(offline)
+        self.assertEqual(len([run for run in self.server.runs.values() if run["name"] == "alone"]), 1)
+        self.assertEqual(len(self.server.points[self.run_named("alone")["id"]]), 100)
+
     def test_a_run_that_has_not_ended_and_one_of_a_job_stay(self):
         going_on = self.record(end=False, name="going on")
         ended = self.record(name="ended")
