@@ -44,7 +44,7 @@ export {
 export type { RunPaths } from './core/run-paths.js';
 export * from './core/runner.js';
 export { SlowCollector, type SlowAnswer, type SlowCollectorOptions } from './core/slow-collector.js';
-export { jobOfProcess } from './host/process-owner.js';
+export { ProcessOwners, type ProcessOwner } from './host/process-owner.js';
 export { keepHeapSmall } from './core/small-heap.js';
 export { VERSION } from './core/version.js';
 export type { SessionTiming } from './connection/session.js';

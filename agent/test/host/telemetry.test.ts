@@ -41,6 +41,7 @@ describe('agent: telemetry', () => {
   /** As after a start of the agent on the same state directory. */
   function open(spoolMaxBytes?: number): Telemetry {
     const next = new Telemetry({
+      nodeId: 'node_1',
       stateDir,
       collectors: [],
       dirs: () => [],
