@@ -32,7 +32,7 @@ export class HostSlots {
 
   /** As the server is told. */
   get specs(): SlotSpec[] {
-    return this.all.map(({ cudaName: _, ...spec }) => spec);
+    return this.all.map(({ cudaName: _, devices: __, ...spec }) => spec);
   }
 
   get facts(): Readonly<Record<string, string>> {
