@@ -148,10 +148,9 @@ try:
     print(urllib.request.urlopen(sys.argv[1], timeout=5).status)
 except Exception as error:
     print("refused" if "reset" in str(error) or "closed" in str(error) else error)`;
-      const asked = await promisify(execFile)(ip, [
-        ...['netns', 'exec', outside.name],
-        ...[requireEngine(this, 'python'), '-c', ask, `${url}/api/v1/health`],
-      ]);
+      const python = requireEngine(this, 'python');
+      const command = ['netns', 'exec', outside.name, python, '-c', ask, `${url}/api/v1/health`];
+      const asked = await promisify(execFile)(ip, command);
       expect(asked.stdout.trim()).to.equal('refused');
     } finally {
       outside.remove();
