@@ -13,6 +13,7 @@ export {
   type StartedAttempt,
   type StartingAttempt,
 } from './core/attempt-hooks.js';
+export type { HostSlot } from './core/host-slot.js';
 export { CONFIG_FILE } from './core/agent-kernel.js';
 export {
   SAMPLE_INTERVAL_MS,
@@ -20,7 +21,6 @@ export {
   type AttemptCollector,
   type Collecting,
   type HostCollector,
-  type HostSlot,
   type Measured,
   type SlotSource,
 } from './core/collector.js';

@@ -1,6 +1,6 @@
 import type { AttemptKey, Exit, RunnerProbe } from '@svc/contract';
 import type { Clock as HooksClock } from '@svc/hooks';
-import type { HostSlot } from './collector.js';
+import type { HostSlot } from './host-slot.js';
 import type { AgentLog } from './log.js';
 import type { RunPaths } from './run-paths.js';
 

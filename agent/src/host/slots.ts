@@ -1,5 +1,6 @@
 import type { SlotSpec } from '@svc/contract';
-import type { HostSlot, SlotSource } from '../core/collector.js';
+import type { SlotSource } from '../core/collector.js';
+import type { HostSlot } from '../core/host-slot.js';
 import { toReason, type AgentLog } from '../core/log.js';
 
 /**
