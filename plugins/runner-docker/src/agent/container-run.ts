@@ -13,7 +13,7 @@ import { isRefusal, type Engine } from './engine.js';
 
 const RETRY_MS = 500;
 const STOP_POLL_MS = 20;
-/** More often costs a third of what a container costs the agent. */
+/** Each is a sync of the disk. */
 const SAVE_MS = 5000;
 /** The report of an end waits so long for the removal of its container, which is then tried again without it. */
 const REMOVAL_MS = 5000;
