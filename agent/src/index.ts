@@ -13,6 +13,7 @@ export {
   type StartedAttempt,
   type StartingAttempt,
 } from './core/attempt-hooks.js';
+export type { HostSlot } from './core/host-slot.js';
 export { CONFIG_FILE } from './core/agent-kernel.js';
 export {
   SAMPLE_INTERVAL_MS,
@@ -20,7 +21,6 @@ export {
   type AttemptCollector,
   type Collecting,
   type HostCollector,
-  type HostSlot,
   type Measured,
   type SlotSource,
 } from './core/collector.js';
@@ -44,7 +44,7 @@ export {
 export type { RunPaths } from './core/run-paths.js';
 export * from './core/runner.js';
 export { SlowCollector, type SlowAnswer, type SlowCollectorOptions } from './core/slow-collector.js';
-export { jobOfProcess } from './host/process-owner.js';
+export { ProcessOwners, type ProcessOwner } from './host/process-owner.js';
 export { keepHeapSmall } from './core/small-heap.js';
 export { VERSION } from './core/version.js';
 export type { SessionTiming } from './connection/session.js';

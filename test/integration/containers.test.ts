@@ -1,11 +1,17 @@
-import { mkdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { createAgentLog, startAgent, type Agent } from '@svc/agent';
 import { routes, type Job, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { StandIn } from '../../plugins/gpu-nvidia/testing/stand-in.js';
 import { DockerEngine } from '../../plugins/runner-docker/test/support/docker-engine.js';
 import { requireEngine } from '../support/engines.js';
+import { createNamespace } from '../support/newcomer.js';
 import { importPython } from '../support/python-image.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -29,11 +35,16 @@ describe('jobs in containers', function () {
   let server: Server;
   let agent: Agent;
   let project: string;
+  let programs: string;
+  let smi: StandIn;
 
   before(async function () {
     requireEngine(this, 'docker');
     const python = requireEngine(this, 'python');
-    engine = await DockerEngine.create();
+    programs = mkdtempSync(path.join(os.tmpdir(), 'svc-programs-'));
+    smi = new StandIn({ gpus: 2, processes: [] });
+    writeHook(programs);
+    engine = await DockerEngine.create({ path: programs });
     await importPython(engine.client, python, PYTHON);
     workplace = createWorkplace();
     server = await workplace.startServer();
@@ -45,10 +56,13 @@ describe('jobs in containers', function () {
     await agent?.close();
     await workplace?.close();
     await engine?.close();
+    smi?.remove();
+    if (programs) rmSync(programs, { recursive: true });
   });
 
   async function begin(): Promise<void> {
     const { default: runnerDocker } = await import('@svc/plugin-runner-docker/agent');
+    const { default: gpuNvidia } = await import('@svc/plugin-gpu-nvidia/agent');
     const { default: builtIn } = await import('../../svc.agent.config.js');
     const { token } = await server.client.call(routes.createToken, {
       body: { name: 'agent', scope: 'agent' },
@@ -58,21 +72,23 @@ describe('jobs in containers', function () {
       url: server.url,
       token,
       stateDir: path.join(workplace.dir, 'agent'),
-      plugins: builtIn.plugins.map((plugin) =>
-        plugin.name === 'runner-docker' ? runnerDocker(options) : plugin,
-      ),
+      plugins: [
+        ...builtIn.plugins.filter(({ name }) => !['runner-docker', 'gpu-nvidia'].includes(name)),
+        runnerDocker(options),
+        gpuNvidia({ nvidiaSmi: smi.program, intervalS: 0.2, kernelLog: '/nowhere' }),
+      ],
       log: createAgentLog({ write: () => {} }),
     });
     await agent.ready;
   }
 
-  const start = (code: string, runner_options: Record<string, unknown> = {}) =>
+  const start = (code: string, runner_options: Record<string, unknown> = {}, gpus = 0) =>
     submit(server.client, {
       command: ['python3', '-c', code],
       runner: 'docker',
       runner_options: { image: PYTHON, pull: 'never', ...runner_options },
       working_dir: project,
-      resources: { cpu_only: true },
+      resources: gpus === 0 ? { cpu_only: true } : { gpu: gpus },
     });
   const ended = (job: Job) => untilJob(server.client, job.id, ({ finished_at }) => finished_at !== null);
   const lines = async (job: Job) => {
@@ -86,7 +102,7 @@ describe('jobs in containers', function () {
     const job = await start(TRAINING);
     await until(async () => ((await runOf(job))?.step ?? 0) >= 5, { timeoutMs: 60_000 });
     const [url = ''] = await lines(job);
-    expect(url).to.match(/^http:\/\/172\.\d+\.0\.1:\d+$/);
+    expect(url).to.match(/^http:\/\/172\.\d+\.0\.1:\d+\/[\w-]{22}$/);
     // The next agent answers at the same place.
     await agent.close();
     await begin();
@@ -104,18 +120,94 @@ describe('jobs in containers', function () {
     await until(async () => (await runOf(job))?.status === 'SUCCEEDED', { timeoutMs: 60_000 });
   });
 
-  it('are answered by the relay alone, which others than containers do not reach', async () => {
+  it('reach the server by a relay that answers their network alone, there those alone who know its path', async function () {
+    const ip = requireEngine(this, 'netns');
     const code = `
-import os, urllib.request, urllib.error
+import os, time, urllib.request, urllib.error
 url = os.environ["SVC_URL"]
-print(urllib.request.urlopen(url + "/api/v1/health").status)
-try:
-    urllib.request.urlopen(url + "/api/v1/jobs")
-except urllib.error.HTTPError as error:
-    print(error.code)`;
+print(url)
+def ask(url):
+    try:
+        print(urllib.request.urlopen(url).status, flush=True)
+    except urllib.error.HTTPError as error:
+        print(error.code, flush=True)
+ask(url + "/api/v1/health")
+ask(url + "/api/v1/jobs")
+ask(url.rsplit("/", 1)[0] + "/api/v1/health")
+ask(url[:-1] + "/api/v1/health")`;
     const job = await start(code);
     expect(await ended(job)).to.include({ status: 'SUCCEEDED' });
-    expect(await lines(job)).to.deep.equal(['200', '401']);
+    const [url = '', ...answers] = await lines(job);
+    expect(answers).to.deep.equal(['200', '401', '404', '404']);
+    const outside = createNamespace(ip);
+    try {
+      await promisify(execFile)(ip, ['-n', outside.name, 'route', 'add', 'default', 'via', outside.address]);
+      const ask = `
+import sys, urllib.request
+try:
+    print(urllib.request.urlopen(sys.argv[1], timeout=5).status)
+except Exception as error:
+    print("refused" if "reset" in str(error) or "closed" in str(error) else error)`;
+      const python = requireEngine(this, 'python');
+      const command = ['netns', 'exec', outside.name, python, '-c', ask, `${url}/api/v1/health`];
+      const asked = await promisify(execFile)(ip, command);
+      expect(asked.stdout.trim()).to.equal('refused');
+    } finally {
+      outside.remove();
+    }
+    // From this host, by an address of another network.
+    const answer = await new Promise((resolve) => {
+      http
+        .get(`${url}/api/v1/health`, { localAddress: '127.0.0.1' }, ({ statusCode }) => resolve(statusCode))
+        .on('error', ({ code: reason }: NodeJS.ErrnoException) => resolve(reason));
+    });
+    expect(answer).to.equal('ECONNRESET');
+  });
+
+  async function seeOnGpu(gpu: number, job: Job) {
+    const [container] = await engine.client.listContainers({ filters: { label: [`svc.job_id=${job.id}`] } });
+    const { State, HostConfig } = await engine.client.getContainer(container?.Id ?? '').inspect();
+    // The command itself, below the init of the container.
+    const [pid] = childrenOf(State.Pid);
+    smi.play({ gpus: 2, processes: [{ gpu, pid: pid as number, mb: 20_000 }] });
+    const params = { node_id: job.node_id ?? '' };
+    const snapshot = await until(async () => {
+      const seen = await server.client.call(routes.getNodeSnapshot, { params });
+      return seen.processes.length > 0 ? seen : null;
+    });
+    expect(snapshot.processes[0]).to.include({ gpu, pid, job_id: job.id, user: os.userInfo().username });
+    const { slots } = await server.client.call(routes.getNode, { params });
+    return { slots, devices: HostConfig.DeviceRequests?.[0]?.DeviceIDs };
+  }
+  const cancel = async (job: Job) => {
+    await server.client.call(routes.cancelJob, { params: { job_id: job.id } });
+    smi.play({ gpus: 2, processes: [] });
+    expect(await ended(job)).to.include({ status: 'CANCELLED' });
+  };
+  const untilRuns = async (job: Job) => {
+    await until(async () => (await lines(job)).length > 0);
+    return untilJob(server.client, job.id, ({ status }) => status === 'RUNNING');
+  };
+  const SHOWN_GPUS =
+    'import os, time\nprint([os.environ["CUDA_VISIBLE_DEVICES"]], flush=True)\ntime.sleep(600)';
+
+  it('are told as the owners of what they run on a GPU', async () => {
+    const job = await untilRuns(await start(SHOWN_GPUS));
+    const { slots } = await seeOnGpu(1, job);
+    expect(slots[1]?.health.reason).to.contain(` of ${job.id}, which does not hold it`);
+    expect(await lines(job)).to.deep.equal(["['']"]);
+    await cancel(job);
+  });
+
+  it('hold the GPU that they run on', async function () {
+    if (!mayRaiseLimits()) this.skip();
+    const job = await untilRuns(await start(SHOWN_GPUS, {}, 1));
+    const [gpu = -1] = job.gpu_indices;
+    const { slots, devices } = await seeOnGpu(gpu, job);
+    expect(devices).to.deep.equal([slots[gpu]?.uuid]);
+    expect(slots.map(({ health }) => health.state)).to.deep.equal(['ok', 'ok']);
+    expect(await lines(job)).to.deep.equal(["['0']"]);
+    await cancel(job);
   });
 
   it('do not start with what the agent does not allow, and say the line that would', async () => {
@@ -125,3 +217,22 @@ except urllib.error.HTTPError as error:
     expect(failure_message).to.contain(`runnerDocker({ allowedMounts: ['${project}', '/etc'] })`);
   });
 });
+
+/** In place of the NVIDIA Container Toolkit: the engine takes requests for GPUs where there is such a program, and lets it bring them into the container. */
+function writeHook(dir: string): void {
+  const program = path.join(dir, 'nvidia-container-runtime-hook');
+  writeFileSync(program, '#!/bin/sh\ncat > /dev/null\n');
+  chmodSync(program, 0o755);
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+const CAP_SYS_RESOURCE = 24n;
+
+/** Whether this machine lets an engine give a container with GPUs the limits that it needs: a sandbox may not. */
+function mayRaiseLimits(): boolean {
+  const effective = /^CapEff:\s+(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${effective}`) >> CAP_SYS_RESOURCE) & 1n) === 1n;
+}

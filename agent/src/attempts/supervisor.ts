@@ -1,8 +1,8 @@
 import type { AttemptKey, AttemptReport, Exit, FrameOf, ServerFrame, Welcome } from '@svc/contract';
 import path from 'node:path';
 import type { AttemptAddition, AttemptDraft } from '../core/attempt-hooks.js';
-import type { HostSlot } from '../core/collector.js';
 import { writeAtomic, writeDurable } from '../core/durable-file.js';
+import type { HostSlot } from '../core/host-slot.js';
 import { toReason } from '../core/log.js';
 import { toRunPaths, type RunPaths } from '../core/run-paths.js';
 import {

@@ -1,5 +1,6 @@
 import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
 import type { StartedAttempt } from './attempt-hooks.js';
+import type { HostSlot } from './host-slot.js';
 
 /** Figures by name, as in `cpu.util`. */
 export type Measured = Record<string, number>;
@@ -35,12 +36,6 @@ export interface Collecting {
 }
 
 export type AgentCollector = HostCollector | AttemptCollector;
-
-/** A slot as the host itself knows it. */
-export interface HostSlot extends SlotSpec {
-  /** What CUDA_VISIBLE_DEVICES calls it. Left out: its index. */
-  readonly cudaName?: string;
-}
 
 /** Where GPU slots of this host come from. */
 export interface SlotSource {

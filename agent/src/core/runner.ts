@@ -1,5 +1,6 @@
-import type { AttemptKey, Exit, RunnerProbe, SlotSpec } from '@svc/contract';
+import type { AttemptKey, Exit, RunnerProbe } from '@svc/contract';
 import type { Clock as HooksClock } from '@svc/hooks';
+import type { HostSlot } from './host-slot.js';
 import type { AgentLog } from './log.js';
 import type { RunPaths } from './run-paths.js';
 
@@ -54,8 +55,8 @@ export interface RunContext<State> extends RecoverContext<State> {
   /** As whom its processes run; null: as the agent does. */
   readonly user: JobUser | null;
   readonly gpuIndices: readonly number[];
-  /** The slots of these indices, as this host told them to the server. */
-  readonly gpus: readonly SlotSpec[];
+  /** The slots of these indices. */
+  readonly gpus: readonly HostSlot[];
   /** Files of this host that its processes write, and files and directories that they read, as plugins name them. A container needs them at the same paths. */
   readonly files: readonly string[];
   readonly reads: readonly string[];

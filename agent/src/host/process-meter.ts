@@ -3,7 +3,7 @@ import { MAX_HOST_PROCESSES } from '@svc/contract/protocol';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HostCollector, Measured } from '../core/collector.js';
-import { jobOfProcess, UserNames, userIdOf } from './process-owner.js';
+import { ProcessOwners } from './process-owner.js';
 
 /** All processes are looked through in so long, or more seldom where that takes more than this share of the time. */
 const SCAN_EVERY_MS = 10_000;
@@ -43,14 +43,15 @@ export class ProcessMeter implements HostCollector {
   readonly name = 'processes';
   readonly of = 'host';
   readonly #procDir: string;
-  readonly #users = new UserNames();
+  readonly #owners: ProcessOwners;
   readonly #pageKib: number;
   readonly #seen = new Map<number, Seen>();
   #shown: readonly Seen[] = [];
   #scanAt = -Infinity;
 
-  constructor(procDir = '/proc') {
+  constructor(nodeId: string, procDir = '/proc') {
     this.#procDir = procDir;
+    this.#owners = new ProcessOwners(nodeId, procDir);
     this.#pageKib = readPageKib();
   }
 
@@ -65,7 +66,7 @@ export class ProcessMeter implements HostCollector {
     return this.#shown.map(({ stat, cpuPercent, jobId }) => ({
       pid: stat.pid,
       name: stat.name,
-      user: this.#users.nameOf(userIdOf(stat.pid, this.#procDir)),
+      user: this.#owners.userOf(stat.pid),
       cpu_percent: cpuPercent,
       mem_mb: this.#toMb(stat.residentPages),
       job_id: jobId,
@@ -106,7 +107,7 @@ export class ProcessMeter implements HostCollector {
     // A thread of the kernel has no memory and no environment.
     if (seen.jobId === null && seen.looks < LOOKS_AT_ENVIRONMENT && stat.residentPages > 0) {
       seen.looks += 1;
-      seen.jobId = jobOfProcess(pid, this.#procDir);
+      seen.jobId = this.#owners.jobOf(pid) ?? null;
     }
     return seen;
   }

@@ -1,5 +1,6 @@
 import type { SlotSpec } from '@svc/contract';
-import type { HostSlot, SlotSource } from '../core/collector.js';
+import type { SlotSource } from '../core/collector.js';
+import type { HostSlot } from '../core/host-slot.js';
 import { toReason, type AgentLog } from '../core/log.js';
 
 /**
@@ -32,7 +33,7 @@ export class HostSlots {
 
   /** As the server is told. */
   get specs(): SlotSpec[] {
-    return this.all.map(({ cudaName: _, ...spec }) => spec);
+    return this.all.map(({ cudaName: _, devices: __, ...spec }) => spec);
   }
 
   get facts(): Readonly<Record<string, string>> {

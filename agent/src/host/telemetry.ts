@@ -18,6 +18,7 @@ const MAX_WAITING_SAMPLES = 450;
 const MAX_KEPT_SAMPLES = 1800;
 
 export interface TelemetryOptions {
+  readonly nodeId: string;
   readonly stateDir: string;
   /** Measure beside what every host has. */
   readonly collectors: readonly HostCollector[];
@@ -58,8 +59,8 @@ export class Telemetry {
 
   constructor(options: TelemetryOptions) {
     this.#options = options;
-    const { stateDir, collectors, log, spoolMaxBytes } = options;
-    const ofEveryHost = createHostMeters(stateDir, () => options.dirs(), log);
+    const { nodeId, stateDir, collectors, log, spoolMaxBytes } = options;
+    const ofEveryHost = createHostMeters(nodeId, stateDir, () => options.dirs(), log);
     this.#collectors = new HostCollectors([...ofEveryHost, ...collectors], log);
     this.#spool = new TelemetrySpool(path.join(stateDir, 'telemetry'), log, spoolMaxBytes);
   }

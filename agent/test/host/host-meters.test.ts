@@ -11,7 +11,7 @@ import {
   toHostProcesses,
   toNetwork as toPortableNetwork,
 } from '../../src/host/portable-meter.js';
-import { parsePasswd } from '../../src/host/process-owner.js';
+import { findName, ProcessOwners } from '../../src/host/process-owner.js';
 import { parseStat, ProcessMeter } from '../../src/host/process-meter.js';
 import { until } from '../../testing/index.js';
 
@@ -140,6 +140,8 @@ describe('agent: disks', () => {
 });
 
 describe('agent: processes of the host', () => {
+  const NODE = 'node_1';
+  const ofJob = (job: string, node = NODE) => `SVC_NODE_ID=${node}\0SVC_JOB_ID=${job}\0`;
   const STAT =
     '4242 (python3 (x) y) S 1 4242 4242 0 -1 4194304 9 0 0 0 150 50 0 0 20 0 8 0 777 1000000 2560 18446744073709551615';
   let procDir: string;
@@ -171,20 +173,14 @@ describe('agent: processes of the host', () => {
       residentPages: 2560,
     });
     for (const broken of ['', '12', '12 (x', '12 (x) S 1 2']) expect(parseStat(broken)).to.equal(null);
-    expect(
-      parsePasswd('root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/zsh\n\n'),
-    ).to.deep.equal(
-      new Map([
-        [0, 'root'],
-        [1000, 'ada'],
-      ]),
-    );
+    const passwd = 'root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/zsh\n\n';
+    expect([0, 1000, 100].map((uid) => findName(passwd, uid))).to.deep.equal(['root', 'ada', null]);
   });
 
   it('are those of jobs and the largest of the host, so many at most', async () => {
     for (let pid = 1; pid <= 300; pid++)
-      record(pid, statOf(pid, pid), pid <= 100 ? `A=1\0SVC_JOB_ID=job_${pid}\0` : '');
-    const meter = new ProcessMeter(procDir);
+      record(pid, statOf(pid, pid), pid <= 100 ? `A=1\0${ofJob(`job_${pid}`)}` : '');
+    const meter = new ProcessMeter(NODE, procDir);
     expect(await meter.measure()).to.deep.equal({});
     const shown = meter.hostProcesses();
     expect(shown).to.have.length.at.most(64);
@@ -197,9 +193,9 @@ describe('agent: processes of the host', () => {
   });
 
   it('are gone when they have ended, and a job cannot make the answer large', async () => {
-    record(7, statOf(7, 10), `SVC_JOB_ID=${'x'.repeat(100_000)}\0`);
-    record(8, statOf(8, 10), 'SVC_JOB_ID=job_8\0');
-    const meter = new ProcessMeter(procDir);
+    record(7, statOf(7, 10), ofJob('x'.repeat(100_000)));
+    record(8, statOf(8, 10), ofJob('job_8'));
+    const meter = new ProcessMeter(NODE, procDir);
     await meter.measure();
     expect(meter.hostProcesses().map(({ job_id }) => job_id)).to.have.members([null, 'job_8']);
     rmSync(path.join(procDir, '8'), { recursive: true });
@@ -207,14 +203,33 @@ describe('agent: processes of the host', () => {
     expect(meter.hostProcesses().map(({ pid }) => pid)).to.deep.equal([7]);
   });
 
+  it('have the user whose rights they have, and the job of this node alone', () => {
+    const owners = new ProcessOwners(NODE, procDir);
+    const ownerOf = (pid: number, environ: string) => {
+      record(pid, statOf(pid, 1), environ);
+      writeFileSync(path.join(procDir, String(pid), 'status'), 'Name:\tp\nUid:\t0\t0\t0\t0\nGid:\t0\n');
+      return owners.ownerOf(pid);
+    };
+    expect(ownerOf(1, ofJob('job_1'))).to.deep.equal({ user: 'root', job: 'job_1' });
+    expect(ownerOf(2, ofJob('job_1', 'node_2')).job).to.equal(null);
+    expect(ownerOf(3, 'SVC_JOB_ID=job_1\0').job).to.equal(null);
+    expect(owners.ownerOf(4)).to.deep.equal({ user: null, job: undefined });
+  });
+
+  it('show users of whom /etc/passwd does not know by number', () => {
+    record(5, statOf(5, 1));
+    writeFileSync(path.join(procDir, '5', 'status'), 'Uid:\t3999999\t3999999\t3999999\t3999999\n');
+    expect(new ProcessOwners(NODE, procDir).userOf(5)).to.equal('3999999');
+  });
+
   it('of a real job show its CPU, memory, user and job', async function () {
     if (process.platform !== 'linux') this.skip();
     const busy = spawn(process.execPath, ['-e', 'const x = Buffer.alloc(2 ** 28, 1); for (;;) x[0] += 1'], {
-      env: { SVC_JOB_ID: 'job_busy' },
+      env: { SVC_NODE_ID: NODE, SVC_JOB_ID: 'job_busy' },
       stdio: 'ignore',
     });
     children.push(busy);
-    const meter = new ProcessMeter();
+    const meter = new ProcessMeter(NODE);
     const shown = await until(async () => {
       await meter.measure();
       const found = meter.hostProcesses().find(({ pid }) => pid === busy.pid);

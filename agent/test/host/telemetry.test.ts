@@ -41,6 +41,7 @@ describe('agent: telemetry', () => {
   /** As after a start of the agent on the same state directory. */
   function open(spoolMaxBytes?: number): Telemetry {
     const next = new Telemetry({
+      nodeId: 'node_1',
       stateDir,
       collectors: [],
       dirs: () => [],
@@ -91,7 +92,8 @@ describe('agent: telemetry', () => {
     await telemetry.upload();
     await measure(2);
     await telemetry.upload();
-    expect(spooled()).to.have.length(2);
+    // One more where the last samples alone have a figure, as `cpu.util`, which a sample in the same tick of the processor as the one before lacks.
+    expect(spooled()).to.have.length.within(2, 3);
     // Not closed: the agent was killed.
     telemetry = open();
     isOnline = true;

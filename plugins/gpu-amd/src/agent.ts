@@ -1,9 +1,17 @@
-import { attemptPrepare, defineAgentPlugin, SlowCollector, type AgentPlugin } from '@svc/agent';
+import {
+  attemptPrepare,
+  defineAgentPlugin,
+  ProcessOwners,
+  SlowCollector,
+  type AgentPlugin,
+} from '@svc/agent';
 import type { AmdTool } from './agent/amd-tool.js';
 import { findTool, type Programs } from './agent/tools.js';
 
 /** Both tools are Python programs, which take a CPU for about half a second to start. */
 const EVERY_MS = 20_000;
+/** What ROCm opens, whichever GPU it uses. */
+const DEVICES = ['/dev/kfd', '/dev/dri'];
 
 /** The GPUs of this host by amd-smi, or by rocm-smi where there is no amd-smi: their slots and metrics. Tests replace the programs. */
 export default function gpuAmd({
@@ -13,6 +21,8 @@ export default function gpuAmd({
   return defineAgentPlugin({
     name: 'gpu-amd',
     setup(ctx) {
+      const owners = new ProcessOwners(ctx.node.id);
+      const ownerOf = (pid: number) => owners.ownerOf(pid);
       let tool: AmdTool | null = null;
       let uuids = new Set<string>();
       let indices: ReadonlySet<number> = new Set();
@@ -20,10 +30,10 @@ export default function gpuAmd({
         sources.add({
           name: ctx.name,
           discover: async (signal) => {
-            const found = await findTool({ amdSmi, rocmSmi }, signal);
+            const found = await findTool({ amdSmi, rocmSmi }, ownerOf, signal);
             tool = found?.tool ?? null;
             uuids = new Set(found?.slots.map(({ uuid }) => uuid));
-            return [...(found?.slots ?? [])];
+            return (found?.slots ?? []).map((slot) => ({ ...slot, devices: DEVICES }));
           },
         }),
       );

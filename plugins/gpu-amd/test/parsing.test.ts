@@ -6,7 +6,8 @@ import * as rocmSmi from '../src/agent/rocm-smi.js';
 
 const answer = (folder: string, name: string) =>
   parseAnswer(readFileSync(new URL(`fixtures/${folder}/${name}.json`, import.meta.url), 'utf8'), name);
-const toJob = (pid: number) => (pid === 4242 ? 'job_1' : null);
+const ownerOf = (pid: number) =>
+  pid === 4242 ? { user: 'ada', job: 'job_1' } : { user: null, job: undefined };
 
 describe('gpu-amd: answers of amd-smi', () => {
   it('of ROCm 7 on accelerators', () => {
@@ -43,8 +44,8 @@ describe('gpu-amd: answers of amd-smi', () => {
       'gpu.1.sm_clock_mhz': 132,
       'gpu.1.mem_clock_mhz': 900,
     });
-    expect(amdSmi.toProcesses(of('process'), indices, toJob)).to.deep.equal([
-      { gpu: 0, pid: 4242, name: '/usr/bin/python3.12', mem_mb: 16_856, job_id: 'job_1' },
+    expect(amdSmi.toProcesses(of('process'), indices, ownerOf)).to.deep.equal([
+      { gpu: 0, pid: 4242, name: '/usr/bin/python3.12', mem_mb: 16_856, user: 'ada', job_id: 'job_1' },
     ]);
   });
 
@@ -66,8 +67,8 @@ describe('gpu-amd: answers of amd-smi', () => {
       'gpu.0.util': 3,
     });
     expect(Object.keys(figures)).to.have.length(14);
-    expect(amdSmi.toProcesses(of('process'), indices, toJob)).to.deep.equal([
-      { gpu: 1, pid: 74_853, name: 'unknown', mem_mb: 1017, job_id: null },
+    expect(amdSmi.toProcesses(of('process'), indices, ownerOf)).to.deep.equal([
+      { gpu: 1, pid: 74_853, name: 'unknown', mem_mb: 1017, user: null, job_id: null },
     ]);
   });
 
@@ -87,7 +88,7 @@ describe('gpu-amd: answers of amd-smi', () => {
     for (const odd of [null, 'N/A', 7, {}, { gpu_data: 'N/A' }, [null, 'x', { gpu: 'N/A' }, []]]) {
       expect(amdSmi.toIndices(odd).size).to.equal(0);
       expect(amdSmi.toFigures(odd, new Map([[0, 0]]))).to.deep.equal({});
-      expect(amdSmi.toProcesses(odd, new Map([[0, 0]]), toJob)).to.deep.equal([]);
+      expect(amdSmi.toProcesses(odd, new Map([[0, 0]]), ownerOf)).to.deep.equal([]);
     }
   });
 });
@@ -113,8 +114,8 @@ describe('gpu-amd: answers of rocm-smi', () => {
       'gpu.0.sm_clock_mhz': 31,
       'gpu.0.mem_clock_mhz': 1249,
     });
-    expect(rocmSmi.toProcesses(of('measure'), toJob)).to.deep.equal([
-      { gpu: 0, pid: 28_389, name: 'llama-server', mem_mb: 2245, job_id: null },
+    expect(rocmSmi.toProcesses(of('measure'), ownerOf)).to.deep.equal([
+      { gpu: 0, pid: 28_389, name: 'llama-server', mem_mb: 2245, user: null, job_id: null },
     ]);
   });
 
@@ -132,14 +133,14 @@ describe('gpu-amd: answers of rocm-smi', () => {
       'gpu.1.power_w': 7.222,
       'gpu.1.mem_used_mb': 460,
     });
-    expect(rocmSmi.toProcesses(of('measure'), toJob), 'on which card is not said').to.deep.equal([]);
+    expect(rocmSmi.toProcesses(of('measure'), ownerOf), 'on which card is not said').to.deep.equal([]);
   });
 
   it('that are of another kind name nothing', () => {
     for (const odd of [null, [], {}, { card0: 'N/A', system: 'N/A' }]) {
       expect(rocmSmi.toSlots(odd)).to.deep.equal([]);
       expect(rocmSmi.toFigures(odd, new Set([0]))).to.deep.equal({});
-      expect(rocmSmi.toProcesses(odd, toJob)).to.deep.equal([]);
+      expect(rocmSmi.toProcesses(odd, ownerOf)).to.deep.equal([]);
     }
   });
 });

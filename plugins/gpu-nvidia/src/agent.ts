@@ -1,10 +1,9 @@
-import { attemptEnded, attemptStarted, defineAgentPlugin, type AgentPlugin } from '@svc/agent';
+import { attemptEnded, attemptStarted, defineAgentPlugin, ProcessOwners, type AgentPlugin } from '@svc/agent';
 import { readBootId } from '@svc/agent/boot-id';
 import path from 'node:path';
 import { Devices } from './agent/devices.js';
 import { GpuWatch } from './agent/gpu-watch.js';
 import { toSettings, type GpuNvidiaOptions } from './agent/options.js';
-import { ProcessOwners } from './agent/process-owner.js';
 import { toPciAddress, XidErrors } from './agent/xid-errors.js';
 
 export type { GpuNvidiaOptions } from './agent/options.js';

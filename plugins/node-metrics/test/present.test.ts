@@ -73,6 +73,7 @@ describe('the present figures of a node', () => {
         memory_total_mb: 81_559,
         virtual: false,
       }));
+      const health = { state: 'ok', reason: null, since: null };
       const record = async () => (await get(`/nodes/${agent.nodeId}`)).body;
       const unmeasured = {
         utilization: null,
@@ -86,7 +87,7 @@ describe('the present figures of a node', () => {
       await agent.connect({ slots });
       expect(await record()).to.deep.include({ live: null });
       expect((await record()).slots).to.deep.equal(
-        slots.map((slot) => ({ ...slot, busy: false, job_id: null, ...unmeasured })),
+        slots.map((slot) => ({ ...slot, busy: false, job_id: null, health, ...unmeasured })),
       );
       const processes = Array.from({ length: 6 }, (_, pid) => ({
         gpu: 1,

@@ -1,4 +1,4 @@
-import type { SlotSpec } from '@svc/contract';
+import type { HostSlot } from '@svc/agent';
 import { expect } from 'chai';
 import { toContainerConfig, type ContainerParts } from '../src/agent/container-config.js';
 import type { DockerPlan } from '../src/spec.js';
@@ -25,7 +25,8 @@ const PARTS: ContainerParts = {
   serverUrl: 'http://172.17.0.1:50000',
   isRootless: false,
   hostMemoryBytes: 64 * GIB,
-  amdGroups: ['44', '109'],
+  deviceGroups: ['44', '109'],
+  maxThreads: 65_536,
   logConfig: { Type: 'local', Config: {} },
 };
 const paths = {
@@ -42,11 +43,11 @@ const CONTEXT = {
   jobEnv: { SVC_URL: 'http://127.0.0.1:8600', CUDA_VISIBLE_DEVICES: '', SVC_TOKEN: 'secret-value' },
   workingDir: paths.work,
   paths,
-  gpus: [] as SlotSpec[],
+  gpus: [] as HostSlot[],
   files: [] as string[],
   reads: [] as string[],
 };
-const gpu = (index: number, uuid: string, model = 'NVIDIA H100'): SlotSpec => ({
+const gpu = (index: number, uuid: string, model = 'NVIDIA H100'): HostSlot => ({
   index,
   uuid,
   model,
@@ -132,6 +133,11 @@ describe('what the engine is asked to create', () => {
     expect(limited).to.include({ Memory: 512 * 1024 ** 2, MemorySwap: 512 * 1024 ** 2, NanoCpus: 1.5e9 });
   });
 
+  it('limits processes and threads where the engine can', () => {
+    expect(configOf().host.PidsLimit).to.equal(65_536);
+    expect(configOf({}, {}, { maxThreads: null }).host).to.not.have.property('PidsLimit');
+  });
+
   it('raises the limits that training on GPUs needs, where the engine may', () => {
     const gpus = [gpu(0, 'GPU-aaa')];
     const { Ulimits } = configOf({}, { gpus }).host;
@@ -158,7 +164,9 @@ describe('what the engine is asked to create', () => {
 
   it('gives AMD GPUs by their devices and groups, with the indices of the host', () => {
     const jobEnv = { ...CONTEXT.jobEnv, CUDA_VISIBLE_DEVICES: '1' };
-    const { host, env } = configOf({}, { gpus: [gpu(1, '0xdeadbeef', 'AMD Instinct MI300X')], jobEnv });
+    // Its model may be a number, as that of some GPUs in processors.
+    const amd = { ...gpu(1, '0xdeadbeef', '0x1900'), devices: ['/dev/kfd', '/dev/dri'] };
+    const { host, env } = configOf({}, { gpus: [amd, { ...amd, index: 2 }], jobEnv });
     expect(host.Devices?.map((device: { PathOnHost: string }) => device.PathOnHost)).to.deep.equal([
       '/dev/kfd',
       '/dev/dri',

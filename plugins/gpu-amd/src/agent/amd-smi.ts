@@ -1,13 +1,13 @@
-import { jobOfProcess, type SlowAnswer } from '@svc/agent';
+import type { SlowAnswer } from '@svc/agent';
 import { isMissing } from '@svc/agent/durable-file';
 import type { GpuProcess, SlotSpec } from '@svc/contract';
-import type { AmdTool } from './amd-tool.js';
+import type { AmdTool, OwnerOf } from './amd-tool.js';
 import { askForJson, isObject, mibOf, numberOf, textOf, toMeasured, type JsonObject } from './json-answer.js';
 
 const METRICS = ['metric', '--usage', '--power', '--clock', '--temperature', '--mem-usage'];
 
 /** amd-smi, the program of ROCm 6 and later. */
-export function createAmdSmi(program: string): AmdTool {
+export function createAmdSmi(program: string, ownerOf: OwnerOf): AmdTool {
   /** The index of a job's GPU by the number that amd-smi gives it. */
   let indices: ReadonlyMap<number, number> = new Map();
   const ask = (args: readonly string[], signal: AbortSignal) => askForJson(program, args, signal);
@@ -21,7 +21,7 @@ export function createAmdSmi(program: string): AmdTool {
       const own = new Map([...indices].filter(([, index]) => wanted.has(index)));
       const measured = toFigures(await ask(METRICS, signal), own);
       const processes = await ask(['process'], signal).catch(() => []);
-      return { measured, processes: toProcesses(processes, own, jobOfProcess) };
+      return { measured, processes: toProcesses(processes, own, ownerOf) };
     },
   };
 }
@@ -112,7 +112,7 @@ function clockOf(clocks: unknown, name: string): number | null {
 export function toProcesses(
   answer: unknown,
   indices: ReadonlyMap<number, number>,
-  toJob: (pid: number) => string | null,
+  ownerOf: OwnerOf,
 ): GpuProcess[] {
   return gpusOf(answer).flatMap((gpu) => {
     const index = indices.get(idOf(gpu));
@@ -123,7 +123,8 @@ export function toProcesses(
       const pid = isObject(info) ? numberOf(info['pid']) : null;
       if (!isObject(info) || pid === null) return [];
       const name = textOf(info['name']) ?? 'unknown';
-      return [{ gpu: index, pid, name, mem_mb: memoryOf(info), user: null, job_id: toJob(pid) }];
+      const { user, job = null } = ownerOf(pid);
+      return [{ gpu: index, pid, name, mem_mb: memoryOf(info), user, job_id: job }];
     });
   });
 }

@@ -1,5 +1,7 @@
-import type { SlowAnswer } from '@svc/agent';
+import type { ProcessOwner, SlowAnswer } from '@svc/agent';
 import type { SlotSpec } from '@svc/contract';
+
+export type OwnerOf = (pid: number) => ProcessOwner;
 
 /** One of the two programs that tell of AMD GPUs. */
 export interface AmdTool {

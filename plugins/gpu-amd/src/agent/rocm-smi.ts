@@ -1,6 +1,6 @@
-import { jobOfProcess, type SlowAnswer } from '@svc/agent';
+import type { SlowAnswer } from '@svc/agent';
 import type { GpuProcess, SlotSpec } from '@svc/contract';
-import type { AmdTool } from './amd-tool.js';
+import type { AmdTool, OwnerOf } from './amd-tool.js';
 import { askForJson, isObject, mibOf, numberOf, textOf, toMeasured, type JsonObject } from './json-answer.js';
 
 const DESCRIBE = ['--showproductname', '--showuniqueid', '--showbus', '--showmeminfo', 'vram'];
@@ -15,12 +15,12 @@ const MEASURE = [
 ];
 
 /** rocm-smi, the program of ROCm 5 and before, which later versions have too. */
-export function createRocmSmi(program: string): AmdTool {
+export function createRocmSmi(program: string, ownerOf: OwnerOf): AmdTool {
   return {
     discover: async (signal) => toSlots(await askForJson(program, DESCRIBE, signal)),
     async ask(wanted, signal): Promise<SlowAnswer> {
       const answer = await askForJson(program, MEASURE, signal);
-      return { measured: toFigures(answer, wanted), processes: toProcesses(answer, jobOfProcess) };
+      return { measured: toFigures(answer, wanted), processes: toProcesses(answer, ownerOf) };
     },
   };
 }
@@ -76,7 +76,7 @@ export function toFigures(answer: unknown, wanted: ReadonlySet<number>): Record<
 }
 
 /** `"PID4242": "python3, 1, 2353860608, 0, 0"`: the name, on how many GPUs, bytes. On which is not said, so it is known with one card alone. */
-export function toProcesses(answer: unknown, toJob: (pid: number) => string | null): GpuProcess[] {
+export function toProcesses(answer: unknown, ownerOf: OwnerOf): GpuProcess[] {
   const system = isObject(answer) ? answer['system'] : null;
   const [only, ...others] = cardsOf(answer);
   if (only === undefined || others.length > 0 || !isObject(system)) return [];
@@ -84,6 +84,7 @@ export function toProcesses(answer: unknown, toJob: (pid: number) => string | nu
     const pid = Number(/^PID ?(\d+)$/.exec(key)?.[1] ?? NaN);
     const [, name = '', gpus, bytes] = /^(.*), (\d+), (\d+), [^,]*, [^,]*$/.exec(textOf(value) ?? '') ?? [];
     if (Number.isNaN(pid) || gpus === undefined || gpus === '0') return [];
-    return [{ gpu: only[0], pid, name, mem_mb: mibOf(bytes, 'B') ?? 0, user: null, job_id: toJob(pid) }];
+    const { user, job = null } = ownerOf(pid);
+    return [{ gpu: only[0], pid, name, mem_mb: mibOf(bytes, 'B') ?? 0, user, job_id: job }];
   });
 }

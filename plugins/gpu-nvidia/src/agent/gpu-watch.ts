@@ -1,9 +1,8 @@
-import { toReason, type AgentLog, type HostSlot, type Measured } from '@svc/agent';
+import { toReason, type AgentLog, type HostSlot, type Measured, type ProcessOwners } from '@svc/agent';
 import type { AttemptKey, GpuProcess, SlotHealth } from '@svc/contract';
 import { execFile } from 'node:child_process';
 import { areCountedAsByCuda, type Device, type Devices } from './devices.js';
 import type { Settings } from './options.js';
-import type { ProcessOwners } from './process-owner.js';
 import { SmiLoop, type SmiListener } from './smi-loop.js';
 import { parseMigNames, type MigName, type SmiLog, type SmiProcess } from './smi-log.js';
 import { judge, type SeenProcess, type Verdict } from './verdict.js';

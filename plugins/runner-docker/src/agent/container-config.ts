@@ -1,5 +1,4 @@
-import type { RunContext } from '@svc/agent';
-import type { SlotSpec } from '@svc/contract';
+import type { HostSlot, RunContext } from '@svc/agent';
 import type { ContainerCreateOptions, DeviceRequest, HostConfig } from 'dockerode';
 import type { DockerPlan, Mount } from '../spec.js';
 import type { ContainerUser } from './user.js';
@@ -27,8 +26,10 @@ export interface ContainerParts {
   readonly serverUrl: string;
   readonly isRootless: boolean;
   readonly hostMemoryBytes: number;
-  /** The groups to which the devices of AMD GPUs belong, as numbers. */
-  readonly amdGroups: readonly string[];
+  /** To which the device files of its GPUs belong, as numbers. */
+  readonly deviceGroups: readonly string[];
+  /** Processes and threads at most; null: the engine cannot limit them. */
+  readonly maxThreads: number | null;
   readonly logConfig: HostConfig['LogConfig'];
 }
 
@@ -84,7 +85,8 @@ function toHostConfig(plan: DockerPlan, ctx: Context, parts: ContainerParts): Ho
     // Without root nobody may raise them, nor may every engine that runs in a container: only where they are needed.
     ...(!parts.isRootless && ctx.gpus.some(({ virtual }) => !virtual) && { Ulimits: ULIMITS }),
     LogConfig: parts.logConfig,
-    ...toGpuConfig(ctx.gpus, parts.amdGroups),
+    ...(parts.maxThreads !== null && { PidsLimit: parts.maxThreads }),
+    ...toGpuConfig(ctx.gpus, parts.deviceGroups),
   };
 }
 
@@ -128,23 +130,23 @@ function toPythonPath(ofJob: string | undefined, imageEnv: readonly string[]): R
   return { PYTHONPATH: ofImage ? `${ofJob}:${ofImage}` : ofJob };
 }
 
-function toGpuConfig(gpus: readonly SlotSpec[], amdGroups: readonly string[]): Partial<HostConfig> {
+function toGpuConfig(gpus: readonly HostSlot[], deviceGroups: readonly string[]): Partial<HostConfig> {
   const nvidia = gpus.filter(isNvidia);
-  const hasAmd = gpus.some(isAmd);
+  const devices = toDevices(gpus);
   return {
     ...(nvidia.length > 0 && { DeviceRequests: [toDeviceRequest(nvidia)] }),
-    ...(hasAmd && {
-      Devices: ['/dev/kfd', '/dev/dri'].map((device) => ({
+    ...(devices.length > 0 && {
+      Devices: devices.map((device) => ({
         PathOnHost: device,
         PathInContainer: device,
         CgroupPermissions: 'rwm',
       })),
-      GroupAdd: [...amdGroups],
+      GroupAdd: [...deviceGroups],
     }),
   };
 }
 
-function toDeviceRequest(gpus: readonly SlotSpec[]): DeviceRequest {
+function toDeviceRequest(gpus: readonly HostSlot[]): DeviceRequest {
   return {
     Driver: '',
     Count: 0,
@@ -155,10 +157,11 @@ function toDeviceRequest(gpus: readonly SlotSpec[]): DeviceRequest {
 }
 
 /** A whole GPU, or an instance of one that is divided (MIG). */
-export function isNvidia({ uuid, virtual }: SlotSpec): boolean {
+export function isNvidia({ uuid, virtual }: HostSlot): boolean {
   return !virtual && /^(GPU|MIG)-/.test(uuid);
 }
 
-export function isAmd({ model, virtual }: SlotSpec): boolean {
-  return !virtual && /\b(AMD|Radeon|Instinct)\b/i.test(model);
+/** Those that the host gives to a container by their files. */
+export function toDevices(gpus: readonly HostSlot[]): string[] {
+  return [...new Set(gpus.flatMap(({ devices = [] }) => devices))];
 }

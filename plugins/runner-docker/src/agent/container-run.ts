@@ -13,7 +13,8 @@ import { isRefusal, type Engine } from './engine.js';
 
 const RETRY_MS = 500;
 const STOP_POLL_MS = 20;
-const SAVE_MS = 1000;
+/** Each is a sync of the disk. */
+const SAVE_MS = 5000;
 /** The report of an end waits so long for the removal of its container, which is then tried again without it. */
 const REMOVAL_MS = 5000;
 const RUNNING = new Set(['running', 'paused', 'restarting']);

@@ -14,7 +14,14 @@ const RETRY_MS = 500;
 const PROBE_MS = 10_000;
 /** To kill and remove a large container takes time. */
 const ANSWER_MS = 120_000;
-const MAX_ANSWER_BYTES = 1024 * 1024;
+/** A container of a list takes about 2000. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/** Of `GET /containers/json`. */
+export interface ListedContainer {
+  readonly Id: string;
+  readonly Labels: Readonly<Record<string, string>> | null;
+}
 
 /** What `GET /version` tells. */
 interface VersionAnswer {
@@ -60,6 +67,13 @@ export class Engine {
     return `${readBootId()} ${bridge?.Created ?? ''}`;
   }
 
+  /** All containers with that label, also those that have ended. Asked without the client, as each agent that starts asks. */
+  async listLabelled(label: string, value: string): Promise<readonly ListedContainer[]> {
+    const filters = JSON.stringify({ label: [`${label}=${value}`] });
+    const query = new URLSearchParams({ all: 'true', filters });
+    return (await askEngine(this.socket, `/containers/json?${query}`)) as ListedContainer[];
+  }
+
   /** Until the container does not run any more. Rejects when the engine goes away. */
   async untilStopped(id: string, abortSignal: AbortSignal): Promise<void> {
     const { modem } = await this.client();
@@ -90,7 +104,11 @@ export class Engine {
 
   async #probe(signal: AbortSignal): Promise<Probe> {
     try {
-      const { Version = '', Components } = await askVersion(this.socket, signal);
+      const { Version = '', Components } = (await askEngine(
+        this.socket,
+        '/version',
+        signal,
+      )) as VersionAnswer;
       const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
       return { available: true, reason: null, version: isPodman ? `podman ${Version}` : Version };
     } catch (error) {
@@ -135,20 +153,20 @@ function findSocket(): string {
 }
 
 /** Without the client, which a host without containers need not load. */
-function askVersion(socketPath: string, signal: AbortSignal): Promise<VersionAnswer> {
+function askEngine(socketPath: string, path: string, signal?: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const options = { socketPath, path: '/version', agent: false, signal, timeout: PROBE_MS } as const;
+    const options = { socketPath, path, agent: false, timeout: PROBE_MS, ...(signal && { signal }) } as const;
     const request = http.get(options, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
         text += part;
-        if (text.length > MAX_ANSWER_BYTES) request.destroy(new Error('it is no container engine'));
+        if (text.length > MAX_ANSWER_CHARS) request.destroy(new Error('it is no container engine'));
       });
       response.once('end', () => {
         try {
           if (response.statusCode !== 200) throw new Error(`it answers with status ${response.statusCode}`);
-          resolve(JSON.parse(text) as VersionAnswer);
+          resolve(JSON.parse(text));
         } catch (error) {
           reject(error as Error);
         }

@@ -1,10 +1,11 @@
 import { DispatchFailed, toReason, type RunContext } from '@svc/agent';
 import type Docker from 'dockerode';
 import { appendFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import os from 'node:os';
+import path from 'node:path';
 import type { DockerPlan, Mount } from '../spec.js';
-import { isAmd, toContainerConfig } from './container-config.js';
+import { toContainerConfig, toDevices } from './container-config.js';
 import type { Images } from './image.js';
 import { allowMounts, allowWorkingDir, ensureFiles, type MountRules } from './mounts.js';
 import type { DockerSettings } from './options.js';
@@ -23,11 +24,15 @@ export interface ContainerHost {
 const LOG_CONFIG = { Type: 'local', Config: { 'max-size': '128m', 'max-file': '8' } };
 const PODMAN_LOG_CONFIG = { Type: 'k8s-file', Config: { 'max-size': '1gb' } };
 
+/** Training with many GPUs, workers and threads of OpenMP needs tens of thousands; Podman's own limit of 2048 ends it. */
+const MAX_THREADS = 65_536;
+
 /** What the engine says of itself. */
 interface EngineFacts {
   readonly isRootless: boolean;
   readonly logConfig: typeof LOG_CONFIG | typeof PODMAN_LOG_CONFIG;
   readonly hostMemoryBytes: number;
+  readonly maxThreads: number | null;
 }
 
 /**
@@ -62,7 +67,7 @@ export async function prepareContainer(
     network,
     imageEnv: image.env,
     serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
-    amdGroups: ctx.gpus.some(isAmd) ? await findAmdGroups() : [],
+    deviceGroups: await findGroups(toDevices(ctx.gpus)),
   });
 }
 
@@ -90,14 +95,17 @@ function allowNetwork(
 }
 
 async function askEngine(client: Docker): Promise<EngineFacts> {
-  const { SecurityOptions, MemTotal, Plugins } = (await client.info()) as {
+  const { SecurityOptions, MemTotal, Plugins, PidsLimit } = (await client.info()) as {
     readonly SecurityOptions?: readonly string[] | null;
     readonly MemTotal?: number;
+    /** Whether it can limit them. */
+    readonly PidsLimit?: boolean;
     readonly Plugins?: { readonly Log?: readonly string[] | null };
   };
   const isRootless = SecurityOptions?.some((option) => option.includes('rootless')) ?? false;
   const logConfig = Plugins?.Log?.includes(LOG_CONFIG.Type) === false ? PODMAN_LOG_CONFIG : LOG_CONFIG;
-  return { isRootless, logConfig, hostMemoryBytes: MemTotal ?? os.totalmem() };
+  const maxThreads = PidsLimit === true ? await findMaxThreads() : null;
+  return { isRootless, logConfig, hostMemoryBytes: MemTotal ?? os.totalmem(), maxThreads };
 }
 
 function chooseUserOf(
@@ -129,12 +137,25 @@ async function allowAll(
   return [...own, ...allowed];
 }
 
-/** Of the devices, as numbers: the image may not know their names. */
-async function findAmdGroups(): Promise<string[]> {
+/** What a job that starts processes without end leaves to the host. */
+async function findMaxThreads(): Promise<number> {
+  const ofHost = Number(await readFile('/proc/sys/kernel/pid_max', 'utf8').catch(() => NaN));
+  return Number.isNaN(ofHost) ? MAX_THREADS : Math.min(MAX_THREADS, Math.floor(ofHost / 2));
+}
+
+/** Of these device files, and of those in these directories, as numbers: the image may not know their names. */
+async function findGroups(devices: readonly string[]): Promise<string[]> {
   try {
-    const devices = await Promise.all(['/dev/kfd', '/dev/dri/renderD128'].map((device) => stat(device)));
-    return [...new Set(devices.map(({ gid }) => String(gid)))];
+    const files = (await Promise.all(devices.map(toFiles))).flat();
+    const found = await Promise.all(files.map((file) => stat(file)));
+    const isDevice = (each: Awaited<ReturnType<typeof stat>>) => each.isCharacterDevice();
+    return [...new Set(found.filter(isDevice).map(({ gid }) => String(gid)))];
   } catch (error) {
-    throw new DispatchFailed(`the devices of the AMD GPUs are not there: ${toReason(error)}`);
+    throw new DispatchFailed(`the devices of its GPUs cannot be given to a container: ${toReason(error)}`);
   }
+}
+
+async function toFiles(device: string): Promise<string[]> {
+  if (!(await stat(device)).isDirectory()) return [device];
+  return (await readdir(device)).map((name) => path.join(device, name));
 }

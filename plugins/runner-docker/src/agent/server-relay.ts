@@ -1,7 +1,7 @@
 import { toReason, type AgentLog } from '@svc/agent';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import type Docker from 'dockerode';
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { mkdir } from 'node:fs/promises';
 import http from 'node:http';
@@ -28,6 +28,8 @@ interface Bridge {
 /** What is kept, so that containers find the relay of the next agent at the same place. */
 interface SavedRelay extends Bridge {
   readonly port: number;
+  /** As `/secret`: what requests begin with. */
+  readonly prefix: string;
   readonly server: string;
 }
 
@@ -40,8 +42,8 @@ export interface RelaysOptions {
 
 /**
  * A container on a network of its own does not reach a server that listens on the loopback address of this host. For it the agent listens on the address
- * that the host has in that network, and passes requests on to the server. Must hold: it answers containers of that network alone, and passes requests on
- * to that server alone.
+ * that the host has in that network, and passes requests on to the server. Must hold: it answers that network alone, there only those who know its secret,
+ * as other hosts may be on it too, and passes requests on to that server alone.
  */
 export class Relays {
   readonly #options: RelaysOptions;
@@ -54,7 +56,7 @@ export class Relays {
   /** Listens again for the containers that an earlier agent has started. */
   async restore(): Promise<void> {
     const saved = (await loadJson<SavedRelay[]>(this.#file)) ?? [];
-    await Promise.all(saved.map((each) => this.#open(each, each.server, each.port)));
+    await Promise.all(saved.map((each) => this.#open(each, each.server, each.port, each.prefix)));
   }
 
   /** The address of the server for a container on that network. */
@@ -62,10 +64,10 @@ export class Relays {
     if (network === 'host' || network === 'none' || !(await isLoopback(server))) return server;
     const bridge = await this.#findBridge(network);
     if (bridge === null) return server;
-    const relay = this.#relays.get(bridge.gateway) ?? (await this.#open(bridge, server, 0));
+    const relay = this.#relays.get(bridge.gateway) ?? (await this.#open(bridge, server, 0, toPrefix()));
     relay.server = server;
     await this.#save();
-    return `http://${bridge.gateway}:${relay.port}${new URL(server).pathname.replace(/\/$/, '')}`;
+    return `http://${bridge.gateway}:${relay.port}${relay.prefix}${new URL(server).pathname.replace(/\/$/, '')}`;
   }
 
   async close(): Promise<void> {
@@ -74,14 +76,15 @@ export class Relays {
 
   async #findBridge(network: string): Promise<Bridge | null> {
     const client = await this.#options.client();
-    const { IPAM, Internal } = await client.getNetwork(network).inspect();
+    const { Driver, IPAM, Internal } = await client.getNetwork(network).inspect();
     const config = IPAM?.Config?.find(({ Gateway = '', Subnet }) => isIPv4(Gateway) && Subnet !== undefined);
-    if (Internal === true || config === undefined) return null;
+    // The gateway of other drivers is another host.
+    if (Driver !== 'bridge' || Internal === true || config === undefined) return null;
     return { gateway: config.Gateway as string, subnet: config.Subnet as string };
   }
 
-  async #open(bridge: Bridge, server: string, port: number): Promise<Relay> {
-    const relay = new Relay(bridge, server, this.#options.log);
+  async #open(bridge: Bridge, server: string, port: number, prefix: string): Promise<Relay> {
+    const relay = new Relay(bridge, server, prefix, this.#options.log);
     this.#relays.set(bridge.gateway, relay);
     await relay.listen(port);
     return relay;
@@ -114,7 +117,12 @@ class Relay {
   };
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(bridge: Bridge, server: string, log: AgentLog) {
+  constructor(
+    bridge: Bridge,
+    server: string,
+    readonly prefix: string,
+    log: AgentLog,
+  ) {
     this.server = server;
     this.#bridge = bridge;
     this.#log = log;
@@ -128,7 +136,7 @@ class Relay {
   }
 
   get saved(): SavedRelay {
-    return { ...this.#bridge, port: this.port, server: this.server };
+    return { ...this.#bridge, port: this.port, prefix: this.prefix, server: this.server };
   }
 
   /** On that port if it is free; 0: on any. Resolves also when the host has no address in the network yet: then it goes on trying. */
@@ -166,19 +174,26 @@ class Relay {
     });
   }
 
+  /** What follows is a path: anything else would name a server of its own. */
+  #isKnown(url: string): boolean {
+    const [given, wanted] = [Buffer.from(url.slice(0, this.prefix.length)), Buffer.from(this.prefix)];
+    return (
+      given.length === wanted.length && timingSafeEqual(given, wanted) && url[this.prefix.length] === '/'
+    );
+  }
+
   /** A server that does not answer shows as a connection that ends: the SDK then keeps its reports for later. */
   #pass(request: http.IncomingMessage, response: http.ServerResponse): void {
     const { protocol, hostname, port } = new URL(this.server);
     const { method, url = '/', headers } = request;
-    // Anything else would name a server of its own.
-    if (!url.startsWith('/')) return void response.writeHead(400).end();
+    if (!this.#isKnown(url)) return void response.writeHead(404).end();
     const { request: ask } = protocol === 'https:' ? https : http;
     const passed = ask({
       agent: this.#agents[protocol],
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       method,
-      path: url,
+      path: url.slice(this.prefix.length),
       headers: toPassedOn(headers),
     });
     passed.on('error', () => response.destroy());
@@ -190,6 +205,11 @@ class Relay {
     response.on('close', () => passed.destroy());
     request.pipe(passed);
   }
+}
+
+/** Of 128 bits. */
+function toPrefix(): string {
+  return `/${randomBytes(16).toString('base64url')}`;
 }
 
 function toPassedOn(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {

@@ -32,11 +32,11 @@ export class StrayContainers {
   }
 
   async #remove(keep: ReadonlySet<string>, nodeId: string): Promise<void> {
-    const client = await this.#engine.client();
-    const filters = { label: [`${LABELS.node}=${nodeId}`] };
-    for (const { Id, Labels } of await client.listContainers({ all: true, filters })) {
-      const key = attemptKey({ job_id: Labels[LABELS.job] ?? '', attempt: Number(Labels[LABELS.attempt]) });
+    for (const { Id, Labels } of await this.#engine.listLabelled(LABELS.node, nodeId)) {
+      const { [LABELS.job]: job_id = '', [LABELS.attempt]: attempt } = Labels ?? {};
+      const key = attemptKey({ job_id, attempt: Number(attempt) });
       if (keep.has(key) || this.#managed.has(key)) continue;
+      const client = await this.#engine.client();
       await client.getContainer(Id).remove({ force: true, v: true }).catch(unlessRefused);
     }
   }

@@ -11,6 +11,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Images, PullProgress, type ImageRequest } from '../../src/agent/image.js';
 import { DockerEngine } from '../support/docker-engine.js';
+import { createHost, toPlan } from '../support/host.js';
 import { LOGIN, Registry, SlowRegistry } from '../support/registry.js';
 
 const SIZE_BYTES = 4_000_000;
@@ -169,6 +170,37 @@ describe('the images of an engine', function () {
         'the end of the pull',
       );
     } finally {
+      await slow.close();
+    }
+  });
+
+  it('whose pull ends with the agent make the attempt lost, with what it had told, and the next one pulls again', async () => {
+    const [slow, host] = [new SlowRegistry(open.host), await createHost()];
+    try {
+      const plan = toPlan(['no-such-program'], {
+        image: `${await slow.start()}/team/train:1`,
+        pull: 'missing',
+      });
+      const agent = await host.spawnAgent();
+      const first = { job_id: `job_${'1'.repeat(26)}`, attempt: 1 };
+      host.server.dispatch({ ...first, runner: 'docker', plan });
+      await until(() => host.server.logs.lines(first, 'stderr').length > 0 && slow.asked > 0, 'the pull');
+      await agent.end('SIGKILL');
+      await host.startAgent();
+      const { exit } = await host.server.ended(first);
+      expect(exit).to.deep.equal({
+        kind: 'lost',
+        reason: 'its agent ended while it was being started, as during the pull of an image',
+      });
+      expect(host.server.logs.lines(first, 'stderr')[0]).to.match(/^\[svc\] pulling /);
+      slow.release();
+      const second = { ...first, attempt: 2 };
+      host.server.dispatch({ ...second, runner: 'docker', plan });
+      const next = await host.server.ended(second);
+      expect(next.exit).to.have.property('message').that.contains('no-such-program');
+      expect(await engine.containers()).to.deep.equal([]);
+    } finally {
+      await host.close();
       await slow.close();
     }
   });

@@ -17,6 +17,8 @@ export interface DockerEngineOptions {
   readonly liveRestore?: boolean;
   /** Its data lie on a disk of that size. */
   readonly diskMb?: number;
+  /** Directories of programs that it finds before all others. */
+  readonly path?: string;
 }
 
 /** A Docker engine of its own: `SVC_TEST_DOCKERD`, in a temporary directory. */
@@ -53,7 +55,7 @@ export class DockerEngine {
     this.#process = spawn(
       dockerd,
       [...places, '-H', `unix://${this.socket}`, ...(this.#options.liveRestore ? ['--live-restore'] : [])],
-      { stdio: ['ignore', log, log] },
+      { stdio: ['ignore', log, log], env: { ...process.env, PATH: this.#programs() } },
     );
     await until(() => this.client.ping().catch(() => null), 'the answer of the engine');
   }
@@ -106,6 +108,10 @@ export class DockerEngine {
       .map((line) => line.split(' ')[1] ?? '')
       .filter((place) => place.startsWith(this.dir));
     for (const place of places.reverse()) execFileSync('umount', ['--lazy', place]);
+  }
+
+  #programs(): string {
+    return [this.#options.path, process.env['PATH']].filter((entry) => entry !== undefined).join(':');
   }
 
   #dataRoot(): string {
