@@ -38,8 +38,11 @@ export default function gpuNvidia(options: GpuNvidiaOptions = {}): AgentPlugin {
         collectors.add({
           name: xids.name,
           of: xids.of,
-          start: () => gpus.slots().length > 0 && xids.start(),
-          measure: () => xids.measure(),
+          measure: () => {
+            // GPUs may come after the agent has started.
+            if (gpus.slots().length > 0) xids.start();
+            return xids.measure();
+          },
           close: () => xids.close(),
         });
       });

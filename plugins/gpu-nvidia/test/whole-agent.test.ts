@@ -293,6 +293,32 @@ describe('gpu-nvidia: an agent', function () {
     expect(smi.starts.map(({ args }) => args)).to.deep.equal(['-q -x --loop-ms=100', '-L']);
   });
 
+  it('keeps its GPUs, as unhealthy, while nvidia-smi is away, as when the driver is replaced', async () => {
+    await startNew({ gpus: 2 });
+    smi.uninstall();
+    smi.play({ exit: { says: 'no-driver.txt', code: 9 } });
+    await until(() => reasonOf(1)?.includes('not there') === true, 'the reason');
+    expect(reasonOf(1)).to.equal('cannot be seen: nvidia-smi is not there any more');
+    await host.server.ended(host.sh('exit 0'));
+    expect(states()).to.equal('unhealthy,unhealthy');
+    expect(host.logged.join('\n')).to.include('nvidia-smi is not there any more');
+    await host.closeAgent();
+    await start({});
+    expect(states()).to.equal('unhealthy,unhealthy');
+    smi.play({ gpus: 2 });
+    smi.install();
+    await becomes('ok,ok');
+  });
+
+  it('finds GPUs whose driver is installed while it runs', async () => {
+    smi = new StandIn({ gpus: 2 });
+    smi.uninstall();
+    await start({});
+    expect(slots()).to.deep.equal([]);
+    smi.install();
+    await becomes('ok,ok');
+  });
+
   it('keeps no program running where there is no nvidia-smi', async () => {
     smi = new StandIn({});
     await start({}, { nvidiaSmi: '/nowhere/nvidia-smi' });

@@ -29,16 +29,27 @@ export interface SmiState {
 
 /** A program that answers as nvidia-smi does. */
 export class StandIn {
+  readonly #script = path.join(import.meta.dirname, 'nvidia-smi.mjs');
   /** Holds the program, under the name that nvidia-smi has. */
   readonly dir = mkdtempSync(path.join(os.tmpdir(), 'svc-smi-'));
   readonly program = path.join(this.dir, 'nvidia-smi');
 
   constructor(state: SmiState) {
-    const script = path.join(import.meta.dirname, 'nvidia-smi.mjs');
-    writeFileSync(this.program, `#!/bin/sh\nexec "${process.execPath}" "${script}" "${this.dir}" "$@"\n`);
-    chmodSync(this.program, 0o755);
     writeFileSync(path.join(this.dir, 'starts'), '');
     this.play(state);
+    this.install();
+  }
+
+  install(): void {
+    const text = `#!/bin/sh\nexec "${process.execPath}" "${this.#script}" "${this.dir}" "$@"\n`;
+    writeFileSync(`${this.program}.new`, text);
+    chmodSync(`${this.program}.new`, 0o755);
+    renameSync(`${this.program}.new`, this.program);
+  }
+
+  /** The program is not there any more; one that runs goes on. */
+  uninstall(): void {
+    rmSync(this.program);
   }
 
   play(state: SmiState): void {

@@ -191,9 +191,10 @@ export class GpuWatch implements SmiListener {
     this.#wakeAll();
   }
 
+  /** GPUs that were there once do not go with the program, as a driver that is replaced takes it away for a while. */
   onMissing(): void {
+    if (this.#seen.size > 0) return this.onTrouble('cannot be seen: nvidia-smi is not there any more');
     this.#isMissing = true;
-    this.#seen = new Map();
     this.#wakeAll();
   }
 

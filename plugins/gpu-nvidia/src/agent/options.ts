@@ -16,7 +16,7 @@ export interface GpuNvidiaOptions {
   readonly silentS?: number;
   /** For so long the end of an attempt waits for the proof that its GPUs are free, in seconds. Left out: 3. */
   readonly proofS?: number;
-  /** nvidia-smi is started again so long after it has ended, in seconds. Left out: 30. */
+  /** nvidia-smi is started again so long after it has ended or was not there, in seconds. Left out: 30. */
   readonly restartS?: number;
   /** The log of the kernel. Left out: /dev/kmsg. */
   readonly kernelLog?: string;

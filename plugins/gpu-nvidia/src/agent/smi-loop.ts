@@ -20,12 +20,12 @@ export interface SmiListener {
   onLog(log: SmiLog, beganAt: number): void;
   /** It tells nothing now, for this reason: a clause about each GPU. Comes again while that lasts. */
   onTrouble(reason: string): void;
-  /** There is no such program: it is not tried again. */
+  /** There is no such program now. Comes again while that lasts. */
   onMissing(): void;
 }
 
 /**
- * One nvidia-smi that goes on answering `-q -x`, as starting it takes longer than an answer. When it ends, as when the driver is replaced, it is
+ * One nvidia-smi that goes on answering `-q -x`, as starting it takes longer than an answer. When it ends or is not there, as when the driver is replaced, it is
  * started again after a while. When it is silent for too long it is killed. Must hold: there is one at a time, also when it cannot be killed
  * because a driver does not let go of it.
  */
@@ -66,7 +66,7 @@ export class SmiLoop {
 
   #spawn(): void {
     const { program, intervalMs } = this.#options;
-    const child = spawn(program, ['-q', '-x', `--loop-ms=${intervalMs}`], {
+    const child: ChildProcess = spawn(program, ['-q', '-x', `--loop-ms=${intervalMs}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -74,13 +74,13 @@ export class SmiLoop {
     this.#complaint = '';
     this.#heardAt = performance.now();
     this.#isKilled = false;
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => this.#take(chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => this.#complain(chunk));
-    child.on('error', (error) => {
-      if (isMissing(error)) this.#missing();
-      else this.#complain(toReason(error));
-    });
-    child.on('close', (code, signal) => this.#ended(code, signal));
+    // A program that could not be started may have no pipes, and no `close` either.
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => this.#take(chunk));
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => this.#complain(chunk));
+    child.on('error', (error) =>
+      child.pid === undefined ? this.#notStarted(error) : this.#complain(toReason(error)),
+    );
+    child.on('close', (code, signal) => child.pid !== undefined && this.#ended(code, signal));
   }
 
   #take(chunk: string): void {
@@ -108,17 +108,22 @@ export class SmiLoop {
     this.#complaint = `${this.#complaint} ${text}`.trim().slice(0, MAX_COMPLAINT);
   }
 
-  #missing(): void {
-    this.#isClosed = true;
-    clearInterval(this.#watchdog);
-    this.#listener.onMissing();
+  #notStarted(error: Error): void {
+    if (this.#isClosed) return;
+    if (isMissing(error)) this.#listener.onMissing();
+    else this.#listener.onTrouble(`cannot be seen: nvidia-smi cannot be started: ${toReason(error)}`);
+    this.#startAgain();
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
-    this.#child = null;
     if (this.#isClosed) return;
     if (!this.#isKilled)
       this.#listener.onTrouble(`cannot be seen: nvidia-smi ${this.#lastWords(code, signal)}`);
+    this.#startAgain();
+  }
+
+  #startAgain(): void {
+    this.#child = null;
     this.#restart = setTimeout(() => this.#spawn(), this.#options.restartMs).unref();
   }
 

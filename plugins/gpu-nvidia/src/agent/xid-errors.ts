@@ -27,6 +27,7 @@ export class XidErrors implements HostCollector {
   readonly of = 'host';
   readonly #gpus = new Map<string, Gpu>();
   #kernel: KernelLog | null = null;
+  #isStarted = false;
   #isPresent = false;
 
   constructor(
@@ -36,7 +37,10 @@ export class XidErrors implements HostCollector {
     private readonly file = '/dev/kmsg',
   ) {}
 
+  /** Begins to read, once. */
   start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
     try {
       this.#kernel = KernelLog.open(this.file);
     } catch (error) {
