@@ -70,10 +70,14 @@ export class AgentHub implements SessionHost {
     await this.#noteAlive(session, node.id);
     if (frame.type === 'channel') return void this.send(node.id, await this.channels.take(frame, node));
     if (frame.type === 'runners')
-      return this.#changeNode(node.id, (db) => setRunners(db, node.id, frame.runners));
+      return session.runners.make((runners) =>
+        this.#changeNode(node.id, session, (db) => setRunners(db, node.id, runners)),
+      );
     if (frame.type === 'slots')
-      return this.#changeNode(node.id, (db) =>
-        db.transaction((trx) => reconcileSlots(trx, node.id, frame.slots)),
+      return session.slots.make((slots) =>
+        this.#changeNode(node.id, session, (db) =>
+          db.transaction((trx) => reconcileSlots(trx, node.id, slots)),
+        ),
       );
     if (frame.type !== 'heartbeat') await this.ctx.fire(frameReceived[frame.type], frame as never, node);
   }
@@ -102,6 +106,8 @@ export class AgentHub implements SessionHost {
     const before = await getNode(db, hello.node_id);
     const { id, secret, unconfirmed, rebooted } = await enrol(db, hello, connectedAt);
     session.node = { id, name: hello.name };
+    session.slots.begin(hello.slots);
+    session.runners.begin(hello.runners);
     this.#enrolled.set(session, { before, connectedAt, unconfirmed, heartbeatStoredAt: connectedAt });
     this.connections
       .attach(id, session)
@@ -135,7 +141,9 @@ export class AgentHub implements SessionHost {
   }
 
   /** `nodeChanged` is fired as for every other change, so that the scheduler makes a pass. */
-  async #changeNode(nodeId: string, change: (db: Db) => Promise<void>): Promise<void> {
+  async #changeNode(nodeId: string, session: Session, change: (db: Db) => Promise<void>): Promise<void> {
+    // It may have waited until its turn.
+    if (this.connections.isReplaced(nodeId, session)) return;
     const { db } = this.ctx;
     const before = await getNode(db, nodeId);
     await change(db);

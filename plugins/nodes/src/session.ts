@@ -4,6 +4,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { Connection } from './connections.js';
 import { MalformedFrame, ProtocolMismatch, parseFrame } from './frames.js';
 import { Refusal } from './enrol.js';
+import { LatestWord } from './latest-word.js';
 import { OrderedWork } from './ordered-work.js';
 import type { AgentNode } from './hooks.js';
 
@@ -31,6 +32,8 @@ export interface SessionHost {
 export class Session implements Connection {
   lastSeenAt: number;
   node: AgentNode | null = null;
+  readonly slots: LatestWord<Hello['slots']>;
+  readonly runners: LatestWord<Hello['runners']>;
   #isWelcome = false;
   /** Settles when the welcome has been sent, or the hello refused. */
   #welcomed: Promise<void> | null = null;
@@ -52,6 +55,8 @@ export class Session implements Connection {
     private readonly log: Logger,
   ) {
     this.lastSeenAt = clock.now();
+    this.slots = new LatestWord(clock);
+    this.runners = new LatestWord(clock);
     this.#helloTimer = clock.setTimeout(
       () => this.close(CLOSE.protocolError, 'no hello within 10 s'),
       HELLO_WITHIN_MS,
@@ -115,6 +120,8 @@ export class Session implements Connection {
     }
     if (!this.#welcomed) throw new MalformedFrame('the first frame must be a hello');
     const welcomed = this.#welcomed;
+    if (frame.type === 'slots') this.slots.hear(frame.slots);
+    if (frame.type === 'runners') this.runners.hear(frame.runners);
     const key = 'job_id' in frame ? frame.job_id : frame.type;
     const slotsNoted = this.#slotsNoted;
     const work = this.#work.run(key, sizeBytes, async () => {

@@ -5,15 +5,27 @@ import type { Claim, Holding } from './service.js';
 
 const OK: SlotHealth = { state: 'ok', reason: null, since: null };
 
+const ROWS_PER_STATEMENT = 100;
+
 /** Sets the node's slots to those that its agent names. A slot that a job holds is never deleted. Within a transaction. */
 export async function reconcileSlots(db: Db, nodeId: string, specs: readonly SlotSpec[]): Promise<void> {
   await db<SlotRow>('slots').where({ node_id: nodeId }).update({ present: false });
-  for (const { index, health = OK, ...spec } of specs) {
-    const told = { health: health.state, health_reason: health.reason, health_since: health.since };
-    const row = { node_id: nodeId, idx: index, ...spec, ...told, present: true };
-    await db<SlotRow>('slots').insert(row).onConflict(['node_id', 'idx']).merge();
-  }
+  const byIndex = new Map(specs.map((spec) => [spec.index, toRow(nodeId, spec)]));
+  const rows = [...byIndex.values()];
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT)
+    await db<SlotRow>('slots')
+      .insert(rows.slice(from, from + ROWS_PER_STATEMENT))
+      .onConflict(['node_id', 'idx'])
+      .merge();
   await dropUnheldAbsent(db, nodeId);
+}
+
+function toRow(
+  node_id: string,
+  { index, health = OK, ...spec }: SlotSpec,
+): Omit<SlotRow, 'job_id' | 'attempt'> {
+  const told = { health: health.state, health_reason: health.reason, health_since: health.since };
+  return { node_id, idx: index, ...spec, ...told, present: true };
 }
 
 /** See `Nodes.claim`. Within a transaction. */
