@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { HostCollector, Measured } from '../core/collector.js';
 
 interface Counters {
@@ -8,6 +8,9 @@ interface Counters {
   readonly rxBytes: number;
   readonly txBytes: number;
 }
+
+/** Interfaces without a device of their own: what goes through them goes through another one too, or stays on the host. */
+const VIRTUAL = /^(lo$|(veth|docker|br-|virbr|cni|podman|cali|flannel|vxlan|ifb|tun|tap|wg|dummy|bond|team))/;
 
 /** Measures a Linux host: processor, memory and network. Rates are those since the measurement before. */
 export class LinuxMeter implements HostCollector {
@@ -43,17 +46,26 @@ export function toCpu(stat: string): Pick<Counters, 'busyTicks' | 'totalTicks'> 
   return { totalTicks, busyTicks: totalTicks - idle - iowait };
 }
 
-/** Bytes in and out of every interface but loopback. */
-export function toNetwork(dev: string): Pick<Counters, 'rxBytes' | 'txBytes'> {
-  let rxBytes = 0;
-  let txBytes = 0;
-  for (const [, name, figures = ''] of dev.matchAll(/^\s*([^:\s]+):\s*(.+)$/gm)) {
-    if (name === 'lo') continue;
-    const columns = figures.split(/\s+/).map(Number);
-    rxBytes += columns[0] ?? 0;
-    txBytes += columns[8] ?? 0;
-  }
-  return { rxBytes, txBytes };
+/**
+ * Bytes in and out of the interfaces that have a device, so that what passes through a bridge, a bond or a container counts once. Where none
+ * has one, as in a container: of those that are not virtual by their names.
+ */
+export function toNetwork(
+  dev: string,
+  hasDevice: (name: string) => boolean = isDevice,
+): Pick<Counters, 'rxBytes' | 'txBytes'> {
+  const all = [...dev.matchAll(/^\s*([^:\s]+):\s*(.+)$/gm)].map(([, name = '', figures = '']) => ({
+    name,
+    columns: figures.split(/\s+/).map(Number),
+  }));
+  const devices = all.filter(({ name }) => hasDevice(name));
+  const counted = devices.length > 0 ? devices : all.filter(({ name }) => !VIRTUAL.test(name));
+  const sumOf = (column: number) => counted.reduce((sum, { columns }) => sum + (columns[column] ?? 0), 0);
+  return { rxBytes: sumOf(0), txBytes: sumOf(8) };
+}
+
+function isDevice(name: string): boolean {
+  return existsSync(`/sys/class/net/${name}/device`);
 }
 
 /** What programs could still get counts as free, caches included. */

@@ -38,12 +38,34 @@ describe('agent: metrics of the host', () => {
     const dev =
       'Inter-|   Receive  |  Transmit\n face |bytes packets\n    lo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n' +
       '  eth0: 1000 1 0 0 0 0 0 0 2000 1 0 0 0 0 0 0\n  ib0:5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n';
-    expect(toNetwork(dev)).to.deep.equal({ rxBytes: 1005, txBytes: 2007 });
+    expect(toNetwork(dev, () => false)).to.deep.equal({ rxBytes: 1005, txBytes: 2007 });
     expect(toMemory('MemTotal:  4096 kB\nMemFree: 1 kB\nMemAvailable:  1024 kB\n')).to.deep.equal({
       'ram.used_mb': 3,
       'ram.total_mb': 4,
     });
     expect(toMemory('')).to.deep.equal({});
+  });
+
+  it('count what passes a bridge, a bond or a container once', () => {
+    // Recorded: of a host with Docker and Podman; the bond is added.
+    const dev = `Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo: 7553876152 1194541    0    0    0     0          0         0 7553876152 1194541    0    0    0     0       0          0
+  ifb0:    9000       3    0    0    0     0          0         0     9000       3    0    0    0     0       0          0
+  eth0: 4642785572   99020    0    0    0     0          0         0  5469939   62032    0    0    0     0       0          0
+cni-podman0:    3160      45    0    0    0     0          0        45     2614      25    0    4    0     0       0          0
+docker0:   42771     300    0    0    0     0          0         0    66464     292    0    6    0     0       0          0
+veth0a1b2c3:   42771     300    0    0    0     0          0         0    66464     292    0    6    0     0       0          0
+ bond0: 4642785572   99020    0    0    0     0          0         0  5469939   62032    0    0    0     0       0          0
+`;
+    const ofEth0 = { rxBytes: 4_642_785_572, txBytes: 5_469_939 };
+    expect(toNetwork(dev, (name) => name === 'eth0')).to.deep.equal(ofEth0);
+    expect(
+      toNetwork(dev, () => false),
+      'in a container',
+    ).to.deep.equal(ofEth0);
+    const withBridge = `${dev}ncbr15: 11392 50 0 0 0 0 0 0 13607 52 0 1 0 0 0 0\n`;
+    expect(toNetwork(withBridge, (name) => name === 'eth0')).to.deep.equal(ofEth0);
   });
 
   it('come from a library on other systems, which works on this one too', async () => {
