@@ -63,6 +63,27 @@ describe('gpu-nvidia: an answer of nvidia-smi', () => {
     }
   });
 
+  const reasons: [recording: string, reason: string, figure: string, byHardware: number][] = [
+    ['570-h100.xml', 'event_reason_hw_thermal_slowdown', 'throttle_hw_thermal', 1],
+    ['570-h100.xml', 'event_reason_hw_power_brake_slowdown', 'throttle_hw_power', 1],
+    ['570-h100.xml', 'event_reason_sw_thermal_slowdown', 'throttle_sw_thermal', 0],
+    ['470-v100.xml', 'throttle_reason_sw_power_cap', 'throttle_sw_power', 0],
+  ];
+  for (const [recording, reason, figure, byHardware] of reasons)
+    it(`tells which reason slows a GPU down: ${figure}`, () => {
+      const idle = recordingOf(recording);
+      const slow = idle.replace(`${reason}>Not Active`, `${reason}>Active`);
+      const toThrottles = (text: string) =>
+        Object.entries(parseSmiLog(text).gpus[0]?.figures ?? {}).filter(([name]) =>
+          name.startsWith('throttle'),
+        );
+      expect(toThrottles(idle)).to.deep.equal([['throttled', 0]]);
+      expect(toThrottles(slow)).to.deep.equal([
+        ['throttled', byHardware],
+        [figure, 1],
+      ]);
+    });
+
   it('leaves out what is not told, in whatever words', () => {
     const [gpu] = parse('525-not-told.xml').gpus;
     expect(Object.keys(gpu?.figures ?? {})).to.deep.equal([

@@ -82,10 +82,19 @@ function parseGpu(text: string): SmiGpu {
   };
 }
 
+/** The figure of each reason for which a GPU runs slower, by the words of nvidia-smi. */
+const THROTTLES: Readonly<Record<string, string>> = {
+  hw_thermal_slowdown: 'throttle_hw_thermal',
+  hw_power_brake_slowdown: 'throttle_hw_power',
+  sw_thermal_slowdown: 'throttle_sw_thermal',
+  sw_power_cap: 'throttle_sw_power',
+};
+
 function parseFigures(block: string, memory: string): Record<string, number> {
   const power = inner(block, 'gpu_power_readings') || inner(block, 'power_readings');
   const clocks = inner(block, 'clocks');
-  const figures = {
+  const reasons = inner(block, 'clocks_event_reasons') || inner(block, 'clocks_throttle_reasons');
+  const figures: Record<string, number | null> = {
     util: number(inner(block, 'utilization'), 'gpu_util'),
     mem_used_mb: number(memory, 'used'),
     mem_total_mb: number(memory, 'total'),
@@ -97,7 +106,8 @@ function parseFigures(block: string, memory: string): Record<string, number> {
     sm_clock_mhz: number(clocks, 'sm_clock'),
     mem_clock_mhz: number(clocks, 'mem_clock'),
     ecc_uncorrected: uncorrectedErrors(inner(inner(block, 'ecc_errors'), 'volatile')),
-    throttled: throttled(inner(block, 'clocks_event_reasons') || inner(block, 'clocks_throttle_reasons')),
+    throttled: throttled(reasons),
+    ...throttles(reasons),
   };
   const told = Object.entries(figures).filter((entry): entry is [string, number] => entry[1] !== null);
   return Object.fromEntries(told);
@@ -120,6 +130,12 @@ function uncorrectedErrors(counts: string): number | null {
 function throttled(reasons: string): number | null {
   const found = [...reasons.matchAll(/reason_hw_(?:thermal|power_brake)_slowdown>\s*(Active|Not Active)/g)];
   return found.length === 0 ? null : Number(found.some(([, state]) => state === 'Active'));
+}
+
+/** 1 for each reason that there is now. */
+function throttles(reasons: string): Record<string, number> {
+  const active = [...reasons.matchAll(/reason_(\w+)>\s*Active/g)].map(([, reason = '']) => THROTTLES[reason]);
+  return Object.fromEntries(active.flatMap((figure) => (figure === undefined ? [] : [[figure, 1]])));
 }
 
 function parseMigDevice(device: string): SmiMigDevice {
