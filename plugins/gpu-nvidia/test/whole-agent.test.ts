@@ -267,7 +267,8 @@ describe('gpu-nvidia: an agent', function () {
   });
 
   it('offers MIG devices as slots, with their memory, and names them to jobs by UUID', async () => {
-    await startNew({ recording: '535-a100-mig.xml', processes: [] });
+    // Other answers come while the names are asked for.
+    await startNew({ recording: '535-a100-mig.xml', processes: [], listMs: 500 });
     expect(slots().map(({ uuid, model, memory_total_mb }) => [uuid, model, memory_total_mb])).to.deep.equal([
       ['MIG-5ad2b8d5-1111-5222-9333-000000000001', 'NVIDIA A100-SXM4-80GB MIG 3g.40gb', 40_448],
       ['MIG-5ad2b8d5-1111-5222-9333-000000000005', 'NVIDIA A100-SXM4-80GB MIG 2g.20gb', 19_968],

@@ -21,7 +21,8 @@ function answer() {
   if (state.hangs) return;
   if (args[0] === '-L') {
     const list = path.join(recordings, state.recording.replace('.xml', '.list.txt'));
-    process.stdout.write(existsSync(list) ? readFileSync(list, 'utf8') : '');
+    const tell = () => process.stdout.write(existsSync(list) ? readFileSync(list, 'utf8') : '');
+    setTimeout(tell, state.listMs ?? 0);
   } else process.stdout.write(toDocument(state));
 }
 

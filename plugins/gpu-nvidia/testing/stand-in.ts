@@ -21,6 +21,8 @@ export interface SmiState {
   }[];
   /** The memory in use, by the place of the GPU. Left out: what the processes have, and 4 MiB. */
   readonly usedMb?: Readonly<Record<number, number>>;
+  /** So long `-L` takes. */
+  readonly listMs?: number;
   /** It says nothing any more, and goes on running. */
   readonly hangs?: boolean;
   /** It ends with that code, and says what stands in that file of `recordings`. */

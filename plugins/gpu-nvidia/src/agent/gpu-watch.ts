@@ -42,6 +42,7 @@ export class GpuWatch implements SmiListener {
   #facts: Readonly<Record<string, string>> = {};
   #migNames: readonly MigName[] = [];
   #migAsked = '';
+  #isAskingMig = false;
   readonly #holders = new Map<number, AttemptKey>();
   readonly #left = new Map<number, Left>();
   readonly #told = new Map<number, Told>();
@@ -277,21 +278,24 @@ export class GpuWatch implements SmiListener {
       });
   }
 
-  /** True: there are MIG devices whose names are not known, and the answer waits for them. */
+  /** True: there are MIG devices whose names are not known yet. Without the names the devices would take the indices of others. */
   #asksForMigNames(log: SmiLog, beganAt: number): boolean {
     const wanted = log.gpus.flatMap(({ uuid, isMig, migDevices }) =>
       isMig ? migDevices.map(({ index, gi, ci }) => `${uuid} ${index} ${gi} ${ci}`) : [],
     );
+    if (this.#isAskingMig) return true;
     const asked = wanted.join(',');
     if (asked === this.#migAsked) return false;
     this.#migAsked = asked;
     this.#migNames = [];
     if (asked === '') return false;
+    this.#isAskingMig = true;
     execFile(
       this.#settings.nvidiaSmi,
       ['-L'],
       { timeout: LIST_TIMEOUT_MS, killSignal: 'SIGKILL' },
       (error, list) => {
+        this.#isAskingMig = false;
         if (error !== null) this.#log.warn('the MIG devices cannot be listed', { reason: toReason(error) });
         this.#migNames = parseMigNames(list);
         // Names that could not be told are asked for once more with the next answer.
