@@ -18,6 +18,7 @@ export {
 export { HookTable, type TapPlace } from './hook-table.js';
 export {
   checkOptions,
+  checkPlugins,
   toPluginFactory,
   type Plugin,
   type PluginDefinition,

@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { failBoot } from './boot-error.js';
+import { toFactoryName } from './plugin-graph.js';
 
 /** The definition of a plugin of the server or of the agent. `Ctx` is the context that `setup` gets. */
 export interface PluginDefinition<Ctx, Options extends TObject = TObject> {
@@ -42,6 +43,25 @@ export function toPluginFactory<Ctx, Options extends TObject>(
   const factory: PluginFactory<Ctx, Options> = (options = {}) => ({ ...plugin, options });
   // The error for a configuration that lists the factory instead of calling it uses this name.
   return Object.defineProperty(factory, 'name', { value: name });
+}
+
+/** Refuses what is no plugin, or one that another version of svc has made. `maker`: what makes one, as `definePlugin`. */
+export function checkPlugins(configured: readonly unknown[], maker: string): void {
+  for (const [index, plugin] of configured.entries()) {
+    const place = `plugins[${index}]`;
+    const { name, requires, uses, optionsSchema, options, setup } = (plugin ?? {}) as Partial<Plugin<never>>;
+    if (typeof plugin === 'function')
+      failBoot(`${place} is a factory: call it, as in ${toFactoryName(plugin.name)}()`, [
+        plugin.name,
+        'plugins',
+      ]);
+    if (!name || !setup) failBoot(`${place} is no plugin: make it with ${maker}`, 'plugins');
+    if (!requires || !uses || !optionsSchema || !options)
+      failBoot(
+        `plugin "${name}" was made by another version of svc: make it with ${maker} of this one`,
+        name,
+      );
+  }
 }
 
 /** The plugin's options with their defaults; refuses what its schema does not allow. */

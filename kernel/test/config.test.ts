@@ -166,9 +166,10 @@ describe('configuration', () => {
 
     it('is TypeScript, and shares our modules', async () => {
       const file = write(
-        `import { BootError, defineConfig } from '@svc/kernel';
+        `import { BootError, defineConfig, definePlugin } from '@svc/kernel';
          const port: number = 8601;
-         export default { ...defineConfig({ port, plugins: [] }), plugins: [{ name: 'x', setup() {}, options: { BootError } }] };`,
+         const x = definePlugin({ name: 'x', setup() {} });
+         export default { ...defineConfig({ port, plugins: [] }), plugins: [x({ BootError })] };`,
       );
       const config = await loadConfig(file, { env: {} });
       expect(config.port).to.equal(8601);
@@ -179,8 +180,9 @@ describe('configuration', () => {
       const built = join(directory, 'built');
       const names = ['contract', 'validation', 'hooks', 'http', 'kernel'];
       buildInto(built, Object.fromEntries(names.map((name) => [name, resolve(name)])));
-      const good = `import { BootError } from '@svc/kernel';
-        export default { plugins: [{ name: 'x', setup() {}, options: { BootError } as object }] };`;
+      const good = `import { BootError, definePlugin } from '@svc/kernel';
+        const x = definePlugin({ name: 'x', setup() {} });
+        export default { plugins: [x({ BootError } as object)] };`;
       writeFileSync(join(built, 'svc.config.ts'), good);
       writeFileSync(
         join(built, 'bad.config.ts'),

@@ -1,12 +1,15 @@
 import {
   bootStep,
   checkOptions,
+  checkPlugins,
   collectNamed,
+  failBoot,
   HookTable,
   PluginGraph,
   Registration,
   type ArgsOf,
   type Collected,
+  type Collector,
   type FiredOf,
   type HookRef,
 } from '@svc/hooks';
@@ -49,6 +52,7 @@ export async function bootAgent(
   around: AgentAround,
   openChannel: OpenChannel,
 ): Promise<AgentKernel> {
+  checkPlugins(configured, 'defineAgentPlugin');
   const graph = new PluginGraph(configured, CONFIG_FILE);
   const table = new HookTable(graph, toHookLog(around.log));
   for (const ref of [attemptPrepare, attemptStarting, attemptStarted, attemptEnded])
@@ -84,9 +88,9 @@ export async function bootAgent(
     }
     table.freeze();
     return {
-      runners: collectNamed(hooks.runners, 'runner'),
+      runners: collectComplete(hooks.runners, 'runner', ['fingerprint', 'start', 'recover', 'reap']),
       collectors: [...collectNamed(hooks.collectors, 'collector').values()],
-      slotSources: [...collectNamed(hooks.slotSources, 'slot source').values()],
+      slotSources: [...collectComplete(hooks.slotSources, 'slot source', ['discover']).values()],
       fire: (ref, ...args) => table.fire(OWNER, ref, ...args),
       close,
     };
@@ -94,6 +98,21 @@ export async function bootAgent(
     await close();
     throw error;
   }
+}
+
+/** Refuses an entry that lacks what the agent calls, as a plugin of another version of svc may. */
+function collectComplete<T extends { readonly name: string }>(
+  registration: Registration<Collector<T>>,
+  kind: string,
+  methods: readonly (keyof T & string)[],
+): Collected<T> {
+  const collected = collectNamed(registration, kind);
+  for (const [name, entry] of collected) {
+    const missing = methods.find((method) => typeof entry[method] !== 'function');
+    if (missing !== undefined)
+      failBoot(`${kind} "${name}" has no ${missing}(), which this version of svc needs: update its plugin`);
+  }
+  return collected;
 }
 
 function toHookLog(log: AgentLog) {

@@ -52,6 +52,27 @@ describe('agent: plugins', () => {
     expect(await failure(broken)).to.include('plugin "extra" failed in setup: Error: no driver');
   });
 
+  it('stop the start of the agent with a sentence when they are of another version', async () => {
+    const { optionsSchema: _, ...old } = plugin(() => {}, 'old');
+    expect(await failure(old as never)).to.equal(
+      'BootError: plugin "old" was made by another version of svc: make it with defineAgentPlugin of this one',
+    );
+    expect(await failure({} as never)).to.equal(
+      'BootError: plugins[1] is no plugin: make it with defineAgentPlugin',
+    );
+    expect(await failure(defineAgentPlugin({ name: 'uncalled', setup: () => {} }) as never)).to.equal(
+      'BootError: plugins[1] is a factory: call it, as in uncalled()',
+    );
+    const withoutReap = plugin((ctx) =>
+      ctx.hooks.runners.tap(ctx.name, (runners) =>
+        runners.add({ name: 'slurm', fingerprint() {}, start() {}, recover() {} } as never),
+      ),
+    );
+    expect(await failure(withoutReap)).to.equal(
+      'BootError: runner "slurm" has no reap(), which this version of svc needs: update its plugin',
+    );
+  });
+
   it('have their options checked and completed', async () => {
     let given: unknown;
     const withOptions = defineAgentPlugin({

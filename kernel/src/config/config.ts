@@ -1,4 +1,4 @@
-import { checkOptions, failBoot, toFactoryName } from '@svc/hooks';
+import { checkOptions, checkPlugins, failBoot } from '@svc/hooks';
 import { compileCheck } from '@svc/validation';
 import { Type, type Static } from 'typebox';
 import { homedir } from 'node:os';
@@ -69,7 +69,7 @@ export function resolveConfig(config: Config, options: ResolveOptions = {}): Res
   const merged = { ...config, ...configFromEnvironment(env), ...flags };
   const [issue] = checkConfig(merged);
   if (issue) failBoot(`${issue.path || 'the configuration'}: ${issue.message}`, issue.path.split(/[.[]/)[0]);
-  merged.plugins.forEach(checkPlugin);
+  checkPlugins(merged.plugins, 'definePlugin');
   const dataDir = resolve((merged.dataDir ?? '~/.svc').replace(/^~(?=$|\/)/, homedir()));
   const { database = { client: 'sqlite' } } = merged;
   const isSqlite = database.client === 'sqlite';
@@ -87,14 +87,6 @@ export function resolveConfig(config: Config, options: ResolveOptions = {}): Res
       : database,
     source,
   };
-}
-
-function checkPlugin(plugin: unknown, index: number): void {
-  const { name = 'plugins', setup } = (plugin ?? {}) as Partial<Plugin>;
-  const place = `plugins[${index}]`;
-  if (typeof plugin === 'function')
-    failBoot(`${place} is a factory: call it, as in ${toFactoryName(name)}()`, [name, 'plugins']);
-  if (!setup) failBoot(`${place} is no plugin: make it with definePlugin`, 'plugins');
 }
 
 const SECRET = /token|secret|password|api_?key/i;
