@@ -67,7 +67,10 @@ def _absolute(path: Any) -> str:
 
 
 def _on_host(path: str) -> str:
-    """The path on the host of what lies in a mount of this container: the innermost one has it. SVC_PATH_MAP has the source of each target."""
+    """The path on the host of what lies in a mount of this container, by the innermost one.
+
+    SVC_PATH_MAP has the source of each target.
+    """
     try:
         mounts = json.loads(os.environ.get("SVC_PATH_MAP") or "{}")
         for target in sorted(mounts, key=len, reverse=True):
