@@ -41,6 +41,7 @@ export {
   type AgentPluginFactory,
   type Channel,
 } from './core/plugin.js';
+export { toPathInside, writtenFolders, type Mount } from './core/mounts.js';
 export type { RunPaths } from './core/run-paths.js';
 export * from './core/runner.js';
 export { SlowCollector, type SlowAnswer, type SlowCollectorOptions } from './core/slow-collector.js';

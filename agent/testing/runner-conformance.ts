@@ -11,6 +11,8 @@ import { TestHost, type TestHostOptions } from './test-host.js';
 export interface RunnerUnderTest extends TestHostOptions {
   /** Its name, as a job gives it. */
   readonly runner: string;
+  /** `SVC_URL` of its jobs is another address than this host has for the server, as in a container. */
+  readonly hasOwnUrl?: boolean;
 }
 
 const TEST_TIMEOUT_MS = 60_000;
@@ -128,7 +130,8 @@ export function runnerConformance(runner: RunnerUnderTest): void {
         await host.server.ended(key);
         const printed = new Set(lines(key));
         const ofAttempt = { SVC_JOB_ID: key.job_id, SVC_ATTEMPT: '1', SVC_RUN_ID: 'run_1' };
-        const given = { ...env, ...ofAttempt, SVC_URL: host.server.url, CUDA_VISIBLE_DEVICES: '1' };
+        const ofServer = runner.hasOwnUrl ? {} : { SVC_URL: host.server.url };
+        const given = { ...env, ...ofAttempt, ...ofServer, CUDA_VISIBLE_DEVICES: '1' };
         for (const [name, value] of Object.entries(given))
           assert.ok(printed.has(`${name}=${value}`), `${name}=${value} of ctx.jobEnv is missing`);
         assert.ok(!lines(key).join().includes(TOKEN), 'only ctx.hostEnv may be taken from the agent');

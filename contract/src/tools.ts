@@ -82,6 +82,9 @@ export const TOOL_INPUTS = {
       }),
     ),
     experiment: Type.Optional(text(200, 1)),
+    runner: Type.Optional(text(64, 1)),
+    image: Type.Optional(text(512, 1)),
+    runner_options: Type.Optional(Type.Object({}, { additionalProperties: true })),
     idempotency_key: IdempotencyKey,
   }),
   evaluate_checkpoint: strict({

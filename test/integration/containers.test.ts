@@ -8,6 +8,7 @@ import { createAgentLog, startAgent, type Agent } from '@svc/agent';
 import { routes, type Job, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { scalarRecord } from '../../plugins/event-files/test/event-bytes.js';
 import { StandIn } from '../../plugins/gpu-nvidia/testing/stand-in.js';
 import { DockerEngine } from '../../plugins/runner-docker/test/support/docker-engine.js';
 import { requireEngine } from '../support/engines.js';
@@ -28,6 +29,30 @@ for step in range(1200):
     time.sleep(0.1)
 run.finish()`;
 
+/** Saves below a mount: a checkpoint of which it tells, an event file, and after a while a checkpoint of which it says nothing. */
+const SAVING = `
+import base64, os, time, svc
+run = svc.init(name="saves")
+def save(folder):
+    os.makedirs(folder)
+    with open(folder + "/model.bin", "w") as file:
+        file.write("weights of " + folder)
+save("/ckpts/checkpoint-20")
+run.checkpoint("/ckpts/checkpoint-20", step=20)
+os.makedirs("/ckpts/logs")
+with open("/ckpts/logs/events.out.tfevents.1700000000.host.1.0", "wb") as file:
+    file.write(base64.b64decode("${scalarRecord('loss', 3, 0.5).toString('base64')}"))
+while not os.path.exists("/ckpts/go"):
+    time.sleep(0.05)
+save("/ckpts/checkpoint-30")
+run.finish()`;
+const EVALUATION = `
+import json, os
+path = os.environ["SVC_EVAL_CHECKPOINT"]
+print(path, open(path + "/model.bin").read())
+with open(os.environ["SVC_EVAL_OUTPUT"], "w") as file:
+    json.dump({"metrics": {"acc": 0.9}, "runtime_s": 1}, file)`;
+
 describe('jobs in containers', function () {
   this.timeout(180_000);
   let engine: DockerEngine;
@@ -35,6 +60,7 @@ describe('jobs in containers', function () {
   let server: Server;
   let agent: Agent;
   let project: string;
+  let data: string;
   let programs: string;
   let smi: StandIn;
 
@@ -50,6 +76,8 @@ describe('jobs in containers', function () {
     server = await workplace.startServer();
     project = path.join(workplace.dir, 'project');
     mkdirSync(project);
+    data = path.join(workplace.dir, 'data');
+    mkdirSync(path.join(data, 'ck'), { recursive: true });
     await begin();
   });
   after(async () => {
@@ -67,7 +95,7 @@ describe('jobs in containers', function () {
     const { token } = await server.client.call(routes.createToken, {
       body: { name: 'agent', scope: 'agent' },
     });
-    const options = { socket: engine.socket, allowedMounts: [project] };
+    const options = { socket: engine.socket, allowedMounts: [project, data] };
     agent = await startAgent({
       url: server.url,
       token,
@@ -210,11 +238,63 @@ except Exception as error:
     await cancel(job);
   });
 
+  it('have checkpoints and event files in a mount, found with their paths on the host, and evaluated', async () => {
+    const folder = path.join(data, 'ck');
+    const job = await start(SAVING, { mounts: [`${folder}:/ckpts`] });
+    const PATIENCE = { timeoutMs: 60_000 };
+    const { id: run_id } = await until(() => runOf(job), PATIENCE);
+    const params = { run_id };
+    const checkpoints = async () =>
+      (await server.client.call(routes.listRunCheckpoints, { params })).items.map((found) => found.path);
+    await until(async () => (await checkpoints()).length > 0, PATIENCE);
+    await until(async () => {
+      const query = { names: 'loss', limit: 10 };
+      const { series } = await server.client.call(routes.readSeries, { params, query });
+      return series['loss']?.values[0] === 0.5;
+    }, PATIENCE);
+    await agent.close();
+    await begin();
+    writeFileSync(path.join(folder, 'go'), '');
+    expect(await ended(job), (await lines(job)).join('\n')).to.include({ status: 'SUCCEEDED' });
+    await until(async () => (await checkpoints()).length > 1, PATIENCE);
+    expect(await checkpoints()).to.have.members([`${folder}/checkpoint-20`, `${folder}/checkpoint-30`]);
+
+    const command = ['python3', '-c', EVALUATION];
+    const { items } = await server.client.call(routes.listRunCheckpoints, { params });
+    for (const { id: ckpt_id, path: saved } of items) {
+      const inside = saved.replace(folder, '/ckpts');
+      const { job_id } = await server.client.call(routes.createEvaluation, {
+        params: { ckpt_id },
+        body: { command },
+      });
+      const evaluation = await server.client.call(routes.getJob, { params: { job_id } });
+      expect(await ended(evaluation)).to.include({ status: 'SUCCEEDED' });
+      expect(await lines(evaluation)).to.deep.equal([`${inside} weights of ${inside}`]);
+    }
+  });
+
+  it('do not evaluate a checkpoint that they do not see, and say the mount that is missing', async () => {
+    const { run_id } = await ended(await start('print(1)'));
+    const saved = path.join(data, 'elsewhere.pt');
+    writeFileSync(saved, 'weights');
+    const { id: ckpt_id } = await server.client.call(routes.createCheckpoint, {
+      params: { run_id: run_id ?? '' },
+      body: { path: saved, step: 1 },
+    });
+    const { job_id } = await server.client.call(routes.createEvaluation, {
+      params: { ckpt_id },
+      body: { command: ['true'] },
+    });
+    const evaluation = await ended(await server.client.call(routes.getJob, { params: { job_id } }));
+    expect(evaluation).to.include({ status: 'FAILED', failure_reason: 'DISPATCH_FAILED' });
+    expect(evaluation.failure_message).to.contain(`add "${saved}:${saved}:ro" to its mounts`);
+  });
+
   it('do not start with what the agent does not allow, and say the line that would', async () => {
     const job = await start('print(1)', { mounts: ['/etc:/host-etc:ro'] });
     const { failure_reason, failure_message } = await ended(job);
     expect(failure_reason).to.equal('DISPATCH_FAILED');
-    expect(failure_message).to.contain(`runnerDocker({ allowedMounts: ['${project}', '/etc'] })`);
+    expect(failure_message).to.contain(`runnerDocker({ allowedMounts: ['${project}', '${data}', '/etc'] })`);
   });
 });
 

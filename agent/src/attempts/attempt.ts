@@ -3,6 +3,7 @@ import { withoutTime, type Ended } from '../core/attempt-end.js';
 import type { AttemptFacts } from '../core/attempt-hooks.js';
 import { unlessMissing, writeAtomic, writeDurable } from '../core/durable-file.js';
 import { toReason, type AgentLog } from '../core/log.js';
+import type { Mount } from '../core/mounts.js';
 import { retry } from '../core/retry.js';
 import type { RunPaths } from '../core/run-paths.js';
 import type { Clock, NodeName, Run } from '../core/runner.js';
@@ -20,6 +21,8 @@ const LOG_FLUSH_MS = 2000;
 export interface AttemptHost {
   readonly node: NodeName;
   readonly plugins: Pick<AttemptPlugins, 'started' | 'ended'>;
+  /** As `AttemptFacts` has them. */
+  mountsOf(plan: Pick<SavedPlan, 'runner' | 'plan'>): readonly Mount[] | null;
   readonly clock: Clock;
   readonly log: AgentLog;
   /** Aborts when the agent closes. */
@@ -238,7 +241,8 @@ export class Attempt {
       gpu_indices: gpuIndices,
       notes,
     } = this.#plan;
-    return { ...this.key, runId, name, runner, workingDir, gpuIndices, notes, paths: this.paths };
+    const mounts = this.#host.mountsOf(this.#plan);
+    return { ...this.key, runId, name, runner, workingDir, gpuIndices, notes, mounts, paths: this.paths };
   }
 
   async #saveEnd(ended: Ended): Promise<Ended> {

@@ -37,7 +37,7 @@ type Dispatch = FrameOf<ServerFrame, 'dispatch'>;
 /** A runner that cannot tell by then whether a process lives does not hold up the others. */
 const RECOVERY_MS = 5000;
 
-export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing' | 'plugins'> {
+export interface SupervisorOptions extends Omit<AttemptHost, 'release' | 'writing' | 'plugins' | 'mountsOf'> {
   readonly plugins: AttemptPlugins;
   readonly stateDir: string;
   readonly bootId: string;
@@ -67,6 +67,7 @@ export class Supervisor {
       ...options,
       release: (attempt) => void this.#attempts.delete(attemptKey(attempt.key)),
       writing: (write) => this.#track(write),
+      mountsOf: ({ runner, plan }) => options.runners.get(runner)?.mounts?.(plan) ?? null,
     };
   }
 
@@ -161,7 +162,10 @@ export class Supervisor {
     let additions: Required<AttemptAddition>;
     try {
       await setAsideRunDir(paths, draft.accepted_at);
-      additions = await this.#options.plugins.prepare(toDraft(frame, draft, paths));
+      additions = await this.#options.plugins.prepare({
+        ...toDraft(frame, draft, paths),
+        mounts: this.#host.mountsOf(draft),
+      });
     } catch (error) {
       return attempt.end(refuse(`it cannot be prepared on ${node.name}: ${toRefusal(error)}`));
     }
@@ -311,7 +315,7 @@ function toSavedPlan(frame: Dispatch, paths: RunPaths, boot_id: string, accepted
   };
 }
 
-function toDraft(frame: Dispatch, plan: SavedPlan, paths: RunPaths): AttemptDraft {
+function toDraft(frame: Dispatch, plan: SavedPlan, paths: RunPaths): Omit<AttemptDraft, 'mounts'> {
   const {
     job_id,
     attempt,

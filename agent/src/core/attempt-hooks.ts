@@ -1,5 +1,6 @@
 import type { AttemptKey, Exit, JobType } from '@svc/contract';
 import { decision, observation } from '@svc/hooks';
+import type { Mount } from './mounts.js';
 import type { RunPaths } from './run-paths.js';
 import type { JobUser } from './runner.js';
 
@@ -12,6 +13,8 @@ export interface AttemptFacts extends AttemptKey {
   readonly workingDir: string;
   readonly gpuIndices: readonly number[];
   readonly paths: RunPaths;
+  /** What its processes see of the host besides its working directory and its own files, as in a container; null: all, at the same paths. */
+  readonly mounts: readonly Mount[] | null;
   /** What `attemptPrepare` noted, also before a restart of the agent. */
   readonly notes: AttemptNotes;
 }

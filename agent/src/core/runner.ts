@@ -2,6 +2,7 @@ import type { AttemptKey, Exit, RunnerProbe } from '@svc/contract';
 import type { Clock as HooksClock } from '@svc/hooks';
 import type { HostSlot } from './host-slot.js';
 import type { AgentLog } from './log.js';
+import type { Mount } from './mounts.js';
 import type { RunPaths } from './run-paths.js';
 
 /**
@@ -23,6 +24,8 @@ export interface RunnerAgent<Plan = unknown, State = unknown> {
   start(plan: Plan, ctx: RunContext<State>): Promise<Run>;
   /** Called once per saved attempt when the agent starts. null: provably gone, and nobody knows how it ended. */
   recover(saved: Saved<State>, ctx: RecoverContext<State>): Promise<Run | null>;
+  /** Of a runner whose processes do not see the files of the host: what the plan shows them of those, and where. Left out: they see all. */
+  mounts?(plan: Plan): readonly Mount[];
   /** Kills what carries this node's mark and is not in `keep` (keys of `attemptKey`). May be repeated. */
   reap(keep: ReadonlySet<string>, nodeId: string): Promise<void>;
 }

@@ -3,7 +3,17 @@ import { toCommandLine, toNumber } from '../output/format.js';
 
 /** What a person would type for an action. Some have no command. */
 const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => string[]>> = {
-  submit_job: ({ command, working_dir, snapshot, gpus, project, experiment }) => [
+  submit_job: ({
+    command,
+    working_dir,
+    snapshot,
+    gpus,
+    project,
+    experiment,
+    runner,
+    image,
+    runner_options,
+  }) => [
     'svc',
     'submit',
     ...(snapshot === undefined ? [] : ['--upload']),
@@ -12,6 +22,9 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...(working_dir === undefined && snapshot === undefined ? ['--no-working-dir'] : []),
     ...(project === undefined ? [] : ['--project', String(project)]),
     ...(experiment === undefined ? [] : ['--experiment', String(experiment)]),
+    ...(runner === undefined ? [] : ['--runner', String(runner)]),
+    ...(image === undefined ? [] : ['--image', String(image)]),
+    ...toRunnerOptions(runner_options),
     '--',
     ...(command as string[]),
   ],
@@ -64,6 +77,14 @@ const COMMANDS: Readonly<Record<string, (args: Readonly<Record<string, unknown>>
     ...(run_id === undefined ? ['--experiment', String(experiment_id)] : ['--run', String(run_id)]),
   ],
 };
+
+/** As `svc submit` reads them: JSON, which says that "64" is a text. */
+function toRunnerOptions(options: unknown = {}): string[] {
+  return Object.entries(options as object).flatMap(([name, value]) => [
+    '--runner-option',
+    `${name}=${JSON.stringify(value)}`,
+  ]);
+}
 
 /** `--metric`, `--suite`, `--dataset` and `--dataset-version`, as far as they are given. */
 function toLabels(labels: Readonly<Record<string, unknown>>): string[] {

@@ -45,8 +45,9 @@ export async function completeFromHere(
   ]);
   // While there is no node at all, one may still come with GPUs.
   const isTooMany = nodes.length > 0 && nodes.every(({ slots }) => slots.length < wanted);
+  if (!isTooMany && wanted > 0) noteRunner(nodes, wanted, options.runner ?? 'process');
   const isCpuOnly = isTooMany && options.gpu === undefined;
-  if (isCpuOnly) note('no node has a GPU: the job is submitted with --cpu-only');
+  if (isCpuOnly) note('no node has a GPU: the job asks for none, as with --cpu-only');
   else if (isTooMany)
     note(
       `no node has ${wanted === 1 ? 'a GPU' : `${wanted} GPUs`}: the job waits until such a node connects`,
@@ -59,6 +60,20 @@ export async function completeFromHere(
     ...(isProcess && takeEnvironment(options, isHere)),
     ...(isCpuOnly && { resources: { cpu_only: true } }),
   };
+}
+
+/** Of a runner that no agent has the server says that there is none. */
+function noteRunner(nodes: readonly NodeRecord[], wanted: number, runner: string): void {
+  const probes = nodes
+    .filter(({ slots }) => slots.length >= wanted)
+    .flatMap(({ name, runners }) => runners.map((probe) => ({ ...probe, node: name })))
+    .filter(({ name }) => name === runner);
+  const [first] = probes;
+  if (first === undefined || probes.some(({ available }) => available)) return;
+  const gpus = wanted === 1 ? 'a GPU' : `${wanted} GPUs`;
+  note(
+    `no node with ${gpus} can use the runner ${runner} now, and the job waits until one can: ${first.node}: ${first.reason}`,
+  );
 }
 
 /** In an empty directory, and in a container, it is unknown what is there. */

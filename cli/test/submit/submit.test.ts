@@ -45,8 +45,8 @@ describe('svc submit', () => {
     rmSync(dir, { recursive: true });
   });
 
-  async function connect(hostname: string, gpus = 0): Promise<FakeAgent> {
-    const hello = { hostname, name: hostname, slots: virtualSlots(gpus) };
+  async function connect(hostname: string, gpus = 0, more: object = {}): Promise<FakeAgent> {
+    const hello = { hostname, name: hostname, slots: virtualSlots(gpus), ...more };
     const agent = new FakeAgent({ url: rig.kernel.url, token: rig.tokens.agent, hello });
     await agent.connect();
     return agent;
@@ -99,7 +99,7 @@ describe('svc submit', () => {
       const agent = await connect(os.hostname());
       const { job, stderr } = await submit(['sh', 'train.sh']);
       expect(job.resources).to.include({ cpu_only: true });
-      expect(stderr).to.contain('no node has a GPU: the job is submitted with --cpu-only');
+      expect(stderr).to.contain('no node has a GPU: the job asks for none, as with --cpu-only');
       await agent.close();
     });
 
@@ -124,6 +124,16 @@ describe('svc submit', () => {
       expect((await submit(['--gpu', '0', 'sh', 'train.sh'])).stderr).not.to.contain('no node');
       await Promise.all(agents.map((agent) => agent.close()));
     });
+  });
+
+  it('says that the job waits when the nodes with GPUs cannot use its runner', async () => {
+    const runners = [{ name: 'docker', available: false, reason: 'no engine answers', version: null }];
+    const agents = [await connect('a', 8, { runners }), await connect('b')];
+    const { stderr } = await refuse('--runner', 'docker', '--image', 'x', 'sh');
+    expect(stderr).to.contain(
+      'no node with a GPU can use the runner docker now, and the job waits until one can: a: no engine answers\n',
+    );
+    await Promise.all(agents.map((agent) => agent.close()));
   });
 
   describe('a command that will hardly start', () => {

@@ -1,4 +1,10 @@
-import { defineAgentPlugin, toReason, type Collecting, type StartedAttempt } from '@svc/agent';
+import {
+  defineAgentPlugin,
+  toReason,
+  writtenFolders,
+  type Collecting,
+  type StartedAttempt,
+} from '@svc/agent';
 import { AttemptOwners } from '@svc/agent/attempt-owners';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
@@ -55,9 +61,10 @@ export default defineAgentPlugin({
     const owners = new AttemptOwners();
 
     async function start(attempt: StartedAttempt): Promise<Collecting> {
-      const { runId, workingDir, paths } = attempt;
+      const { runId, workingDir, mounts, paths } = attempt;
       if (runId === null) return { close: () => {} };
-      const roots = [workingDir, ...checkpoint_dirs.map((dir) => path.resolve(workingDir, dir))];
+      const further = checkpoint_dirs.map((dir) => path.resolve(workingDir, dir));
+      const roots = [workingDir, ...further, ...writtenFolders(mounts)];
       const leave = owners.enter(attempt, roots);
       const isOwn = (file: string) => owners.isOf(attempt, file);
       const checkpoints = await AttemptCheckpoints.open(

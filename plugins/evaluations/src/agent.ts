@@ -29,9 +29,9 @@ export default defineAgentPlugin({
     ctx.tap(attemptPrepare, async (draft) => {
       const expected = await expectResult(draft);
       if (expected === null) return undefined;
-      await requireCheckpoint(draft);
+      const checkpoint = await requireCheckpoint(draft);
       return {
-        env: { [RESULT_VARIABLE]: expected.path },
+        env: { ...checkpoint, [RESULT_VARIABLE]: expected.path },
         files: expected.path === draft.paths.result ? [expected.path] : [],
         notes: { [NAME]: expected },
       };

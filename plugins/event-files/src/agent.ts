@@ -1,4 +1,4 @@
-import { defineAgentPlugin, type Collecting, type StartedAttempt } from '@svc/agent';
+import { defineAgentPlugin, writtenFolders, type Collecting, type StartedAttempt } from '@svc/agent';
 import { AttemptOwners } from '@svc/agent/attempt-owners';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
@@ -35,9 +35,10 @@ export default defineAgentPlugin({
     const owners = new AttemptOwners();
 
     async function start(attempt: StartedAttempt): Promise<Collecting> {
-      const { runId, workingDir, paths } = attempt;
+      const { runId, workingDir, mounts, paths } = attempt;
       if (runId === null) return { close: () => {} };
-      const roots = [workingDir, ...log_dirs.map((dir) => path.resolve(workingDir, dir))];
+      const further = log_dirs.map((dir) => path.resolve(workingDir, dir));
+      const roots = [workingDir, ...further, ...writtenFolders(mounts)];
       const leave = owners.enter(attempt, roots);
       const files = await AttemptEventFiles.open(ctx, { ...attempt, runId }, paths, (file) =>
         owners.isOf(attempt, file),

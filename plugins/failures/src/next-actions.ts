@@ -77,12 +77,15 @@ export function diagnoseRun(run_id: string): NextAction {
 }
 
 /** What the submitter has to add. */
-function whatIsLeftOut({ env, snapshot, checkpoint_id }: Job): string {
+function whatIsLeftOut({ env, snapshot, checkpoint_id, node_selector }: Job): string {
   if (checkpoint_id !== null)
     return ' The labels (suite, dataset, dataset_version) and the overrides of the evaluation are not among the arguments.';
   const hasEnv = Object.keys(env).length > 0;
   return [
     ...(snapshot === null ? [] : [' If you change the source files, upload them again.']),
+    ...(Object.keys(node_selector).length > 0
+      ? [' The node selector of the job is not among the arguments.']
+      : []),
     ...(hasEnv ? [' The environment variables of the job are not among the arguments.'] : []),
   ].join('');
 }
@@ -97,5 +100,16 @@ function toSubmitArgs(job: Job): Record<string, unknown> {
     ...(project !== null && { project }),
     ...(experiment && { experiment }),
     ...(snapshot !== null && { snapshot }),
+    ...toRunnerArgs(job),
+  };
+}
+
+/** Without them a training that ran in a container would run on the bare host. */
+function toRunnerArgs({ runner, image, runner_options }: Job): Record<string, unknown> {
+  const { image: _, ...options } = runner_options as Record<string, unknown>;
+  return {
+    ...(runner !== 'process' && { runner }),
+    ...(image !== null && { image }),
+    ...(Object.keys(options).length > 0 && { runner_options: options }),
   };
 }

@@ -223,6 +223,20 @@ describe('failures: conclusions', () => {
         .and.not.contain('environment variables');
     });
 
+    it('of a container job submit it in its container again, and name what they leave out', () => {
+      const container = {
+        runner: 'docker',
+        image: 'train:1',
+        runner_options: { mounts: ['/data:/data:ro'] },
+      };
+      const runner_options = { image: container.image, ...container.runner_options };
+      const job = { ...JOB, ...container, runner_options, node_selector: { rack: '7' } } as typeof JOB;
+      const [first] = explain(evidenceOf(OOM, {}, { job })).next_actions;
+      expect(first?.args).to.deep.include(container);
+      expect(first?.reason).to.contain('The node selector of the job is not among the arguments.');
+      expect(compileCheck(TOOL_INPUTS.submit_job, 'leave')(first?.args)).to.deep.equal([]);
+    });
+
     it('do not retry a job that goes on', () => {
       const evidence = evidenceOf(traceback("ModuleNotFoundError: No module named 'apex'"));
       const job = { ...evidence.job, attempt: 2, status: 'RUNNING' as const };

@@ -26,19 +26,32 @@ export function allDraining(matching: readonly NodeCapacity[]): string {
 }
 
 export function noneRuns(runner: string, nodes: readonly NodeCapacity[]): string {
-  const why = enumerate(nodes, (node) => {
+  return `no node that matches can use the runner "${runner}": ${whyNot(runner, nodes)}`;
+}
+
+/**
+ * `largest`: the number of usable slots of the largest node with the runner of the job; `unable`: the nodes that would be large enough and
+ * cannot use that runner.
+ */
+export function noneLargeEnough(
+  { gpu, node_selector, runner }: JobRequirements,
+  largest: number,
+  unable: readonly NodeCapacity[],
+): string {
+  const which = Object.keys(node_selector).length === 0 ? 'online' : 'matching';
+  const node = unable.length === 0 ? `${which} node` : `${which} node with the runner "${runner}"`;
+  const others =
+    unable.length === 0 ? '' : `; large enough, but without that runner: ${whyNot(runner, unable)}`;
+  if (gpu === 0) return `no ${node} takes cpu-only jobs${others}`;
+  const has = largest === 0 ? `no ${node} has one` : `the largest ${node} has ${largest}`;
+  return `needs ${gpu} GPU${gpu === 1 ? '' : 's'}: ${has}${others}`;
+}
+
+function whyNot(runner: string, nodes: readonly NodeCapacity[]): string {
+  return enumerate(nodes, (node) => {
     const probe = node.runners.find(({ name }) => name === runner);
     return `${node.name}: ${probe?.reason ?? 'its agent has no such runner'}`;
   });
-  return `no node that matches can use the runner "${runner}": ${why}`;
-}
-
-/** `largest`: the number of usable slots of the largest node. */
-export function noneLargeEnough({ gpu, node_selector }: JobRequirements, largest: number): string {
-  const which = Object.keys(node_selector).length === 0 ? 'online' : 'matching';
-  if (gpu === 0) return `no ${which} node takes cpu-only jobs`;
-  const has = largest === 0 ? `no ${which} node has one` : `the largest ${which} node has ${largest}`;
-  return `needs ${gpu} GPU${gpu === 1 ? '' : 's'}: ${has}`;
 }
 
 function names(nodes: readonly NodeCapacity[]): string {

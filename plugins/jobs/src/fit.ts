@@ -20,7 +20,8 @@ export function findFitting<Node extends NodeCapacity>(
   if (open.length === 0) return sentence.allDraining(online);
   if (able.length === 0) return sentence.noneRuns(job.runner, open);
   const counts = able.map(({ slots }) => wantedSlots(slots, job).length);
-  return sentence.noneLargeEnough(job, Math.max(...counts));
+  const unable = open.filter((node) => !canRun(node, job.runner) && isLargeEnough(node, job));
+  return sentence.noneLargeEnough(job, Math.max(...counts), unable);
 }
 
 /** The slots of the GPU model that the job asks for. */

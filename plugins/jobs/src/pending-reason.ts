@@ -1,19 +1,34 @@
 /** A node has room for the job, but the server failed to claim or to dispatch it. */
 export const FAILED_HERE = 'its start failed on the server (see the server log); it is tried again';
 
-/** `troubled`: GPUs that it could have, if they were in order, as sentences. */
-export function waitingForGpus(gpu: number, ahead: number, troubled: readonly string[] = []): string {
+/** The node with the most free GPUs that a job could have. */
+export interface Freest {
+  readonly node: string;
+  readonly free: number;
+  readonly of: number;
+}
+
+/** `troubled`: GPUs that it could have, if they were in order, as sentences, the worst first. */
+export function waitingForGpus(
+  gpu: number,
+  ahead: number,
+  troubled: readonly string[] = [],
+  freest: Freest | null = null,
+): string {
   const what = gpu === 1 ? '1 free GPU' : `${gpu} free GPUs on one node`;
-  return `waiting for ${what}${behind(ahead)}${without(troubled)}`;
+  return `waiting for ${what}${behind(ahead)}${without(troubled, freest, gpu)}`;
 }
 
 const TROUBLED_SHOWN = 2;
 
-function without(troubled: readonly string[]): string {
+/** A node that has enough of them is kept for another job: how many are free explains nothing. */
+function without(troubled: readonly string[], freest: Freest | null, gpu: number): string {
   if (troubled.length === 0) return '';
+  const isTold = freest !== null && freest.free > 0 && freest.free < gpu;
+  const free = isTold ? `${freest.free} of ${freest.of} are free on ${freest.node}; ` : '';
   const more = troubled.length - TROUBLED_SHOWN;
   const shown = troubled.slice(0, TROUBLED_SHOWN).join('; ');
-  return `: ${shown}${more > 0 ? `; and ${more} more GPU${more === 1 ? ' takes' : 's take'} no job` : ''}`;
+  return `: ${free}${shown}${more > 0 ? `; and ${more} more GPU${more === 1 ? ' takes' : 's take'} no job` : ''}`;
 }
 
 export function waitingForCpu(ahead: number): string {

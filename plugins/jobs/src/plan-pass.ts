@@ -1,7 +1,7 @@
 import { yieldIfSliceOver } from '@svc/kernel';
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import { findFitting, wantedSlots } from './fit.js';
-import { backingOff, waitingForCpu, waitingForGpus } from './pending-reason.js';
+import { backingOff, waitingForCpu, waitingForGpus, type Freest } from './pending-reason.js';
 import type { IsExternal, QueueItem } from './queue-item.js';
 import type { Placement } from './steps.js';
 
@@ -100,7 +100,7 @@ class Pass {
     if (job.gpu === 0) return waitingForCpu(this.#waiting.cpu++);
     if (isStuck) return waitingForGpus(job.gpu, this.#waiting.gpu++);
     this.#waitForOneOf(nodes, job);
-    return waitingForGpus(job.gpu, this.#waiting.gpu++, troubledSlots(nodes, job));
+    return waitingForGpus(job.gpu, this.#waiting.gpu++, troubledSlots(nodes, job), freest(nodes, job));
   }
 
   #classOf(job: QueueItem): JobClass {
@@ -139,13 +139,25 @@ function hasSoundSlots({ slots }: NodeCapacity, job: QueueItem): boolean {
   return wantedSlots(slots, job).filter(({ trouble }) => trouble === null).length >= job.gpu;
 }
 
-/** Of the free slots that the job could have, those in trouble, as sentences. */
+const WORST_FIRST = ['unhealthy', 'quarantined', 'foreign'] as const;
+
+/** Of the free slots that the job could have, those in trouble, as sentences: what does not pass by itself comes first. */
 function troubledSlots(nodes: readonly NodeBudget[], job: QueueItem): string[] {
-  return nodes.flatMap(({ name, slots }) =>
+  const troubled = nodes.flatMap(({ name, slots }) =>
     wantedSlots(slots, job)
       .filter(({ free, trouble }) => free && trouble !== null)
-      .map(({ index, trouble }) => `GPU ${index} of ${name} ${trouble}`),
+      .map(({ index, trouble, health }) => ({ health, text: `GPU ${index} of ${name} ${trouble}` })),
   );
+  return WORST_FIRST.flatMap((state) =>
+    troubled.filter(({ health }) => health === state).map(({ text }) => text),
+  );
+}
+
+function freest(nodes: readonly NodeBudget[], job: QueueItem): Freest | null {
+  const node = best(nodes, ({ freeSlots }) => wantedSlots(freeSlots, job).length);
+  if (!node) return null;
+  const count = (slots: NodeBudget['slots']) => wantedSlots(slots, job).length;
+  return { node: node.name, free: count(node.freeSlots), of: count(node.slots) };
 }
 
 function place(job: QueueItem, nodes: readonly NodeBudget[], isExternal: boolean): Placement | null {

@@ -41,7 +41,13 @@ const node = (
   connected: true,
   labels: { node: name, node_id: `node_${name}`, hostname: `${name}.local`, ...labels },
   runners: [{ name: 'process', available: true, reason: null, version: null }],
-  slots: Array.from({ length: total }, (_, index) => ({ index, model, free: index < free, trouble: null })),
+  slots: Array.from({ length: total }, (_, index) => ({
+    index,
+    model,
+    free: index < free,
+    health: 'ok',
+    trouble: null,
+  })),
   cpu_jobs: 0,
   max_cpu_jobs: 4,
   offline_at: null,
@@ -131,7 +137,13 @@ describe('a scheduling pass', () => {
 
   it('takes only slots of the wanted model on a mixed node', async () => {
     const models = ['A100', 'H200', 'A100', 'H200'];
-    const slots = models.map((model, index) => ({ index, model, free: index !== 1, trouble: null }));
+    const slots = models.map((model, index) => ({
+      index,
+      model,
+      free: index !== 1,
+      health: 'ok' as const,
+      trouble: null,
+    }));
     const mixed = node('a', { slots });
     const two = job({ gpu: 2, node_selector: { gpu_model: 'H200' } });
     const one = job({ node_selector: { gpu_model: 'H200' } });
@@ -193,6 +205,15 @@ describe('a scheduling pass', () => {
           }),
         ],
         'no node that matches can use the runner "docker": a: its agent has no such runner, b: the daemon does not answer',
+      ],
+      [
+        'the GPUs are where the runner is not',
+        job({ runner: 'docker' }),
+        [
+          node('a', { total: 8 }),
+          node('b', { runners: [{ name: 'docker', available: true, reason: null, version: null }] }),
+        ],
+        'needs 1 GPU: no online node with the runner "docker" has one; large enough, but without that runner: a: its agent has no such runner',
       ],
       [
         'no cpu-only jobs',

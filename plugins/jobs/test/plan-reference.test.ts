@@ -25,12 +25,11 @@ const jobs = fc.record({
   preferred_node_id: fc.constantFrom(null, null, 'node_0', 'node_3', 'node_gone'),
 });
 
+const states = fc.constantFrom('ok', 'ok', 'ok', 'unhealthy', 'quarantined', 'foreign');
 const slots = fc.array(
-  fc.record({
-    model: fc.constantFrom('a', 'b'),
-    free: fc.boolean(),
-    trouble: fc.constantFrom(null, null, null, 'is lost', 'is used by python'),
-  }),
+  fc
+    .record({ model: fc.constantFrom('a', 'b'), free: fc.boolean(), health: states })
+    .map((slot) => ({ ...slot, trouble: slot.health === 'ok' ? null : `is ${slot.health}` })),
   { maxLength: 6 },
 );
 

@@ -48,7 +48,13 @@ describe('a scheduling pass with GPUs in trouble', () => {
   const troubled = (name: string, troubles: (string | null)[]) =>
     node(
       name,
-      troubles.map((trouble, index) => ({ index, model: 'H200', free: true, trouble })),
+      troubles.map((trouble, index) => ({
+        index,
+        model: 'H200',
+        free: true,
+        health: trouble === null ? 'ok' : trouble === FOREIGN ? 'foreign' : 'unhealthy',
+        trouble,
+      })),
     );
 
   it('gives jobs the others', async () => {
@@ -59,20 +65,26 @@ describe('a scheduling pass with GPUs in trouble', () => {
     ]);
   });
 
-  it('says which they are, to the first job that could have one', async () => {
+  it('says which they are, the worst first, to the first job that could have one', async () => {
     const items = [job(), job(), job({ gpu: 3 })];
     const { reasons } = await plan(items, [troubled('a', [FOREIGN, 'is lost', 'is lost'])]);
     expect([...reasons.values()]).to.deep.equal([
-      `waiting for 1 free GPU: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
+      'waiting for 1 free GPU: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU takes no job',
       'waiting for 1 free GPU behind 1 job',
-      `waiting for 3 free GPUs on one node behind 2 jobs: GPU 0 of a ${FOREIGN}; GPU 1 of a is lost; and 1 more GPU takes no job`,
+      'waiting for 3 free GPUs on one node behind 2 jobs: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU takes no job',
     ]);
+  });
+
+  it('says how many are free, where these are too few', async () => {
+    expect(await reasonOf(job({ gpu: 3 }), [troubled('a', [null, FOREIGN, null])])).to.equal(
+      `waiting for 3 free GPUs on one node: 2 of 3 are free on a; GPU 1 of a ${FOREIGN}`,
+    );
   });
 
   it('says nothing of those that a job holds, or of another model', async () => {
     const slots = [
-      { index: 0, model: 'H200', free: false, trouble: FOREIGN },
-      { index: 1, model: 'A100', free: true, trouble: 'is lost' },
+      { index: 0, model: 'H200', free: false, health: 'foreign', trouble: FOREIGN } as const,
+      { index: 1, model: 'A100', free: true, health: 'unhealthy', trouble: 'is lost' } as const,
     ];
     const item = job({ node_selector: { gpu_model: 'H200' } });
     expect(await reasonOf(item, [node('a', slots)])).to.equal('waiting for 1 free GPU');

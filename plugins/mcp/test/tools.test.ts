@@ -204,6 +204,11 @@ describe('the 20 tools, through the official client', function () {
     expect(refused).not.to.include('Look at the record').and.not.to.include('Idempotency-Key');
   });
 
+  it('submit_job hands the runner on with what it is told', async () => {
+    const args = { command: ['true'], cpu_only: true, runner: 'docker', image: 'train:1' };
+    expect(await refusalOf(writer, 'submit_job', args)).to.include('there is no runner "docker"');
+  });
+
   it('evaluate_checkpoint answers with a handle, and the next evaluation is like it', async () => {
     const evaluation = await callTool(writer, 'evaluate_checkpoint', {
       checkpoint_id: checkpoint,

@@ -65,6 +65,7 @@ export async function loadCapacity(db: Db, isConnected: (id: string) => boolean)
       index: idx,
       model,
       free: job_id === null,
+      health,
       trouble: health === 'ok' ? null : (health_reason ?? `is ${health}`),
     })),
     cpu_jobs: cpuJobs.get(row.id) ?? 0,

@@ -1,4 +1,4 @@
-import type { AttemptKey, NodeRecord, ServerFrame } from '@svc/contract';
+import type { AttemptKey, NodeRecord, ServerFrame, SlotHealth } from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
 import type { Static, TSchema } from 'typebox';
 import type { MessageHandler } from './channels.js';
@@ -28,6 +28,7 @@ export interface SlotCapacity {
   readonly free: boolean;
   /** Why it takes no job, as "is lost"; null: it takes one. */
   readonly trouble: string | null;
+  readonly health: SlotHealth['state'];
 }
 
 /** What an attempt holds on a node: GPU slots, or one cpu-only place (then without an index). */

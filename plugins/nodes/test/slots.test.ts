@@ -125,7 +125,9 @@ describe('slots', () => {
         [2, jobA.job_id],
       ]);
       const [node] = await loadCapacity(db, () => true);
-      expect(node?.slots).to.deep.equal([{ index: 0, model: 'H200', free: true, trouble: null }]);
+      expect(node?.slots).to.deep.equal([
+        { index: 0, model: 'H200', free: true, health: 'ok', trouble: null },
+      ]);
       expect(await claimIn([2], jobB)).to.equal(false);
       await release(db, nodeId, jobA);
       expect(await slots()).to.deep.equal([[0, null]]);

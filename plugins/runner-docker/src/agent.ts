@@ -39,6 +39,7 @@ function dockerRunnerAgent(host: ContainerHost, engine: Engine): RunnerAgent<Doc
       await within(run.begun, FIRST_WORD_MS);
       return run;
     },
+    mounts: ({ mounts }) => mounts,
     reap: (keep, nodeId) => strays.reap(keep, nodeId),
   };
 }

@@ -105,6 +105,16 @@ describe('what the engine is asked to create', () => {
     ]);
   });
 
+  it('tells the SDK which places of the host its mounts are, and that its working directory is the same one', () => {
+    const mounts = [{ source: '/data/ck', target: '/ckpts', read_only: false }];
+    const { env } = configOf({ mounts }, { workingDir: '/project' });
+    expect(JSON.parse(env['SVC_PATH_MAP'] ?? '')).to.deep.equal({
+      '/ckpts': '/data/ck',
+      '/project': '/project',
+    });
+    expect(configOf().env).to.not.have.property('SVC_PATH_MAP');
+  });
+
   it('leaves out the empty directory of the attempt where the job has another', () => {
     const mount = { source: '/real/project', target: '/project', read_only: false };
     const { config, host } = configOf({}, { workingDir: '/project' }, { mounts: [mount] });

@@ -8,11 +8,11 @@ from typing import Any
 from .notices import warn_once
 
 
-def with_size(body: dict[str, Any]) -> dict[str, Any]:
-    """The body of a checkpoint with its size, in bytes, when there is something at its path."""
-    size = _size_bytes(body["path"])
+def with_size(body: dict[str, Any], path: str) -> dict[str, Any]:
+    """The body of a checkpoint with its size, in bytes, when there is something at the path."""
+    size = _size_bytes(path)
     if size is None:
-        warn_once(f"no checkpoint {body['path']}", "there is nothing at the checkpoint's path %s", body["path"])
+        warn_once(f"no checkpoint {path}", "there is nothing at the checkpoint's path %s", path)
         return body
     return {**body, "size": size}
 

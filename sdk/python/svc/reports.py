@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from .checkpoint_size import with_size
 from .masking import mask_secrets, mask_text
+from .notices import warn_once
 from .records import Record, now_ms
 from .values import MAX_ATTACHED_BYTES, shorten, to_bounded_object
 
@@ -19,13 +21,14 @@ MAX_UNIT_CHARACTERS = 50
 
 
 def to_checkpoint(path: Any, step: int | None, epoch: float | None, metadata: Mapping[str, Any] | None) -> Record:
+    place = _absolute(path)
     body = {
-        "path": _absolute(path),
+        "path": _on_host(place),
         "step": step,
         "epoch": epoch,
         "metadata": _to_attached(metadata, "the metadata of a checkpoint"),
     }
-    return Record("checkpoint", _without_none(body), now_ms(), complete=with_size)
+    return Record("checkpoint", _without_none(body), now_ms(), complete=lambda body: with_size(body, place))
 
 
 def to_event(title: str, message: str | None, severity: str, data: Mapping[str, Any] | None) -> Record:
@@ -61,6 +64,21 @@ def _absolute(path: Any) -> str:
         return os.path.abspath(os.fsdecode(path))
     except (TypeError, ValueError, OSError):
         return str(path)
+
+
+def _on_host(path: str) -> str:
+    """The path on the host of what lies in a mount of this container, by the innermost one.
+
+    SVC_PATH_MAP has the source of each target.
+    """
+    try:
+        mounts = json.loads(os.environ.get("SVC_PATH_MAP") or "{}")
+        for target in sorted(mounts, key=len, reverse=True):
+            if path == target or path.startswith(f"{target}/"):
+                return mounts[target] + path[len(target) :]
+    except (TypeError, ValueError, AttributeError):
+        warn_once("path map", "SVC_PATH_MAP is not understood: paths are told as they are in the container")
+    return path
 
 
 def _without_none(body: dict[str, Any]) -> dict[str, Any]:

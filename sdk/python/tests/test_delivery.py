@@ -1,3 +1,4 @@
+import json
 import time
 
 from support import RUN_ID, SdkTest
@@ -53,6 +54,27 @@ class DeliveryTest(SdkTest):
         run.event("hello")
         run.finish()
         self.assertEqual(self.server.connections, 1)
+
+    def test_a_checkpoint_in_a_mount_of_a_container_is_told_with_its_path_on_the_host(self):
+        inner = self.directory / "ck"
+        inner.mkdir()
+        (inner / "model.bin").write_bytes(b"x" * 321)
+        self.set(SVC_PATH_MAP=json.dumps({str(self.directory): "/data", str(inner): "/scratch/ck"}))
+        run = self.attach()
+        for place in (inner / "model.bin", f"{self.directory}/model.bin", "/elsewhere.bin"):
+            run.checkpoint(place)
+        self.assertTrue(run.flush())
+        told = self.server.bodies_of("checkpoints")
+        self.assertEqual([body["path"] for body in told], ["/scratch/ck/model.bin", "/data/model.bin", "/elsewhere.bin"])
+        self.assertEqual(told[0]["size"], 321)
+
+    def test_a_path_map_that_is_not_understood_changes_nothing(self):
+        self.set(SVC_PATH_MAP="[1]")
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING"):
+            run.checkpoint("/ckpts/model.bin")
+        self.assertTrue(run.flush())
+        self.assertEqual(self.server.bodies_of("checkpoints")[0]["path"], "/ckpts/model.bin")
 
     def test_a_hung_server_holds_up_nothing(self):
         run = self.attach()

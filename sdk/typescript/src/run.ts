@@ -6,6 +6,7 @@ import { leave } from './current.js';
 import { untrack, type Ending } from './endings.js';
 import { warnOnce } from './notices.js';
 import { Outbox } from './outbox.js';
+import { toHostPath } from './host-path.js';
 import { sizeBytesOf } from './path-size.js';
 import type { SdkRecord } from './records.js';
 import {
@@ -128,14 +129,15 @@ export class ReportingRun implements Run {
   checkpoint(file: string, { step, epoch, metadata }: CheckpointOptions = {}): void {
     const at = step ?? (this.#nextStep > 0 ? this.#nextStep - 1 : undefined);
     const attached = metadata && toObject(metadata, 'the metadata of a checkpoint', MAX_ATTACHED_BYTES);
+    const place = path.resolve(String(file));
     const body: Extract<SdkRecord, { kind: 'checkpoint' }>['body'] = {
-      path: path.resolve(String(file)),
+      path: toHostPath(place, process.env),
       ...(Number.isSafeInteger(at) && { step: at as number }),
       ...this.#toEpoch(epoch),
       ...(attached && { metadata: attached }),
     };
     const complete = async (): Promise<void> => {
-      Object.assign(body, { size: await sizeBytesOf(body.path) });
+      Object.assign(body, { size: await sizeBytesOf(place) });
     };
     this.#addRecord({ kind: 'checkpoint', ts: Date.now(), body, complete });
   }

@@ -99,6 +99,28 @@ describe('a run of the TypeScript SDK', () => {
     expect(server.points()).to.have.length(1);
   });
 
+  it('tells of a checkpoint in a mount of its container with the path on the host', async () => {
+    process.env['SVC_PATH_MAP'] = JSON.stringify({ [dir]: '/data', [`${dir}/ck`]: '/scratch/ck' });
+    try {
+      mkdirSync('ck');
+      writeFileSync('ck/model.bin', 'x'.repeat(321));
+      writeFileSync('model.bin', 'x');
+      const run = startRun();
+      for (const file of ['ck/model.bin', 'model.bin', '/elsewhere.bin']) run.checkpoint(file);
+      await run.flush();
+      const sent = server.requests.filter(({ path: at }) => at.endsWith('/checkpoints'));
+      const bodies = sent.map(({ body }) => body as { path: string; size: number });
+      expect(bodies.map((body) => body.path)).to.deep.equal([
+        '/scratch/ck/model.bin',
+        '/data/model.bin',
+        '/elsewhere.bin',
+      ]);
+      expect(bodies[0]?.size).to.equal(321);
+    } finally {
+      delete process.env['SVC_PATH_MAP'];
+    }
+  });
+
   it('gives events a key of their own, checkpoints their size, and shows no secret', async () => {
     writeFileSync('model.bin', 'x'.repeat(321));
     const run = startRun();

@@ -11,6 +11,10 @@ export const JOB = {
   snapshot: null,
   checkpoint_id: null,
   env: {},
+  runner: 'process',
+  image: null,
+  runner_options: {},
+  node_selector: {},
   attempt: 1,
   status: 'FAILED',
 } as unknown as Job;

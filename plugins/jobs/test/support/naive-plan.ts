@@ -52,9 +52,9 @@ export function naivePlan(
       plan.reasons.push([job.id, waitingForCpu(waiting.cpu++)]);
     } else {
       const kind = JSON.stringify([job.gpu, job.runner, job.node_selector]);
-      const troubled = explained.has(kind) ? [] : fitting.flatMap(({ node }) => troubles(node, job));
+      const troubled = explained.has(kind) ? [] : troublesOf(fitting, job);
       explained.add(kind);
-      plan.reasons.push([job.id, waitingForGpus(job.gpu, waiting.gpu++, troubled)]);
+      plan.reasons.push([job.id, waitingForGpus(job.gpu, waiting.gpu++, troubled, freest(fitting, job))]);
       const isHead = fitting.every(({ isAwaited }) => !isAwaited);
       for (const left of fitting) left.isAwaited = true;
       if (isHead && job.head_since === null) plan.newHeads.push(job.id);
@@ -95,11 +95,23 @@ const fits =
       (job.gpu === 0 ? node.max_cpu_jobs > 0 : node.slots.filter(isWanted(job)).length >= job.gpu));
 const sound = ({ slots }: NodeCapacity, job: QueueItem) =>
   slots.filter(isWanted(job)).filter(({ trouble }) => trouble === null);
-const troubles = ({ name, slots }: NodeCapacity, job: QueueItem) =>
-  slots
-    .filter(isWanted(job))
-    .filter(({ free, trouble }) => free && trouble !== null)
-    .map(({ index, trouble }) => `GPU ${index} of ${name} ${trouble}`);
+const troublesOf = (lefts: readonly Left[], job: QueueItem) =>
+  ['unhealthy', 'quarantined', 'foreign'].flatMap((state) =>
+    lefts.flatMap(({ node }) =>
+      node.slots
+        .filter(isWanted(job))
+        .filter(({ free, health }) => free && health === state)
+        .map(({ index, trouble }) => `GPU ${index} of ${node.name} ${trouble}`),
+    ),
+  );
+const freest = (lefts: readonly Left[], job: QueueItem) => {
+  const [most] = lefts.toSorted((a, b) => usable(b, job).length - usable(a, job).length);
+  return {
+    node: most!.node.name,
+    free: usable(most!, job).length,
+    of: most!.node.slots.filter(isWanted(job)).length,
+  };
+};
 const usable = ({ slots }: Left, job: QueueItem) => slots.filter(isWanted(job));
 const hasRoom = (left: Left, job: QueueItem) =>
   job.gpu === 0 ? left.cpu > 0 : !left.isKept && usable(left, job).length >= job.gpu;
@@ -119,5 +131,10 @@ function problemOf(job: QueueItem, nodes: readonly NodeCapacity[]): string {
   if (open.length === 0) return sentence.allDraining(online);
   if (able.length === 0) return sentence.noneRuns(job.runner, open);
   const counts = able.map(({ slots }) => slots.filter(isWanted(job)).length);
-  return sentence.noneLargeEnough(job, Math.max(...counts));
+  const unable = open.filter(
+    (node) =>
+      !canRun(job)(node) &&
+      (job.gpu === 0 ? node.max_cpu_jobs > 0 : node.slots.filter(isWanted(job)).length >= job.gpu),
+  );
+  return sentence.noneLargeEnough(job, Math.max(...counts), unable);
 }

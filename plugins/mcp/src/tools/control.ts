@@ -15,19 +15,15 @@ export const submitJob = defineTool(
     output: { ...Handle, job_id: Type.String() },
   },
   async ({ client, signal }, args) => {
-    const { command, working_dir, gpus, cpu_only, project, experiment, snapshot, idempotency_key } = args;
+    const { gpus, cpu_only, idempotency_key, ...body } = args;
     const resources = {
       ...(gpus !== undefined && { gpu: gpus }),
       ...(cpu_only !== undefined && { cpu_only }),
     };
     const job = await client.call(routes.submitJob, {
       body: {
-        command,
-        ...(working_dir !== undefined && { working_dir }),
+        ...body,
         ...(Object.keys(resources).length > 0 && { resources }),
-        ...(project !== undefined && { project }),
-        ...(experiment !== undefined && { experiment }),
-        ...(snapshot !== undefined && { snapshot }),
       },
       headers: toHeaders(idempotency_key),
       signal,

@@ -51,7 +51,7 @@ export function toContainerConfig(
     ...(plan.entrypoint !== null && {
       Entrypoint: plan.entrypoint.length === 0 ? [''] : [...plan.entrypoint],
     }),
-    Env: Object.entries(toEnv(ctx, parts)).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries(toEnv(plan, ctx, parts)).map(([name, value]) => `${name}=${value}`),
     WorkingDir: plan.working_dir ?? ctx.workingDir,
     ...(parts.user.spec !== null && { User: parts.user.spec }),
     Labels: {
@@ -102,7 +102,11 @@ function toShmBytes({ shm_size_mb }: DockerPlan, hostMemoryBytes: number): numbe
   return shm_size_mb === null ? Math.min(SHM_BYTES, Math.floor(hostMemoryBytes / 2)) : shm_size_mb * MIB;
 }
 
-function toEnv(ctx: Context, { imageEnv, user, serverUrl }: ContainerParts): Record<string, string> {
+function toEnv(
+  { mounts }: DockerPlan,
+  ctx: Context,
+  { imageEnv, user, serverUrl }: ContainerParts,
+): Record<string, string> {
   const { jobEnv, gpus } = ctx;
   const nvidia = gpus.filter(isNvidia);
   return {
@@ -110,6 +114,7 @@ function toEnv(ctx: Context, { imageEnv, user, serverUrl }: ContainerParts): Rec
     ...jobEnv,
     ...toPythonPath(jobEnv['PYTHONPATH'], imageEnv),
     SVC_URL: serverUrl,
+    ...(mounts.length > 0 && { SVC_PATH_MAP: toPathMap(mounts, ctx) }),
     // The engine shows the container its own devices alone, which count from 0 there.
     ...(nvidia.length > 0 && { CUDA_VISIBLE_DEVICES: nvidia.map((_, index) => index).join(',') }),
     // Images name all GPUs here, and an engine whose default is NVIDIA's runtime would give them.
@@ -121,6 +126,12 @@ function toEnv(ctx: Context, { imageEnv, user, serverUrl }: ContainerParts): Rec
 function toUserEnv({ workingDir, paths }: Context, name: string): Record<string, string> {
   const HOME = workingDir === paths.work ? paths.work : '/tmp';
   return { HOME, USER: name, LOGNAME: name };
+}
+
+/** By it the SDK tells of files with the paths that they have on the host. */
+function toPathMap(mounts: readonly Mount[], { workingDir }: Context): string {
+  const moved = mounts.map(({ source, target }) => [target, source]);
+  return JSON.stringify(Object.fromEntries([...moved, [workingDir, workingDir]]));
 }
 
 /** The modules of the image stay to be found behind those of the job. */

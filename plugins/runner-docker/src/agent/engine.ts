@@ -127,11 +127,15 @@ export function isNotFound(error: unknown): boolean {
   return (error as { statusCode?: number }).statusCode === 404;
 }
 
-/** In the engine's own words; those of its absence in ours. */
+/** In the engine's own words; those of its absence in ours. Other errors, as of the disk of the agent, tell of themselves. */
 export function toEngineReason(error: unknown, socket: string): string {
-  const { statusCode, json } = error as { statusCode?: number; json?: { message?: string } | null };
-  if (statusCode === undefined) return explainAway(error, socket);
-  return json?.message?.trim() || toReason(error);
+  const { json } = error as { json?: { message?: string } | null };
+  return isOfConnection(error) ? explainAway(error, socket) : json?.message?.trim() || toReason(error);
+}
+
+function isOfConnection(error: unknown): boolean {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall === 'connect' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 function explainAway(error: unknown, socket: string): string {

@@ -8,6 +8,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { BlockList, isIPv4 } from 'node:net';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 /** What the hosts of a connection settle between them; the rest of a message is passed on. */
 const BETWEEN_HOSTS = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
@@ -47,7 +48,10 @@ export interface RelaysOptions {
  */
 export class Relays {
   readonly #options: RelaysOptions;
-  readonly #relays = new Map<string, Relay>();
+  /** By the address of the host. */
+  readonly #relays = new Map<string, Promise<Relay>>();
+  #saved: readonly SavedRelay[] = [];
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RelaysOptions) {
     this.#options = options;
@@ -55,8 +59,8 @@ export class Relays {
 
   /** Listens again for the containers that an earlier agent has started. */
   async restore(): Promise<void> {
-    const saved = (await loadJson<SavedRelay[]>(this.#file)) ?? [];
-    await Promise.all(saved.map((each) => this.#open(each, each.server, each.port, each.prefix)));
+    this.#saved = (await loadJson<SavedRelay[]>(this.#file)) ?? [];
+    await Promise.all(this.#saved.map((each) => this.#open(each, each.server, each.port, each.prefix)));
   }
 
   /** The address of the server for a container on that network. */
@@ -64,14 +68,15 @@ export class Relays {
     if (network === 'host' || network === 'none' || !(await isLoopback(server))) return server;
     const bridge = await this.#findBridge(network);
     if (bridge === null) return server;
-    const relay = this.#relays.get(bridge.gateway) ?? (await this.#open(bridge, server, 0, toPrefix()));
+    const relay = await (this.#relays.get(bridge.gateway) ?? this.#open(bridge, server, 0, toPrefix()));
     relay.server = server;
     await this.#save();
     return `http://${bridge.gateway}:${relay.port}${relay.prefix}${new URL(server).pathname.replace(/\/$/, '')}`;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#relays.values()].map((relay) => relay.close()));
+    await Promise.all([...this.#relays.values()].map(async (relay) => (await relay).close()));
+    await this.#saving.catch(() => {});
   }
 
   async #findBridge(network: string): Promise<Bridge | null> {
@@ -83,17 +88,42 @@ export class Relays {
     return { gateway: config.Gateway as string, subnet: config.Subnet as string };
   }
 
-  async #open(bridge: Bridge, server: string, port: number, prefix: string): Promise<Relay> {
-    const relay = new Relay(bridge, server, prefix, this.#options.log);
-    this.#relays.set(bridge.gateway, relay);
-    await relay.listen(port);
-    return relay;
+  /** Must hold: it is in the map at once, as several containers start at the same moment. */
+  #open(bridge: Bridge, server: string, port: number, prefix: string): Promise<Relay> {
+    const relay = new Relay(bridge, server, prefix, {
+      log: this.#options.log,
+      isWanted: () => this.#keepUnlessGone(bridge),
+    });
+    const opened = relay.listen(port).then(() => relay);
+    this.#relays.set(bridge.gateway, opened);
+    return opened;
   }
 
-  async #save(): Promise<void> {
-    const saved: SavedRelay[] = [...this.#relays.values()].map((relay) => relay.saved);
-    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
-    await writeAtomic(this.#file, saved);
+  /** Forgets the relay of a network that the engine has no more. While the engine is away, it may have it. */
+  async #keepUnlessGone({ gateway }: Bridge): Promise<boolean> {
+    try {
+      const networks = await (await this.#options.client()).listNetworks();
+      const gateways = networks.flatMap(({ IPAM }) => IPAM?.Config ?? []).map(({ Gateway }) => Gateway);
+      if (gateways.includes(gateway)) return true;
+      this.#relays.delete(gateway);
+      await this.#save();
+      return false;
+    } catch {
+      return this.#relays.has(gateway);
+    }
+  }
+
+  /** One after the other, as they write the same file. */
+  #save(): Promise<void> {
+    const save = async () => {
+      const saved = (await Promise.all(this.#relays.values())).map((relay) => relay.saved);
+      if (isDeepStrictEqual(saved, this.#saved)) return;
+      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+      await writeAtomic(this.#file, saved);
+      this.#saved = saved;
+    };
+    this.#saving = this.#saving.then(save, save);
+    return this.#saving;
   }
 
   get #file(): string {
@@ -101,14 +131,20 @@ export class Relays {
   }
 }
 
+interface RelayOptions {
+  readonly log: AgentLog;
+  /** Whether the network may be there, asked while the host has no address in it. */
+  isWanted(): Promise<boolean>;
+}
+
 /** On one network of the engine. */
 class Relay {
   /** The one that requests go to. */
   server: string;
-  /** 0: it does not listen yet. */
+  /** Known once `listen` has resolved. */
   port = 0;
   readonly #bridge: Bridge;
-  readonly #log: AgentLog;
+  readonly #options: RelayOptions;
   readonly #neighbours = new BlockList();
   readonly #http: http.Server;
   readonly #agents: Readonly<Record<string, http.Agent>> = {
@@ -116,16 +152,17 @@ class Relay {
     'https:': new https.Agent({ keepAlive: true }),
   };
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   constructor(
     bridge: Bridge,
     server: string,
     readonly prefix: string,
-    log: AgentLog,
+    options: RelayOptions,
   ) {
     this.server = server;
     this.#bridge = bridge;
-    this.#log = log;
+    this.#options = options;
     const [address = '', bits] = bridge.subnet.split('/');
     this.#neighbours.addSubnet(address, Number(bits), 'ipv4');
     this.#http = http.createServer((request, response) => this.#pass(request, response));
@@ -149,15 +186,21 @@ class Relay {
       if (code === 'EADDRINUSE' && port !== 0) return this.listen(0);
       this.port = port === 0 ? randomInt(...PORTS) : port;
       if (code !== 'EADDRNOTAVAIL')
-        this.#log.warn('containers do not reach the server: what they report waits for their end', {
+        this.#options.log.warn('containers do not reach the server: what they report waits for their end', {
           address: this.#bridge.gateway,
           reason: toReason(error),
         });
-      this.#timer = setTimeout(() => void this.listen(this.port), LISTEN_AGAIN_MS).unref();
+      this.#timer = setTimeout(() => void this.#listenAgain(), LISTEN_AGAIN_MS).unref();
     }
   }
 
+  async #listenAgain(): Promise<void> {
+    const isWanted = await this.#options.isWanted();
+    if (isWanted && !this.#isClosed) await this.listen(this.port);
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const agent of Object.values(this.#agents)) agent.destroy();
     this.#http.closeAllConnections();

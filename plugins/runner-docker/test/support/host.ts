@@ -2,7 +2,6 @@ import { TestHost } from '@svc/agent/testing';
 import type { DockerPlan } from '../../src/spec.js';
 import { IMAGE } from './docker-engine.js';
 
-/** Jobs of a test have the network of the host, so that the server of the test is where it says that it is. */
 export const toPlan = (command: readonly string[], changes: Partial<DockerPlan> = {}): DockerPlan => ({
   command,
   image: IMAGE,
@@ -11,7 +10,7 @@ export const toPlan = (command: readonly string[], changes: Partial<DockerPlan> 
   shm_size_mb: 16,
   memory_mb: null,
   cpus: null,
-  network: 'host',
+  network: null,
   user: null,
   entrypoint: null,
   working_dir: null,
