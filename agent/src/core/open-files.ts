@@ -25,7 +25,8 @@ export async function openFilesAt(place: string): Promise<OpenFile[]> {
   return open;
 }
 
-async function isWritten(pid: string, descriptor: string): Promise<boolean> {
+/** Whether the process has it open for writing. */
+export async function isWritten(pid: string, descriptor: string): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'utf8').catch(() => '');
   return (Number.parseInt(/^flags:\s*(\d+)/m.exec(text)?.[1] ?? '0', 8) & WRITING) !== 0;
 }

@@ -1,5 +1,6 @@
 import { defineAgentPlugin, type Collecting, type StartedAttempt } from '@svc/agent';
 import { AttemptOwners } from '@svc/agent/attempt-owners';
+import { realPaths } from '@svc/agent/job-files';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
@@ -24,13 +25,13 @@ export default defineAgentPlugin({
     }),
   }),
   setup(ctx, { log_dirs }) {
-    const owners = new AttemptOwners();
+    const owners = new AttemptOwners(NAME);
 
     async function start(attempt: StartedAttempt): Promise<Collecting> {
       const { runId, workingDir, paths } = attempt;
       if (runId === null) return { close: () => {} };
-      const roots = [workingDir, ...log_dirs.map((dir) => path.resolve(workingDir, dir))];
-      const leave = owners.enter(attempt, roots);
+      const roots = await realPaths([workingDir, ...log_dirs.map((dir) => path.resolve(workingDir, dir))]);
+      const leave = await owners.enter(attempt, roots);
       const files = await AttemptEventFiles.open(ctx, { ...attempt, runId }, paths, (file) =>
         owners.isOf(attempt, file),
       );
@@ -39,6 +40,7 @@ export default defineAgentPlugin({
         select: (entry) => entry.isFile() && EVENT_FILE.test(entry.name),
         except: [ctx.stateDir],
         onWalked: (walked) => files.take(walked),
+        onSign: () => owners.notice(attempt),
       });
       const reading = repeated(
         () => files.read(),
@@ -52,7 +54,7 @@ export default defineAgentPlugin({
             await watch.look();
             await files.readRest();
           }
-          leave();
+          await leave();
         },
       };
     }

@@ -1,4 +1,5 @@
 import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
+import type { WrittenFile } from '@svc/agent/attempt-owners';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { Walked } from '@svc/agent/job-files';
@@ -33,7 +34,7 @@ interface Saved {
 }
 
 /** Whether the attempt wrote it; null: that cannot be told. */
-export type OwnFile = (file: string) => Promise<boolean | null>;
+export type OwnFile = (file: WrittenFile) => Promise<boolean | null>;
 
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
 type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
@@ -43,6 +44,7 @@ export class AttemptCheckpoints {
   readonly #registered: Map<string, string>;
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #ignored = new Set<string>();
+  #isLeftOutTold = false;
 
   private constructor(
     private readonly ctx: Context,
@@ -101,14 +103,12 @@ export class AttemptCheckpoints {
     if (content.modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate);
     if (await this.#isOfAnother(content)) return this.#ignore(candidate);
     const now = performance.now();
-    if (content.stamp !== unsettled.stamp) {
-      // While it is being written, the process that does so tells whose it is.
-      if (unsettled.isOwn === null) unsettled.isOwn = await this.isOwn(content.path);
-      Object.assign(unsettled, { stamp: content.stamp, since: now });
-    }
+    // While it is being written, the process that does so tells whose it is.
+    unsettled.isOwn ??= await this.isOwn(toWritten(content));
+    if (content.stamp !== unsettled.stamp) Object.assign(unsettled, { stamp: content.stamp, since: now });
     if (unsettled.isOwn === false) return this.#ignore(candidate);
     if (now - unsettled.since < this.settleMs) return;
-    if (unsettled.isOwn === null) return this.#leaveOut(candidate);
+    if (unsettled.isOwn === null) return this.#leaveOut(candidate, content.path);
     if (!(await isComplete(content)) || (await isBeingWritten(content.path)))
       return void (unsettled.since = now);
     await this.#register(candidate, content);
@@ -125,10 +125,22 @@ export class AttemptCheckpoints {
     if (!candidate.endsWith('.json')) this.#unsettled.delete(candidate);
   }
 
-  #leaveOut(candidate: string): void {
+  /** The run is told once for each attempt. */
+  async #leaveOut(candidate: string, at: string): Promise<void> {
     this.#ignore(candidate);
-    const why = 'a checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
-    this.ctx.log.warn(why, { ...this.#about, path: candidate });
+    const title = 'A checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
+    this.ctx.log.warn(title, { ...this.#about, path: at });
+    if (this.#isLeftOutTold) return;
+    this.#isLeftOutTold = true;
+    const message = `${at}: call \`run.checkpoint(path)\` of the SDK, or run each job in a folder of its own (\`svc submit --upload\` makes one).`;
+    const { runId, attempt } = this.attempt;
+    await this.#leave({
+      kind: 'event',
+      run_id: runId,
+      key: `${NAME} ${attempt} left out`,
+      ts: Date.now(),
+      body: { title, message, severity: 'warning' },
+    });
   }
 
   #ignore(candidate: string): void {
@@ -194,6 +206,10 @@ export class AttemptCheckpoints {
     const { job_id, attempt } = this.attempt;
     return { job_id, attempt };
   }
+}
+
+function toWritten({ path, modifiedAt, members }: Content): WrittenFile {
+  return { path, writtenAt: modifiedAt, files: members };
 }
 
 async function isBeingWritten(place: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { FileIdentity } from '@svc/agent/attempt-owners';
 import { createHash, type Hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readFile, readdir, type FileHandle } from 'node:fs/promises';
@@ -15,7 +16,7 @@ const SAMPLE_BYTES = 4 * 1024;
 /** Of a directory with more files, the sizes and times of all are part of the fingerprint, and the bytes of these. */
 const HASHED_MEMBERS = 32;
 
-interface Member {
+interface Member extends FileIdentity {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -59,8 +60,8 @@ function toContent(at: string, members: readonly Member[]): Content | null {
   };
 }
 
-function toMember(file: string, { size, mtimeMs, uid }: Stats): Member {
-  return { path: file, size, mtimeMs, uid };
+function toMember(file: string, { size, mtimeMs, uid, dev, ino, birthtimeMs }: Stats): Member {
+  return { path: file, size, mtimeMs, uid, dev, ino, birthtimeMs };
 }
 
 async function membersBelow(folder: string, depth: number): Promise<Member[]> {

@@ -1,4 +1,5 @@
 import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
+import type { WrittenFile } from '@svc/agent/attempt-owners';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
@@ -23,6 +24,8 @@ const DELIVERY_MS = 2000;
 const LOOK_MS = 50;
 /** A file that is younger is taken by the next walk. */
 const SETTLED_MS = 50;
+/** After so long a file of which it cannot be told whose it is, is no new one. */
+const UNDECIDED_MS = 10_000;
 /** The clock of a file system is a little behind. */
 const CLOCK_SLACK_MS = 50;
 
@@ -45,7 +48,7 @@ interface Saved {
 }
 
 /** Whether a file that may belong to several attempts is this one's; null: that cannot be told yet. */
-export type OwnFile = (file: string) => Promise<boolean | null>;
+export type OwnFile = (file: WrittenFile) => Promise<boolean | null>;
 
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
 type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
@@ -57,7 +60,10 @@ export class AttemptEventFiles {
   readonly #ignored = new Set<string>();
   /** Files that were new to a walk. */
   readonly #postponed = new Set<string>();
+  /** Since when each file is seen of which it cannot be told whose it is, by the monotonic clock, in ms. */
+  readonly #undecided = new Map<string, number>();
   #isTold = false;
+  #isLeftOutTold = false;
 
   private constructor(
     private readonly ctx: Context,
@@ -116,9 +122,11 @@ export class AttemptEventFiles {
     if (from === undefined ? this.#isOld(found) : stats.size <= from) return;
     if (this.#files.size >= MAX_FILES) return;
     if (await isOfAnother(stats, this.paths.spool)) return void this.#ignored.add(file);
-    const isOwn = await this.isOwn(file);
+    const isOwn = await this.isOwn({ path: file, writtenAt: stats.mtimeMs, files: [stats] });
     if (isOwn === false) this.#ignored.add(file);
-    if (isOwn !== true) return;
+    if (isOwn === null) return this.#leaveOut(file);
+    this.#undecided.delete(file);
+    if (!isOwn) return;
     const prefix = this.#prefixes.of(path.dirname(file));
     this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0 });
   }
@@ -138,6 +146,8 @@ export class AttemptEventFiles {
   /** At the end of the attempt. Waits a moment for the server to have it, so that the run ends with its last values. */
   async readRest(): Promise<void> {
     await this.read({ isLast: true });
+    const [leftOut] = this.#undecided.keys();
+    if (leftOut !== undefined) await this.#tellLeftOut(leftOut);
     const deadline = performance.now() + DELIVERY_MS;
     while (performance.now() < deadline && (await countInSpool(this.paths, NAME)) > 0) await delay(LOOK_MS);
   }
@@ -169,6 +179,30 @@ export class AttemptEventFiles {
     }
   }
 
+  /** For now: its writer may show itself. After a while the run is told. */
+  async #leaveOut(file: string): Promise<void> {
+    const now = performance.now();
+    const since = this.#undecided.get(file) ?? now;
+    this.#undecided.set(file, since);
+    if (now - since >= UNDECIDED_MS) await this.#tellLeftOut(file);
+  }
+
+  /** Once for each attempt. */
+  async #tellLeftOut(file: string): Promise<void> {
+    if (this.#isLeftOutTold) return;
+    this.#isLeftOutTold = true;
+    const title = 'An event file is left out: it cannot be told which of the jobs in its folder wrote it';
+    this.ctx.log.warn(title, { ...this.#about, file });
+    const message = `${file}: run each job in a folder of its own (\`svc submit --upload\` makes one), or report with the SDK.`;
+    await leaveInSpool(this.paths, NAME, [this.#warning('left out', title, message)]);
+  }
+
+  #warning(key: string, title: string, message: string): SpoolRecord {
+    const { runId, attempt } = this.attempt;
+    const body = { title, message, severity: 'warning' as const };
+    return { kind: 'event', run_id: runId, key: `${NAME} ${attempt} ${key}`, ts: Date.now(), body };
+  }
+
   /** Once for each attempt. */
   #tellCorrupt(file: string): SpoolRecord[] {
     if (this.#isTold) return [];
@@ -176,9 +210,7 @@ export class AttemptEventFiles {
     this.ctx.log.warn('an event file has records that cannot be read', { ...this.#about, file });
     const title = 'An event file has records that cannot be read';
     const message = `${file}: its other records are read. Such records are left out, here and in other files of this attempt.`;
-    const body = { title, message, severity: 'warning' as const };
-    const key = `${NAME} ${this.attempt.attempt} corrupt`;
-    return [{ kind: 'event', run_id: this.attempt.runId, key, ts: Date.now(), body }];
+    return [this.#warning('corrupt', title, message)];
   }
 
   async #save(): Promise<void> {
