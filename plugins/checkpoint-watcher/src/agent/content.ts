@@ -1,15 +1,15 @@
 import type { FileIdentity } from '@svc/agent/attempt-owners';
 import { createHash, type Hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readFile, readdir, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { SHARD_INDEX, UNFINISHED } from './candidates.js';
 import { isWhole } from './file-formats.js';
+import { shardNames } from './shard-index.js';
 
 /** A directory with more is looked at in part. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 4;
-const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 const EDGE_BYTES = 64 * 1024;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 4 * 1024;
@@ -78,7 +78,7 @@ async function membersBelow(folder: string, depth: number): Promise<Member[]> {
 
 /** The files that an index names; null while one is missing. */
 async function shardsOf(index: string): Promise<Member[] | null> {
-  const names = await shardNames(index);
+  const names = await shardNames(index, MAX_MEMBERS);
   if (names === null) return null;
   const shards = await Promise.all(
     names.map(async (name) => {
@@ -88,25 +88,6 @@ async function shardsOf(index: string): Promise<Member[] | null> {
     }),
   );
   return shards.every((shard) => shard !== null) ? shards : null;
-}
-
-/** The names are those of files beside the index: a way to elsewhere is none. */
-async function shardNames(index: string): Promise<string[] | null> {
-  try {
-    if ((await lstat(index)).size > MAX_INDEX_BYTES) return null;
-    const { weight_map } = JSON.parse(await readFile(index, 'utf8')) as {
-      weight_map: Record<string, unknown>;
-    };
-    const names = [...new Set(Object.values(weight_map))];
-    const areNames = names.length > 0 && names.length <= MAX_MEMBERS && names.every(isPlainName);
-    return areNames ? (names as string[]) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isPlainName(name: unknown): boolean {
-  return typeof name === 'string' && path.basename(name) === name && name !== '..';
 }
 
 /** Whether nothing is missing, as far as the formats of the members tell. */
