@@ -5,7 +5,7 @@ import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
 import { Type } from 'typebox';
-import { AttemptEventFiles } from './agent/attempt-event-files.js';
+import { AttemptEventFiles, REST_OF_STOPPED_MS } from './agent/attempt-event-files.js';
 
 const NAME = 'event-files';
 /** Of a file that was flushed, so much later its scalars are on their way. */
@@ -43,16 +43,16 @@ export default defineAgentPlugin({
         onSign: () => owners.notice(attempt),
       });
       const reading = repeated(
-        () => files.read(),
+        async () => void (await files.read()),
         () => Math.max(READ_EVERY_MS, MS_PER_FILE * files.count),
       );
       return {
-        async close() {
+        async close(ended) {
           await Promise.all([watch.close(), reading.close()]);
           // An agent that closes leaves the attempt to the next one.
           if (!ctx.signal.aborted) {
             await watch.look();
-            await files.readRest();
+            await files.readRest(ended?.wasStopped ? REST_OF_STOPPED_MS : undefined);
           }
           await leave();
         },
