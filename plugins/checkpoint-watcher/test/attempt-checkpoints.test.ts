@@ -93,6 +93,14 @@ describe('the checkpoints of an attempt', () => {
     expect(found()).to.have.members(names);
   }
 
+  /** Twice with the pause that settling takes. */
+  async function settleAll(): Promise<void> {
+    await checkpoints.settle({ isLast: true });
+    const from = performance.now();
+    await until(() => performance.now() - from > SETTLE_MS, 'the pause');
+    await checkpoints.settle({ isLast: true });
+  }
+
   it('are registered once, with step, size and fingerprint', async () => {
     write('out/model_step_100.pt', ZIP);
     await untilFound('out/model_step_100.pt');
@@ -138,6 +146,14 @@ describe('the checkpoints of an attempt', () => {
     writeSync(descriptor, ' and half');
     closeSync(descriptor);
     await untilFound('other.h5', 'slow.ckpt');
+  });
+
+  it('that never become whole give way to others, however many there are', async () => {
+    for (let index = 0; index < 1000; index++) write(`cut-${index}.pt`, ZIP.subarray(0, -10));
+    await look();
+    await settleAll();
+    write('whole.pt', ZIP);
+    await untilFound('whole.pt');
   });
 
   it('are none while they grow', async () => {

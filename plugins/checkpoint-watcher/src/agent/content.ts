@@ -1,7 +1,7 @@
 import type { FileIdentity } from '@svc/agent/attempt-owners';
 import { createHash, type Hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir, type FileHandle } from 'node:fs/promises';
+import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { SHARD_INDEX, UNFINISHED } from './candidates.js';
 import { isWhole } from './file-formats.js';
@@ -9,6 +9,8 @@ import { shardNames } from './shard-index.js';
 
 /** A directory with more is looked at in part. */
 const MAX_MEMBERS = 1000;
+/** Files and folders that are looked at to find them. */
+const MAX_ENTRIES = 5000;
 const MAX_DEPTH = 4;
 const EDGE_BYTES = 64 * 1024;
 const SAMPLES = 16;
@@ -41,7 +43,7 @@ export interface Content {
 export async function lookAt(candidate: string): Promise<Content | null> {
   const stats = await lstat(candidate).catch(() => null);
   if (stats === null) return null;
-  if (stats.isDirectory()) return toContent(candidate, await membersBelow(candidate, 1));
+  if (stats.isDirectory()) return toContent(candidate, await membersBelow(candidate));
   if (!stats.isFile()) return null;
   if (!SHARD_INDEX.test(candidate)) return toContent(candidate, [toMember(candidate, stats)]);
   const shards = await shardsOf(candidate);
@@ -64,15 +66,21 @@ function toMember(file: string, { size, mtimeMs, uid, dev, ino, birthtimeMs }: S
   return { path: file, size, mtimeMs, uid, dev, ino, birthtimeMs };
 }
 
-async function membersBelow(folder: string, depth: number): Promise<Member[]> {
+async function membersBelow(candidate: string): Promise<Member[]> {
   const members: Member[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (members.length >= MAX_MEMBERS) break;
-    const at = path.join(folder, entry.name);
-    if (entry.isDirectory() && depth < MAX_DEPTH) members.push(...(await membersBelow(at, depth + 1)));
-    const stats = entry.isFile() ? await lstat(at).catch(() => null) : null;
-    if (stats) members.push(toMember(at, stats));
+  let left = MAX_ENTRIES;
+
+  async function enter(folder: string, depth: number): Promise<void> {
+    for await (const entry of await opendir(folder)) {
+      if (left-- <= 0 || members.length >= MAX_MEMBERS) return;
+      const at = path.join(folder, entry.name);
+      if (entry.isDirectory() && depth < MAX_DEPTH) await enter(at, depth + 1).catch(() => {});
+      const stats = entry.isFile() ? await lstat(at).catch(() => null) : null;
+      if (stats) members.push(toMember(at, stats));
+    }
   }
+
+  await enter(candidate, 1).catch(() => {});
   return members;
 }
 
