@@ -1,5 +1,5 @@
 import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
-import type { StartedAttempt } from './attempt-hooks.js';
+import type { EndedAttempt, StartedAttempt } from './attempt-hooks.js';
 import type { HostSlot } from './host-slot.js';
 
 /** Figures by name, as in `cpu.util`. */
@@ -32,7 +32,8 @@ export interface AttemptCollector {
 }
 
 export interface Collecting {
-  close(): void | Promise<void>;
+  /** `ended`: left out when the agent closes. Must hold: the report of the end waits for it, so it takes seconds at most, and less if the attempt was stopped. */
+  close(ended?: Pick<EndedAttempt, 'wasStopped'>): void | Promise<void>;
 }
 
 export type AgentCollector = HostCollector | AttemptCollector;

@@ -9,6 +9,8 @@ export interface WatchOptions {
   readonly except?: readonly string[];
   /** Called with what every walk has found; the next walk waits for it. Answers whether to look again soon. */
   readonly onWalked: (walked: Walked) => Promise<boolean>;
+  /** Called at once when something was made or written in a watched folder, for each sign of it. */
+  readonly onSign?: () => void;
 }
 
 /** Must hold: a host with many jobs keeps watches for other programs. */
@@ -84,6 +86,7 @@ export class JobFilesWatch {
   #watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, (type) => {
+        this.#options.onSign?.();
         // `rename`: an entry was made, moved or removed. Contents that change are no reason to look.
         if (type === 'rename') this.#rouse();
       });

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
+import { lstat, opendir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What no training writes its results into: it can be large, and is passed over. Nor is a folder whose name begins with a dot entered. */
@@ -82,6 +82,11 @@ function isEntered(name: string): boolean {
 function withoutNested(roots: readonly string[]): string[] {
   const all = [...new Set(roots.map((root) => path.resolve(root)))];
   return all.filter((root) => !all.some((other) => other !== root && isBelow(root, other)));
+}
+
+/** Where these folders really are: a file below has one path then, the one by which a process that works there knows it. */
+export async function realPaths(folders: readonly string[]): Promise<string[]> {
+  return Promise.all(folders.map((folder) => realpath(folder).catch(() => path.resolve(folder))));
 }
 
 export function isBelow(file: string, folder: string): boolean {

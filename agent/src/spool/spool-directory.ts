@@ -32,10 +32,8 @@ export interface SpoolOwner {
 
 /** What all spool directories share. */
 export interface SpoolTransport {
-  /** Sends at a bearable rate, one frame at a time. null: the connection was lost before the answer. */
+  /** Sends at a bearable rate. null: the connection was lost before the answer. */
   ship(frame: Shipment, sizeBytes: number): Promise<Delivery | null>;
-  /** One for all, at most MAX_LINE_BYTES of a file. */
-  buffer(): Buffer;
   readonly log: AgentLog;
 }
 
@@ -97,15 +95,17 @@ export class SpoolDirectory {
     this.#onChange(this);
   }
 
-  /** Delivers at most one frame of each file. True when something was delivered, so that there may be more. */
-  async step(): Promise<boolean> {
+  /** Delivers at most one frame of each file, which it reads into `buffer` (MAX_LINE_BYTES). True when something was delivered, so that there may be more. */
+  async step(buffer: Buffer): Promise<boolean> {
     if (!this.#owner.isWanted()) return false;
     const isFinal = this.#final;
     const files = await this.#list();
     if (files === null) return false;
     const steps: Step[] = [];
     for (const file of files) {
-      if (!this.#closed) steps.push(await this.#advance(file, isFinal || this.#owner.isComplete(file.name)));
+      if (this.#closed) break;
+      const isComplete = isFinal || this.#owner.isComplete(file.name);
+      steps.push(await this.#advance(file, isComplete, buffer));
     }
     await this.#saveMarks();
     if (isFinal && !steps.some((step) => step !== 'ignored')) this.#resolveDelivered();
@@ -140,17 +140,17 @@ export class SpoolDirectory {
     }
   }
 
-  async #advance(file: SpoolFile, isFinal: boolean): Promise<Step> {
+  async #advance(file: SpoolFile, isFinal: boolean, buffer: Buffer): Promise<Step> {
     if (performance.now() < file.notBefore) return 'waits';
     try {
-      return await this.#deliver(file, isFinal);
+      return await this.#deliver(file, isFinal, buffer);
     } catch (error) {
       return this.#leave(file, error);
     }
   }
 
-  async #deliver(file: SpoolFile, isFinal: boolean): Promise<Step> {
-    const piece = await readPiece(this.#pathOf(file), file.mark, this.#transport.buffer(), file.isWithinLine);
+  async #deliver(file: SpoolFile, isFinal: boolean, buffer: Buffer): Promise<Step> {
+    const piece = await readPiece(this.#pathOf(file), file.mark, buffer, file.isWithinLine);
     if (piece.kind === 'lines') return this.#ship(file, piece.lines);
     if (piece.kind === 'too long') return this.#giveUpLine(file, piece.to);
     if (piece.kind === 'rest of long line') {

@@ -22,7 +22,9 @@ export async function leaveInSpool(
     // With `--run-as` the directory is the job's user's, and the shipper reads no files of others in it.
     const { uid, gid } = await lstat(spool);
     if (uid !== process.getuid?.()) await file.chown(uid, gid);
-    await file.writeFile([...records.map((record) => JSON.stringify(record)), SPOOL_END, ''].join('\n'));
+    // One by one: many at once would be a text of many times their size.
+    for (const record of records) await file.appendFile(`${JSON.stringify(record)}\n`);
+    await file.appendFile(`${SPOOL_END}\n`);
     await file.datasync();
   } finally {
     await file.close();

@@ -16,6 +16,9 @@ const POLL_MS = 500;
 /** So fast the spools of this agent are replayed: when all of them come back at once, the server must live. */
 const BYTES_PER_S = 4096 * 1000;
 
+/** Frames that wait for their answer, of as many directories: one whose records take the server long must not hold up the others. */
+const MAX_IN_FLIGHT = 4;
+
 /** The socket as spools see it. */
 export interface SpoolSocket {
   send(frame: Shipment): void;
@@ -23,30 +26,27 @@ export interface SpoolSocket {
   room(): Promise<void>;
 }
 
-/** Delivers what lies in the spool directories of all managed attempts and of channels, one frame at a time. */
+/** Delivers what lies in the spool directories of all managed attempts and of channels. Directories have their turns; of each, one frame at a time is on its way. */
 export class SpoolShipper {
   readonly #socket: SpoolSocket;
   readonly #log: AgentLog;
   readonly #directories = new Set<SpoolDirectory>();
+  /** Those that are to be looked at, in the order of their turns. */
+  readonly #due = new Set<SpoolDirectory>();
+  readonly #steps = new Map<SpoolDirectory, Promise<void>>();
+  readonly #buffers: Buffer[] = [];
   readonly #transport: SpoolTransport;
   readonly #pace = new Pace(BYTES_PER_S);
+  readonly #awaited = new Map<string, (ack: Delivery | null) => void>();
+  readonly #poll: NodeJS.Timeout;
   #online = false;
   #closed = false;
-  #woken = false;
-  #wake = () => {};
-  #awaited: { readonly id: string; settle(ack: Delivery | null): void } | null = null;
-  readonly #loop: Promise<void>;
 
   constructor(socket: SpoolSocket, log: AgentLog) {
     this.#socket = socket;
     this.#log = log;
-    let buffer: Buffer | null = null;
-    this.#transport = {
-      ship: (frame, sizeBytes) => this.#ship(frame, sizeBytes),
-      buffer: () => (buffer ??= Buffer.allocUnsafeSlow(MAX_LINE_BYTES)),
-      log,
-    };
-    this.#loop = this.#run();
+    this.#transport = { ship: (frame, sizeBytes) => this.#ship(frame, sizeBytes), log };
+    this.#poll = setInterval(() => this.rouse(), POLL_MS).unref();
   }
 
   add({ job_id, attempt }: AttemptKey, paths: RunPaths): SpoolDirectory {
@@ -62,6 +62,7 @@ export class SpoolShipper {
   addDirectory(owner: SpoolOwner): SpoolDirectory {
     const directory = new SpoolDirectory(owner, this.#transport, ({ isClosed }) => {
       if (isClosed) this.#directories.delete(directory);
+      if (isClosed) this.#due.delete(directory);
       this.rouse();
     });
     this.#directories.add(directory);
@@ -76,67 +77,62 @@ export class SpoolShipper {
 
   pause(): void {
     this.#online = false;
-    this.#awaited?.settle(null);
+    for (const settle of [...this.#awaited.values()]) settle(null);
   }
 
   ack(ack: Delivery): void {
-    if (this.#awaited?.id === toId(ack)) this.#awaited.settle(ack);
+    this.#awaited.get(toId(ack))?.(ack);
   }
 
   /** Resolves when nothing is read or written any more. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#poll);
     this.pause();
     for (const directory of this.#directories) directory.close();
-    this.rouse();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#closed) {
-      this.#woken = false;
-      if (!(this.#online && (await this.#pass()))) await this.#idle();
-    }
-  }
-
-  async #pass(): Promise<boolean> {
-    let hasMoved = false;
-    for (const spool of [...this.#directories]) {
-      try {
-        if (this.#online && (await spool.step())) hasMoved = true;
-      } catch (error) {
-        this.#log.error('a spool cannot be delivered now', { reason: toReason(error) });
-      }
-    }
-    return hasMoved;
-  }
-
-  /** Until it is roused, or it is time to look again. Offline there is nothing to look for. */
-  async #idle(): Promise<void> {
-    if (this.#woken) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (this.#online) timer = setTimeout(resolve, POLL_MS).unref();
-    });
-    clearTimeout(timer);
+    await Promise.all(this.#steps.values());
   }
 
   /** There may be something to deliver. */
   rouse(): void {
-    this.#woken = true;
-    this.#wake();
+    for (const spool of this.#directories) this.#due.add(spool);
+    this.#startSteps();
+  }
+
+  #startSteps(): void {
+    for (const spool of this.#due) {
+      if (!this.#online || this.#closed || this.#steps.size >= MAX_IN_FLIGHT) return;
+      if (this.#steps.has(spool)) continue;
+      this.#due.delete(spool);
+      this.#steps.set(spool, this.#step(spool));
+    }
+  }
+
+  async #step(spool: SpoolDirectory): Promise<void> {
+    const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
+    let hasMoved = false;
+    try {
+      hasMoved = await spool.step(buffer);
+    } catch (error) {
+      this.#log.error('a spool cannot be delivered now', { reason: toReason(error) });
+    }
+    this.#buffers.push(buffer);
+    this.#steps.delete(spool);
+    // At the end: the others have their turns first.
+    if (hasMoved && this.#directories.has(spool)) this.#due.add(spool);
+    this.#startSteps();
   }
 
   async #ship(frame: Shipment, sizeBytes: number): Promise<Delivery | null> {
     await this.#socket.room();
     await this.#pace.ready();
     if (!this.#online) return null;
+    const id = toId(frame);
     const ack = await new Promise<Delivery | null>((settle) => {
-      this.#awaited = { id: toId(frame), settle };
+      this.#awaited.set(id, settle);
       this.#socket.send(frame);
     });
-    this.#awaited = null;
+    this.#awaited.delete(id);
     this.#pace.spend(sizeBytes);
     return ack;
   }

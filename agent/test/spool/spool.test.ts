@@ -95,6 +95,21 @@ describe('agent: spools', () => {
     expect(frames()[1]).to.deep.equal(frames()[0]);
   });
 
+  it('of one attempt does not wait for the answers of another', async () => {
+    const OTHER = { job_id: 'job_2', attempt: 1 };
+    await bench.connect();
+    await startJob();
+    bench.server.dispatch({ ...OTHER, plan: {} });
+    await bench.server.running(OTHER);
+    bench.server.takeSpool = (frame) => (frame.job_id === KEY.job_id ? null : takeAll(frame));
+    await write('a.jsonl', records(0, 2));
+    await until(() => frames().length === 1, 'the frame without an answer');
+    const spool = path.join(bench.stateDir, 'jobs', OTHER.job_id, 'attempt-1', 'spool');
+    await appendFile(path.join(spool, 'a.jsonl'), `${records(2, 4)}${SPOOL_END}\n`);
+    await until(async () => (await readdir(spool)).length === 0, 'the other spool to be delivered');
+    expect(frames().filter(({ job_id }) => job_id === KEY.job_id)).to.have.length(1);
+  });
+
   it('goes on from its own mark when the agent is restarted', async () => {
     await bench.connect();
     await startJob();

@@ -50,6 +50,19 @@ describe('svc import of event files', () => {
     expect((await user.run(train)).finished_at).to.equal(1_009_000);
   });
 
+  it('takes a file that was replaced by another of its name for another run', async () => {
+    const directory = user.directory('tb-replaced', {
+      [FILE]: toEventFile([scalar('loss', 0, 1), scalar('loss', 1, 2)]),
+    });
+    const first = await user.importOne(directory);
+    const later = Array.from({ length: 7 }, (_, step) => scalar('loss', step, step, 2000 + step));
+    writeFileSync(path.join(directory, FILE), toEventFile(later));
+    const second = await user.importOne(directory);
+    expect(second.run_id).to.not.equal(first.run_id);
+    expect(second.points).to.deep.equal({ added: 7, known: 0 });
+    expect((await user.importOne(directory)).points).to.deep.equal({ added: 0, known: 7 });
+  });
+
   it('leaves out what a restart replaces, in earlier files too', async () => {
     const directory = user.directory('tb-restart', {
       'events.out.tfevents.1.h': toEventFile([scalar('a', 0, 1), scalar('a', 5, 2), scalar('b', 9, 3)]),

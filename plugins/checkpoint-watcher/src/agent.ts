@@ -5,7 +5,8 @@ import {
   type Collecting,
   type StartedAttempt,
 } from '@svc/agent';
-import { AttemptOwners } from '@svc/agent/attempt-owners';
+import { AttemptOwners, type WrittenFile } from '@svc/agent/attempt-owners';
+import { realPaths } from '@svc/agent/job-files';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
@@ -58,15 +59,15 @@ export default defineAgentPlugin({
   name: NAME,
   options: OPTIONS,
   setup(ctx, { directories, files, checkpoint_dirs, settle_s }) {
-    const owners = new AttemptOwners();
+    const owners = new AttemptOwners(NAME);
 
     async function start(attempt: StartedAttempt): Promise<Collecting> {
       const { runId, workingDir, mounts, paths } = attempt;
       if (runId === null) return { close: () => {} };
-      const further = checkpoint_dirs.map((dir) => path.resolve(workingDir, dir));
-      const roots = [workingDir, ...further, ...writtenFolders(mounts)];
-      const leave = owners.enter(attempt, roots);
-      const isOwn = (file: string) => owners.isOf(attempt, file);
+      const dirs = checkpoint_dirs.map((dir) => path.resolve(workingDir, dir));
+      const roots = [...(await realPaths([workingDir, ...dirs])), ...writtenFolders(mounts)];
+      const leave = await owners.enter(attempt, roots);
+      const isOwn = (file: WrittenFile) => owners.isOf(attempt, file);
       const checkpoints = await AttemptCheckpoints.open(
         ctx,
         { ...attempt, runId },
@@ -86,6 +87,7 @@ export default defineAgentPlugin({
             );
           return false;
         },
+        onSign: () => owners.notice(attempt),
       });
       const settling = repeated(
         () => checkpoints.settle(),
@@ -99,7 +101,7 @@ export default defineAgentPlugin({
             await watch.look();
             await checkpoints.settleRest();
           }
-          leave();
+          await leave();
         },
       };
     }

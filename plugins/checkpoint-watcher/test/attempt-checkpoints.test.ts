@@ -13,6 +13,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
   writeSync,
@@ -92,6 +93,14 @@ describe('the checkpoints of an attempt', () => {
     expect(found()).to.have.members(names);
   }
 
+  /** Twice with the pause that settling takes. */
+  async function settleAll(): Promise<void> {
+    await checkpoints.settle({ isLast: true });
+    const from = performance.now();
+    await until(() => performance.now() - from > SETTLE_MS, 'the pause');
+    await checkpoints.settle({ isLast: true });
+  }
+
   it('are registered once, with step, size and fingerprint', async () => {
     write('out/model_step_100.pt', ZIP);
     await untilFound('out/model_step_100.pt');
@@ -139,6 +148,14 @@ describe('the checkpoints of an attempt', () => {
     await untilFound('other.h5', 'slow.ckpt');
   });
 
+  it('that never become whole give way to others, however many there are', async () => {
+    for (let index = 0; index < 1000; index++) write(`cut-${index}.pt`, ZIP.subarray(0, -10));
+    await look();
+    await settleAll();
+    write('whole.pt', ZIP);
+    await untilFound('whole.pt');
+  });
+
   it('are none while they grow', async () => {
     const file = write('growing.h5');
     let appended = 0;
@@ -177,6 +194,33 @@ describe('the checkpoints of an attempt', () => {
     await untilFound('other.pt');
     write(`final/${weight_map.b}`, safetensors(8));
     await untilFound('other.pt', 'final');
+  });
+
+  it('with a header, an index and a state that are too long to be parsed are checked by their ends', async () => {
+    const MIB = 1024 * 1024;
+    const writeSparse = (name: string, head: string | Buffer, bytes: number, tail: string) => {
+      const file = write(name, head);
+      truncateSync(file, bytes - tail.length);
+      appendFileSync(file, tail);
+    };
+    const header = Buffer.alloc(8);
+    header.writeBigUInt64LE(BigInt(2 * MIB));
+    const tensor = '"w":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}}';
+    for (const [name, bytes] of [
+      ['long.safetensors', 8],
+      ['cut.safetensors', 7],
+    ] as const) {
+      writeSparse(name, header, 8 + 2 * MIB, tensor);
+      appendFileSync(path.join(work, name), Buffer.alloc(bytes));
+    }
+    const shard = 'model-00001-of-00001.safetensors';
+    write(`final/${shard}`, safetensors(8));
+    writeSparse('final/model.safetensors.index.json', `{"weight_map":{"a":"${shard}",`, 20 * MIB, '}}');
+    write('checkpoint-5/w.bin');
+    writeSparse('checkpoint-5/trainer_state.json', '{"epoch": 1.5, "global_step": 7,', 80 * MIB, ']}');
+    await untilFound('long.safetensors', 'final', 'checkpoint-5');
+    const state = records().find((record) => record.kind === 'checkpoint' && record.body.step === 7);
+    expect(state).to.have.nested.include({ 'body.epoch': 1.5 });
   });
 
   it('do not follow an index out of their folder', async () => {

@@ -1,10 +1,11 @@
 import { defineAgentPlugin, writtenFolders, type Collecting, type StartedAttempt } from '@svc/agent';
 import { AttemptOwners } from '@svc/agent/attempt-owners';
+import { realPaths } from '@svc/agent/job-files';
 import { JobFilesWatch } from '@svc/agent/job-files-watch';
 import { repeated } from '@svc/agent/repeated';
 import path from 'node:path';
 import type { TArray, TObject, TString } from 'typebox';
-import { AttemptEventFiles } from './agent/attempt-event-files.js';
+import { AttemptEventFiles, REST_OF_STOPPED_MS } from './agent/attempt-event-files.js';
 
 const NAME = 'event-files';
 /** Of a file that was flushed, so much later its scalars are on their way. */
@@ -32,14 +33,14 @@ export default defineAgentPlugin({
   name: NAME,
   options: OPTIONS,
   setup(ctx, { log_dirs }) {
-    const owners = new AttemptOwners();
+    const owners = new AttemptOwners(NAME);
 
     async function start(attempt: StartedAttempt): Promise<Collecting> {
       const { runId, workingDir, mounts, paths } = attempt;
       if (runId === null) return { close: () => {} };
-      const further = log_dirs.map((dir) => path.resolve(workingDir, dir));
-      const roots = [workingDir, ...further, ...writtenFolders(mounts)];
-      const leave = owners.enter(attempt, roots);
+      const dirs = log_dirs.map((dir) => path.resolve(workingDir, dir));
+      const roots = [...(await realPaths([workingDir, ...dirs])), ...writtenFolders(mounts)];
+      const leave = await owners.enter(attempt, roots);
       const files = await AttemptEventFiles.open(ctx, { ...attempt, runId }, paths, (file) =>
         owners.isOf(attempt, file),
       );
@@ -48,20 +49,21 @@ export default defineAgentPlugin({
         select: (entry) => entry.isFile() && EVENT_FILE.test(entry.name),
         except: [ctx.stateDir],
         onWalked: (walked) => files.take(walked),
+        onSign: () => owners.notice(attempt),
       });
       const reading = repeated(
-        () => files.read(),
+        async () => void (await files.read()),
         () => Math.max(READ_EVERY_MS, MS_PER_FILE * files.count),
       );
       return {
-        async close() {
+        async close(ended) {
           await Promise.all([watch.close(), reading.close()]);
           // An agent that closes leaves the attempt to the next one.
           if (!ctx.signal.aborted) {
             await watch.look();
-            await files.readRest();
+            await files.readRest(ended?.wasStopped ? REST_OF_STOPPED_MS : undefined);
           }
-          leave();
+          await leave();
         },
       };
     }

@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -157,9 +158,58 @@ describe('the event files of an attempt', () => {
     expect(count).to.equal(60_000);
   });
 
+  it('that never end are given up, and others are read meanwhile', async () => {
+    const other = FILE.replace('host', 'other');
+    writeFileSync(file(FILE), scalarRecord('loss', 1, 1));
+    truncateSync(file(FILE), 2 ** 41);
+    writeFileSync(file(other), scalarRecord('loss', 2, 1));
+    const files = await open();
+    await walkAndRead(files);
+    await files.read();
+    expect(points(deliver()).map(({ step }) => step)).to.have.members([1, 2]);
+    let passes = 0;
+    while (await files.read()) expect((passes += 1)).to.be.below(100);
+    expect(deliver()).to.containSubset([{ kind: 'event', body: { title: 'An event file is given up' } }]);
+    await files.readRest();
+    expect(deliver()).to.deep.equal([]);
+  });
+
+  it('are not read to their end when the time is over, which the run is told', async () => {
+    const record = scalarRecord('loss', 1, 1);
+    const block = Buffer.concat(Array.from({ length: 50_000 }, () => record));
+    writeFileSync(file(FILE), '');
+    for (let blocks = 0; blocks < 10; blocks++) appendFileSync(file(FILE), block);
+    const files = await open();
+    for (let walk = 0; walk < 2; walk++)
+      await files.take(await walkJobFiles([work], (entry) => entry.name.includes('tfevents')));
+    await files.readRest(0);
+    const title = 'Event files were not read to their end';
+    expect(deliver().at(-1)).to.have.nested.include({ kind: 'event', 'body.title': title });
+  });
+
+  it('with too many names give those that a run has room for, and the rest is told once', async () => {
+    const names = Array.from({ length: 10_100 }, (_, index) => scalarRecord(`layer-${index}`, 1, 1));
+    writeFileSync(file(FILE), Buffer.concat([...names, ...names]));
+    await walkAndRead(await open());
+    const records = deliver();
+    expect(new Set(points(records).map(({ name }) => name)).size).to.equal(10_000);
+    expect(points(records)).to.have.length(20_000);
+    expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
+  });
+
+  it('beyond a thousand are left out, which is told once', async () => {
+    for (let index = 0; index < 1002; index++) writeFileSync(file(`${FILE}.${index}`), '');
+    await walkAndRead(await open());
+    const records = deliver();
+    expect(records).to.have.length(1);
+    expect(records[0]).to.have.nested.include({ 'body.title': 'There are more than 1000 event files' });
+  });
+
   it('leave out a name that no metric can have', async () => {
     writeFileSync(file(FILE), Buffer.concat([scalarRecord('x'.repeat(251), 1, 1), scalarRecord('ok', 2, 1)]));
     await walkAndRead(await open());
-    expect(points(deliver()).map(({ name }) => name)).to.deep.equal(['ok']);
+    const records = deliver();
+    expect(points(records).map(({ name }) => name)).to.deep.equal(['ok']);
+    expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
   });
 });

@@ -1,5 +1,8 @@
 import { isEventFileName, readEventFile, type Item, type Scalar } from '@svc/plugin-event-files/reader';
+import { createHash } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
+import { openFile } from '../reading/files.js';
 import { toRunName, type Folder } from '../reading/folder.js';
 import type { Finding, RunFacts, SourcePoint } from '../reading/found-run.js';
 import { Seqs } from '../reading/seqs.js';
@@ -9,6 +12,9 @@ import { toTime } from '../reading/values.js';
 import { checkpointsBeside, readHparams } from './lightning-files.js';
 
 const MAX_RESTARTS = 100_000;
+const FIRST_BYTES = 4096;
+/** Around the data of a record: its length and two checksums. */
+const RECORD_FRAME_BYTES = 16;
 
 /** The event files of one folder are one run, as in TensorBoard. */
 export const tensorboard: Source = {
@@ -33,7 +39,10 @@ export const tensorboard: Source = {
 
 async function* readFiles(folder: Folder, files: readonly string[], skips: Skips): AsyncGenerator<Finding> {
   const { config } = await readHparams(folder, skips);
-  const key = JSON.stringify([folder.path, files[0]]);
+  const [first] = files as [string];
+  // Must hold: other content under the same name is another run.
+  const begin = await hashOfFirstRecord(path.join(folder.path, first));
+  const key = JSON.stringify([os.hostname(), folder.path, first, begin]);
   const facts: RunFacts = { key, name: toRunName(folder), config, origin: { folder: folder.path } };
   yield { kind: 'facts', facts };
   const paths = files.map((name) => path.join(folder.path, name));
@@ -49,6 +58,20 @@ async function* readFiles(folder: Folder, files: readonly string[], skips: Skips
           yield { kind: 'facts', facts: { ...facts, config: { ...config, ...item.values } } };
     }
   yield* checkpointsBeside(folder);
+}
+
+/** The first record has the time at which its file was made. Of a longer one its beginning is hashed. */
+async function hashOfFirstRecord(place: string): Promise<string> {
+  const file = await openFile(place);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_BYTES), 0, FIRST_BYTES, 0);
+    const size = bytesRead < 8 ? bytesRead : Number(buffer.readBigUInt64LE()) + RECORD_FRAME_BYTES;
+    return createHash('sha256')
+      .update(buffer.subarray(0, Math.min(size, bytesRead)))
+      .digest('hex');
+  } finally {
+    await file.close();
+  }
 }
 
 /** The steps at which the training began again, in the order of the files. */

@@ -1,8 +1,9 @@
 import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
+import type { WrittenFile } from '@svc/agent/attempt-owners';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { Walked } from '@svc/agent/job-files';
-import { openFilesAt } from '@svc/agent/open-files';
+import { placesWritten } from '@svc/agent/open-files';
 import { leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
 import path from 'node:path';
@@ -18,6 +19,8 @@ const MAX_UNSETTLED = 1000;
 /** The clock of a file system is a little behind. */
 const CLOCK_SLACK_MS = 50;
 const LOOK_MS = 100;
+/** Looking for who has files open takes at most this part of the time. */
+const SCAN_SHARE = 1 / 20;
 
 /** What is being written, or seems so. */
 interface Unsettled {
@@ -25,6 +28,15 @@ interface Unsettled {
   /** Since then the stamp is the same, by the monotonic clock, in ms. */
   since: number;
   isOwn: boolean | null;
+  /** It was still once, and yet not whole, or open for writing. */
+  isHeld: boolean;
+}
+
+/** It is still and whole; what is not known is whether somebody has it open. */
+interface Settled {
+  readonly candidate: string;
+  readonly unsettled: Unsettled;
+  readonly content: Content;
 }
 
 /** `checkpoint-watcher.json` in the attempt's directory: the path of each candidate that is registered, and that of its checkpoint. */
@@ -33,7 +45,7 @@ interface Saved {
 }
 
 /** Whether the attempt wrote it; null: that cannot be told. */
-export type OwnFile = (file: string) => Promise<boolean | null>;
+export type OwnFile = (file: WrittenFile) => Promise<boolean | null>;
 
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
 type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
@@ -43,6 +55,9 @@ export class AttemptCheckpoints {
   readonly #registered: Map<string, string>;
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #ignored = new Set<string>();
+  /** Not before may it be looked for who has files open, by the monotonic clock, in ms. */
+  #scanAt = 0;
+  #isLeftOutTold = false;
 
   private constructor(
     private readonly ctx: Context,
@@ -70,48 +85,82 @@ export class AttemptCheckpoints {
   async take({ found }: Pick<Walked, 'found'>): Promise<void> {
     for (const { path: candidate } of found) {
       const isKnown = this.#registered.has(candidate) || this.#ignored.has(candidate);
-      if (isKnown || this.#unsettled.size >= MAX_UNSETTLED) continue;
-      if (!this.#unsettled.has(candidate))
-        this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: null });
+      if (isKnown || this.#unsettled.has(candidate) || !this.#hasRoom()) continue;
+      this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: null, isHeld: false });
     }
     await this.#findGone();
   }
 
-  /** Registers what has settled. */
-  async settle(): Promise<void> {
+  /** The oldest of those that never become whole give way. */
+  #hasRoom(): boolean {
+    if (this.#unsettled.size < MAX_UNSETTLED) return true;
+    for (const [candidate, { isHeld }] of this.#unsettled) {
+      if (!isHeld) continue;
+      this.ctx.log.warn('a checkpoint that did not become whole is given up', {
+        ...this.#about,
+        path: candidate,
+      });
+      this.#ignore(candidate);
+      return true;
+    }
+    return false;
+  }
+
+  /** Registers what has settled. `isLast`: without regard to what looking costs. */
+  async settle({ isLast = false } = {}): Promise<void> {
+    const mayScan = isLast || performance.now() >= this.#scanAt;
+    const settled: Settled[] = [];
     for (const [candidate, unsettled] of this.#unsettled) {
       if (this.ctx.signal.aborted) return;
-      await this.#settle(candidate, unsettled).catch((error: unknown) => this.#complain(candidate, error));
+      const content = await this.#settle(candidate, unsettled, mayScan).catch((error: unknown) => {
+        this.#complain(candidate, error);
+        return null;
+      });
+      if (content) settled.push({ candidate, unsettled, content });
+    }
+    if (settled.length > 0) await this.#registerAll(settled);
+  }
+
+  /** Must hold: all processes of the host are looked through once for all of them, and seldom where that takes long. */
+  async #registerAll(settled: readonly Settled[]): Promise<void> {
+    const begun = performance.now();
+    const written = await placesWritten(settled.map(({ content }) => content.path));
+    this.#scanAt = performance.now() + (performance.now() - begun) / SCAN_SHARE;
+    for (const { candidate, unsettled, content } of settled) {
+      if (this.ctx.signal.aborted) return;
+      if (written.has(content.path)) hold(unsettled);
+      else
+        await this.#register(candidate, content).catch((error: unknown) => this.#complain(candidate, error));
     }
   }
 
   /** At the end of the attempt: waits for what it has just written, at most as long as it takes to settle. */
   async settleRest(): Promise<void> {
     const deadline = performance.now() + this.settleMs + LOOK_MS;
-    await this.settle();
+    await this.settle({ isLast: true });
     while (this.#unsettled.size > 0 && performance.now() < deadline && !this.ctx.signal.aborted) {
       await delay(LOOK_MS);
-      await this.settle();
+      await this.settle({ isLast: true });
     }
   }
 
-  async #settle(candidate: string, unsettled: Unsettled): Promise<void> {
+  /** What it is if it is still, whole and the attempt's. */
+  async #settle(candidate: string, unsettled: Unsettled, mayScan: boolean): Promise<Content | null> {
     const content = await lookAt(candidate);
     if (content === null) return this.#unlessComing(candidate);
     if (content.modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate);
     if (await this.#isOfAnother(content)) return this.#ignore(candidate);
     const now = performance.now();
-    if (content.stamp !== unsettled.stamp) {
-      // While it is being written, the process that does so tells whose it is.
-      if (unsettled.isOwn === null) unsettled.isOwn = await this.isOwn(content.path);
-      Object.assign(unsettled, { stamp: content.stamp, since: now });
-    }
+    // While it is being written, the process that does so tells whose it is.
+    unsettled.isOwn ??= await this.isOwn(toWritten(content));
+    if (content.stamp !== unsettled.stamp) Object.assign(unsettled, { stamp: content.stamp, since: now });
     if (unsettled.isOwn === false) return this.#ignore(candidate);
-    if (now - unsettled.since < this.settleMs) return;
-    if (unsettled.isOwn === null) return this.#leaveOut(candidate);
-    if (!(await isComplete(content)) || (await isBeingWritten(content.path)))
-      return void (unsettled.since = now);
-    await this.#register(candidate, content);
+    if (now - unsettled.since < this.settleMs) return null;
+    if (unsettled.isOwn === null) return this.#leaveOut(candidate, content.path);
+    if (!mayScan) return null;
+    if (await isComplete(content)) return content;
+    hold(unsettled);
+    return null;
   }
 
   /** Must hold: with `--run-as` nothing is read for a job that it may not read itself. */
@@ -121,23 +170,38 @@ export class AttemptCheckpoints {
   }
 
   /** An index may be there before the files that it names; anything else is gone. */
-  #unlessComing(candidate: string): void {
+  #unlessComing(candidate: string): null {
     if (!candidate.endsWith('.json')) this.#unsettled.delete(candidate);
+    return null;
   }
 
-  #leaveOut(candidate: string): void {
+  /** The run is told once for each attempt. */
+  async #leaveOut(candidate: string, at: string): Promise<null> {
     this.#ignore(candidate);
-    const why = 'a checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
-    this.ctx.log.warn(why, { ...this.#about, path: candidate });
+    const title = 'A checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
+    this.ctx.log.warn(title, { ...this.#about, path: at });
+    if (this.#isLeftOutTold) return null;
+    this.#isLeftOutTold = true;
+    const message = `${at}: call \`run.checkpoint(path)\` of the SDK, or run each job in a folder of its own (\`svc submit --upload\` makes one).`;
+    const { runId, attempt } = this.attempt;
+    await this.#leave({
+      kind: 'event',
+      run_id: runId,
+      key: `${NAME} ${attempt} left out`,
+      ts: Date.now(),
+      body: { title, message, severity: 'warning' },
+    });
+    return null;
   }
 
-  #ignore(candidate: string): void {
+  #ignore(candidate: string): null {
     this.#unsettled.delete(candidate);
     this.#ignored.add(candidate);
+    return null;
   }
 
   async #register(candidate: string, content: Content): Promise<void> {
-    if (this.#registered.size >= MAX_CHECKPOINTS) return this.#ignore(candidate);
+    if (this.#registered.size >= MAX_CHECKPOINTS) return void this.#ignore(candidate);
     const print = await fingerprint(content);
     const progress = await readProgress(content);
     // It was written on while it was read.
@@ -196,6 +260,11 @@ export class AttemptCheckpoints {
   }
 }
 
-async function isBeingWritten(place: string): Promise<boolean> {
-  return (await openFilesAt(place)).some(({ isWritten }) => isWritten);
+function toWritten({ path, modifiedAt, members }: Content): WrittenFile {
+  return { path, writtenAt: modifiedAt, files: members };
+}
+
+function hold(unsettled: Unsettled): void {
+  unsettled.since = performance.now();
+  unsettled.isHeld = true;
 }

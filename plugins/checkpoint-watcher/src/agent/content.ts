@@ -1,21 +1,24 @@
+import type { FileIdentity } from '@svc/agent/attempt-owners';
 import { createHash, type Hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readFile, readdir, type FileHandle } from 'node:fs/promises';
+import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { SHARD_INDEX, UNFINISHED } from './candidates.js';
 import { isWhole } from './file-formats.js';
+import { shardNames } from './shard-index.js';
 
 /** A directory with more is looked at in part. */
 const MAX_MEMBERS = 1000;
+/** Files and folders that are looked at to find them. */
+const MAX_ENTRIES = 5000;
 const MAX_DEPTH = 4;
-const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 const EDGE_BYTES = 64 * 1024;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 4 * 1024;
 /** Of a directory with more files, the sizes and times of all are part of the fingerprint, and the bytes of these. */
 const HASHED_MEMBERS = 32;
 
-interface Member {
+interface Member extends FileIdentity {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -40,7 +43,7 @@ export interface Content {
 export async function lookAt(candidate: string): Promise<Content | null> {
   const stats = await lstat(candidate).catch(() => null);
   if (stats === null) return null;
-  if (stats.isDirectory()) return toContent(candidate, await membersBelow(candidate, 1));
+  if (stats.isDirectory()) return toContent(candidate, await membersBelow(candidate));
   if (!stats.isFile()) return null;
   if (!SHARD_INDEX.test(candidate)) return toContent(candidate, [toMember(candidate, stats)]);
   const shards = await shardsOf(candidate);
@@ -59,25 +62,31 @@ function toContent(at: string, members: readonly Member[]): Content | null {
   };
 }
 
-function toMember(file: string, { size, mtimeMs, uid }: Stats): Member {
-  return { path: file, size, mtimeMs, uid };
+function toMember(file: string, { size, mtimeMs, uid, dev, ino, birthtimeMs }: Stats): Member {
+  return { path: file, size, mtimeMs, uid, dev, ino, birthtimeMs };
 }
 
-async function membersBelow(folder: string, depth: number): Promise<Member[]> {
+async function membersBelow(candidate: string): Promise<Member[]> {
   const members: Member[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (members.length >= MAX_MEMBERS) break;
-    const at = path.join(folder, entry.name);
-    if (entry.isDirectory() && depth < MAX_DEPTH) members.push(...(await membersBelow(at, depth + 1)));
-    const stats = entry.isFile() ? await lstat(at).catch(() => null) : null;
-    if (stats) members.push(toMember(at, stats));
+  let left = MAX_ENTRIES;
+
+  async function enter(folder: string, depth: number): Promise<void> {
+    for await (const entry of await opendir(folder)) {
+      if (left-- <= 0 || members.length >= MAX_MEMBERS) return;
+      const at = path.join(folder, entry.name);
+      if (entry.isDirectory() && depth < MAX_DEPTH) await enter(at, depth + 1).catch(() => {});
+      const stats = entry.isFile() ? await lstat(at).catch(() => null) : null;
+      if (stats) members.push(toMember(at, stats));
+    }
   }
+
+  await enter(candidate, 1).catch(() => {});
   return members;
 }
 
 /** The files that an index names; null while one is missing. */
 async function shardsOf(index: string): Promise<Member[] | null> {
-  const names = await shardNames(index);
+  const names = await shardNames(index, MAX_MEMBERS);
   if (names === null) return null;
   const shards = await Promise.all(
     names.map(async (name) => {
@@ -87,25 +96,6 @@ async function shardsOf(index: string): Promise<Member[] | null> {
     }),
   );
   return shards.every((shard) => shard !== null) ? shards : null;
-}
-
-/** The names are those of files beside the index: a way to elsewhere is none. */
-async function shardNames(index: string): Promise<string[] | null> {
-  try {
-    if ((await lstat(index)).size > MAX_INDEX_BYTES) return null;
-    const { weight_map } = JSON.parse(await readFile(index, 'utf8')) as {
-      weight_map: Record<string, unknown>;
-    };
-    const names = [...new Set(Object.values(weight_map))];
-    const areNames = names.length > 0 && names.length <= MAX_MEMBERS && names.every(isPlainName);
-    return areNames ? (names as string[]) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isPlainName(name: unknown): boolean {
-  return typeof name === 'string' && path.basename(name) === name && name !== '..';
 }
 
 /** Whether nothing is missing, as far as the formats of the members tell. */

@@ -1,7 +1,9 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { MAX_PARSED_BYTES, readRange, withFile } from './file-ranges.js';
 
-const MAX_SAFETENSORS_HEADER = 100 * 1024 * 1024;
+/** Of a header that is too long to be parsed, its last tensors, which lie at the end of the file. */
+const HEADER_TAIL_BYTES = 64 * 1024;
+const DATA_OFFSETS = /"data_offsets"\s{0,8}:\s{0,8}\[\s{0,8}\d{1,16}\s{0,8},\s{0,8}(\d{1,16})\s{0,8}\]/g;
 const ZIP_HEAD = 0x04034b50;
 /** The record at the end of every zip archive, before a comment of at most 64 KiB. */
 const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
@@ -13,32 +15,39 @@ const ZIP_TAIL_BYTES = ZIP_END_BYTES + 65_535;
  * as whole.
  */
 export async function isWhole(file: string): Promise<boolean> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const { size } = await handle.stat();
+  return withFile(file, async (handle, size) => {
     if (size === 0) return false;
-    if (file.endsWith('.safetensors')) return await isWholeSafetensors(handle, size);
-    const head = await read(handle, 0, 4);
-    if (head.length === 4 && head.readUInt32LE() === ZIP_HEAD) return await isWholeZip(handle, size);
+    if (file.endsWith('.safetensors')) return isWholeSafetensors(handle, size);
+    const head = await readRange(handle, 0, 4);
+    if (head.length === 4 && head.readUInt32LE() === ZIP_HEAD) return isWholeZip(handle, size);
     return true;
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** The length of the header (8 bytes), the header, and tensors, of which the header says where they end. */
 async function isWholeSafetensors(handle: FileHandle, size: number): Promise<boolean> {
-  const head = await read(handle, 0, 8);
+  const head = await readRange(handle, 0, 8);
   if (head.length < 8) return false;
   const length = Number(head.readBigUInt64LE());
-  if (length > MAX_SAFETENSORS_HEADER || 8 + length > size) return false;
+  if (8 + length > size) return false;
   try {
-    const tensors = JSON.parse((await read(handle, 8, length)).toString()) as Record<string, Tensor>;
-    const ends = Object.values(tensors).map(({ data_offsets }) => data_offsets?.[1] ?? 0);
-    return size >= 8 + length + ends.reduce((last, end) => Math.max(last, end), 0);
+    return size >= 8 + length + (await endOfTensors(handle, length));
   } catch {
     return false;
   }
+}
+
+async function endOfTensors(handle: FileHandle, length: number): Promise<number> {
+  if (length > MAX_PARSED_BYTES) {
+    const tail = await readRange(handle, 8 + length - HEADER_TAIL_BYTES, HEADER_TAIL_BYTES);
+    return lastOf([...tail.toString().matchAll(DATA_OFFSETS)].map(([, end]) => Number(end)));
+  }
+  const tensors = JSON.parse((await readRange(handle, 8, length)).toString()) as Record<string, Tensor>;
+  return lastOf(Object.values(tensors).map(({ data_offsets }) => data_offsets?.[1] ?? 0));
+}
+
+function lastOf(ends: readonly number[]): number {
+  return ends.reduce((last, end) => Math.max(last, end), 0);
 }
 
 interface Tensor {
@@ -46,16 +55,11 @@ interface Tensor {
 }
 
 async function isWholeZip(handle: FileHandle, size: number): Promise<boolean> {
-  const tail = await read(handle, Math.max(0, size - ZIP_TAIL_BYTES), ZIP_TAIL_BYTES);
+  const tail = await readRange(handle, Math.max(0, size - ZIP_TAIL_BYTES), ZIP_TAIL_BYTES);
   const end = tail.lastIndexOf(ZIP_END);
   return (
     end >= 0 &&
     end + ZIP_END_BYTES <= tail.length &&
     end + ZIP_END_BYTES + tail.readUInt16LE(end + 20) === tail.length
   );
-}
-
-async function read(handle: FileHandle, from: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
-  return buffer.subarray(0, bytesRead);
 }

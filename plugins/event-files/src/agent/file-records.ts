@@ -20,15 +20,19 @@ export interface Destination {
   readonly prefix: string;
   /** Of the first scalar among the items. */
   readonly seq: number;
+  /** Whether the run has that metric, or has room for it. */
+  readonly takesName: (name: string) => boolean;
 }
 
-/** The records for the server. Each scalar has a seq, also one that the server would refuse and that is left out. */
+/** The records for the server, and how many scalars are left out. Each scalar has a seq, also one that the server would refuse and that is left out. */
 export function toRecords(
   items: readonly Item[],
-  { runId: run_id, prefix, seq }: Destination,
-): SpoolRecord[] {
+  { runId: run_id, prefix, seq, takesName }: Destination,
+): { records: SpoolRecord[]; leftOut: number } {
   const scalars = items.filter((item): item is Scalar => item.kind === 'scalar');
-  const points = scalars.map((scalar, index) => toPoint(scalar, prefix, seq + index)).filter(isStorable);
+  const points = scalars
+    .map((scalar, index) => toPoint(scalar, prefix, seq + index))
+    .filter((point) => isStorable(point) && takesName(point.name));
   const records: SpoolRecord[] = [];
   for (let first = 0; first < points.length; first += POINTS_PER_RECORD) {
     const body = { points: points.slice(first, first + POINTS_PER_RECORD) };
@@ -38,7 +42,7 @@ export function toRecords(
     if (item.kind === 'hparams')
       records.push({ kind: 'update', run_id, body: { fill: { config: toConfig(item) } } });
   }
-  return records;
+  return { records, leftOut: scalars.length - points.length };
 }
 
 function toPoint({ tag, step, value, wallTimeMs }: Scalar, prefix: string, seq: number): MetricPoint {

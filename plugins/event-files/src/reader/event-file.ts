@@ -10,6 +10,8 @@ export interface Batch {
   offset: number;
   /** Places of this piece that hold no valid record and were passed over. */
   corrupt: number;
+  /** The piece holds no valid record. */
+  isNoise: boolean;
 }
 
 /** Larger pieces are slower: what they hold outlives the collection of short-lived objects. */
@@ -27,7 +29,7 @@ export function isEventFileName(name: string): boolean {
 
 /**
  * Reads an event file of TensorBoard piece by piece, from byte `from` on, which is the `offset` of an earlier batch, up to its last whole
- * record. `mayRead` is asked about the open file; without its consent nothing is read. Memory: about 2 MiB, or a record of at most 16 MiB. Throws the error of the file system, and an Error when the path is no regular file.
+ * record. `mayRead` is asked about the open file; without its consent nothing is read. Memory: a few MiB, and what a record of 1 MiB holds. Throws the error of the file system, and an Error when the path is no regular file.
  */
 export async function* readEventFile(
   path: string,
@@ -51,13 +53,13 @@ async function* readBatches(file: FileHandle, from: number): AsyncGenerator<Batc
   for (;;) {
     const { bytesRead } = await file.read(memory, 0, memory.length, offset);
     const items: Item[] = [];
-    const { read, corrupt, need } = readPiece(memory.subarray(0, bytesRead), items);
+    const { read, corrupt, need, isNoise } = readPiece(memory.subarray(0, bytesRead), items);
     offset += read;
-    if (read > 0) yield { items, offset, corrupt };
+    if (read > 0) yield { items, offset, corrupt, isNoise };
     if (need > RECORD_LIMIT_BYTES) {
       if ((await file.stat()).size < offset + need) return;
       offset += need;
-      yield { items: [], offset, corrupt: 0 };
+      yield { items: [], offset, corrupt: 0, isNoise: false };
       continue;
     }
     if (bytesRead < memory.length) return;
@@ -70,8 +72,10 @@ async function* readBatches(file: FileHandle, from: number): AsyncGenerator<Batc
 function readPiece(bytes: Buffer, items: Item[]) {
   const reader = new ItemReader(bytes);
   let unreadable = 0;
+  let isNoise = true;
   const records = readRecords(bytes, (start, end) => {
+    isNoise = false;
     if (!reader.read(start, end, items)) unreadable++;
   });
-  return { ...records, corrupt: records.corrupt + unreadable };
+  return { ...records, corrupt: records.corrupt + unreadable, isNoise };
 }

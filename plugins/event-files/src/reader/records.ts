@@ -7,8 +7,8 @@ import { maskedCrc32c } from './crc32c.js';
 const HEADER_BYTES = 12;
 const FOOTER_BYTES = 4;
 
-/** A longer record holds images, a graph and the like, and is passed over unread. */
-export const RECORD_LIMIT_BYTES = 16 * 1024 * 1024;
+/** A longer record holds images, a graph and the like, and is passed over unread. Must hold: what a record of this size becomes is little memory for an agent. */
+export const RECORD_LIMIT_BYTES = 1024 * 1024;
 
 /** Behind so many bytes without a valid record, they are given up; fewer may still be on their way to the disk. */
 const LOST_BYTES = 1024 * 1024;
