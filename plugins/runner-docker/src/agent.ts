@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ContainerRun, type ContainerState } from './agent/container-run.js';
 import { startContainer } from './agent/container-start.js';
 import { Engine } from './agent/engine.js';
+import { MountHolder } from './agent/held-mounts.js';
 import { Images } from './agent/image.js';
 import { toSettings, type DockerAgentOptions } from './agent/options.js';
 import { prepareContainer, type ContainerHost } from './agent/prepare.js';
@@ -55,7 +56,11 @@ export default function runnerDocker(options: DockerAgentOptions = {}): AgentPlu
       const relays = new Relays({ client, directory: path.join(ctx.stateDir, ctx.name), log: ctx.log });
       ctx.onClose(() => relays.close());
       await relays.restore();
-      const host = { engine, settings, images: new Images(client), relays };
+      const holder =
+        process.getuid?.() === 0 ? new MountHolder(path.join(ctx.stateDir, ctx.name, 'mounts')) : null;
+      await holder?.restore();
+      ctx.onClose(async () => holder?.close());
+      const host = { engine, settings, images: new Images(client), relays, holder };
       ctx.hooks.runners.tap(ctx.name, (runners) =>
         runners.add(dockerRunnerAgent(host, engine) as RunnerAgent),
       );

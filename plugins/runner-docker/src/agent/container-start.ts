@@ -7,12 +7,13 @@ import { ContainerRun, type ContainerState } from './container-run.js';
 import type { LogMark } from './container-log.js';
 import { toEngineReason, type Engine } from './engine.js';
 import { findProgramTrouble } from './find-program.js';
+import type { Prepared } from './prepare.js';
 
 /** The init passes on a signal to the process group of the command, in place of its first process alone. */
 const SIGNALS_TO_GROUP = 'TINI_KILL_PROCESS_GROUP=1';
 
 /** Brings what a container needs to the host, its image too, and says what the engine is to create. */
-export type Prepare = () => Promise<Docker.ContainerCreateOptions>;
+export type Prepare = () => Promise<Prepared>;
 
 /** Starts a new container. Rejects with `DispatchFailed`, and leaves none behind, when it cannot be started. */
 export async function startContainer(
@@ -22,10 +23,11 @@ export async function startContainer(
 ): Promise<ContainerRun> {
   const client = await engine.client();
   let container: Docker.Container | null = null;
+  let prepared: Prepared | null = null;
   try {
-    const options = await prepare();
+    prepared = await prepare();
     const engine_life = await engine.life();
-    container = await create(client, options, ctx);
+    container = await create(client, prepared.options, ctx);
     const log = { stdout: await toMark(ctx.paths.stdout), stderr: await toMark(ctx.paths.stderr) };
     const state = { container_id: container.id, started_at: ctx.clock.now(), engine_life, log };
     await ctx.save(state);
@@ -44,6 +46,8 @@ export async function startContainer(
     throw new DispatchFailed(
       `its container cannot be started on ${ctx.node.name}: ${toEngineReason(error, engine.socket)}`,
     );
+  } finally {
+    await prepared?.release();
   }
 }
 
