@@ -26,13 +26,13 @@ function dockerRunnerAgent(host: ContainerHost, engine: Engine): RunnerAgent<Doc
     survivesReboot: true,
     async *fingerprint(signal) {
       for await (const probe of engine.probes(signal)) {
-        if (probe.available) await strays.reapPending();
+        if (probe.available) await within(strays.reapPending(), FIRST_WORD_MS);
         yield probe;
       }
     },
     start(plan, ctx) {
       strays.keep(attemptKey(ctx));
-      return startContainer(engine, ctx, () => prepareContainer(plan, ctx, host));
+      return startContainer(engine, strays, ctx, () => prepareContainer(plan, ctx, host));
     },
     async recover({ state }, ctx) {
       strays.keep(attemptKey(ctx));

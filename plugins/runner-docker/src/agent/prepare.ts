@@ -88,7 +88,7 @@ function notHeld(mounts: readonly Mount[]): HeldMounts {
 }
 
 /** Must hold: the line is in the file before the container starts, as the log of that is counted from there. */
-function tellInLog({ paths, log }: RunContext<unknown>, line: string): void {
+export function tellInLog({ paths, log }: RunContext<unknown>, line: string): void {
   try {
     appendFileSync(paths.stderr, `${line}\n`, { mode: 0o600 });
   } catch (error) {
