@@ -139,7 +139,8 @@ async function create(
 
 /** The file may hold lines of the start, as of the pull of an image. */
 async function toMark(file: string): Promise<LogMark> {
-  return { time: null, offset: (await stat(file).catch(unlessMissing))?.size ?? 0 };
+  const first = (await stat(file).catch(unlessMissing))?.size ?? 0;
+  return { time: null, offset: first, first };
 }
 
 /** Another attempt may succeed once the engine is back. */
