@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ContainerRun, type ContainerState } from './agent/container-run.js';
 import { startContainer } from './agent/container-start.js';
 import { Engine } from './agent/engine.js';
+import { MountHolder } from './agent/held-mounts.js';
 import { Images } from './agent/image.js';
 import { toSettings, type DockerAgentOptions } from './agent/options.js';
 import { prepareContainer, type ContainerHost } from './agent/prepare.js';
@@ -25,13 +26,13 @@ function dockerRunnerAgent(host: ContainerHost, engine: Engine): RunnerAgent<Doc
     survivesReboot: true,
     async *fingerprint(signal) {
       for await (const probe of engine.probes(signal)) {
-        if (probe.available) await strays.reapPending();
+        if (probe.available) await within(strays.reapPending(), FIRST_WORD_MS);
         yield probe;
       }
     },
     start(plan, ctx) {
       strays.keep(attemptKey(ctx));
-      return startContainer(engine, ctx, () => prepareContainer(plan, ctx, host));
+      return startContainer(engine, strays, ctx, () => prepareContainer(plan, ctx, host));
     },
     async recover({ state }, ctx) {
       strays.keep(attemptKey(ctx));
@@ -55,7 +56,11 @@ export default function runnerDocker(options: DockerAgentOptions = {}): AgentPlu
       const relays = new Relays({ client, directory: path.join(ctx.stateDir, ctx.name), log: ctx.log });
       ctx.onClose(() => relays.close());
       await relays.restore();
-      const host = { engine, settings, images: new Images(client), relays };
+      const holder =
+        process.getuid?.() === 0 ? new MountHolder(path.join(ctx.stateDir, ctx.name, 'mounts')) : null;
+      await holder?.restore();
+      ctx.onClose(async () => holder?.close());
+      const host = { engine, settings, images: new Images(client), relays, holder };
       ctx.hooks.runners.tap(ctx.name, (runners) =>
         runners.add(dockerRunnerAgent(host, engine) as RunnerAgent),
       );

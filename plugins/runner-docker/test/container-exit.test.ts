@@ -5,7 +5,7 @@ import { toContainerExit, type EndFacts } from '../src/agent/container-exit.js';
 const exitOf = (state: Partial<ContainerInspectInfo['State']>, facts: Partial<EndFacts> = {}) =>
   toContainerExit(
     { State: { Status: 'exited', ExitCode: 0, OOMKilled: false, ...state } } as ContainerInspectInfo,
-    { wasKilled: false, disturbance: null, ...facts },
+    { wasStopped: false, disturbance: null, ...facts },
   );
 
 describe('how a container ended', () => {
@@ -15,10 +15,11 @@ describe('how a container ended', () => {
       expect(exitOf({ ExitCode: code })).to.deep.equal({ kind: 'exited', code });
   });
 
-  it('is a lack of memory only where that killed the command, and not when we did', () => {
+  it('is a lack of memory where that killed a process and the command failed, and not when we told it to end', () => {
     expect(exitOf({ ExitCode: 137, OOMKilled: true })).to.deep.equal({ kind: 'oom', code: -9 });
-    expect(exitOf({ ExitCode: 1, OOMKilled: true })).to.deep.equal({ kind: 'exited', code: 1 });
-    const killed = exitOf({ ExitCode: 137, OOMKilled: true }, { wasKilled: true });
+    expect(exitOf({ ExitCode: 1, OOMKilled: true })).to.deep.equal({ kind: 'oom', code: 1 });
+    expect(exitOf({ ExitCode: 0, OOMKilled: true })).to.deep.equal({ kind: 'exited', code: 0 });
+    const killed = exitOf({ ExitCode: 137, OOMKilled: true }, { wasStopped: true });
     expect(killed).to.include({ kind: 'signaled', signal: 'SIGKILL' });
   });
 
@@ -30,7 +31,7 @@ describe('how a container ended', () => {
   });
 
   it('is unknown where the container is gone or was never started', () => {
-    const facts = { wasKilled: false, disturbance: null };
+    const facts = { wasStopped: false, disturbance: null };
     expect(toContainerExit(null, facts)).to.deep.equal({ kind: 'lost', reason: 'its container was removed' });
     expect(exitOf({ Status: 'created' })).to.include({ kind: 'lost' });
   });

@@ -9,10 +9,12 @@ export const STREAMS = ['stdout', 'stderr'] as const;
 
 /** Where a stream of the log has been copied to. */
 export interface LogMark {
-  /** Of the newest message; null: there is none yet. */
+  /** Of the newest message; null: the log is read from its beginning, as there is none yet or the clock was set back. */
   readonly time: string | null;
   /** The size of the file before the first message of that time. */
   readonly offset: number;
+  /** The size of the file before the first message of all. */
+  readonly first: number;
 }
 export type LogMarks = Readonly<Record<(typeof STREAMS)[number], LogMark>>;
 
@@ -77,6 +79,8 @@ class StreamCopy {
   #isBeforeMark = false;
   /** The newest message is a later part of a long line, without an end: Docker 20.10 forgets the end of such a line, which the time of the next one shows. */
   #isInParts = false;
+  #newest: string | null = null;
+  #last: string | null = null;
 
   constructor(file: string, mark: LogMark) {
     this.#file = file;
@@ -85,12 +89,16 @@ class StreamCopy {
   }
 
   async rewind(): Promise<void> {
+    if (this.mark.time !== null && Date.now() / 1000 < Number(this.mark.time))
+      this.mark = this.#toBeginning();
     const { offset, time } = this.mark;
     const found = await stat(this.#file).catch(unlessMissing);
     this.#position = offset;
     this.#written = Math.max(found?.size ?? 0, offset);
     this.#isBeforeMark = time !== null;
     this.#isInParts = false;
+    this.#newest = time;
+    this.#last = null;
   }
 
   /** Must hold: the mark moves once the bytes are in the file, so that a copy that fails leaves no gap. */
@@ -102,14 +110,31 @@ class StreamCopy {
       // The engine no longer has the message of the mark: nothing that is in the file comes again.
       if (this.#isBeforeMark && time !== mark.time) this.#position = this.#written;
       this.#isBeforeMark = false;
-      const isContinued = time === mark.time;
+      const isContinued = time === this.#last;
       if (!isContinued && this.#isInParts) fresh.push(this.#place(NEWLINE));
-      if (!isContinued) mark = { time, offset: this.#position };
+      mark = this.#next(mark, time);
       fresh.push(this.#place(bytes));
       this.#isInParts = isContinued && bytes.at(-1) !== NEWLINE[0];
     }
     await this.#write(Buffer.concat(fresh));
     this.mark = mark;
+  }
+
+  /**
+   * With a message of that time. A clock that was set back leaves no time from which the rest could be asked for, so the log is read from its beginning until
+   * the clock is where it was. Must hold: the mark stays where it is while messages come that the file holds already.
+   */
+  #next(mark: LogMark, time: string): LogMark {
+    const [newest, isFresh] = [this.#newest, this.#position >= this.#written];
+    this.#last = time;
+    if (newest !== null && time < newest) return this.#toBeginning();
+    this.#newest = time;
+    return isFresh && time !== newest ? { ...mark, time, offset: this.#position } : mark;
+  }
+
+  #toBeginning(): LogMark {
+    const { first } = this.mark;
+    return { time: null, offset: first, first };
   }
 
   /** What of these bytes is not in the file yet. */

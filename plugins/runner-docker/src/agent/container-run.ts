@@ -43,7 +43,6 @@ export class ContainerRun implements Run {
   #pid: number | null = null;
   #hasEnded = false;
   #killAt = Infinity;
-  #wasKilled = false;
   #stopping: Promise<void> | null = null;
   #savedAt = 0;
   #saving: Promise<void> = Promise.resolve();
@@ -88,10 +87,7 @@ export class ContainerRun implements Run {
       if (this.#ctx.signal.aborted) return;
       await delay(STOP_POLL_MS);
     }
-    if (!this.#hasEnded) {
-      this.#wasKilled = true;
-      await this.#signal('SIGKILL');
-    }
+    await this.#signal('SIGKILL');
     await this.#ended;
   }
 
@@ -107,7 +103,7 @@ export class ContainerRun implements Run {
     await copied;
     await this.#patiently('cannot copy the log of a container', () => this.#copyLog(this.#ctx.signal));
     const disturbance = info === null ? null : await this.#findDisturbance();
-    const exit = toContainerExit(info, { wasKilled: this.#wasKilled, disturbance });
+    const exit = toContainerExit(info, { wasStopped: this.#killAt < Infinity, disturbance });
     await this.#patiently('cannot write how a container ended', () => this.#saveEnd(exit, info));
     await within(this.#remove(), REMOVAL_MS);
     this.#ctx.signal.throwIfAborted();

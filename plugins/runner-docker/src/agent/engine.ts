@@ -17,6 +17,14 @@ const ANSWER_MS = 120_000;
 /** A container of a list takes about 2000. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
+const DISCONNECTS = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
 /** Of `GET /containers/json`. */
 export interface ListedContainer {
   readonly Id: string;
@@ -32,6 +40,8 @@ interface VersionAnswer {
 /** The container engine of this host, by its socket; it may come and go. */
 export class Engine {
   readonly socket: string;
+  /** Why the last probe had no answer; null: it had one. */
+  trouble: string | null = null;
   #client: Promise<Docker> | null = null;
 
   constructor(socket: string | null) {
@@ -110,9 +120,11 @@ export class Engine {
         signal,
       )) as VersionAnswer;
       const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
+      this.trouble = null;
       return { available: true, reason: null, version: isPodman ? `podman ${Version}` : Version };
     } catch (error) {
-      return { available: false, reason: explainAway(error, this.socket), version: null };
+      this.trouble = explainAway(error, this.socket);
+      return { available: false, reason: this.trouble, version: null };
     }
   }
 }
@@ -121,6 +133,13 @@ export class Engine {
 export function isRefusal(error: unknown): boolean {
   const { statusCode = 0 } = error as { statusCode?: number };
   return statusCode >= 400 && statusCode < 500;
+}
+
+/** The connection failed, and whether the engine has done what it was asked is not known. Other failures are final: it has answered, or may not be asked. */
+export function isDisconnect(error: unknown): boolean {
+  const { statusCode, code = '', syscall } = error as NodeJS.ErrnoException & { statusCode?: number };
+  if (statusCode !== undefined) return false;
+  return DISCONNECTS.has(code) || (code === 'ENOENT' && syscall === 'connect');
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -5,6 +5,7 @@ import readline from 'node:readline';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { PullPolicy } from '../pull-policy.js';
 import { findCredentials } from './credentials.js';
+import { isDisconnect } from './engine.js';
 import { parseImageName } from './image-name.js';
 
 /** How often the log of a job tells how far a pull is, at most. */
@@ -96,7 +97,7 @@ export class Images {
       await untilAborted(pull.done, signal);
       tell(`[svc] pulled ${image} in ${Math.ceil((performance.now() - startedMs) / 1000)} s`);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || isDisconnect(error)) throw error;
       throw new DispatchFailed(explain(error, request));
     } finally {
       clearInterval(timer);

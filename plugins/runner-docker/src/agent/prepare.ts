@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { DockerPlan, Mount } from '../spec.js';
 import { toContainerConfig, toDevices } from './container-config.js';
+import type { HeldMounts, MountHolder } from './held-mounts.js';
 import type { Images } from './image.js';
 import { allowMounts, allowWorkingDir, ensureFiles, type MountRules } from './mounts.js';
 import type { DockerSettings } from './options.js';
@@ -18,6 +19,15 @@ export interface ContainerHost {
   readonly settings: DockerSettings;
   readonly images: Images;
   readonly relays: Relays;
+  /** null: an agent without root cannot hold them. */
+  readonly holder: MountHolder | null;
+}
+
+/** What the engine is to create. */
+export interface Prepared {
+  readonly options: Docker.ContainerCreateOptions;
+  /** To be called once the container has started or cannot be started. */
+  release(): Promise<void>;
 }
 
 /** On the disk of the engine, which a container fills at most so far; it never waits for a reader. Podman has one driver that can be read, and bounds it likewise. */
@@ -42,17 +52,19 @@ interface EngineFacts {
 export async function prepareContainer(
   plan: DockerPlan,
   ctx: RunContext<unknown>,
-  { engine, settings, images, relays }: ContainerHost,
-): Promise<Docker.ContainerCreateOptions> {
+  { engine, settings, images, relays, holder }: ContainerHost,
+): Promise<Prepared> {
   const network = allowNetwork(plan, ctx, settings);
   const facts = await askEngine(await engine.client());
   const user = chooseUserOf(plan, ctx, settings, facts);
-  const mounts = await allowAll(plan, ctx, user, {
+  const rules = {
     allowedMounts: settings.allowedMounts,
     socket: engine.socket,
     nodeName: ctx.node.name,
     attemptDir: ctx.paths.dir,
-  });
+  };
+  // Before the image is pulled for nothing.
+  await allowAll(plan, ctx, user, rules);
   const image = await images.ensure({
     image: plan.image,
     policy: plan.pull ?? settings.pull,
@@ -60,19 +72,23 @@ export async function prepareContainer(
     signal: AbortSignal.any([ctx.stopping, ctx.signal]),
     tell: (line) => tellInLog(ctx, line),
   });
-  return toContainerConfig(plan, ctx, {
-    ...facts,
-    user,
-    mounts,
-    network,
-    imageEnv: image.env,
-    serverUrl: await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? ''),
-    deviceGroups: await findGroups(toDevices(ctx.gpus)),
-  });
+  const serverUrl = await relays.addressOn(network, ctx.jobEnv['SVC_URL'] ?? '');
+  const deviceGroups = await findGroups(toDevices(ctx.gpus));
+  // Must hold: last, as a job may have exchanged a directory during the pull.
+  const allowed = await allowAll(plan, ctx, user, rules);
+  // An engine without root has no more rights than its user, and does not reach the places of root.
+  const { mounts, release } =
+    holder === null || facts.isRootless ? notHeld(allowed) : await holder.hold(allowed, ctx.node.name);
+  const parts = { ...facts, user, mounts, network, imageEnv: image.env, serverUrl, deviceGroups };
+  return { options: toContainerConfig(plan, ctx, parts), release };
+}
+
+function notHeld(mounts: readonly Mount[]): HeldMounts {
+  return { mounts, release: async () => {} };
 }
 
 /** Must hold: the line is in the file before the container starts, as the log of that is counted from there. */
-function tellInLog({ paths, log }: RunContext<unknown>, line: string): void {
+export function tellInLog({ paths, log }: RunContext<unknown>, line: string): void {
   try {
     appendFileSync(paths.stderr, `${line}\n`, { mode: 0o600 });
   } catch (error) {

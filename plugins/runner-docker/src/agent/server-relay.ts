@@ -13,6 +13,8 @@ import { isDeepStrictEqual } from 'node:util';
 /** What the hosts of a connection settle between them; the rest of a message is passed on. */
 const BETWEEN_HOSTS = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
 const MAX_CONNECTIONS = 1024;
+/** Of one container: the others have room too. */
+const MAX_CONNECTIONS_OF_ONE = 64;
 /** A network of Podman has no address before its first container runs. */
 const LISTEN_AGAIN_MS = 1000;
 /** Of the ports that programs get by themselves. */
@@ -147,10 +149,8 @@ class Relay {
   readonly #options: RelayOptions;
   readonly #neighbours = new BlockList();
   readonly #http: http.Server;
-  readonly #agents: Readonly<Record<string, http.Agent>> = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
-  };
+  /** Connections by the address of their container. */
+  readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -168,7 +168,11 @@ class Relay {
     this.#http = http.createServer((request, response) => this.#pass(request, response));
     this.#http.maxConnections = MAX_CONNECTIONS;
     this.#http.on('connection', (socket) => {
-      if (!this.#neighbours.check(socket.remoteAddress ?? '', 'ipv4')) socket.destroy();
+      const { remoteAddress: address = '' } = socket;
+      const count = (this.#counts.get(address) ?? 0) + 1;
+      if (!this.#neighbours.check(address, 'ipv4') || count > MAX_CONNECTIONS_OF_ONE) return socket.destroy();
+      this.#counts.set(address, count);
+      socket.once('close', () => this.#leave(address));
     });
   }
 
@@ -202,7 +206,6 @@ class Relay {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    for (const agent of Object.values(this.#agents)) agent.destroy();
     this.#http.closeAllConnections();
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
@@ -217,6 +220,12 @@ class Relay {
     });
   }
 
+  #leave(address: string): void {
+    const left = (this.#counts.get(address) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(address);
+    else this.#counts.set(address, left);
+  }
+
   /** What follows is a path: anything else would name a server of its own. */
   #isKnown(url: string): boolean {
     const [given, wanted] = [Buffer.from(url.slice(0, this.prefix.length)), Buffer.from(this.prefix)];
@@ -225,19 +234,24 @@ class Relay {
     );
   }
 
-  /** A server that does not answer shows as a connection that ends: the SDK then keeps its reports for later. */
+  /**
+   * Must hold: each request has a connection of its own to the server, and a body of unknown length goes on in chunks. Otherwise the bytes of a body could
+   * be read there as another request, whose answer another container gets.
+   *
+   * A server that does not answer shows as a connection that ends: the SDK then keeps its reports for later.
+   */
   #pass(request: http.IncomingMessage, response: http.ServerResponse): void {
     const { protocol, hostname, port } = new URL(this.server);
     const { method, url = '/', headers } = request;
     if (!this.#isKnown(url)) return void response.writeHead(404).end();
     const { request: ask } = protocol === 'https:' ? https : http;
     const passed = ask({
-      agent: this.#agents[protocol],
+      agent: false,
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       method,
       path: url.slice(this.prefix.length),
-      headers: toPassedOn(headers),
+      headers: { ...toPassedOn(headers), ...(isChunked(headers) && { 'transfer-encoding': 'chunked' }) },
     });
     passed.on('error', () => response.destroy());
     passed.on('response', (answer) => {
@@ -257,6 +271,11 @@ function toPrefix(): string {
 
 function toPassedOn(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !BETWEEN_HOSTS.test(name)));
+}
+
+/** The server of Node refuses a request that names a length besides. */
+function isChunked({ 'transfer-encoding': encoding }: http.IncomingHttpHeaders): boolean {
+  return encoding !== undefined;
 }
 
 /** Its name leads to this host alone. */

@@ -48,8 +48,10 @@ describeWithEngine('docker runner: how a job ends', (engine) => {
     expect(await exitOf(dispatch(['sh', '-c', `exec ${EAT}`], { memory_mb }))).to.deep.equal(OOM);
     const ofChild = dispatch(['sh', '-c', `${EAT}; exit $?`], { memory_mb });
     expect(await exitOf(ofChild)).to.deep.equal(OOM);
-    const survivor = dispatch(['sh', '-c', `${EAT}; exit 3`], { memory_mb });
-    expect(await exitOf(survivor)).to.deep.equal({ kind: 'exited', code: 3 });
+    const ofWorker = dispatch(['sh', '-c', `${EAT}; exit 3`], { memory_mb });
+    expect(await exitOf(ofWorker)).to.deep.equal({ kind: 'oom', code: 3 });
+    const survivor = dispatch(['sh', '-c', `${EAT}; exit 0`], { memory_mb });
+    expect(await exitOf(survivor)).to.deep.equal({ kind: 'exited', code: 0 });
     expect(await exitOf(host.sh('kill -KILL $$'))).to.deep.equal(SIGKILL);
   });
 
