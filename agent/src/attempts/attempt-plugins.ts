@@ -52,7 +52,7 @@ export class AttemptPlugins {
 
   /** What became of it, with what the plugins have found out. Never rejects. */
   async ended(exit: Exit, attempt: EndedAttempt): Promise<Exit> {
-    await this.#close(attemptKey(attempt));
+    await this.#close(attemptKey(attempt), exit);
     try {
       return await this.#kernel.fire(attemptEnded, exit, attempt);
     } catch (error) {
@@ -79,11 +79,11 @@ export class AttemptPlugins {
     }
   }
 
-  async #close(key: string): Promise<void> {
+  async #close(key: string, exit?: Exit): Promise<void> {
     const collecting = await this.#collecting.get(key);
     this.#collecting.delete(key);
     for (const each of collecting ?? []) {
-      await Promise.resolve(each?.close()).catch((error: unknown) => this.#complain(key, error));
+      await Promise.resolve(each?.close(exit)).catch((error: unknown) => this.#complain(key, error));
     }
   }
 

@@ -1,4 +1,4 @@
-import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
+import type { Exit, GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
 import type { StartedAttempt } from './attempt-hooks.js';
 
 /** Figures by name, as in `cpu.util`. */
@@ -31,7 +31,8 @@ export interface AttemptCollector {
 }
 
 export interface Collecting {
-  close(): void | Promise<void>;
+  /** `exit`: how the attempt ended; left out when the agent closes. */
+  close(exit?: Exit): void | Promise<void>;
 }
 
 export type AgentCollector = HostCollector | AttemptCollector;
