@@ -37,6 +37,8 @@ interface Followed {
   offset: number;
   /** Scalars that lie before the offset. */
   count: number;
+  /** How often it was truncated and written anew in place: its values are new ones then. */
+  generation: number;
 }
 
 /** `event-files.json` in the attempt's directory. It may be behind: what is read again has the same seqs. */
@@ -128,7 +130,7 @@ export class AttemptEventFiles {
     this.#undecided.delete(file);
     if (!isOwn) return;
     const prefix = this.#prefixes.of(path.dirname(file));
-    this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0 });
+    this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0, generation: 0 });
   }
 
   /** Leaves what the files have more than before in the spool. `isLast`: also when much waits there already. */
@@ -136,8 +138,12 @@ export class AttemptEventFiles {
     for (const [file, followed] of this.#files) {
       const stats = await lstat(file).catch(() => null);
       if (stats === null || !stats.isFile()) continue;
-      const isReplaced = stats.ino !== followed.ino || stats.size < followed.offset;
-      if (isReplaced) this.#files.set(file, { ...followed, ino: stats.ino, offset: 0, count: 0 });
+      const isReplaced = stats.ino !== followed.ino;
+      if (isReplaced || stats.size < followed.offset) {
+        const generation = isReplaced ? 0 : followed.generation + 1;
+        this.#files.set(file, { ...followed, ino: stats.ino, offset: 0, count: 0, generation });
+        await this.#save();
+      }
       if (stats.size > this.#files.get(file)!.offset) await this.#readFile(file, isLast);
       if (this.ctx.signal.aborted) return;
     }
@@ -161,7 +167,9 @@ export class AttemptEventFiles {
       for await (const { items, offset, corrupt } of readEventFile(file, { from, mayRead })) {
         if (!isLast && (await countInSpool(this.paths, NAME)) >= MAX_WAITING) return;
         const { job_id, attempt, runId } = this.attempt;
-        const seq = firstSeq(job_id, attempt, file, followed.ino) + followed.count;
+        const { ino, generation } = followed;
+        const identity = [job_id, attempt, file, ino, ...(generation === 0 ? [] : [generation])];
+        const seq = firstSeq(...identity) + followed.count;
         const records = toRecords(items, { runId, prefix: followed.prefix, seq });
         if (corrupt > 0) records.push(...this.#tellCorrupt(file));
         if (records.length > 0) await leaveInSpool(this.paths, NAME, records);
