@@ -11,7 +11,7 @@ import {
   type StartedAttempt,
   type StartingAttempt,
 } from '../core/attempt-hooks.js';
-import type { AttemptCollector, Collecting } from '../core/collector.js';
+import type { CollectedEnd, AttemptCollector, Collecting } from '../core/collector.js';
 import { toReason, type AgentLog } from '../core/log.js';
 import { attemptKey } from '../core/runner.js';
 
@@ -52,7 +52,7 @@ export class AttemptPlugins {
 
   /** What became of it, with what the plugins have found out. Never rejects. */
   async ended(exit: Exit, attempt: EndedAttempt): Promise<Exit> {
-    await this.#close(attemptKey(attempt), attempt);
+    await this.#close(attemptKey(attempt), { exit, wasStopped: attempt.wasStopped });
     try {
       return await this.#kernel.fire(attemptEnded, exit, attempt);
     } catch (error) {
@@ -79,7 +79,7 @@ export class AttemptPlugins {
     }
   }
 
-  async #close(key: string, ended?: EndedAttempt): Promise<void> {
+  async #close(key: string, ended?: CollectedEnd): Promise<void> {
     const collecting = await this.#collecting.get(key);
     this.#collecting.delete(key);
     for (const each of collecting ?? []) {

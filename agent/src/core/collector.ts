@@ -1,4 +1,4 @@
-import type { GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
+import type { Exit, GpuProcess, HostProcess, SlotSpec } from '@svc/contract';
 import type { EndedAttempt, StartedAttempt } from './attempt-hooks.js';
 import type { HostSlot } from './host-slot.js';
 
@@ -31,9 +31,14 @@ export interface AttemptCollector {
   start(attempt: StartedAttempt): Collecting | Promise<Collecting>;
 }
 
+/** How an attempt ended. */
+export interface CollectedEnd extends Pick<EndedAttempt, 'wasStopped'> {
+  readonly exit: Exit;
+}
+
 export interface Collecting {
   /** `ended`: left out when the agent closes. Must hold: the report of the end waits for it, so it takes seconds at most, and less if the attempt was stopped. */
-  close(ended?: Pick<EndedAttempt, 'wasStopped'>): void | Promise<void>;
+  close(ended?: CollectedEnd): void | Promise<void>;
 }
 
 export type AgentCollector = HostCollector | AttemptCollector;

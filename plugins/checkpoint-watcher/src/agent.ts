@@ -94,12 +94,14 @@ export default defineAgentPlugin({
         () => Math.min(LOOK_EVERY_MS, settle_s * 500),
       );
       return {
-        async close() {
+        async close(ended) {
           await Promise.all([watch.close(), settling.close()]);
           // An agent that closes leaves the attempt to the next one.
           if (!ctx.signal.aborted) {
             await watch.look();
-            await checkpoints.settleRest();
+            await checkpoints.settleRest({
+              isCutOff: ended?.exit.kind !== 'exited' || ended.exit.code !== 0,
+            });
           }
           await leave();
         },

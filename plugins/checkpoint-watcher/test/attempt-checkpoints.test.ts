@@ -178,7 +178,7 @@ describe('the checkpoints of an attempt', () => {
     write('model.pt.tmp', ZIP);
     write('model.part', ZIP);
     write('.hidden.pt', ZIP);
-    write('optimizer.pt', ZIP);
+    for (const name of ['optimizer.pt', 'rng_state_0.pth', 'scaler-1.pt']) write(name, ZIP);
     write('whole.pt', ZIP);
     await untilFound('whole.pt');
     write('checkpoint-2/trainer_state.json', '{"global_step": 2}');
@@ -227,6 +227,33 @@ describe('the checkpoints of an attempt', () => {
     write('final/model.safetensors.index.json', JSON.stringify({ weight_map: { a: '../../secret' } }));
     write('other.pt', ZIP);
     await untilFound('other.pt');
+  });
+
+  it('that are written on afterwards are sent again, with the new facts', async () => {
+    write('checkpoint-1/w.bin');
+    await untilFound('checkpoint-1');
+    write('checkpoint-1/second.bin', 'more weights');
+    await untilFound('checkpoint-1', 'checkpoint-1');
+    const [first, second] = records().map((record) => (record.kind === 'checkpoint' ? record.body : null));
+    expect(second).to.deep.include({ path: first!.path, size: 'weightsmore weights'.length });
+    expect(second!.metadata).to.not.deep.equal(first!.metadata);
+  });
+
+  it('of a training that failed are none when their format cannot tell whether they are whole', async () => {
+    const superblock = Buffer.alloc(48);
+    Buffer.from('\x89HDF\r\n\x1a\n', 'latin1').copy(superblock);
+    superblock[8] = 2;
+    superblock[9] = 8;
+    superblock.writeBigUInt64LE(64n, 28);
+    write('cut.h5', superblock);
+    write('whole.h5', Buffer.concat([superblock, Buffer.alloc(16)]));
+    write('legacy.pth', 'pickle');
+    write('zip.pt', ZIP);
+    const old = write('earlier.msgpack');
+    utimesSync(old, new Date(), new Date(Date.now() - 60_000));
+    await look();
+    await checkpoints.settleRest({ isCutOff: true });
+    expect(found()).to.have.members(['whole.h5', 'zip.pt', 'earlier.msgpack']);
   });
 
   it('that are deleted are told, and come again', async () => {

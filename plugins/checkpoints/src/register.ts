@@ -44,7 +44,9 @@ export async function registerCheckpoint(
 async function knownAt(db: Db, wanted: Checkpoint): Promise<Checkpoint | null> {
   const [newest, ...others] = await findAtPath(db, wanted);
   if (newest === undefined) return null;
-  if (wanted.source === 'watcher') return markPresent(db, newest);
+  // Seen again, it may have been written on; what the training says of it counts.
+  if (wanted.source === 'watcher')
+    return newest.source === 'watcher' ? completeFound(db, newest, wanted) : markPresent(db, newest);
   const found = [newest, ...others].find(({ source }) => source === 'watcher');
   return found ? completeFound(db, found, wanted) : null;
 }

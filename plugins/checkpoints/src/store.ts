@@ -65,7 +65,7 @@ export async function markGone(db: Db, runId: string, path: string, at: number):
   await checkpoints(db).where({ run_id: runId, path }).whereNull('deleted_at').update({ deleted_at: at });
 }
 
-/** What the training says of a checkpoint that a watcher has found; what it leaves out stays. */
+/** What the training, or the watcher later, says of a checkpoint that a watcher has found; what it leaves out stays. */
 export async function completeFound(db: Db, found: Checkpoint, said: Checkpoint): Promise<Checkpoint> {
   const complete: Checkpoint = {
     ...found,

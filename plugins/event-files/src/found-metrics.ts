@@ -10,53 +10,56 @@ interface FoundMetricRow {
 }
 
 const NAMES_PER_STATEMENT = 100;
-/** Runs of which it is known which metrics were found, and are not reported: what makes the watch for reports cheap. */
-const MAX_WATCHED_RUNS = 10_000;
+/** Runs whose rows are kept in memory: what makes the watch for reports cheap. */
+const MAX_KNOWN_RUNS = 10_000;
+
+/** By name, whether the training reports it itself: of the metrics of a run that were found. */
+type Known = Map<string, boolean>;
 
 /**
- * Decides for each metric of a run, once, whether the training reports it itself: then points of it that are found in files are left out. A
- * metric that it begins to report later is left out from then on; what was found before stays.
+ * Decides for each metric of a run, once, whether the training reports it itself: then points of it that are found in files are left out, and those that
+ * were found before are removed.
  */
 export class FoundMetrics {
-  readonly #watched = new Map<string, Set<string>>();
+  readonly #known = new Map<string, Known>();
 
   constructor(
     private readonly ctx: Pick<PluginContext, 'db'>,
-    private readonly metrics: Pick<Metrics, 'extremes'>,
+    private readonly metrics: Pick<Metrics, 'extremes' | 'remove'>,
   ) {}
 
   /** Those points that are to be stored. */
   async select(runId: string, points: readonly MetricPoint[]): Promise<readonly MetricPoint[]> {
-    const names = [...new Set(points.map(({ name }) => name))];
-    const known = await this.#load(runId, names);
-    const fresh = new Map<string, boolean>();
-    for (const name of names) if (!known.has(name)) fresh.set(name, await this.#isReported(runId, name));
-    if (fresh.size > 0) await this.#save(runId, fresh);
+    const known = await this.#knownOf(runId);
+    const fresh: Known = new Map();
+    for (const { name } of points)
+      if (!known.has(name) && !fresh.has(name)) fresh.set(name, await this.#isReported(runId, name));
+    await this.#save(runId, fresh);
     for (const [name, isReported] of fresh) known.set(name, isReported);
-    this.#watch(runId, known);
     return points.filter(({ name }) => known.get(name) === false);
   }
 
   /** Called with all points that were stored. */
-  async noteReported(runId: string, points: readonly MetricPoint[]): Promise<void> {
-    const watched = this.#watched.get(runId);
-    if (watched === undefined) return;
-    const names = points.filter(({ seq, name }) => seq < FOUND_SEQ_START && watched.has(name));
-    const reported = [...new Set(names.map(({ name }) => name))];
-    for (const name of reported) {
-      watched.delete(name);
+  async noteStored(runId: string, points: readonly MetricPoint[]): Promise<void> {
+    const known = await this.#knownOf(runId);
+    // Found points of what is reported were on their way when the training reported it first.
+    const doubled = points.filter(({ seq, name }) => known.get(name) === seq >= FOUND_SEQ_START);
+    for (const name of new Set(doubled.map(({ name }) => name))) {
+      known.set(name, true);
       await foundMetrics(this.ctx.db).where({ run_id: runId, name }).update({ is_reported: true });
+      await this.metrics.remove(runId, name, FOUND_SEQ_START);
     }
   }
 
-  async #load(runId: string, names: readonly string[]): Promise<Map<string, boolean>> {
-    const known = new Map<string, boolean>();
-    for (let first = 0; first < names.length; first += NAMES_PER_STATEMENT) {
-      const some = names.slice(first, first + NAMES_PER_STATEMENT);
-      const rows = await foundMetrics(this.ctx.db).where({ run_id: runId }).whereIn('name', some);
-      for (const { name, is_reported } of rows) known.set(name, Boolean(is_reported));
-    }
-    return known;
+  async #knownOf(runId: string): Promise<Known> {
+    const known = this.#known.get(runId);
+    if (known !== undefined) return known;
+    const rows = await foundMetrics(this.ctx.db).where({ run_id: runId }).select('name', 'is_reported');
+    if (this.#known.size >= MAX_KNOWN_RUNS) this.#known.clear();
+    const loaded: Known = new Map(rows.map(({ name, is_reported }) => [name, Boolean(is_reported)]));
+    // Another call may have loaded it meanwhile.
+    if (!this.#known.has(runId)) this.#known.set(runId, loaded);
+    return this.#known.get(runId)!;
   }
 
   /** A metric that exists before anything of it was found is the training's. */
@@ -72,13 +75,6 @@ export class FoundMetrics {
         .onConflict(['run_id', 'name'])
         .ignore();
     }
-  }
-
-  #watch(runId: string, known: ReadonlyMap<string, boolean>): void {
-    if (this.#watched.size >= MAX_WATCHED_RUNS && !this.#watched.has(runId)) this.#watched.clear();
-    const watched = this.#watched.get(runId) ?? new Set();
-    for (const [name, isReported] of known) if (!isReported) watched.add(name);
-    this.#watched.set(runId, watched);
   }
 }
 

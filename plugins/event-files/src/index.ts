@@ -13,6 +13,6 @@ export const eventFiles = definePlugin({
     ctx.migrations(eventFilesMigrations);
     ctx.owns({ table: 'found_metrics', key: ['run_id', 'name'], of: { run_id: 'run' }, batched: true });
     ctx.tap(foundPoints, (points, run) => found.select(run.id, points));
-    ctx.tap(pointsAppended, ({ run_id, points }) => found.noteReported(run_id, points));
+    ctx.tap(pointsAppended, ({ run_id, points }) => found.noteStored(run_id, points));
   },
 });

@@ -111,6 +111,18 @@ describe('the event files of an attempt', () => {
     expect(points(deliver()).map(({ step }) => step)).to.deep.equal([3]);
   });
 
+  it('are read from the beginning, as new values, when they are written anew in place', async () => {
+    const files = await open();
+    writeFileSync(file(FILE), Buffer.concat([scalarRecord('a', 1, 1), scalarRecord('a', 2, 1)]));
+    await walkAndRead(files);
+    const before = points(deliver()).map(({ seq }) => seq);
+    writeFileSync(file(FILE), scalarRecord('a', 3, 1));
+    await files.read();
+    const [after] = points(deliver());
+    expect(after).to.include({ step: 3 });
+    expect(before).to.not.include(after!.seq);
+  });
+
   it('of before the attempt are left out, but for what is added', async () => {
     writeFileSync(file(FILE), scalarRecord('old', 1, 1));
     const files = await open(Date.now() + 60_000);

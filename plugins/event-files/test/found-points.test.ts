@@ -5,7 +5,7 @@ import {
   type ServerFrame,
   type SpoolRecord,
 } from '@svc/contract';
-import { eachDatabase } from '@svc/kernel/testing';
+import { eachDatabase, until } from '@svc/kernel/testing';
 import { checkpoints } from '@svc/plugin-checkpoints';
 import { metrics, metricsRef } from '@svc/plugin-metrics';
 import { spool } from '@svc/plugin-spool';
@@ -56,6 +56,10 @@ eachDatabase((database) => {
     const valuesOf = async (name: string): Promise<unknown[]> =>
       (await rig.get(`/runs/${runId}/metrics?names=${name}`)).body.series[name]?.values ?? [];
 
+    /** Removing follows the report. */
+    const untilValues = (name: string, values: unknown[]) =>
+      until(async () => JSON.stringify(await valuesOf(name)) === JSON.stringify(values));
+
     it('are stored, once', async () => {
       await ship(found('loss', 1, 0.5), found('loss', 2, 0.25));
       await ship(found('loss', 2, 0.25), found('loss', 3, 0.125));
@@ -68,11 +72,41 @@ eachDatabase((database) => {
       expect([await valuesOf('loss'), await valuesOf('other')]).to.deep.equal([[7], [1]]);
     });
 
-    it('are left out from when it begins to', async () => {
-      await ship(found('loss', 1, 0.5));
+    it('are removed when it begins to, and left out from then on', async () => {
+      await ship(found('loss', 1, 0.5), found('loss', 2, 0.25), found('other', 9, 1));
       await report('loss', 2, 7);
-      await ship(found('loss', 3, 0.25));
-      expect(await valuesOf('loss')).to.deep.equal([0.5, 7]);
+      await untilValues('loss', [7]);
+      await ship(found('loss', 1, 0.5), found('loss', 3, 0.25));
+      await report('loss', 3, 8);
+      expect([await valuesOf('loss'), await valuesOf('other')]).to.deep.equal([[7, 8], [1]]);
+      const { metrics } = (await rig.get(`/runs/${runId}/summary`)).body;
+      expect(metrics.loss).to.deep.include({ count: 2, best: { value: 7, step: 2 } });
+    });
+
+    it('are removed also where they are many, and were found before a restart of the server', async () => {
+      const points = Array.from({ length: 3000 }, (_, step) => ({
+        seq: FOUND_SEQ_START + step,
+        name: 'loss',
+        step,
+        value: 1,
+      }));
+      const row = { run_id: runId, name: 'loss', is_reported: false };
+      await rig.kernel.db('found_metrics').insert(row);
+      await rig.kernel.use(metricsRef).write({ run_id: runId, points, at: Date.now() });
+      await report('loss', 1500, 7);
+      await untilValues('loss', [7]);
+      await report('loss', 2, 8);
+      expect(await valuesOf('loss')).to.deep.equal([8, 7]);
+    });
+
+    it('leave alone what has high numbers for another reason', async () => {
+      await ship(found('loss', 1, 1));
+      const points = [{ seq: FOUND_SEQ_START + 2 ** 50, name: 'imported', step: 1, value: 1 }];
+      await rig.kernel.use(metricsRef).write({ run_id: runId, points, at: Date.now() });
+      await report('imported', 2, 2);
+      await report('loss', 3, 3);
+      await untilValues('loss', [3]);
+      expect(await valuesOf('imported')).to.deep.equal([1, 2]);
     });
 
     it('may come before their config, which adds to that of the training', async () => {

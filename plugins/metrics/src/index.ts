@@ -78,6 +78,7 @@ export const metrics = definePlugin({
     });
     ctx.provide(metricsRef, {
       write,
+      remove: (runId, name, fromSeq) => store.remove(runId, name, fromSeq),
       points: (runId, names) => pagesOf(store, runId, names),
       count: countPoints,
       summary,

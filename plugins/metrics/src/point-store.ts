@@ -1,6 +1,7 @@
 import { dialectOf, HttpError, readRawSqlite, withRawSqlite, type Db } from '@svc/kernel';
 import type { RunProgress, Runs } from '@svc/plugin-runs';
 import type { PointRows } from './point-rows.js';
+import { withoutPoints } from './series-writer.js';
 import { writePoints, type PointsWrite, type PointsWritten, type TimedPoint } from './point-writer.js';
 import { PostgresRows } from './postgres-rows.js';
 import { SqliteRows } from './sqlite-rows.js';
@@ -33,9 +34,29 @@ export class PointStore {
    * when the transaction cannot be committed: then none of them is stored.
    */
   async write(group: readonly PointsWrite[]): Promise<readonly WriteOutcome[]> {
+    return this.#retried(() => this.#writeOnce(group));
+  }
+
+  /** Removes the points of a metric with this seq or a higher one, unless it has no others. Their seqs stay taken. */
+  async remove(runId: string, name: string, fromSeq: number): Promise<void> {
+    await this.#retried(() =>
+      this.source.db.transaction(async (trx) => {
+        const rows = await rowsIn(trx);
+        const held = await this.runs.hold(trx, [runId]);
+        const known = held.has(runId) ? await rows.findRun(runId) : null;
+        if (known === null) return;
+        // Locks it.
+        const run = await rows.openRun(runId, known.received_at);
+        const [series] = await rows.findSeries(run.key, [name]);
+        if (series) await rows.updateSeries([await withoutPoints(rows, series, ({ seq }) => seq >= fromSeq)]);
+      }),
+    );
+  }
+
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#writeOnce(group);
+        return await work();
       } catch (error) {
         if ((error as { code?: string }).code !== DEADLOCK || tries === DEADLOCK_TRIES) throw error;
       }
@@ -63,7 +84,7 @@ export class PointStore {
   }
 }
 
-/** Every seq that was taken is a point. */
+/** Every seq that was taken is a point, or was one that has been removed. */
 export async function countPoints(db: Db, runIds: readonly string[]): Promise<number> {
   const row = await db('metric_seq_ranges')
     .join('metric_runs', 'metric_runs.key', 'metric_seq_ranges.run_key')

@@ -40,6 +40,26 @@ export async function addToSeries(
   return grown;
 }
 
+/** Removes points from the stored series; the answer is what is to be stored of it besides its chunks. Unchanged when none would be left. */
+export async function withoutPoints(
+  rows: PointRows,
+  series: SeriesRow,
+  isRemoved: (point: Point) => boolean,
+): Promise<SeriesRow> {
+  const chunks = hasChunks(series) ? await rows.chunkHeads(series.id) : [];
+  const kept: Point[] = [];
+  for (const { position } of chunks) {
+    const points = decodePoints(await rows.chunkData(series.id, position));
+    kept.push(...points.filter((point) => !isRemoved(point)));
+  }
+  kept.push(...decodePoints(series.tail).filter((point) => !isRemoved(point)));
+  if (kept.length === 0 || kept.length === series.digest.count) return series;
+  for (const { position } of chunks) await rows.deleteChunk(series.id, position);
+  const digest = digestOf(kept);
+  const empty = { ...series, digest: emptyDigest(), tail_count: 0, tail: encodePoints([]) };
+  return { ...(await withTail(rows, empty, kept)), digest };
+}
+
 async function append(rows: PointRows, series: SeriesRow, points: readonly Point[]): Promise<SeriesRow> {
   const { last } = series.digest;
   const tail_count = series.tail_count + points.length;

@@ -22,9 +22,11 @@ export interface Extremes {
 export interface Metrics {
   /** Stores points of a run and publishes the new ones; resolves after the commit. Throws the errors of `metrics:batch`. */
   write(batch: PointsWrite): Promise<PointsWritten>;
+  /** Removes the points of a metric with this seq or a higher one, unless it has no others. Writing them again stores nothing. */
+  remove(runId: string, name: string, fromSeq: number): Promise<void>;
   /** Every point in the order (name, step, seq), in constant memory. `names` null: of every metric. `runId` in canonical form. */
   points(runId: string, names: readonly string[] | null): AsyncIterable<PointPage>;
-  /** How many points the runs have, together. */
+  /** How many points the runs have, together, with those that were removed. */
   count(db: Db, runIds: readonly string[]): Promise<number>;
   summary(run: Run): Promise<RunSummary>;
   /** The summary with the evidence for its health, and the last points. */

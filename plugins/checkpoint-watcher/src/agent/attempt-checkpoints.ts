@@ -6,6 +6,7 @@ import type { Walked } from '@svc/agent/job-files';
 import { placesWritten } from '@svc/agent/open-files';
 import { leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fingerprint, isComplete, lookAt, type Content } from './content.js';
@@ -21,6 +22,8 @@ const CLOCK_SLACK_MS = 50;
 const LOOK_MS = 100;
 /** Looking for who has files open takes at most this part of the time. */
 const SCAN_SHARE = 1 / 20;
+/** What was written so shortly before the end of a training that failed may be cut off. */
+const CUT_OFF_MS = 10_000;
 
 /** What is being written, or seems so. */
 interface Unsettled {
@@ -39,9 +42,15 @@ interface Settled {
   readonly content: Content;
 }
 
-/** `checkpoint-watcher.json` in the attempt's directory: the path of each candidate that is registered, and that of its checkpoint. */
+/** The path of a checkpoint that is registered, and a hash of the stamp that it had. */
+interface Registered {
+  readonly at: string;
+  readonly stamp: string;
+}
+
+/** `checkpoint-watcher.json` in the attempt's directory, by the path of the candidate. */
 interface Saved {
-  readonly registered: Record<string, string>;
+  readonly registered: Record<string, Registered>;
 }
 
 /** Whether the attempt wrote it; null: that cannot be told. */
@@ -52,12 +61,13 @@ type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { read
 
 /** The checkpoints of one attempt: which are registered, and which are still being written. */
 export class AttemptCheckpoints {
-  readonly #registered: Map<string, string>;
+  readonly #registered: Map<string, Registered>;
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #ignored = new Set<string>();
   /** Not before may it be looked for who has files open, by the monotonic clock, in ms. */
   #scanAt = 0;
   #isLeftOutTold = false;
+  #isCutOff = false;
 
   private constructor(
     private readonly ctx: Context,
@@ -88,7 +98,7 @@ export class AttemptCheckpoints {
       if (isKnown || this.#unsettled.has(candidate) || !this.#hasRoom()) continue;
       this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: null, isHeld: false });
     }
-    await this.#findGone();
+    await this.#findChanged();
   }
 
   /** The oldest of those that never become whole give way. */
@@ -134,8 +144,12 @@ export class AttemptCheckpoints {
     }
   }
 
-  /** At the end of the attempt: waits for what it has just written, at most as long as it takes to settle. */
-  async settleRest(): Promise<void> {
+  /**
+   * At the end of the attempt: waits for what it has just written, at most as long as it takes to settle. `isCutOff`: it failed or was killed, perhaps while it
+   * wrote.
+   */
+  async settleRest({ isCutOff = false } = {}): Promise<void> {
+    this.#isCutOff = isCutOff;
     const deadline = performance.now() + this.settleMs + LOOK_MS;
     await this.settle({ isLast: true });
     while (this.#unsettled.size > 0 && performance.now() < deadline && !this.ctx.signal.aborted) {
@@ -158,7 +172,8 @@ export class AttemptCheckpoints {
     if (now - unsettled.since < this.settleMs) return null;
     if (unsettled.isOwn === null) return this.#leaveOut(candidate, content.path);
     if (!mayScan) return null;
-    if (await isComplete(content)) return content;
+    const isSure = this.#isCutOff && content.modifiedAt > Date.now() - CUT_OFF_MS;
+    if (await isComplete(content, { isSure })) return content;
     hold(unsettled);
     return null;
   }
@@ -201,7 +216,8 @@ export class AttemptCheckpoints {
   }
 
   async #register(candidate: string, content: Content): Promise<void> {
-    if (this.#registered.size >= MAX_CHECKPOINTS) return void this.#ignore(candidate);
+    if (this.#registered.size >= MAX_CHECKPOINTS && !this.#registered.has(candidate))
+      return void this.#ignore(candidate);
     const print = await fingerprint(content);
     const progress = await readProgress(content);
     // It was written on while it was read.
@@ -216,14 +232,20 @@ export class AttemptCheckpoints {
       body: { path: at, size, ...progress, metadata },
     });
     this.#unsettled.delete(candidate);
-    this.#registered.set(candidate, at);
+    this.#registered.set(candidate, { at, stamp: hashOf(content.stamp) });
     await this.#save();
     this.ctx.log.info('a checkpoint was found', { ...this.#about, path: at, size });
   }
 
-  async #findGone(): Promise<void> {
-    for (const [candidate, at] of this.#registered) {
-      if ((await lookAt(candidate)) !== null) continue;
+  /** What is gone is told, and what was written on is registered again once it is still: the server then has its new facts. */
+  async #findChanged(): Promise<void> {
+    for (const [candidate, { at, stamp }] of this.#registered) {
+      const content = await lookAt(candidate);
+      if (content !== null) {
+        if (hashOf(content.stamp) !== stamp && !this.#unsettled.has(candidate))
+          this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: true, isHeld: false });
+        continue;
+      }
       const gone = {
         kind: 'checkpoint_gone',
         run_id: this.attempt.runId,
@@ -258,6 +280,10 @@ export class AttemptCheckpoints {
     const { job_id, attempt } = this.attempt;
     return { job_id, attempt };
   }
+}
+
+function hashOf(stamp: string): string {
+  return createHash('sha256').update(stamp).digest('base64');
 }
 
 function toWritten({ path, modifiedAt, members }: Content): WrittenFile {

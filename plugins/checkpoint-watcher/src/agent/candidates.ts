@@ -6,7 +6,7 @@ export const SHARD_INDEX = /\.safetensors\.index\.json$/;
 /** Written under this name, and then renamed. */
 export const UNFINISHED = /\.(tmp|temp|part|partial|incomplete|download)$/i;
 /** What belongs to a checkpoint that lies beside it. */
-const COMPANION = /^(optimizer|scheduler|scaler|rng_state|training_args)\b/;
+const COMPANION = /^(optimizer|scheduler|scaler|rng_state|training_args)(?![a-z])/;
 
 export const DEFAULT_DIRECTORIES = ['checkpoint-*'];
 const EXTENSIONS = 'pt pth ckpt safetensors h5 keras npz msgpack';

@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { SHARD_INDEX, UNFINISHED } from './candidates.js';
-import { isWhole } from './file-formats.js';
+import { wholenessOf } from './file-formats.js';
 import { shardNames } from './shard-index.js';
 
 /** A directory with more is looked at in part. */
@@ -98,20 +98,22 @@ async function shardsOf(index: string): Promise<Member[] | null> {
   return shards.every((shard) => shard !== null) ? shards : null;
 }
 
-/** Whether nothing is missing, as far as the formats of the members tell. */
-export async function isComplete({ path: at, members }: Content): Promise<boolean> {
+/**
+ * Whether nothing is missing, as far as the formats of the members tell. `isSure`: what they do not tell counts as missing; a directory then has the
+ * `trainer_state.json` that the Trainer of Hugging Face writes at the end, or an index of its files.
+ */
+export async function isComplete({ path: at, members }: Content, { isSure = false } = {}): Promise<boolean> {
   const names = new Set(members.map(({ path: member }) => path.relative(at, member)));
-  // The Trainer of Hugging Face writes the one with the model, the other at the end.
-  if (
-    /^checkpoint-\d+$/.test(path.basename(at)) &&
-    names.has('training_args.bin') &&
-    !names.has('trainer_state.json')
-  )
-    return false;
+  const isFile = names.has('');
+  const hasEnd = names.has('trainer_state.json');
+  // The Trainer writes the one with the model.
+  if (/^checkpoint-\d+$/.test(path.basename(at)) && names.has('training_args.bin') && !hasEnd) return false;
+  if (isSure && !isFile && !hasEnd && !members.some(({ path: file }) => SHARD_INDEX.test(file))) return false;
   for (const { path: file } of members) {
     if (UNFINISHED.test(file)) return false;
     if (SHARD_INDEX.test(file) && (await shardsOf(file)) === null) return false;
-    if (!(await isWhole(file))) return false;
+    const wholeness = await wholenessOf(file);
+    if (wholeness === 'cut' || (isSure && isFile && wholeness === 'unknown')) return false;
   }
   return true;
 }

@@ -48,6 +48,8 @@ interface Followed {
   count: number;
   /** Bytes before the offset without a valid record. */
   noise?: number;
+  /** How often it was truncated and written anew in place: its values are new ones then. */
+  generation: number;
 }
 
 /** One turn of reading. */
@@ -150,7 +152,7 @@ export class AttemptEventFiles {
     this.#undecided.delete(file);
     if (!isOwn) return;
     const prefix = this.#prefixes.of(path.dirname(file));
-    this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0 });
+    this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0, generation: 0 });
   }
 
   /**
@@ -162,8 +164,12 @@ export class AttemptEventFiles {
     for (const [file, followed] of [...this.#files]) {
       const stats = await lstat(file).catch(() => null);
       if (stats === null || !stats.isFile()) continue;
-      const isReplaced = stats.ino !== followed.ino || stats.size < followed.offset;
-      if (isReplaced) this.#files.set(file, { ...followed, ino: stats.ino, offset: 0, count: 0, noise: 0 });
+      const isReplaced = stats.ino !== followed.ino;
+      if (isReplaced || stats.size < followed.offset) {
+        const generation = isReplaced ? 0 : followed.generation + 1;
+        this.#files.set(file, { ...followed, ino: stats.ino, offset: 0, count: 0, noise: 0, generation });
+        await this.#save();
+      }
       const { offset, noise = 0 } = this.#files.get(file)!;
       const hasMore = stats.size > offset && this.#readTo.get(file) !== toStamp(stats);
       if (hasMore && noise < MAX_NOISE_BYTES) await this.#readFile(file, stats, pass);
@@ -215,7 +221,9 @@ export class AttemptEventFiles {
   async #takeBatch(file: string, followed: Followed, batch: Batch): Promise<void> {
     const { items, offset, corrupt, isNoise } = batch;
     const { job_id, attempt, runId } = this.attempt;
-    const seq = firstSeq(job_id, attempt, file, followed.ino) + followed.count;
+    const { ino, generation } = followed;
+    const identity = [job_id, attempt, file, ino, ...(generation === 0 ? [] : [generation])];
+    const seq = firstSeq(...identity) + followed.count;
     const takesName = (name: string) => this.#takesName(name);
     const { prefix } = followed;
     const { records, leftOut } = toRecords(items, { runId, prefix, seq, takesName });
