@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { ContainerRun, type ContainerState } from './container-run.js';
 import type { LogMark } from './container-log.js';
+import { withFix } from './engine-reasons.js';
 import { toEngineReason, type Engine } from './engine.js';
 import { findProgramTrouble } from './find-program.js';
 
@@ -42,7 +43,7 @@ export async function startContainer(
     });
     if (error instanceof DispatchFailed) throw error;
     throw new DispatchFailed(
-      `its container cannot be started on ${ctx.node.name}: ${toEngineReason(error, engine.socket)}`,
+      `its container cannot be started: ${withFix(toEngineReason(error, engine.socket))}`,
     );
   }
 }
