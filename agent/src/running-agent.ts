@@ -102,7 +102,7 @@ export class RunningAgent implements SessionHandler {
     const collectors = kernel.collectors.filter((collector) => collector.of === 'host');
     const dirs = () => [...this.#supervisor.workingDirs(), ...(options.disks ?? [])];
     this.#telemetry = new Telemetry({ nodeId: node.id, stateDir, log, collectors, dirs, ...connection });
-    this.#fingerprints = new Fingerprints(signal, () =>
+    this.#fingerprints = new Fingerprints(signal, log, () =>
       this.#session.send({ type: 'runners', runners: this.#fingerprints.probes }),
     );
   }

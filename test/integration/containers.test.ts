@@ -129,7 +129,8 @@ describe('jobs in containers', function () {
   it('report live to a server on loopback, with the SDK that the agent brings', async () => {
     const job = await start(TRAINING);
     await until(async () => ((await runOf(job))?.step ?? 0) >= 5, { timeoutMs: 60_000 });
-    const [url = ''] = await lines(job);
+    const [url = '', ...others] = (await lines(job)).sort();
+    expect(others.join('\n')).to.contain(`is at ${server.url}/runs/`).and.not.contain(url);
     expect(url).to.match(/^http:\/\/172\.\d+\.0\.1:\d+\/[\w-]{22}$/);
     // The next agent answers at the same place.
     await agent.close();

@@ -22,6 +22,7 @@ export function toJobEnv(input: JobEnvInput): Environment {
     ...input.given,
     CUDA_VISIBLE_DEVICES: input.visibleDevices,
     SVC_URL: input.serverUrl,
+    SVC_CONSOLE_URL: input.serverUrl,
     SVC_NODE_ID: input.nodeId,
     SVC_JOB_ID: input.jobId,
     SVC_ATTEMPT: String(input.attempt),

@@ -1,5 +1,5 @@
 import type { RunnerProbe } from '@svc/contract';
-import { toReason } from '../core/log.js';
+import { toReason, type AgentLog } from '../core/log.js';
 import type { Probe, RunnerAgent } from '../core/runner.js';
 import { within } from '../core/within.js';
 
@@ -16,9 +16,11 @@ export class Fingerprints {
   readonly #latest = new Map<string, Probe>();
   readonly #onChange: () => void;
   readonly #signal: AbortSignal;
+  readonly #log: AgentLog;
 
-  constructor(signal: AbortSignal, onChange: () => void) {
+  constructor(signal: AbortSignal, log: AgentLog, onChange: () => void) {
     this.#signal = signal;
+    this.#log = log;
     this.#onChange = onChange;
   }
 
@@ -53,6 +55,9 @@ export class Fingerprints {
     const before = JSON.stringify(this.#latest.get(name));
     const probe = { available, reason, version };
     this.#latest.set(name, probe);
-    if (JSON.stringify(probe) !== before && !this.#signal.aborted) this.#onChange();
+    if (JSON.stringify(probe) === before || this.#signal.aborted) return;
+    if (available) this.#log.info('a runner can run jobs here', { runner: name, version });
+    else this.#log.info('a runner cannot run jobs here', { runner: name, reason });
+    this.#onChange();
   }
 }

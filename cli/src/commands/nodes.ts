@@ -51,7 +51,7 @@ async function listNodes(options: JsonOptions): Promise<void> {
   const nodes = await connect(options).call(routes.listNodes);
   print(nodes, options.json, ({ items }, paint) =>
     items.length > 0
-      ? [...toTable(COLUMNS, items, paint), ...toTroubles(items)]
+      ? [...toTable(COLUMNS, items, paint), ...toTroubles(items), ...toMissingRunners(items)]
       : ['no nodes; to add this host, run: svc agent'],
   );
 }
@@ -67,6 +67,28 @@ function toTroubles(nodes: readonly NodeRecord[]): string[] {
   );
   return troubles.length === 0 ? [] : ['', ...troubles];
 }
+
+/** Which runners cannot run jobs where, and why: hosts of which the same holds share a line. */
+function toMissingRunners(nodes: readonly NodeRecord[]): string[] {
+  const namesByTrouble = new Map<string, string[]>();
+  for (const { name, runners, status } of nodes)
+    for (const runner of runners.filter(({ available }) => !available && status !== 'OFFLINE')) {
+      const trouble = `the runner ${runner.name}: ${runner.reason ?? 'it cannot run jobs there'}`;
+      namesByTrouble.set(trouble, [...(namesByTrouble.get(trouble) ?? []), name]);
+    }
+  const lines = [...namesByTrouble].map(([trouble, names]) =>
+    toPlainText(`${toFew(names)} cannot use ${trouble}`),
+  );
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function toFew(names: readonly string[]): string {
+  if (names.length <= MAX_NAMED) return names.join(', ');
+  return `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
+}
+
+/** Of the nodes in a line. */
+const MAX_NAMED = 5;
 
 const COLUMNS: readonly Column<NodeRecord>[] = [
   { title: 'ID', cell: (node) => toShownId(node.id) },

@@ -35,7 +35,7 @@ export function addSubmitCommand(program: Command): void {
     .option('--experiment <name>', 'experiment, by name or id; an experiment with a new name is created')
     .option(
       '--working-dir <dir>',
-      'directory on the node (default: this directory, when the server runs on this host)',
+      'directory on the node (default: this directory, when the server runs on this host; in a container an empty one)',
     )
     .option('--no-working-dir', 'run in a new, empty directory')
     .option(
@@ -73,7 +73,7 @@ Examples:
   svc submit python3 train.py --epochs 90
   svc submit --gpu 2 --name resnet --env LR=0.1 --follow python3 train.py
   svc submit --upload --cpu-only ./preprocess.sh
-  svc submit --runner docker --image train:1 --runner-option 'mounts=["/data:/data:ro"]' python3 train.py`,
+  svc submit --upload --runner docker --image train:1 --runner-option 'mounts=["/data:/data:ro"]' python3 train.py`,
     )
     .action(submit);
 }

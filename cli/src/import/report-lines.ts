@@ -53,7 +53,7 @@ function hasGrown({ points, checkpoints, events }: RunReport): boolean {
 
 /** What is new, and in brackets what was there before. */
 function toCount({ added, known }: RunReport['points']): string {
-  return known > 0 ? `${added} (+${known})` : String(added);
+  return known > 0 ? `${added} (${known} known)` : String(added);
 }
 
 function countOf(skipped: RunReport['skipped']): number {

@@ -36,7 +36,11 @@ export async function completeFromHere(
   // In a container neither this directory nor this Python is there.
   const isProcess = (options.runner ?? 'process') === 'process';
   const isTaken = isOpen && isHere && isProcess;
-  if (isOpen && !isHere)
+  if (isOpen && !isProcess)
+    note(
+      'a container does not get this directory: the job runs in an empty one; add --upload, or --working-dir with a directory that the agent may mount',
+    );
+  else if (isOpen && !isHere)
     note('the server is on another host: the job runs in an empty directory; --upload sends this one');
   const wanted = options.cpuOnly ? 0 : (options.gpu ?? 1);
   const [snapshot, nodes] = await Promise.all([

@@ -85,6 +85,15 @@ describe('svc submit', () => {
       expect(stderr).to.contain('there is no runner "docker"').and.not.contain('with the Python environment');
     });
 
+    it('says that a container does not get this directory, unless files are chosen', async () => {
+      const toDocker = ['submit', '--runner', 'docker', '--image', 'x'];
+      expect((await runHere([...toDocker, 'sh'], env)).stderr).to.contain(
+        'a container does not get this directory: the job runs in an empty one; add --upload',
+      );
+      for (const choice of ['--upload', '--no-working-dir'])
+        expect((await runHere([...toDocker, choice, '--', 'sh'], env)).stderr).not.to.contain('does not get');
+    });
+
     it('leaves it out with --upload, because the job may run on another host', async () => {
       const { job, stderr } = await submit(['--upload', '--cpu-only', 'sh', 'train.sh'], shell());
       expect((await read(job.id)).env).to.deep.equal({});

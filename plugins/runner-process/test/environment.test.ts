@@ -39,6 +39,7 @@ describe('process runner: what a process finds', () => {
       PYTHONUNBUFFERED: '1',
       SPT_NOENV: '1',
       SVC_URL: host.server.url,
+      SVC_CONSOLE_URL: host.server.url,
       SVC_NODE_ID: host.nodeId,
       SVC_JOB_ID: 'job_00000000000000000000000001',
       SVC_ATTEMPT: '1',

@@ -17,6 +17,7 @@ MODES = ("online", "offline", "disabled")
 class Settings:
     mode: str
     url: str  # empty: no server is known, and none works on the local data directory
+    console_url: str  # for people: in a container `url` may be an address that only the job can use, and keeps secret
     token: str
     job_id: str | None
     run_id: str | None
@@ -36,6 +37,7 @@ def load_settings(env: Mapping[str, str]) -> Settings:
     return Settings(
         mode=_mode(env),
         url=server.url,
+        console_url=env.get("SVC_CONSOLE_URL", "").strip().rstrip("/") or server.url,
         token=_checked_token(server.token),
         job_id=env.get("SVC_JOB_ID") or None,
         run_id=env.get("SVC_RUN_ID") or None,

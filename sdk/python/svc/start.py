@@ -164,7 +164,7 @@ def _create(draft: Draft) -> Run:
     try:
         answer = _post_run(settings, _to_body(settings, draft.details))
     except (Unreachable, TryLater, Refused) as problem:
-        return _record_offline(draft, None, f"{settings.url}: {problem}{_remedy(settings, problem)}")
+        return _record_offline(draft, None, f"{settings.console_url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
     if settings.job_id is None:
         deliver_in_background(offline_base(), settings.url, settings.token)
@@ -175,7 +175,7 @@ def _create(draft: Draft) -> Run:
 def _remedy(settings: Settings, problem: Exception) -> str:
     """What to do about a token that the server does not accept; the token of a job is not the user's to change."""
     is_refused = isinstance(problem, Refused) and problem.status == 401
-    return f"; svc login {settings.url} saves a valid one" if is_refused and settings.job_id is None else ""
+    return f"; svc login {settings.console_url} saves a valid one" if is_refused and settings.job_id is None else ""
 
 
 def _to_body(settings: Settings, details: dict[str, Any]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def _new_run(
     facts = RunFacts(
         id=run_id,
         name=draft.details.get("name"),
-        url=f"{settings.url}/runs/{run_id}" if is_online else None,
+        url=f"{settings.console_url}/runs/{run_id}" if is_online else None,
         is_attached=is_attached,
         gives_signs=is_online and settings.job_id is None,
         is_described=is_described,

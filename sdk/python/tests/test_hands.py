@@ -156,6 +156,12 @@ class LinkTest(SdkTest):
         self.assertEqual(self.init("svc.init()")[2], f"svc: the run of this job is at {url}\n")
         self.assertEqual(self.init("svc.init()", RANK="1")[2], "")
 
+    def test_in_a_container_it_is_the_address_for_people_and_the_secret_one_is_not_told(self):
+        self.in_job()
+        self.set(SVC_URL=self.server.url + "/secret", SVC_CONSOLE_URL="http://train.example.org/")
+        link, *_ = self.init("svc.init()")[2].splitlines()
+        self.assertEqual(link, f"svc: the run of this job is at http://train.example.org/runs/{RUN_ID}")
+
     def test_it_is_quiet_when_told_so(self):
         self.assertEqual(self.init("svc.init(quiet=True)")[2], "")
         self.set(SVC_QUIET="1")

@@ -98,9 +98,9 @@ async function begin(plan: Plan): Promise<ReportingRun> {
   try {
     const { id, name, ingest_token } = await create(settings, server, draft);
     const named = { ...plan, draft: { ...draft, name } };
-    return newRun(named, id, serverSink(named, { ...server, token: ingest_token }, id), { url: server.url });
+    return newRun(named, id, serverSink(named, { ...server, token: ingest_token }, id), { isOnline: true });
   } catch (error) {
-    return recordOffline(plan, null, `${server.url}: ${(error as Error).message}`);
+    return recordOffline(plan, null, `${settings.consoleUrl}: ${(error as Error).message}`);
   }
 }
 
@@ -113,7 +113,7 @@ function attach(plan: Plan, server: Connection, runId: string): ReportingRun {
   ];
   const isDescribed = !plan.settings.isSecondaryRank;
   return newRun(plan, runId, serverSink(plan, server, runId), {
-    url: server.url,
+    isOnline: true,
     isAttached: true,
     isDescribed,
     description: isDescribed ? bodies.map((body) => ({ kind: 'update', body })) : [],
@@ -157,8 +157,8 @@ function recordOffline(plan: Plan, runId: string | null, reason: string): Report
 }
 
 interface Kind {
-  /** The address of the server that knows the run. */
-  readonly url?: string;
+  /** The server knows the run. */
+  readonly isOnline?: boolean;
   readonly isAttached?: boolean;
   readonly isDescribed?: boolean;
   readonly description?: readonly SdkRecord[];
@@ -168,9 +168,9 @@ function newRun(
   { settings, draft, config }: Plan,
   id: string | null,
   sink: Sink,
-  { url, isAttached = false, isDescribed = true, description = [] }: Kind,
+  { isOnline = false, isAttached = false, isDescribed = true, description = [] }: Kind,
 ): ReportingRun {
-  const { queuePoints, flushTimeoutMs, jobId } = settings;
+  const { consoleUrl, queuePoints, flushTimeoutMs, jobId } = settings;
   const facts = {
     id,
     config,
@@ -179,8 +179,8 @@ function newRun(
     queuePoints,
     flushTimeoutMs,
     name: draft.name ?? null,
-    url: url === undefined ? null : `${url}/runs/${id}`,
-    signEveryMs: url === undefined || jobId !== null ? null : SIGN_EVERY_MS,
+    url: isOnline ? `${consoleUrl}/runs/${id}` : null,
+    signEveryMs: isOnline && jobId === null ? SIGN_EVERY_MS : null,
   };
   return new ReportingRun(facts, sink, description);
 }

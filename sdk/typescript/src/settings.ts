@@ -8,6 +8,8 @@ export interface Settings {
   readonly mode: 'online' | 'offline' | 'disabled';
   /** null: no server was named that is known, and none works on the local data directory. */
   readonly server: Connection | null;
+  /** For people: in a container that of `server` may be an address that only the job can use, and keeps secret. null: no server is known. */
+  readonly consoleUrl: string | null;
   readonly jobId: string | null;
   readonly runId: string | null;
   readonly attempt: number | null;
@@ -28,9 +30,11 @@ const MODES = ['online', 'offline', 'disabled'] as const;
 
 export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const text = (name: string) => env[name]?.trim() || null;
+  const server = toServer(env);
   return {
     mode: toMode(text('SVC_MODE')),
-    server: toServer(env),
+    server,
+    consoleUrl: text('SVC_CONSOLE_URL')?.replace(/\/+$/, '') ?? server?.url ?? null,
     jobId: text('SVC_JOB_ID'),
     runId: text('SVC_RUN_ID'),
     attempt: toNumber(env, 'SVC_ATTEMPT', 0) || null,

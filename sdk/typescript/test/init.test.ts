@@ -96,6 +96,12 @@ describe('init of the TypeScript SDK', function () {
     expect((await train(`await init();`, { ...inOne, RANK: '1' })).stderr).to.equal('');
   });
 
+  it('prints the address for people, and not the secret one of a container', async () => {
+    const inContainer = { ...inJob(`${server.url}/secret`), SVC_CONSOLE_URL: 'http://train.example.org/' };
+    const { stderr } = await train(`await init();`, { ...inContainer, SVC_JOB_ID: 'job_1' });
+    expect(stderr).to.contain('is at http://train.example.org/runs/run_1\n').and.not.contain('secret');
+  });
+
   it('reports to the current run by the functions of the module, and a second init ends the first', async () => {
     const script = `
       let problem = null;
@@ -171,6 +177,7 @@ describe('init of the TypeScript SDK', function () {
     expect(settings).to.deep.equal({
       mode: 'online',
       server: { url: 'http://host', token: 't' },
+      consoleUrl: 'http://host',
       jobId: 'job_1',
       runId: 'run_1',
       attempt: 2,

@@ -115,7 +115,7 @@ function toPoints(columns: Columns, row: readonly string[], reading: Reading): S
     const seq = seqs.next(name);
     const value = parsePythonNumber(cell);
     if (value !== null && seq !== null) return [{ seq, name, step, value, ts, ...known, place }];
-    skips.add('a value that is no number', place);
+    skips.add('a value that is no number', `${name}, ${place}`);
     return [];
   });
 }

@@ -8,6 +8,7 @@ export const fileNotFound = failureRule({
   fixes: [
     'Correct the path, or put the file there: it must exist on the node that ran the job.',
     'Relative paths begin at the working directory of the job: give an absolute one, or another --working-dir.',
+    'A job on another host or in a container does not have the files of your directory: submit it with --upload.',
   ],
   confidence: 0.93,
   remedy: 'change',

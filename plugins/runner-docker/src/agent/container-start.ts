@@ -8,6 +8,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerRun, type ContainerState } from './container-run.js';
 import type { LogMark } from './container-log.js';
+import { withFix } from './engine-reasons.js';
 import { isDisconnect, toEngineReason, type Engine } from './engine.js';
 import { EngineWatch } from './engine-watch.js';
 import { findProgramTrouble } from './find-program.js';
@@ -69,7 +70,7 @@ export async function startContainer(
     if (isDisconnect(error)) return lostRun(ctx, toEngineReason(error, engine.socket));
     if (error instanceof DispatchFailed) throw error;
     throw new DispatchFailed(
-      `its container cannot be started on ${ctx.node.name}: ${toEngineReason(error, engine.socket)}`,
+      `its container cannot be started: ${withFix(toEngineReason(error, engine.socket))}`,
     );
   } finally {
     watch.close();

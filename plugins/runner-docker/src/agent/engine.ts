@@ -42,10 +42,13 @@ export class Engine {
   readonly socket: string;
   /** Why the last probe had no answer; null: it had one. */
   trouble: string | null = null;
+  /** Why the engine that is named cannot be used. */
+  readonly #flaw: string | null;
   #client: Promise<Docker> | null = null;
 
-  constructor(socket: string | null) {
-    this.socket = socket ?? findSocket();
+  constructor(socket: string | null, dockerHost = process.env['DOCKER_HOST'] ?? '') {
+    this.socket = socket ?? (toPath(dockerHost) || findSocket());
+    this.#flaw = socket === null ? findFlaw(dockerHost) : null;
   }
 
   /**
@@ -113,6 +116,7 @@ export class Engine {
   }
 
   async #probe(signal: AbortSignal): Promise<Probe> {
+    if (this.#flaw !== null) return { available: false, reason: this.#flaw, version: null };
     try {
       const { Version = '', Components } = (await askEngine(
         this.socket,
@@ -167,9 +171,18 @@ function explainAway(error: unknown, socket: string): string {
   return `${at} (${code})`;
 }
 
+/** Of a DOCKER_HOST such as `unix:///run/docker.sock`, or the path alone. */
+function toPath(dockerHost: string): string {
+  return dockerHost.replace(/^unix:\/\//, '');
+}
+
+function findFlaw(dockerHost: string): string | null {
+  if (dockerHost === '' || toPath(dockerHost).startsWith('/')) return null;
+  return `DOCKER_HOST=${dockerHost} is not a Unix socket: write unix:///path, as unix:///run/docker.sock; the engine must run on this host`;
+}
+
 function findSocket(): string {
-  const { DOCKER_HOST = '', XDG_RUNTIME_DIR = `/run/user/${os.userInfo().uid}` } = process.env;
-  if (DOCKER_HOST.startsWith('unix://')) return DOCKER_HOST.slice('unix://'.length);
+  const { XDG_RUNTIME_DIR = `/run/user/${os.userInfo().uid}` } = process.env;
   const usual = ['/var/run/docker.sock', `${XDG_RUNTIME_DIR}/docker.sock`];
   const podman = ['/run/podman/podman.sock', `${XDG_RUNTIME_DIR}/podman/podman.sock`];
   return [...usual, ...podman].find((socket) => existsSync(socket)) ?? '/var/run/docker.sock';

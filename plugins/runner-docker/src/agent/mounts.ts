@@ -72,7 +72,7 @@ function refuseSource(source: string, real: string, { allowedMounts, nodeName }:
   const allowed = allowedMounts.length === 0 ? 'none' : allowedMounts.join(', ');
   const line = `runnerDocker({ allowedMounts: ${toList([...allowedMounts, real])} })`;
   throw new DispatchFailed(
-    `${shown} cannot be mounted: the agent on ${nodeName} allows containers what lies below: ${allowed}. To allow it, write ${line} in svc.agent.config.ts there`,
+    `${shown} cannot be mounted: the agent on ${nodeName} allows containers what lies below: ${allowed}. To allow it, write ${line} in the configuration file of that agent (see docs/runners.md), and restart it; running jobs continue`,
   );
 }
 

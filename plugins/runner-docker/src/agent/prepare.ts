@@ -106,7 +106,7 @@ function allowNetwork(
   if (allowedNetworks.includes(wanted)) return wanted;
   const line = `runnerDocker({ allowedNetworks: [${[...allowedNetworks, wanted].map((name) => `'${name}'`).join(', ')}] })`;
   throw new DispatchFailed(
-    `the network ${wanted} is not one that the agent on ${node.name} allows containers (${allowedNetworks.join(', ')}). To allow it, write ${line} in svc.agent.config.ts there`,
+    `the network ${wanted} is not one that the agent on ${node.name} allows containers (${allowedNetworks.join(', ')}). To allow it, write ${line} in the configuration file of that agent (see docs/runners.md), and restart it; running jobs continue`,
   );
 }
 

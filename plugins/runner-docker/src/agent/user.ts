@@ -40,6 +40,6 @@ export function chooseUser(choice: UserChoice): ContainerUser {
     return { spec, unknownToImage: own, isConfined: true };
   if (allowAnyUser) return { spec: wanted, unknownToImage: null, isConfined: false };
   throw new DispatchFailed(
-    `containers of ${nodeName} run as ${own.name} (${spec}), and this job wants the user ${wanted}: leave user out, or write runnerDocker({ allowAnyUser: true }) in svc.agent.config.ts there`,
+    `containers of ${nodeName} run as ${own.name} (${spec}), and this job wants the user ${wanted}: leave user out, or write runnerDocker({ allowAnyUser: true }) in the configuration file of that agent (see docs/runners.md), and restart it; running jobs continue`,
   );
 }
