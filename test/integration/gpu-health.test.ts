@@ -80,8 +80,8 @@ describe('GPUs that cannot take a job', function () {
     await untilJob(server.client, second.id, ({ status }) => status === 'SUCCEEDED');
     await until(async () => (await events()).length > 1, { timeoutMs: 30_000 });
     expect((await events()).map(({ severity, title }) => [severity, title])).to.deep.equal([
-      ['info', 'GPU 0 takes jobs again'],
-      ['warning', 'GPU 0 is quarantined'],
+      ['info', 'GPU 0 of node-1 takes jobs again'],
+      ['warning', 'GPU 0 of node-1 is quarantined'],
     ]);
   });
 });

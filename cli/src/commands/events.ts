@@ -10,6 +10,7 @@ import { addEventsDeliveriesCommand } from './events-deliveries.js';
 import { addEventsWatchCommand } from './events-watch.js';
 import { toEventQuery, withFilters, type EventFilters } from './event-filters.js';
 import { findEvent } from './find-record.js';
+import { readNodeNames } from './node-names.js';
 import { parseInteger } from './parse.js';
 
 const EVENTS_SHOWN = 100;
@@ -41,18 +42,25 @@ async function listEvents({ limit = EVENTS_SHOWN, before, ...options }: ListOpti
     before: before && (await findEvent(client, before)),
   };
   const page = await client.call(routes.listEvents, { query });
+  const nodes = options.json ? new Map<string, string>() : await readNodeNames(client, page.items);
   print(page, options.json, ({ items }, paint) =>
-    items.length > 0 ? toTable(COLUMNS, items, paint) : ['no events'],
+    items.length > 0 ? toTable(toColumns(nodes), items, paint) : ['no events'],
   );
   const last = page.items.at(-1);
   if (!options.json && last && (page.truncated || page.items.length === limit)) noteOlder(last.id);
 }
 
-const COLUMNS: readonly Column<EventRecord>[] = [
+const toColumns = (nodes: ReadonlyMap<string, string>): readonly Column<EventRecord>[] => [
   { title: 'WHEN', cell: ({ created_at }) => toAge(created_at) },
   { title: 'SEVERITY', cell: ({ severity }) => severity, style: ({ severity }) => styleOfSeverity(severity) },
   { title: 'TYPE', cell: ({ type }) => type, shrinks: true },
   { title: 'JOB', cell: ({ job_id }) => toShownId(job_id) },
   { title: 'RUN', cell: ({ run_id }) => toShownId(run_id), optional: true },
+  {
+    title: 'NODE',
+    cell: ({ node_id }) => nodes.get(node_id ?? '') ?? toShownId(node_id),
+    shrinks: true,
+    optional: true,
+  },
   { title: 'TITLE', cell: ({ title }) => title, shrinks: true },
 ];

@@ -164,6 +164,7 @@ function toJobLines(job: Job, names: ReadonlyMap<string, string>, paint: Paint):
     ['project', names.get(job.project_id ?? '') ?? job.project],
     ['experiment', job.experiment],
     ['image', job.image],
+    ['options', toRunnerOptions(job) || null],
     ['env', env.join(' ') || null],
     [
       'needs labels',
@@ -192,6 +193,14 @@ function toJobLines(job: Job, names: ReadonlyMap<string, string>, paint: Paint):
       paint,
     ),
   ];
+}
+
+/** `memory_mb=64`; the image has a line of its own. */
+function toRunnerOptions({ runner_options }: Job): string {
+  return Object.entries(runner_options)
+    .filter(([name]) => name !== 'image')
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(' ');
 }
 
 /** A retry that somebody asked for may come after the last automatic one. */

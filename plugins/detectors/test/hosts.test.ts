@@ -110,7 +110,7 @@ describe('GPU_UNHEALTHY of a slot', () => {
   const nodeAt = (s: number, ...slots: object[]): DetectorInput => ({
     kind: 'node',
     at: AT + s * 1000,
-    node: { slots } as NodeRecord,
+    node: { name: 'gpu1', slots } as NodeRecord,
   });
   const tickAt = (s: number): DetectorInput => ({ kind: 'tick', at: AT + s * 1000 });
   const feed = (watch: SubjectWatch, ...inputs: DetectorInput[]) =>
@@ -127,10 +127,27 @@ describe('GPU_UNHEALTHY of a slot', () => {
       nodeAt(40, slot('quarantined')),
       tickAt(90),
     ];
-    expect(feed(watch, ...inputs)).to.deep.equal([[31, 'warning', 'GPU 3 is quarantined']]);
+    expect(feed(watch, ...inputs)).to.deep.equal([[31, 'warning', 'GPU 3 of gpu1 is quarantined']]);
     expect(feed(watch, nodeAt(100, slot('ok')), nodeAt(110, slot('ok')), tickAt(200))).to.deep.equal([
-      [100, 'info', 'GPU 3 takes jobs again'],
+      [100, 'info', 'GPU 3 of gpu1 takes jobs again'],
     ]);
+  });
+
+  it('is over only when the GPU takes jobs, not when a process that is not ours is found on it', () => {
+    const watch = watchOf('node');
+    feed(watch, nodeAt(0, slot('quarantined')), tickAt(31));
+    expect(
+      feed(watch, nodeAt(40, slot('foreign', 2)), tickAt(90), nodeAt(95, slot('foreign', 2))),
+    ).to.deep.equal([]);
+    expect(feed(watch, nodeAt(100, slot('ok')))).to.deep.equal([
+      [100, 'info', 'GPU 3 of gpu1 takes jobs again'],
+    ]);
+  });
+
+  it('is not told of a GPU that has left its node', () => {
+    const watch = watchOf('node');
+    feed(watch, nodeAt(0, slot('unhealthy')), tickAt(31));
+    expect(feed(watch, nodeAt(40), tickAt(90))).to.deep.equal([]);
   });
 
   it('is not told when it is soon over, nor of a foreign process', () => {
@@ -165,7 +182,7 @@ describe('GPU_UNHEALTHY of a slot', () => {
     sample(watch, 0, 1, () => ({ 'gpu.3.util': 50 }));
     expect(feed(watch, nodeAt(60, slot('unhealthy')))).to.deep.equal([]);
     expect(sample(watch, 1, 20, () => ({ 'cpu.util': 1 }))).to.deep.equal([]);
-    expect(feed(watch, tickAt(1300))).to.deep.equal([[1300, 'critical', 'GPU 3 is unhealthy']]);
+    expect(feed(watch, tickAt(1300))).to.deep.equal([[1300, 'critical', 'GPU 3 of gpu1 is unhealthy']]);
   });
 });
 

@@ -78,7 +78,7 @@ export const gpuUnhealthy: Detector<typeof options, Memory> = {
   step(memory, input) {
     const { at } = input;
     const { slots } = memory;
-    if (input.kind === 'node') return { memory, ...slots.see(input.node.slots, at) };
+    if (input.kind === 'node') return { memory, ...slots.see(input.node, at) };
     if (input.kind !== 'node_metrics') return { memory, ...slots.due(at) };
     if (at - memory.sampledAt > GAP_MS) for (const gpu of memory.gpus.values()) gpu.seenAt = at;
     memory.sampledAt = at;

@@ -1,4 +1,4 @@
-import type { DetectorStep, Finding, Slot } from '@svc/contract';
+import type { DetectorStep, Finding, NodeRecord, Slot } from '@svc/contract';
 
 /** What is over sooner is not told: memory that the driver takes some seconds to give back. */
 const HOLD_MS = 30_000;
@@ -24,18 +24,22 @@ export class SlotTroubles {
   }
 
   /** The slots as the agent tells them now. */
-  see(slots: readonly Slot[], at: number): Step {
+  see({ name, slots }: Pick<NodeRecord, 'name' | 'slots'>, at: number): Step {
     const findings: Finding[] = [];
     const over: string[] = [];
-    const troubled = new Map(slots.filter(isTroubled).map((slot) => [slot.index, slot]));
+    const troubled = slots.filter(isTroubled);
+    const byIndex = new Map(slots.map((slot) => [slot.index, slot]));
     for (const [index, { finding, noticedAt, seenAt }] of this.#open) {
-      const now = troubled.get(index);
-      if (now?.health.since === noticedAt) continue;
+      const now = byIndex.get(index);
+      const isTold = at - seenAt >= HOLD_MS;
+      if (now && isTroubled(now) && now.health.since === noticedAt) continue;
+      // A process that is not ours keeps jobs off it, too: it is not over for those who were told.
+      if (now?.health.state === 'foreign' && isTold) continue;
       this.#open.delete(index);
       over.push(finding.fingerprint);
-      if (now === undefined && at - seenAt >= HOLD_MS) findings.push(toResolved(index, finding));
+      if (now?.health.state === 'ok' && isTold) findings.push(toResolved(`GPU ${index} of ${name}`, finding));
     }
-    for (const slot of troubled.values()) if (!this.#open.has(slot.index)) this.#add(slot, at);
+    for (const slot of troubled) if (!this.#open.has(slot.index)) this.#add(name, slot, at);
     return { findings: [...findings, ...(this.due(at).findings ?? [])], over };
   }
 
@@ -45,12 +49,12 @@ export class SlotTroubles {
     return { findings: due.map(({ finding }) => finding) };
   }
 
-  #add(slot: Slot, at: number): void {
+  #add(node: string, slot: Slot, at: number): void {
     const { index, health } = slot;
     const times = (this.#times.get(index) ?? 0) + 1;
     this.#times.set(index, times);
     const which = times > MAX_TIMES ? 'often' : String(health.since);
-    this.#open.set(index, { finding: toFinding(slot, which), noticedAt: health.since, seenAt: at });
+    this.#open.set(index, { finding: toFinding(node, slot, which), noticedAt: health.since, seenAt: at });
   }
 }
 
@@ -58,25 +62,25 @@ function isTroubled({ health: { state } }: Slot): boolean {
   return state === 'quarantined' || state === 'unhealthy';
 }
 
-function toFinding({ index, health: { state, reason } }: Slot, which: string): Finding {
+function toFinding(node: string, { index, health: { state, reason } }: Slot, which: string): Finding {
   const isQuarantined = state === 'quarantined';
   return {
     fingerprint: `slot/${index}/${which}`,
     type: 'GPU_UNHEALTHY',
     severity: isQuarantined ? 'warning' : 'critical',
-    title: `GPU ${index} is ${state}`,
+    title: `GPU ${index} of ${node} is ${state}`,
     message: `It ${reason ?? 'gives no reason'}. It gets no job until that is over.`,
     data: { gpu: index, state, reason },
   };
 }
 
-function toResolved(index: number, { fingerprint, data }: Finding): Finding {
+function toResolved(which: string, { fingerprint, data }: Finding): Finding {
   return {
     fingerprint: `over/${fingerprint}`,
     type: 'GPU_UNHEALTHY',
     severity: 'info',
-    title: `GPU ${index} takes jobs again`,
+    title: `${which} takes jobs again`,
     message: `It was ${String(data?.['state'])}: it ${String(data?.['reason'])}.`,
-    data: { gpu: index, state: 'ok' },
+    data: { gpu: data?.['gpu'], state: 'ok' },
   };
 }

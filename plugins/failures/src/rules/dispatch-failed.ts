@@ -7,8 +7,8 @@ export const dispatchFailed = failureRule({
   cause: 'No process ran. The reason: <message>.',
   unnamedCause: 'The node could not start the command, so no process ran.',
   fixes: [
-    'Correct the program, the working directory or the checkpoint that the message names: it must exist on the node.',
-    'Choose another node with a node selector, or submit with the source files uploaded.',
+    'Correct what the message names. A program, a working directory and a checkpoint must exist on the node; for a container also check the image and the login to its registry, the mounts that the agent allows, the network and the user.',
+    'If another node has what is missing, choose it with a node selector; source files can be uploaded with the job.',
   ],
   confidence: 0.98,
   remedy: 'change',
