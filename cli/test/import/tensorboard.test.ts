@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { restart, scalar, toEventFile } from './event-file.js';
+import { hparams, restart, scalar, toEventFile } from './event-file.js';
 import { ImportUser } from './import-user.js';
 
 describe('svc import of event files', () => {
@@ -48,6 +48,16 @@ describe('svc import of event files', () => {
       acc: [[9, 1]],
     });
     expect((await user.run(train)).finished_at).to.equal(1_009_000);
+  });
+
+  it('takes the folder of add_hparams for a part of the run', async () => {
+    const directory = user.directory('tb-hparams', {
+      [FILE]: toEventFile([scalar('loss', 0, 1)]),
+      [`1700000001.25/${FILE}`]: toEventFile([hparams('lr', 0.5), scalar('hparam/acc', 0, 2)]),
+    });
+    const report = await user.importOne(directory);
+    expect((await user.run(report)).config).to.deep.equal({ lr: 0.5 });
+    expect(await user.values(report)).to.deep.equal({ loss: [[0, 1]], 'hparam/acc': [[0, 2]] });
   });
 
   it('leaves out what a restart replaces, in earlier files too', async () => {
