@@ -25,6 +25,29 @@ export function scalar(tag: string, step: number, value: number, at = 1000): Buf
   );
 }
 
+/** As `add_hparams` writes it, with one number. */
+export function hparams(name: string, value: number): Buffer {
+  const info = new PbfWriter();
+  const number = (_v: null, pbf: PbfWriter) => pbf.writeDoubleField(2, value);
+  const entry = (_e: null, pbf: PbfWriter) => {
+    pbf.writeStringField(1, name);
+    pbf.writeMessage(2, number, null);
+  };
+  info.writeMessage(3, (_i: null, pbf) => pbf.writeMessage(1, entry, null), null);
+  const content = info.finish();
+  const plugin = (_p: null, pbf: PbfWriter) => {
+    pbf.writeStringField(1, 'hparams');
+    pbf.writeBytesField(2, content);
+  };
+  const summary = (_s: null, pbf: PbfWriter) => {
+    pbf.writeStringField(1, '_hparams_/session_start_info');
+    pbf.writeMessage(9, (_m: null, metadata: PbfWriter) => metadata.writeMessage(1, plugin, null), null);
+  };
+  return toEvent(1000, 0, (pbf) =>
+    pbf.writeMessage(5, (_none: null, all) => all.writeMessage(1, summary, null), null),
+  );
+}
+
 export function restart(step: number): Buffer {
   return toEvent(1000, step, (pbf) =>
     pbf.writeMessage(7, (_none: null, session) => session.writeVarintField(1, 1), null),

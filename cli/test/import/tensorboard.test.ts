@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { restart, scalar, toEventFile } from './event-file.js';
+import { hparams, restart, scalar, toEventFile } from './event-file.js';
 import { ImportUser } from './import-user.js';
 
 describe('svc import of event files', () => {
@@ -61,6 +61,16 @@ describe('svc import of event files', () => {
     expect(second.run_id).to.not.equal(first.run_id);
     expect(second.points).to.deep.equal({ added: 7, known: 0 });
     expect((await user.importOne(directory)).points).to.deep.equal({ added: 0, known: 7 });
+  });
+
+  it('takes the folder of add_hparams for a part of the run', async () => {
+    const directory = user.directory('tb-hparams', {
+      [FILE]: toEventFile([scalar('loss', 0, 1)]),
+      [`1700000001.25/${FILE}`]: toEventFile([hparams('lr', 0.5), scalar('hparam/acc', 0, 2)]),
+    });
+    const report = await user.importOne(directory);
+    expect((await user.run(report)).config).to.deep.equal({ lr: 0.5 });
+    expect(await user.values(report)).to.deep.equal({ loss: [[0, 1]], 'hparam/acc': [[0, 2]] });
   });
 
   it('leaves out what a restart replaces, in earlier files too', async () => {

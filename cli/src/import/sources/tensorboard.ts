@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { openFile } from '../reading/files.js';
-import { toRunName, type Folder } from '../reading/folder.js';
+import { readFolder, toRunName, type Folder } from '../reading/folder.js';
 import type { Finding, RunFacts, SourcePoint } from '../reading/found-run.js';
 import { Seqs } from '../reading/seqs.js';
 import type { Skips } from '../reading/skips.js';
@@ -15,6 +15,8 @@ const MAX_RESTARTS = 100_000;
 const FIRST_BYTES = 4096;
 /** Around the data of a record: its length and two checksums. */
 const RECORD_FRAME_BYTES = 16;
+/** `add_hparams` of PyTorch makes a folder with the time as its name: it belongs to the run of the folder that it is in. */
+const TIME = /^\d{10}\.\d+$/;
 
 /** The event files of one folder are one run, as in TensorBoard. */
 export const tensorboard: Source = {
@@ -29,16 +31,23 @@ export const tensorboard: Source = {
         claims: [],
         leftOut: files.map((name) => ({ path: path.join(folder.path, name), reason })),
       });
-    const read = (skips: Skips) => readFiles(folder, files, skips);
+    const times = folder.folders.filter((name) => TIME.test(name));
+    const read = (skips: Skips) => readFiles(folder, files, times, skips);
     return Promise.resolve({
       runs: [{ source: 'tensorboard' as const, path: folder.path, read }],
-      claims: ['checkpoints'],
+      claims: ['checkpoints', ...times],
     });
   },
 };
 
-async function* readFiles(folder: Folder, files: readonly string[], skips: Skips): AsyncGenerator<Finding> {
-  const { config } = await readHparams(folder, skips);
+async function* readFiles(
+  folder: Folder,
+  own: readonly string[],
+  times: readonly string[],
+  skips: Skips,
+): AsyncGenerator<Finding> {
+  const files = [...own, ...(await filesIn(folder, times))];
+  let { config } = await readHparams(folder, skips);
   const [first] = files as [string];
   // Must hold: other content under the same name is another run.
   const begin = await hashOfFirstRecord(path.join(folder.path, first));
@@ -47,15 +56,16 @@ async function* readFiles(folder: Folder, files: readonly string[], skips: Skips
   yield { kind: 'facts', facts };
   const paths = files.map((name) => path.join(folder.path, name));
   const scalars = new ScalarReader(await findRestarts(paths), skips);
-  for (const place of paths)
-    for await (const { items, corrupt } of readEventFile(place)) {
-      const name = path.basename(place);
+  for (const name of files)
+    for await (const { items, corrupt } of readEventFile(path.join(folder.path, name))) {
       if (corrupt > 0) skips.add('a corrupt record', name, corrupt);
       const points = items.flatMap((item) => scalars.read(item, name));
       if (points.length > 0) yield { kind: 'points', points };
       for (const item of items)
-        if (item.kind === 'hparams')
-          yield { kind: 'facts', facts: { ...facts, config: { ...config, ...item.values } } };
+        if (item.kind === 'hparams') {
+          config = { ...config, ...item.values };
+          yield { kind: 'facts', facts: { ...facts, config } };
+        }
     }
   yield* checkpointsBeside(folder);
 }
@@ -72,6 +82,16 @@ async function hashOfFirstRecord(place: string): Promise<string> {
   } finally {
     await file.close();
   }
+}
+
+/** The event files in these folders of it, by their way from it. */
+async function filesIn(folder: Folder, names: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of names) {
+    const { files } = await readFolder(folder.root, path.join(folder.path, name), isEventFileName);
+    found.push(...files.map((file) => path.join(name, file)));
+  }
+  return found;
 }
 
 /** The steps at which the training began again, in the order of the files. */
