@@ -149,7 +149,10 @@ class Run:
                 if len(given) >= self._settle_at or len(values) > MANY_VALUES:
                     self._settle()
                 return
-        self._log_others(metrics, step, epoch)
+        try:
+            self._log_others(metrics, step, epoch)
+        except Exception as error:  # of an object that was handed over
+            self._warn("unusable", "a call of log is left out: what it was given raised %s", type(error).__name__)
 
     @property
     def last_step(self) -> int | None:
