@@ -142,11 +142,11 @@ class ServerSink:
 def raise_for_status(answer: Answer) -> None:
     """
     Raises:
-        TryLater: for 408, 429 and every 5xx.
-        Refused: for every other status that is not 2xx.
+        TryLater: for 408, 429 and every 5xx, and for an answer below 400 that is none of svc.
+        Refused: for every other status.
     """
     if answer.ok:
         return
-    if answer.status in (408, 429) or answer.status >= 500:
+    if answer.is_foreign or answer.status in (408, 429) or answer.status >= 500:
         raise TryLater(answer.message, answer.retry_after_s, is_server_fault=answer.status == 500)
     raise Refused(answer)

@@ -194,6 +194,8 @@ def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
         left_s = max(0.1, deadline - time.monotonic())
         with closing(Transport(settings.url, settings.token, timeout_s=left_s)) as transport:
             answer = transport.request("POST", "/runs", body)
+        if answer.is_foreign:
+            raise Unreachable(answer.message)
         try:
             raise_for_status(answer)
             break
@@ -203,9 +205,9 @@ def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
             if time.monotonic() + pause_s > deadline:
                 raise
             time.sleep(pause_s)
-    if not isinstance(answer.body, dict) or not isinstance(answer.body.get("id"), str):
+    if not isinstance(answer.body.get("id"), str):
         raise Unreachable("what answers there is not svc")
-    return answer.body
+    return dict(answer.body)
 
 
 def _online_run(draft: Draft, run_id: str, token: str, **kind: Any) -> Run:
