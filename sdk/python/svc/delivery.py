@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .notices import logger, tell
+from .notices import logger, tell, warn_once
 from .offline import FILES, FORMAT, OfflineFolder
 from .records import Batch, Record
 from .sink import Refused, ServerSink, TryLater, raise_for_status
@@ -73,13 +73,29 @@ def _deliver_all(base: Path, url: str, token: str) -> None:
         names = sorted(folder.name for folder in base.iterdir() if (folder / "metadata.json").is_file())
         with closing(Transport(url, token)) as transport:
             for name in names:
-                with _alone(base / name) as is_ours:
-                    if is_ours:
-                        _deliver(base / name, transport)
-    except (TryLater, Refused, Unreachable) as problem:
+                _try_to_deliver(base / name, transport)
+    except (TryLater, Unreachable) as problem:
         logger.info("svc: what is recorded in %s is brought in later (%s)", base, problem)
     except Exception:
         logger.debug("svc: what is recorded in %s could not be brought in", base, exc_info=True)
+
+
+def _try_to_deliver(folder: Path, transport: Transport) -> None:
+    """What is wrong with one folder is no reason to leave out the others.
+
+    Raises:
+        TryLater, Unreachable: the server takes nothing now.
+    """
+    try:
+        with _alone(folder) as is_ours:
+            if is_ours:
+                _deliver(folder, transport)
+    except Unreachable:
+        raise
+    except Exception as problem:
+        if isinstance(problem, TryLater) and not problem.is_server_fault:
+            raise
+        warn_once(f"delivery {folder}", "what is recorded in %s could not be brought in (%s)", folder, problem)
 
 
 @contextmanager
@@ -104,12 +120,15 @@ def _deliver(folder: Path, transport: Transport) -> None:
     run_id = metadata.get("run_id") or _create(folder, metadata, transport)
     record.save_metadata({"run_id": run_id})
     sink = DeliverySink(transport, run_id, record)
-    for batch in _batches(folder, metadata):
+    lines = Lines(folder)
+    for batch in _batches(lines, _key(folder, metadata)):
         sink.send(batch)
     sink.send(Record("finish", {"status": status, "finished_at": metadata["finished_at"]}, 0))
     place = folder.parent / DELIVERED / folder.name
     place.parent.mkdir(exist_ok=True)
     os.replace(folder, place)
+    if lines.bad:
+        warn_once(f"bad lines {folder}", "%d lines in %s hold no JSON object; they are left out", lines.bad, place)
     tell(f"what was recorded in {folder} is at {transport.url}/runs/{run_id} now; its files are in {place}")
 
 
@@ -123,19 +142,54 @@ def _create(folder: Path, metadata: dict[str, Any], transport: Transport) -> str
     return str(answer.body["id"])
 
 
-def _batches(folder: Path, metadata: dict[str, Any]) -> Iterator[Any]:
-    """All that the run has reported. A line that a kill has cut off is left out."""
-    for kind, name in FILES.items():
-        if not (folder / name).exists():
+class Lines:
+    """What stands in the files of a folder; ``bad`` counts the lines that hold no JSON object, which are left out."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.bad = 0
+
+    def of(self, kind: str) -> Iterator[str]:
+        """Those of a file, without one that a kill has cut off."""
+        path = self._folder / FILES[kind]
+        if path.exists():
+            with open(path, encoding="utf-8", errors="replace") as file:
+                yield from (line.rstrip("\n") for line in file if line.endswith("\n"))
+
+    def objects(self, lines: list[str]) -> list[tuple[str, dict[str, Any]]]:
+        """The good ones of these lines, each with what it says."""
+        said = _parsed(f"[{','.join(lines)}]")
+        if said is None or len(said) != len(lines):
+            said = [_parsed(line) for line in lines]
+        good = [(line, value) for line, value in zip(lines, said) if isinstance(value, dict)]
+        self.bad += len(lines) - len(good)
+        return good
+
+
+def _parsed(text: str) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _batches(lines: Lines, key: str) -> Iterator[Any]:
+    """All that the run has reported. The key of an event is its place in the file, of all its lines."""
+    points = lines.of("points")
+    while part := list(islice(points, POINTS_PER_REQUEST)):
+        if good := [line for line, _ in lines.objects(part)]:
+            yield LinesOfPoints(good)
+    for kind in FILES:
+        if kind == "points":
             continue
-        with open(folder / name, encoding="utf-8", errors="replace") as file:
-            lines = (line.rstrip("\n") for line in file if line.endswith("}\n"))
-            if kind == "points":
-                while part := list(islice(lines, POINTS_PER_REQUEST)):
-                    yield LinesOfPoints(part)
-            else:
-                for number, line in enumerate(lines):
-                    yield _to_record(kind, json.loads(line), f"{_key(folder, metadata)} {number}")
+        for number, line in enumerate(lines.of(kind)):
+            for _, body in lines.objects([line]):
+                yield _to_record(kind, body, f"{key} {number}")
 
 
 def _key(folder: Path, metadata: dict[str, Any]) -> str:
@@ -145,4 +199,4 @@ def _key(folder: Path, metadata: dict[str, Any]) -> str:
 def _to_record(kind: str, body: dict[str, Any], place: str) -> Record:
     ts = body.pop("ts", 0)
     key = hashlib.sha256(place.encode()).hexdigest()[:32] if kind == "event" else None
-    return Record(kind, body, ts, key=key, name=body.pop("name") if kind == "metric" else None)
+    return Record(kind, body, ts, key=key, name=str(body.pop("name", "")) if kind == "metric" else None)
