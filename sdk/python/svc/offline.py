@@ -32,6 +32,8 @@ class OfflineFolder:
     Several processes may write into one folder: every batch is one appending write.
     """
 
+    run_name: str | None = None  # no server tells it
+
     def __init__(self, path: Path, metadata: dict[str, Any]) -> None:
         self.offline_path = path
         self._metadata = {"format": FORMAT, **metadata}

@@ -48,6 +48,7 @@ class ServerSink:
         self._transport = transport
         self._run_id = run_id
         self._folder = folder
+        self.run_name: str | None = None  # as the server last told it
 
     @property
     def offline_path(self) -> Path:
@@ -79,6 +80,8 @@ class ServerSink:
         method, suffix = WIRE[record.kind]
         try:
             answer = self._request(method, suffix + quote(record.name or ""), record.body, record.key)
+            if record.kind == "update":
+                self.run_name = answer.body.get("name")
             self._tell_kept(record, answer.body)
         except Refused as refusal:
             if record.kind == "finish" and refusal.status == 409:

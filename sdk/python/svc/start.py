@@ -126,7 +126,8 @@ def _start(draft: Draft) -> Run:
 def _tell_link(run: Run) -> None:
     """The first rank says it for all."""
     if run.url is not None and not (run.is_attached and is_secondary_rank()):
-        tell(f"the run {run.name or 'of this job'} is at {run.url}")
+        name = "of this job" if run.is_attached else run.name
+        tell(f"the run {name} is at {run.url}")
 
 
 def _details(
@@ -150,7 +151,7 @@ def _details(
 def _attach(draft: Draft, run_id: str) -> Run:
     described = _only(draft.details, "config", "environment", "max_steps")
     wishes = _only(draft.details, "name", "project", "experiment", "tags")
-    bodies = [described, {"fill": wishes}] if wishes else [described]
+    bodies = [{"fill": wishes}, described] if wishes else [described]
     description = [Record("update", body, now_ms()) for body in bodies]
     return _online_run(draft, run_id, draft.settings.token, is_attached=True, description=description)
 

@@ -92,7 +92,8 @@ class SummaryWriter:
     ) -> None:
         self._texts += 1
         if self._texts <= MAX_TEXTS:
-            self.run.event(f"{self._prefix}{tag}", message=text_string, data=None if global_step is None else {"step": global_step})
+            data = None if global_step is None else {"step": global_step}
+            self.run.event(f"{self._prefix}{tag}", message=text_string, data=data)
         else:
             warn_once("texts", "add_text was called more than %d times: what follows is left out", MAX_TEXTS)
 
