@@ -6,6 +6,7 @@ once: the run has a key made of the folder, events one of their place in it, and
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -29,6 +30,8 @@ except ImportError:  # Windows: `svc import` brings them in
 
 # Below the folder of the runs: what has been brought in.
 DELIVERED = "delivered"
+# The thread that was begun last.
+_at_work: list[threading.Thread] = []
 POINTS_PER_REQUEST = 2_000
 RUN_FIELDS = ("name", "project", "experiment", "config", "environment", "max_steps", "tags")
 
@@ -62,10 +65,24 @@ class DeliverySink(ServerSink):
         pass
 
 
-def deliver_in_background(base: Path, url: str, token: str) -> None:
-    """Brings in the runs below this directory that have ended."""
-    if fcntl is not None and base.is_dir():
-        threading.Thread(target=_deliver_all, args=(base, url, token), name="svc-delivery", daemon=True).start()
+def deliver_in_background(base: Path, url: str, token: str, patience_s: float) -> None:
+    """Brings in the runs below this directory that have ended. The end of the process waits ``patience_s`` for it."""
+    if fcntl is None or not base.is_dir():
+        return
+    thread = threading.Thread(target=_deliver_all, args=(base, url, token), name="svc-delivery", daemon=True)
+    thread.start()
+    if not _at_work:  # before the end of runs is registered for the first time: it comes after that
+        atexit.register(_wait, base, patience_s, os.getpid())
+    _at_work[:] = [thread]
+
+
+def _wait(base: Path, patience_s: float, pid: int) -> None:
+    if os.getpid() != pid:  # a fork has no such thread
+        return
+    (thread,) = _at_work
+    thread.join(patience_s)
+    if thread.is_alive():
+        tell(f"runs that are recorded in {base} are still to come in; the next run from here, or svc import, goes on")
 
 
 def _deliver_all(base: Path, url: str, token: str) -> None:

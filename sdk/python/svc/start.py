@@ -168,7 +168,7 @@ def _create(draft: Draft) -> Run:
         return _record_offline(draft, None, f"{settings.url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
     if settings.job_id is None:
-        deliver_in_background(offline_base(), settings.url, settings.token)
+        deliver_in_background(offline_base(), settings.url, settings.token, settings.flush_timeout_s)
     named = replace(draft, details={**draft.details, "name": answer.get("name")})
     return _online_run(named, answer["id"], token)
 

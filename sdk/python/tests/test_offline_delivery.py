@@ -146,6 +146,16 @@ class DeliveryOfOfflineRunsTest(SdkTest):
         self.assertIn("cannot write to", told)
         self.assertEqual([line["title"][0] for line in self.offline_lines("events.jsonl")], ["x", "x", "x", "y", "z"])
 
+    def test_a_short_script_waits_for_it_as_long_as_for_its_own_run(self):
+        offline = self.record(name="alone")
+        self.assertEqual(self.run_script("svc.init(name='next')")[0], 0)
+        self.assertTrue(self.delivered(offline).exists())
+        late = self.record(name="late")
+        self.set(SVC_FLUSH_TIMEOUT_S="0.5")
+        self.server.fail("/runs", None, "hang")
+        self.assertIn("are still to come in", self.run_script("svc.init(name='next')")[2])
+        self.assertTrue(self.untouched(late))
+
     def test_what_an_online_run_left_behind_goes_to_that_run(self):
         self.set(SVC_FLUSH_TIMEOUT_S="0.3")
         run = svc.init(name="cut off")
