@@ -59,7 +59,10 @@ function summarize(
 function whereToLook(traceback: FailureExplanation['traceback'], lines: readonly LogLine[]): string {
   if (lines.length === 0) return 'Its log is empty.';
   if (!traceback?.error) return 'Its log has no Python error: read its last lines.';
-  const { error, frame } = traceback;
+  return toErrorSentence(traceback);
+}
+
+export function toErrorSentence({ error, frame }: NonNullable<FailureExplanation['traceback']>): string {
   const at = frame ? ` at line ${frame.line} of ${frame.file}` : '';
   return `Its last Python error is \`${error}\`${at}.`;
 }

@@ -151,6 +151,26 @@ eachDatabase((database: TestDatabase) => {
       expect((await rig.get(`/runs/${run.id}/failure?attempt=1`)).status).to.equal(404);
     });
 
+    it('a run without a job is explained by the exception that its SDK has reported', async () => {
+      const run = await rig.createRun();
+      const frames =
+        '  File "/home/u/train.py", line 7, in main\n    fit()\n  File "/x/site-packages/t.py", line 1, in fit';
+      const message = `Traceback (most recent call last):\n${frames}\nKeyError: 'lr'`;
+      const event = {
+        title: "KeyError: 'lr'",
+        message,
+        severity: 'critical',
+        data: { exception: 'KeyError' },
+      };
+      await rig.post(`/runs/${run.id}/events`, event, rig.tokens.sdk);
+      await rig.post(`/runs/${run.id}/finish`, { status: 'FAILED' }, rig.tokens.sdk);
+      const explained = await explain(`/runs/${run.id}/failure`);
+      expect(explained.summary).to.equal(
+        "No rule matched. Its last Python error is `KeyError: 'lr'` at line 7 of /home/u/train.py.",
+      );
+      expect(explained.traceback?.frame).to.include({ line: 7, function: 'main' });
+    });
+
     it('ids that do not exist are 404', async () => {
       for (const path of ['/jobs/job_01HZZZZZZZZZZZZZZZZZZZZZZZ/failure', '/runs/nothing/failure'])
         expect((await rig.get(path)).status).to.equal(404);

@@ -12,7 +12,8 @@ def with_size(body: dict[str, Any], path: str) -> dict[str, Any]:
     """The body of a checkpoint with its size, in bytes, when there is something at the path."""
     size = _size_bytes(path)
     if size is None:
-        warn_once(f"no checkpoint {path}", "there is nothing at the checkpoint's path %s", path)
+        message = "there is nothing at the checkpoint's path %s; it is registered without a size"
+        warn_once(f"no checkpoint {path}", message, path)
         return body
     return {**body, "size": size}
 

@@ -22,6 +22,10 @@ class DisabledRun(Run):
         self._settle_at = SETTLE_AT
         self._outbox = Outbox(self._intake, 1, lambda: None)
 
+    @property
+    def name(self) -> str | None:
+        return None
+
     def flush(self, timeout_s: float | None = None) -> bool:
         return True
 

@@ -39,9 +39,10 @@ class Intake:
         settled = []
         for _ in range(len(self.given)):
             try:
-                logged = self._check(*self.given.popleft())
+                given = self.given.popleft()
             except IndexError:  # a signal handler has settled the rest
                 break
+            logged = self._try_to_check(given)
             if logged is not None:
                 settled.append(logged)
         return settled
@@ -51,6 +52,14 @@ class Intake:
         copy = Intake(self._warn)
         copy.last_values, copy.last_step = self.last_values, self.last_step
         return copy
+
+    def _try_to_check(self, given: Given) -> Logged | None:
+        """The text of a name, and what else is the caller's, may raise anything: that costs only its own entry."""
+        try:
+            return self._check(*given)
+        except Exception as error:
+            self._warn("unusable", "a call of log is left out: what it was given raised %s", type(error).__name__)
+            return None
 
     def _check(self, values: dict[Any, Any], step: int | None, time_s: float, epoch: float | None) -> Logged | None:
         at_step = self._advance(step)

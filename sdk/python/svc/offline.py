@@ -32,6 +32,8 @@ class OfflineFolder:
     Several processes may write into one folder: every batch is one appending write.
     """
 
+    run_name: str | None = None  # no server tells it
+
     def __init__(self, path: Path, metadata: dict[str, Any]) -> None:
         self.offline_path = path
         self._metadata = {"format": FORMAT, **metadata}
@@ -91,11 +93,9 @@ class OfflineFolder:
     def _append(self, name: str, lines: Iterable[bytes]) -> None:
         if not self._has_metadata:
             self.save_metadata()
-        rest = b"".join(line + b"\n" for line in lines)
         try:
             with open(self.offline_path / name, "ab", buffering=0) as file:
-                while rest:
-                    rest = rest[file.write(rest) :]
+                _write_whole(file, b"".join(line + b"\n" for line in lines))
         except OSError as error:
             self._warn(error)
 
@@ -110,6 +110,18 @@ class OfflineFolder:
         warn_once(
             f"disk {self.offline_path}", "cannot write to %s (%s); what belongs there is lost", self.offline_path, error
         )
+
+
+def _write_whole(file: Any, content: bytes) -> None:
+    """All or nothing, unless another process has written behind the part: then its line is torn."""
+    start, written = os.fstat(file.fileno()).st_size, 0
+    try:
+        while written < len(content):
+            written += file.write(content[written:])
+    except OSError:
+        if os.fstat(file.fileno()).st_size == start + written:
+            os.ftruncate(file.fileno(), start)
+        raise
 
 
 def offline_base() -> Path:

@@ -76,7 +76,8 @@ class Run:
 
     Attributes:
         id: the run's identifier on the server; None for one that was begun offline.
-        name: the name it was given; None when the server or the job named it.
+        name: its name. In a job it is the one that init asked for, or None, until the server has told that of the run,
+            which it keeps when somebody chose it at the submit.
         url: its page in the console; None for one that was begun offline.
         config: the hyperparameters, as a dict; ``config.update(...)`` changes them.
         summary: the last value of each metric that this process has logged, by name.
@@ -87,7 +88,6 @@ class Run:
     """
 
     id: str | None
-    name: str | None
     url: str | None
     config: Config
     summary: Mapping[str, float]
@@ -97,8 +97,8 @@ class Run:
     flush_timeout_s: float
 
     def __init__(self, facts: RunFacts, sink: Sink, folder: OfflineFolder, description: Iterable[Record] = ()) -> None:
-        self._begin(facts, folder.offline_path, is_offline=sink is folder)
         self._sink = sink
+        self._begin(facts, folder.offline_path, is_offline=sink is folder)
         self._become_writer()
         self._start_sender()  # now, because none can start when the interpreter shuts down
         for record in description:
@@ -110,7 +110,6 @@ class Run:
         self._intake = Intake(self._warn)
         vars(self).update(
             id=facts.id,
-            name=facts.name,
             url=facts.url,
             is_attached=facts.is_attached,
             is_offline=is_offline,
@@ -149,7 +148,14 @@ class Run:
                 if len(given) >= self._settle_at or len(values) > MANY_VALUES:
                     self._settle()
                 return
-        self._log_others(metrics, step, epoch)
+        try:
+            self._log_others(metrics, step, epoch)
+        except Exception as error:  # of an object that was handed over
+            self._warn("unusable", "a call of log is left out: what it was given raised %s", type(error).__name__)
+
+    @property
+    def name(self) -> str | None:
+        return self._sink.run_name or self._facts.name
 
     @property
     def last_step(self) -> int | None:
@@ -167,7 +173,8 @@ class Run:
         """Register a checkpoint, a file or a directory, once it is written completely.
 
         Args:
-            path: where it lies on this host; sent as an absolute path with its size in bytes.
+            path: where it lies on this host; sent as an absolute path with its size in bytes. When nothing is there it
+                is registered without a size, with a warning: another thread or host may be about to write it.
             step: the step it belongs to; left out, the step logged last.
             epoch: the epoch, which may be a fraction.
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
@@ -258,7 +265,9 @@ class Run:
 
     def restart_after_fork(self) -> None:
         """In a forked child: the queue, the thread, the connection and the locks are the parent's; take new ones."""
+        name = self._sink.run_name
         self._sink = self._sink.after_fork()
+        self._sink.run_name = name
         self._become_writer()
 
     def _become_writer(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
+import time
+import traceback
 from pathlib import Path
 from typing import Union
 
@@ -49,18 +51,30 @@ class Sender:
         return self._thread.ident is not None
 
     def _run(self) -> None:
-        while True:
-            batch = self._outbox.take(self._patience_s)
-            if batch is None:
-                break
-            if isinstance(batch, Points) and not batch.logged:
-                self._give_sign()
-                continue
-            if isinstance(batch, Record):
-                batch.add_slow_part()
-            self._deliver(batch)
-            self._outbox.done()
+        while self._has_more():
+            pass
         self._sink.close()
+
+    def _has_more(self) -> bool:
+        """Send the next batch; False at the end. Never raises: without this thread nothing would be reported."""
+        try:
+            batch = self._outbox.take(self._patience_s)
+            if batch is not None:
+                self._send(batch)
+            return batch is not None
+        except Exception:
+            warn_once("sender", "a defect of the SDK; reporting goes on:\n%s", traceback.format_exc())
+            time.sleep(FIRST_PAUSE_S)
+            return True
+
+    def _send(self, batch: Batch) -> None:
+        if isinstance(batch, Points) and not batch.logged:
+            self._give_sign()
+            return
+        if isinstance(batch, Record):
+            batch.add_slow_part()
+        self._deliver(batch)
+        self._outbox.done()
 
     def _give_sign(self) -> None:
         """A sign of life that does not arrive is none; the next one follows."""

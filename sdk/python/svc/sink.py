@@ -48,6 +48,7 @@ class ServerSink:
         self._transport = transport
         self._run_id = run_id
         self._folder = folder
+        self.run_name: str | None = None  # as the server last told it
 
     @property
     def offline_path(self) -> Path:
@@ -79,6 +80,8 @@ class ServerSink:
         method, suffix = WIRE[record.kind]
         try:
             answer = self._request(method, suffix + quote(record.name or ""), record.body, record.key)
+            if record.kind == "update":
+                self.run_name = answer.body.get("name")
             self._tell_kept(record, answer.body)
         except Refused as refusal:
             if record.kind == "finish" and refusal.status == 409:
@@ -142,11 +145,11 @@ class ServerSink:
 def raise_for_status(answer: Answer) -> None:
     """
     Raises:
-        TryLater: for 408, 429 and every 5xx.
-        Refused: for every other status that is not 2xx.
+        TryLater: for 408, 429 and every 5xx, and for an answer below 400 that is none of svc.
+        Refused: for every other status.
     """
     if answer.ok:
         return
-    if answer.status in (408, 429) or answer.status >= 500:
+    if answer.is_foreign or answer.status in (408, 429) or answer.status >= 500:
         raise TryLater(answer.message, answer.retry_after_s, is_server_fault=answer.status == 500)
     raise Refused(answer)

@@ -126,7 +126,8 @@ def _start(draft: Draft) -> Run:
 def _tell_link(run: Run) -> None:
     """The first rank says it for all."""
     if run.url is not None and not (run.is_attached and is_secondary_rank()):
-        tell(f"the run {run.name or 'of this job'} is at {run.url}")
+        name = "of this job" if run.is_attached else run.name
+        tell(f"the run {name} is at {run.url}")
 
 
 def _details(
@@ -150,7 +151,7 @@ def _details(
 def _attach(draft: Draft, run_id: str) -> Run:
     described = _only(draft.details, "config", "environment", "max_steps")
     wishes = _only(draft.details, "name", "project", "experiment", "tags")
-    bodies = [described, {"fill": wishes}] if wishes else [described]
+    bodies = [{"fill": wishes}, described] if wishes else [described]
     description = [Record("update", body, now_ms()) for body in bodies]
     return _online_run(draft, run_id, draft.settings.token, is_attached=True, description=description)
 
@@ -167,7 +168,7 @@ def _create(draft: Draft) -> Run:
         return _record_offline(draft, None, f"{settings.console_url}: {problem}{_remedy(settings, problem)}")
     token = answer.get("ingest_token") or settings.token
     if settings.job_id is None:
-        deliver_in_background(offline_base(), settings.url, settings.token)
+        deliver_in_background(offline_base(), settings.url, settings.token, settings.flush_timeout_s)
     named = replace(draft, details={**draft.details, "name": answer.get("name")})
     return _online_run(named, answer["id"], token)
 
@@ -194,6 +195,8 @@ def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
         left_s = max(0.1, deadline - time.monotonic())
         with closing(Transport(settings.url, settings.token, timeout_s=left_s)) as transport:
             answer = transport.request("POST", "/runs", body)
+        if answer.is_foreign:
+            raise Unreachable(answer.message)
         try:
             raise_for_status(answer)
             break
@@ -203,9 +206,9 @@ def _post_run(settings: Settings, body: dict[str, Any]) -> dict[str, Any]:
             if time.monotonic() + pause_s > deadline:
                 raise
             time.sleep(pause_s)
-    if not isinstance(answer.body, dict) or not isinstance(answer.body.get("id"), str):
+    if not isinstance(answer.body.get("id"), str):
         raise Unreachable("what answers there is not svc")
-    return answer.body
+    return dict(answer.body)
 
 
 def _online_run(draft: Draft, run_id: str, token: str, **kind: Any) -> Run:

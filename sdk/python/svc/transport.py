@@ -31,11 +31,19 @@ class Answer(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        return 200 <= self.status < 300
+        """Whether svc has taken it. It answers with an object; a login page of a network, or a proxy, does not."""
+        return 200 <= self.status < 300 and isinstance(self.body, dict)
+
+    @property
+    def is_foreign(self) -> bool:
+        """A page, or the way to one: neither taken nor refused by svc."""
+        return self.status < 400 and not self.ok
 
     @property
     def message(self) -> str:
         """The reason the server gives."""
+        if self.is_foreign:
+            return f"what answers there with {self.status} is not svc"
         error = self.body.get("error") if isinstance(self.body, dict) else None
         text = error.get("message") if isinstance(error, dict) else None
         return f"{self.status} {text or http.client.responses.get(self.status, '')}".strip()

@@ -55,8 +55,15 @@ def to_number(value: Any) -> float | None:
     if type(value) is float or type(value) is int:
         return _float(value)
     # .item() before float(): no warning for a tensor that requires grad.
-    scalar = _item(value) if hasattr(value, "item") else value
+    scalar = _scalar(value)
     return None if isinstance(scalar, (str, bytes, bytearray)) else _float(scalar)
+
+
+def _scalar(value: Any) -> Any:
+    try:
+        return value.item() if hasattr(value, "item") else value
+    except Exception:
+        return None
 
 
 def _item(value: Any) -> Any:
@@ -92,7 +99,7 @@ def to_integer(value: Any) -> int | None:
         return None
     try:
         return _safe(operator.index(value))
-    except TypeError:
+    except Exception:
         number = to_number(value)
         return _safe(int(number)) if number is not None and number.is_integer() else None
 
@@ -151,8 +158,12 @@ def to_object(value: Any) -> dict[str, Any]:
 
 def to_bounded_object(value: Any, what: str, max_bytes: int = MAX_OBJECT_BYTES) -> dict[str, Any] | None:
     """As to_object, but None, with a warning, for one too large for the server."""
-    result = to_object(value)
-    size_bytes = len(encode_json(result))
+    try:
+        result = to_object(value)
+        size_bytes = len(encode_json(result))
+    except Exception as error:
+        warn_once(f"unusable {what}", "%s is left out: reading it raised %s", what, type(error).__name__)
+        return None
     if size_bytes <= max_bytes:
         return result
     warn_once(f"size of {what}", "%s is %d bytes of JSON, more than %d; left out", what, size_bytes, max_bytes)

@@ -10,14 +10,15 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
-from typing import Any
+from typing import IO, Any
 
 from . import current
 from . import run as _runs
 from .event_files import report_event_files
-from .notices import warn_once
+from .notices import tell, warn_once
 from .start import init as _init
 from .values import to_mapping, to_number
 
@@ -25,6 +26,8 @@ MEDIA = (
     "Audio", "Box3D", "Bokeh", "Graph", "Histogram", "Html", "Image", "JoinedTable", "Molecule", "Object3D", "Plotly",
     "Table", "Video",
 )  # fmt: skip
+# The version of wandb whose calls these are: programs compare it.
+__version__ = "0.19.0"
 MODES = {"online": "online", "offline": "offline", "dryrun": "offline", "disabled": "disabled", "shared": "online"}
 
 
@@ -34,6 +37,10 @@ class Error(Exception):
 
 class UsageError(Error):
     """As that of wandb."""
+
+
+class CommError(Error):
+    """As that of wandb; svc raises none."""
 
 
 class _Media:
@@ -76,9 +83,15 @@ class Config(MutableMapping[str, Any]):
         return len(self._values)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(vars(self)["_values"], name)
+        if name.startswith("_"):  # what copy and pickle look for is no hyperparameter
+            raise AttributeError(name)
+        return getattr(self._values, name)
 
     __setattr__ = __setitem__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, pickled or not, is a plain dict: its changes are not sent."""
+        return dict, (self.as_dict(),)
 
     def update(self, values: Any = None, allow_val_change: Any = None, **more: Any) -> None:  # type: ignore[override]
         self._values.update(values, **more)
@@ -119,12 +132,15 @@ class Summary(MutableMapping[str, Any]):
         return len({**self._run.summary, **self._own})
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name.startswith("_") or name not in self:
+            raise AttributeError(name)
+        return self[name]
 
     __setattr__ = __setitem__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, pickled or not, is a plain dict."""
+        return dict, (dict(self),)
 
     def update(self, values: Any = None, **more: Any) -> None:  # type: ignore[override]
         given = {**dict(values or {}), **more}
@@ -144,6 +160,22 @@ class Artifact:
         self.paths.append(os.fspath(local_path))
 
     add_dir = add_file
+
+    @contextmanager
+    def new_file(self, name: str, mode: str = "x", encoding: str | None = None) -> Iterator[IO[Any]]:
+        """The file ``./svc-artifacts/ARTIFACT/name``, added once it is written.
+
+        Raises:
+            ValueError: the name leads out of that folder.
+        """
+        folder = os.path.abspath(os.path.join("svc-artifacts", self.name.replace("/", "-").strip(".") or "artifact"))
+        path = os.path.abspath(os.path.join(folder, name))
+        if not path.startswith(f"{folder}{os.sep}"):
+            raise ValueError(f"the file {name!r} does not lie in the artifact")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, mode.replace("x", "w"), encoding=encoding) as file:
+            yield file
+        self.add_file(path)
 
     def add_reference(self, uri: Any, *_args: Any, **_others: Any) -> None:
         if str(uri).startswith("file://"):
@@ -316,12 +348,14 @@ class _BeforeInit:
     __setattr__ = __getitem__ = __setitem__ = _refuse
 
 
+_told: set[str] = set()
 run: Run | None = None
 config: Any = _BeforeInit("config")
 summary: Any = _BeforeInit("summary")
 util = SimpleNamespace(generate_id=lambda length=8: secrets.token_hex(length)[:length])
 AlertLevel = SimpleNamespace(INFO="INFO", WARN="WARN", ERROR="ERROR")
 plot = _Media()
+errors = SimpleNamespace(Error=Error, UsageError=UsageError, CommError=CommError)
 tensorboard = SimpleNamespace(patch=lambda *_args, **_others: report_event_files())
 
 
@@ -428,6 +462,16 @@ def login(*_args: Any, **_others: Any) -> bool:
 
 def setup(*_args: Any, **_others: Any) -> None:
     """Nothing to do."""
+
+
+def termlog(string: str = "", newline: bool = True, repeat: bool = True, prefix: bool = True) -> None:
+    """One line on stderr; with ``repeat=False`` once."""
+    if repeat or string not in _told:
+        _told.add(string)
+        tell(string)
+
+
+termwarn = termerror = termlog
 
 
 def Settings(**given: Any) -> SimpleNamespace:

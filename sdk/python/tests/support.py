@@ -261,6 +261,9 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(b" ")
 
         def _answer(self, fault: Any, body: Any) -> None:
+            if fault == "page":
+                self._reply(200, "<html>Please log in</html>", None)
+                return
             status, retry_after = fault if isinstance(fault, tuple) else (fault, None)
             try:
                 if isinstance(status, int):
@@ -278,7 +281,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             self._reply(*answer, retry_after)
 
         def _reply(self, status: int, body: Any, retry_after: Any) -> None:
-            content = json.dumps(body).encode()
+            content = (body if isinstance(body, str) else json.dumps(body)).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             if retry_after is not None:

@@ -18,6 +18,14 @@ class DeliveryTest(SdkTest):
         self.assertTrue(all(batch == batches[0] for batch in batches))
         self.assertEqual(self.server.values("loss"), [1.0])
 
+    def test_a_page_of_a_proxy_is_no_answer_of_the_server(self):
+        run = self.attach()
+        self.server.fail("metrics:batch", "page", 302)
+        run.log({"loss": 1.0})
+        self.assertTrue(run.flush())
+        self.assertEqual(len(self.batches()), 3)
+        self.assertEqual(self.server.values("loss"), [1.0])
+
     def test_a_batch_carried_out_but_not_answered_is_not_doubled(self):
         run = self.attach()
         self.server.fail("metrics:batch", "cut-after", "cut")

@@ -90,7 +90,7 @@ class FillTest(SdkTest):
         self.in_job()
         run = svc.init(name="lr 1", project="vision", experiment="resnet", tags=["a"], config={"lr": 1})
         run.flush()
-        described, filled = self.server.bodies_of("update")[:2]
+        filled, described = self.server.bodies_of("update")[:2]
         self.assertEqual(described["config"], {"lr": 1})
         wishes = {"name": "lr 1", "project": "vision", "experiment": "resnet", "tags": ["a"]}
         self.assertEqual(filled, {"fill": wishes})
@@ -98,9 +98,11 @@ class FillTest(SdkTest):
     def test_what_it_could_not_change_is_said_once(self):
         self.in_job()
         self.server.kept = {"name": "train", "project": "vision"}
+        self.server.runs[RUN_ID]["name"] = "train"
         with self.assertLogs("svc", "WARNING") as logs:
             run = svc.init(name="lr 1", project="speech")
             run.flush()
+            self.assertEqual(run.name, "train")
             run.config.update(lr=2)
             run.flush()
         self.assertEqual(len(logs.output), 1)

@@ -2,6 +2,7 @@ import math
 import threading
 import time
 from decimal import Decimal
+from unittest import mock
 
 import svc
 from support import RUN_ID, SdkTest
@@ -169,3 +170,53 @@ class LogTest(SdkTest):
         self.assertEqual(sorted(self.server.values("loss")), [1, 2])
         self.assertEqual(self.server.duplicates, 0)
         self.assertTrue(all(0 <= point["seq"] < 2**53 for point in self.points()))
+
+    def test_objects_that_raise_cost_only_themselves_and_the_reporting_goes_on(self):
+        class Name:
+            def __str__(self):
+                raise RuntimeError("no text")
+
+        class Value:
+            @property
+            def item(self):
+                raise RuntimeError("no item")
+
+        class Step:
+            def __index__(self):
+                raise RuntimeError("no index")
+
+        class Metrics(dict):
+            def items(self):
+                raise RuntimeError("no items")
+
+        run = self.attach()
+        with self.assertLogs("svc", "WARNING"):
+            run.log({Name(): 1.0})
+            run.log({"nested": {Name(): 1.0}})
+            run.log({"value": Value(), "beside": 1.0})
+            run.log({"loss": 1.0}, step=Step())
+            run.log(Metrics())
+            run.event("t", data=Metrics())
+            run.flush()
+        run.log({"loss": 2.0}, step=5)
+        self.assertTrue(run.flush())
+        self.assertEqual((self.server.values("beside"), self.server.values("loss")), ([1.0], [2.0]))
+
+    def test_an_interrupt_passes_through_log(self):
+        class Value:
+            def item(self):
+                raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.attach().log({"loss": Value()})
+
+    def test_a_defect_does_not_end_the_sender(self):
+        run = self.attach()
+        self.assertTrue(run.flush())
+        with self.assertLogs("svc", "WARNING"), mock.patch.object(run._outbox, "done", side_effect=RuntimeError):
+            run.log({"loss": 1.0})
+            self.server.until(lambda: self.server.values("loss") == [1.0])
+            run.flush(0.1)
+        run.log({"loss": 2.0})
+        self.assertTrue(run.flush())
+        self.assertEqual(self.server.values("loss"), [1.0, 2.0])

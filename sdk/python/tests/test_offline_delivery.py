@@ -103,6 +103,59 @@ class DeliveryOfOfflineRunsTest(SdkTest):
         self.wait_for(offline)
         self.assertEqual(len(self.server.points[self.run_named("torn")["id"]]), 100)
 
+    def test_bad_lines_are_counted_and_a_bad_folder_costs_only_itself(self):
+        offline, later = self.record(name="a-lines"), self.record(name="b")
+        broken = self.directory / "svc-offline" / "a-broken"
+        broken.mkdir()
+        (broken / "metadata.json").write_text("no json")
+        for name in ("points", "events", "checkpoints", "metrics"):
+            path = offline.offline_path / f"{name}.jsonl"
+            path.write_text(f'no json\n[1]\n{path.read_text()}{{"value":NaN}}\n')
+        with self.assertLogs("svc", "WARNING") as logs:
+            svc.init(name="next")
+            self.wait_for(later)
+        told = "\n".join(logs.output)
+        self.assertIn(f"recorded in {broken} could not be brought in", told)
+        self.assertIn(f"12 lines in {self.delivered(offline)} hold no JSON object", told)
+        for name in ("a-lines", "b"):
+            self.assertEqual(len(self.server.points[self.run_named(name)["id"]]), 100)
+        self.assertEqual(len(self.server.bodies_of("events")), 2)
+
+    def test_a_folder_that_the_server_refuses_does_not_hold_up_the_next(self):
+        refused, later = self.record(name="a"), self.record(name="b")
+        self.server.fail("/runs", None, 422)
+        with self.assertLogs("svc", "WARNING"):
+            svc.init(name="next")
+            self.wait_for(later)
+        self.assertTrue(self.untouched(refused))
+
+    def test_what_a_full_disk_takes_in_part_is_cut_off_again(self):
+        code = (
+            "import resource\n"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+            "run = svc.init(mode='offline')\n"
+            "for _ in range(3): run.event('x' * 400)\n"
+            "run.flush()\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, -1))\n"
+            "for _ in range(3): run.event('y' * 400)\n"
+            "run.flush()\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100000, -1))\n"
+            "run.event('z')\n"
+        )
+        _, _, told = self.run_script(code)
+        self.assertIn("cannot write to", told)
+        self.assertEqual([line["title"][0] for line in self.offline_lines("events.jsonl")], ["x", "x", "x", "y", "z"])
+
+    def test_a_short_script_waits_for_it_as_long_as_for_its_own_run(self):
+        offline = self.record(name="alone")
+        self.assertEqual(self.run_script("svc.init(name='next')")[0], 0)
+        self.assertTrue(self.delivered(offline).exists())
+        late = self.record(name="late")
+        self.set(SVC_FLUSH_TIMEOUT_S="0.5")
+        self.server.fail("/runs", None, "hang")
+        self.assertIn("are still to come in", self.run_script("svc.init(name='next')")[2])
+        self.assertTrue(self.untouched(late))
+
     def test_what_an_online_run_left_behind_goes_to_that_run(self):
         self.set(SVC_FLUSH_TIMEOUT_S="0.3")
         run = svc.init(name="cut off")

@@ -1,5 +1,9 @@
 """The stand-in for the SummaryWriter of PyTorch."""
 
+import os
+import re
+import socket
+
 import svc
 from support import SdkTest
 from svc.integrations.tensorboard import SummaryWriter
@@ -13,16 +17,38 @@ class SummaryWriterTest(SdkTest):
             writer.add_hparams({"lr": 0.1, "bs": 8}, {"hparam/acc": 0.5}, run_name="x")
             writer.add_text("note", "hello", 2)
             self.assertEqual(writer.get_logdir(), "runs/lr 0.1")
+            self.assertTrue(os.path.isdir(writer.log_dir))
         (run,) = self.server.runs.values()
         points = sorted(self.server.points[run["id"]].values(), key=lambda point: point["seq"])
         self.assertEqual(
             [(point["name"], point["step"], point["value"]) for point in points],
-            [("loss", 3, 0.5), ("acc/train", 4, 1), ("acc/val", 4, 0.5), ("hparam/acc", 5, 0.5)],
+            [("loss", 3, 0.5), ("acc/train", 4, 1), ("acc/val", 4, 0.5), ("x/hparam/acc", 0, 0.5)],
         )
         self.assertEqual((run["name"], run["config"]), ("lr 0.1-a", {"lr": 0.1, "bs": 8}))
         (event,) = self.server.bodies_of("events")
         self.assertEqual((event["title"], event["message"], event["data"]), ("note", "hello", {"step": 2}))
         self.assertEqual(run["status"], "RUNNING")
+
+    def test_writers_of_the_parts_of_a_training_have_curves_of_their_own(self):
+        train, val = SummaryWriter("runs/exp1/train"), SummaryWriter("runs/exp1/val")
+        other = SummaryWriter("runs/exp2")
+        for step, writer in enumerate((train, val, other)):
+            writer.add_scalar("loss", float(step), 7)
+        train.add_hparams({"lr": 1}, {"best": 0.5})
+        train.flush()
+        (run,) = self.server.runs.values()
+        self.assertEqual(run["name"], "exp1")
+        names = [("train/loss", [0.0]), ("val/loss", [1.0]), ("exp2/loss", [2.0]), ("train/best", [0.5])]
+        self.assertEqual([self.server.values(name, run["id"]) for name, _ in names], [values for _, values in names])
+
+    def test_without_a_folder_it_makes_that_of_pytorch(self):
+        writer = SummaryWriter(comment="-a")
+        self.assertRegex(writer.log_dir, rf"^runs/\w{{3}}\d\d_\d\d-\d\d-\d\d_{re.escape(socket.gethostname())}-a$")
+        self.assertTrue(os.path.isdir(writer.log_dir))
+        self.assertEqual(writer.run.name, "-a")
+        writer.add_scalar("loss", 1.0)
+        writer.flush()
+        self.assertEqual(self.server.values("loss", writer.run.id), [1.0])
 
     def test_what_cannot_be_kept_is_said_once_for_each_call(self):
         writer = SummaryWriter()

@@ -1,6 +1,8 @@
 """The stand-in for wandb: a script moves over by changing one import."""
 
 import argparse
+import copy
+import pickle
 
 import svc
 from support import RUN_ID, SdkTest
@@ -40,6 +42,34 @@ class WandbTest(SdkTest):
         expected = [("train/loss", 0, 1.0), ("lr", 0, 0.1), ("train/loss", 1, 0.5), ("lr", 1, 0.1)]
         self.assertEqual(self.points(), expected)
         self.assertIsNone(wandb.run)
+
+    def test_config_and_summary_can_be_copied_and_pickled(self):
+        wandb.init(config={"lr": 0.1, "layers": [1]})
+        wandb.log({"loss": 0.5})
+        for held, values in ((wandb.config, {"lr": 0.1, "layers": [1]}), (wandb.summary, {"loss": 0.5})):
+            for made in (copy.copy(held), copy.deepcopy(held), pickle.loads(pickle.dumps(held))):
+                self.assertEqual((type(made), made), (dict, values))
+            with self.assertRaises(AttributeError):
+                held._nothing  # noqa: B018
+
+    def test_what_programs_ask_of_the_module(self):
+        self.assertRegex(wandb.__version__, r"^\d+\.\d+\.\d+$")
+        self.assertTrue(issubclass(wandb.errors.UsageError, wandb.errors.Error))
+        told = self.run_script("from svc import wandb\nfor _ in 'ab': wandb.termwarn('careful', repeat=False)")
+        self.assertEqual(told, (0, "", "svc: careful\n"))
+
+    def test_a_new_file_of_an_artifact_is_a_checkpoint(self):
+        run = wandb.init()
+        artifact = wandb.Artifact("net", type="model")
+        with artifact.new_file("parts/net.txt") as file:
+            file.write("weights")
+        with self.assertRaises(ValueError), artifact.new_file("../other"):
+            pass
+        run.log_artifact(artifact)
+        run.finish()
+        (body,) = self.server.bodies_of("checkpoints")
+        path = self.directory / "svc-artifacts/net/parts/net.txt"
+        self.assertEqual((body["path"], body["size"]), (str(path), 7))
 
     def test_steps_are_those_of_wandb(self):
         with wandb.init() as run:

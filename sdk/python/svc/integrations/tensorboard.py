@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Callable
+from weakref import WeakKeyDictionary
 
+from ..event_files import PARTS, Prefixes
 from ..notices import warn_once
 from ..run import Run
 from .shared_run import run_for
 
 # Each becomes an event of the run.
 MAX_TEXTS = 100
+_prefixes: WeakKeyDictionary[Run, Prefixes] = WeakKeyDictionary()
 
 
 class SummaryWriter:
-    """Takes the calls of PyTorch's ``SummaryWriter``, and writes no files.
+    """Takes the calls of PyTorch's ``SummaryWriter``, makes its folder, and writes no files.
 
     Scalars go to the run, hparams to its config, and texts become events.
-    What svc does not keep (histograms, images, graphs) is left out with one warning each.
+    What svc does not keep (histograms, images, graphs) is left out with one warning each. Several writers of one run
+    have their folders as prefixes, by the rules of event files (docs/reporting.md): ``runs/a/train`` and ``runs/a/val``
+    make ``train/loss`` and ``val/loss``.
 
     Args:
-        log_dir, comment: name the run, when one is begun here.
+        log_dir, comment: name the run, when one is begun here. Without a log_dir the folder is ``runs/TIME_HOST``.
         run: the run to report to; left out, the current one, else one that ``svc.init`` begins.
         wishes: arguments of ``svc.init`` for that run; those of the original are ignored.
     """
@@ -40,10 +48,13 @@ class SummaryWriter:
         run: Run | None = None,
         **wishes: Any,
     ) -> None:
-        self.log_dir = os.fspath(log_dir) if log_dir is not None else ""
-        name = os.path.basename(self.log_dir.rstrip("/")) + comment
-        self.run = run_for(run, **{"name": name or None, **wishes})
+        given = os.fspath(log_dir) if log_dir else ""
+        self.log_dir = given or _default_folder(comment)
+        self.run = run_for(run, **{"name": _name(given) + comment or None, **wishes})
         self._texts = 0
+        self._prefix = self._prefix_of(self.log_dir)
+        with contextlib.suppress(OSError):  # nothing of svc is written there
+            os.makedirs(self.log_dir, exist_ok=True)
 
     def get_logdir(self) -> str:
         return self.log_dir
@@ -51,7 +62,7 @@ class SummaryWriter:
     def add_scalar(
         self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None, **_others: Any
     ) -> None:
-        self.run.log({tag: scalar_value}, step=global_step)
+        self.run.log({f"{self._prefix}{tag}": scalar_value}, step=global_step)
 
     def add_scalars(
         self,
@@ -60,7 +71,8 @@ class SummaryWriter:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        self.run.log({f"{main_tag}/{tag}": value for tag, value in tag_scalar_dict.items()}, step=global_step)
+        values = {f"{self._prefix}{main_tag}/{tag}": value for tag, value in tag_scalar_dict.items()}
+        self.run.log(values, step=global_step)
 
     def add_hparams(
         self,
@@ -71,14 +83,17 @@ class SummaryWriter:
         global_step: int | None = None,
     ) -> None:
         self.run.config.update(hparam_dict)
-        self.run.log(metric_dict, step=global_step)
+        prefix = self._prefix_of(os.path.join(self.log_dir, run_name or ""))
+        values = {f"{prefix}{name}": value for name, value in metric_dict.items()}
+        self.run.log(values, step=0 if global_step is None else global_step)
 
     def add_text(
         self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None
     ) -> None:
         self._texts += 1
         if self._texts <= MAX_TEXTS:
-            self.run.event(tag, message=text_string, data=None if global_step is None else {"step": global_step})
+            data = None if global_step is None else {"step": global_step}
+            self.run.event(f"{self._prefix}{tag}", message=text_string, data=data)
         else:
             warn_once("texts", "add_text was called more than %d times: what follows is left out", MAX_TEXTS)
 
@@ -97,6 +112,9 @@ class SummaryWriter:
     ) -> None:
         self.close()
 
+    def _prefix_of(self, folder: str) -> str:
+        return _prefixes.setdefault(self.run, Prefixes()).of(os.path.abspath(folder))
+
     def __getattr__(self, name: str) -> Callable[..., None]:
         if not name.startswith("add_"):
             raise AttributeError(f"SummaryWriter of svc has no attribute {name!r}")
@@ -105,3 +123,14 @@ class SummaryWriter:
             warn_once(name, "svc does not keep what %s adds; it is left out", name)
 
         return leave_out
+
+
+def _default_folder(comment: str) -> str:
+    """As PyTorch has it."""
+    return os.path.join("runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
+
+
+def _name(folder: str) -> str:
+    """Of the run: its folder's, above that of a part of it."""
+    parent, name = os.path.split(folder.rstrip("/"))
+    return os.path.basename(parent) or name if name in PARTS else name
