@@ -13,6 +13,8 @@ const MOST_PAGES = 5;
 export interface Usage {
   readonly used: number;
   readonly free: number;
+  /** GPUs that take no job: neither used nor free. */
+  readonly unavailable?: number;
 }
 
 /** How the server does, in one look. */
@@ -78,10 +80,11 @@ export function countSlots(nodes: readonly NodeRecord[]): Pick<Overview, 'gpu_sl
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
   const cpuJobs = sum(online.map(({ cpu_jobs }) => cpu_jobs));
   return {
-    gpu_slots: toUsage(
-      slots.filter(({ busy }) => busy).length,
-      slots.filter(({ busy, health }) => busy || health.state === 'ok').length,
-    ),
+    gpu_slots: {
+      used: slots.filter(({ busy }) => busy).length,
+      free: slots.filter(({ busy, health }) => !busy && health.state === 'ok').length,
+      unavailable: slots.filter(({ busy, health }) => !busy && health.state !== 'ok').length,
+    },
     cpu_jobs: toUsage(cpuJobs, sum(online.map(({ max_cpu_jobs }) => max_cpu_jobs))),
   };
 }

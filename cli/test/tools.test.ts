@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FakeAgent, virtualSlots } from '@svc/agent/testing';
 import type { EventRecord, MetricDefinition, Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { checkpoints } from '@svc/plugin-checkpoints';
@@ -49,6 +50,18 @@ describe('commands against a server', () => {
       const answer = await json<{ oldest_queued: { id: string }; cpu_jobs: object; runs: object }>('status');
       expect(answer.oldest_queued.id).to.equal(oldest.id);
       expect(answer.runs).to.deep.equal({ running: 1, stale: 0, lost: 0, is_partial: false });
+      await agent.close();
+    });
+
+    it('says of GPUs that take no job how many there are, and why, without what controls a terminal', async () => {
+      const [first, second] = virtualSlots(2);
+      const health = { state: 'foreign' as const, reason: 'is used by \u001b[2Jevil (pid 7)', since: 1 };
+      const hello = { name: 'gpu-host', slots: [first!, { ...second!, health }] };
+      const agent = new FakeAgent({ url: rig.kernel.url, token: rig.tokens.agent, hello });
+      await agent.connect();
+      expect(await svc('status')).to.match(/^GPU slots +\d of \d used, \d free, 1 take no job$/m);
+      const shown = await svc('nodes');
+      expect(shown).to.contain('is used by').and.contain('evil (pid 7)').and.not.contain('\u001b');
       await agent.close();
     });
   });

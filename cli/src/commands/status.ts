@@ -65,6 +65,7 @@ function inRows(name: string, words: readonly string[], none = ''): Field[] {
   return rows.length === 0 ? [[name, none]] : rows.map((row, at) => [at === 0 ? name : '', row]);
 }
 
-function toUse({ used, free }: Usage): string {
-  return `${used} of ${used + free} used, ${free} free`;
+function toUse({ used, free, unavailable = 0 }: Usage): string {
+  const out = unavailable === 0 ? '' : `, ${unavailable} take no job`;
+  return `${used} of ${used + free + unavailable} used, ${free} free${out}`;
 }

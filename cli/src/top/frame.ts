@@ -56,7 +56,7 @@ function toTitle(
   return toLines(parts, '  ', width);
 }
 
-const toUse = ({ used, free }: Usage): string => `${used}/${used + free}`;
+const toUse = ({ used, free, unavailable = 0 }: Usage): string => `${used}/${used + free + unavailable}`;
 
 interface Room {
   readonly rows: number;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { NodeCapacity } from '@svc/plugin-nodes';
 import { planPass, type PassPlan } from '../src/plan-pass.js';
 import type { QueueItem } from '../src/queue-item.js';
+import { job, node } from './support/plan-sketches.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
@@ -12,47 +13,6 @@ const STARVATION = {
   backoffMaxMs: 5 * MINUTE,
   isExternal: (runner: string) => runner === 'slurm',
 };
-
-let serial = 0;
-const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
-  id: `job_${++serial}`,
-  attempt: 1,
-  gpu: 1,
-  runner: 'process',
-  node_selector: {},
-  not_before: null,
-  head_since: null,
-  preferred_node_id: null,
-  ...changes,
-});
-
-interface NodeSketch extends Partial<NodeCapacity> {
-  total?: number;
-  free?: number;
-  model?: string;
-}
-const node = (
-  name: string,
-  { total = 0, free = total, model = 'H200', labels, ...changes }: NodeSketch = {},
-): NodeCapacity => ({
-  id: `node_${name}`,
-  name,
-  status: 'ONLINE',
-  connected: true,
-  labels: { node: name, node_id: `node_${name}`, hostname: `${name}.local`, ...labels },
-  runners: [{ name: 'process', available: true, reason: null, version: null }],
-  slots: Array.from({ length: total }, (_, index) => ({
-    index,
-    model,
-    free: index < free,
-    health: 'ok',
-    trouble: null,
-  })),
-  cpu_jobs: 0,
-  max_cpu_jobs: 4,
-  offline_at: null,
-  ...changes,
-});
 
 const plan = (queue: QueueItem[], nodes: NodeCapacity[]): Promise<PassPlan> =>
   planPass(queue, nodes, STARVATION);
