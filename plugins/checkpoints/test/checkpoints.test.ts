@@ -107,13 +107,13 @@ eachDatabase((database) => {
         }
       });
 
-      it('by other plugins, with the source that they name', async () => {
+      it('by other plugins, with the source that they name, and the newest facts of what was written on', async () => {
         const service = kernel.use(checkpointsRef);
         const owner = await kernel.use(runsRef).require(kernel.db, run.id);
         const { checkpoint, isNew } = await service.register(owner, { path: '/seen', step: 1 }, 'watcher');
         expect([isNew, checkpoint.source]).to.deep.equal([true, 'watcher']);
         const again = await service.register(owner, { path: '/seen', step: 2 }, 'watcher');
-        expect(again).to.deep.equal({ checkpoint, isNew: false });
+        expect(again).to.deep.equal({ checkpoint: { ...checkpoint, step: 2 }, isNew: false });
       });
 
       it('once, by a watcher and by the training: the step and metadata of the training count', async () => {
