@@ -2,7 +2,8 @@ import { stopPostgres } from './each-database.js';
 
 /** What would keep the process alive though its tests are over: theirs is a leak, mocha and the terminal are none. */
 const LEAKS = ['Timeout', 'TCPSocketWrap', 'TCPServerWrap', 'ProcessWrap', 'FSEventWrap'];
-const PATIENCE_MS = 5_000;
+/** A time limit that nobody waits for any more runs out by itself. */
+const PATIENCE_MS = 12_000;
 /** The results are told by then. */
 const LINGER_LIMIT_MS = 5_000;
 const LINGERED = 97;
