@@ -54,6 +54,10 @@ describe('the examples of docs/cli.md', function () {
     writeFileSync(own('mine', 'train.py'), TRAIN);
     writeFileSync(own('mine', 'preprocess.sh'), '#!/bin/sh\ntrue\n');
     writeFileSync(own('bin', 'python3'), `#!/bin/sh\nexec "${python}" "$@"\n`);
+    for (const folder of ['mlruns', 'runs']) {
+      mkdirSync(own('mine', folder));
+      writeFileSync(own('mine', folder, 'metrics.csv'), 'epoch,step,train_loss\n0,1,0.5\n');
+    }
     for (const program of [own('mine', 'preprocess.sh'), own('bin', 'python3')]) chmodSync(program, 0o755);
     symlinkSync(path.join(ROOT, 'cli', 'bin', 'svc.mjs'), own('bin', 'svc'));
     installPackages(own('config'));

@@ -8,10 +8,10 @@ import type Docker from 'dockerode';
 
 /** The Python of this host with its libraries as an image, without a shell. */
 export async function importPython(client: Docker, python: string, repo: string): Promise<void> {
-  const program = execFileSync('readlink', ['-f', python], { encoding: 'utf8' }).trim();
-  const library = execFileSync(python, ['-c', 'import os; print(os.path.dirname(os.__file__))'], {
-    encoding: 'utf8',
-  }).trim();
+  // It says itself where it is: what is on the path may be a script that starts it, as that of pyenv.
+  const places =
+    'import os, sys; print(os.path.realpath(sys.executable), os.path.dirname(os.__file__), sep=chr(10))';
+  const [program = '', library = ''] = execFileSync(python, ['-c', places], { encoding: 'utf8' }).split('\n');
   const loaded = [program, `${library}/lib-dynload/_ssl.*`, `${library}/lib-dynload/_ctypes.*`].join(' ');
   const libraries = execFileSync(
     'sh',

@@ -19,5 +19,21 @@ export async function readState(client: Client): Promise<unknown> {
     runs.items.map(({ id }) => client.call(routes.listRunCheckpoints, { params: { run_id: id } })),
   );
   const stableTokens = tokens.items.map(({ last_used_at: _changes, ...token }) => token);
-  return { jobs, runs, projects, experiments, events, nodes, metrics, checkpoints, tokens: stableTokens };
+  const { items } = nodes;
+  // What is measured of a node changes by itself.
+  const stableNodes = items.map(({ live: _live, slots, ...node }) => ({
+    ...node,
+    slots: slots.map(({ index, uuid, busy, job_id, health }) => ({ index, uuid, busy, job_id, health })),
+  }));
+  return {
+    jobs,
+    runs,
+    projects,
+    experiments,
+    events,
+    nodes: stableNodes,
+    metrics,
+    checkpoints,
+    tokens: stableTokens,
+  };
 }
