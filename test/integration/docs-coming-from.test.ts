@@ -9,7 +9,9 @@ import { createWorkplace, untilJob, type Server, type Workplace } from '../suppo
 const MENTIONS = [...new Set(readMentions('docs/coming-from.md'))];
 /** Commands that are not run here, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'svc import': 'the page says that it is not there yet',
+  'svc import mlflow.db': 'it needs a database of MLflow; cli/test/import runs it',
+  'svc submit --runner docker --image IMAGE --upload python3 train.py':
+    'it needs a container engine; test/integration/containers.test.ts runs such jobs',
   'svc server': 'it runs until it is stopped; it is the server of this test',
   'svc agent': 'it runs until it is stopped; it is the agent of this test',
   'svc top': 'it needs a terminal; cli/test/top.test.ts runs it on one',
@@ -39,6 +41,10 @@ describe('the commands of docs/coming-from.md', function () {
     write('token', server.client.connection.token ?? '');
     write('mine/train.py', TRAIN);
     write('mine/train.sh', 'true\n');
+    for (const folder of ['DIR', 'wandb', 'mlruns', 'runs']) {
+      mkdirSync(path.join(workplace.dir, 'mine', folder));
+      write(`mine/${folder}/metrics.csv`, 'epoch,step,train_loss\n0,1,0.5\n');
+    }
     write('bin/python3', `#!/bin/sh\nexec "${python}" "$@"\n`);
     chmodSync(path.join(workplace.dir, 'bin', 'python3'), 0o755);
     symlinkSync(path.join(ROOT, 'cli', 'bin', 'svc.mjs'), path.join(workplace.dir, 'bin', 'svc'));

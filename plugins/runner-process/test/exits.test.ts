@@ -112,10 +112,10 @@ describe('process runner: how a process ends', () => {
   });
 
   it('says that the node has no such runner', async () => {
-    const ended = await host.server.ended(host.run(['true'], { runner: 'docker' }));
+    const ended = await host.server.ended(host.run(['true'], { runner: 'slurm' }));
     expect(ended.exit).to.deep.equal({
       kind: 'dispatch_failed',
-      message: 'runner docker is not part of the agent on node-1',
+      message: 'runner slurm is not part of the agent on node-1',
     });
   });
 
