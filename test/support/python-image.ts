@@ -12,7 +12,7 @@ export async function importPython(client: Docker, python: string, repo: string)
   const places =
     'import os, sys; print(os.path.realpath(sys.executable), os.path.dirname(os.__file__), sep=chr(10))';
   const [program = '', library = ''] = execFileSync(python, ['-c', places], { encoding: 'utf8' }).split('\n');
-  const loaded = [program, `${library}/lib-dynload/_ssl.*`, `${library}/lib-dynload/_ctypes.*`].join(' ');
+  const loaded = `${program} ${library}/lib-dynload/*.so`;
   const libraries = execFileSync(
     'sh',
     ['-c', `ldd ${loaded} 2>/dev/null | grep -o '/[^ ]*' | grep -v : | sort -u`],

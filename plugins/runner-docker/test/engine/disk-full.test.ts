@@ -50,9 +50,7 @@ describeWithEngine(
         engine().disk?.fill();
         const { exit } = await host.server.ended(host.sh('exit 0'));
         expect(exit?.kind).to.equal('dispatch_failed');
-        expect((exit as { message: string }).message)
-          .to.include('no space left on device')
-          .and.include('node-1');
+        expect((exit as { message: string }).message).to.include('no space left on device');
         engine().disk?.empty();
         const next = await host.server.ended(host.sh('exit 6'));
         expect(next.exit).to.deep.equal({ kind: 'exited', code: 6 });
