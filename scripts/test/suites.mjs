@@ -25,7 +25,6 @@ const UNIT_FOLDERS = [
 const LONG = [
   'plugins/runner-process/test',
   'plugins/runner-docker/test/engine',
-  'plugins/runner-docker/test/engine',
   'plugins/backup/test',
   'plugins/retention/test',
   'plugins/mcp/test',
