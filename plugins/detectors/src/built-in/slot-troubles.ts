@@ -24,7 +24,7 @@ export class SlotTroubles {
   }
 
   /** The slots as the agent tells them now. */
-  see({ name, slots }: Pick<NodeRecord, 'name' | 'slots'>, at: number): Step {
+  see({ name, slots }: NodeRecord, at: number): Step {
     const findings: Finding[] = [];
     const over: string[] = [];
     const troubled = slots.filter(isTroubled);

@@ -4,8 +4,8 @@ import { within } from '@svc/agent/within';
 import type Docker from 'dockerode';
 import { existsSync } from 'node:fs';
 import http from 'node:http';
-import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentUser } from './agent-user.js';
 
 /** How often it is asked whether it is there. */
 const LOOK_MS = 5000;
@@ -182,7 +182,7 @@ function findFlaw(dockerHost: string): string | null {
 }
 
 function findSocket(): string {
-  const { XDG_RUNTIME_DIR = `/run/user/${os.userInfo().uid}` } = process.env;
+  const { XDG_RUNTIME_DIR = `/run/user/${agentUser().uid}` } = process.env;
   const usual = ['/var/run/docker.sock', `${XDG_RUNTIME_DIR}/docker.sock`];
   const podman = ['/run/podman/podman.sock', `${XDG_RUNTIME_DIR}/podman/podman.sock`];
   return [...usual, ...podman].find((socket) => existsSync(socket)) ?? '/var/run/docker.sock';

@@ -1,9 +1,9 @@
 import { DispatchFailed, toReason } from '@svc/agent';
 import type Docker from 'dockerode';
-import os from 'node:os';
 import readline from 'node:readline';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { PullPolicy } from '../pull-policy.js';
+import { agentUser } from './agent-user.js';
 import { findCredentials } from './credentials.js';
 import { isDisconnect } from './engine.js';
 import { parseImageName } from './image-name.js';
@@ -190,7 +190,7 @@ function toFix(reason: string, image: string): string {
   const { registry } = parseImageName(image);
   const host = registry === 'docker.io' ? '' : ` ${registry}`;
   if (/denied|unauthorized|authentication|no basic auth/i.test(reason))
-    return `. Check the name; for a private image run docker login${host} there as ${os.userInfo().username}, the user of the agent`;
+    return `. Check the name; for a private image run docker login${host} there as ${agentUser().name}, the user of the agent`;
   if (/manifest unknown|manifest for|name unknown|not found/i.test(reason))
     return '. Check its name and its tag';
   if (/no space left/i.test(reason)) return '. Free space there, as with docker image prune';

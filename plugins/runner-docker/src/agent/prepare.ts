@@ -5,6 +5,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { DockerPlan, Mount } from '../spec.js';
+import { agentUser } from './agent-user.js';
 import { toContainerConfig, toDevices } from './container-config.js';
 import type { HeldMounts, MountHolder } from './held-mounts.js';
 import type { Images } from './image.js';
@@ -130,11 +131,10 @@ function chooseUserOf(
   { allowAnyUser }: DockerSettings,
   { isRootless }: EngineFacts,
 ): ContainerUser {
-  const { username: name, uid, gid } = os.userInfo();
   return chooseUser({
     wanted,
     jobUser,
-    agent: { name, uid, gid },
+    agent: agentUser(),
     isRootless,
     allowAnyUser,
     nodeName: node.name,
