@@ -1,7 +1,8 @@
-import type { NodeCapacity, SlotCapacity } from '@svc/plugin-nodes';
+import type { NodeCapacity } from '@svc/plugin-nodes';
 import { expect } from 'chai';
 import { planPass, type PassPlan } from '../src/plan-pass.js';
 import type { QueueItem } from '../src/queue-item.js';
+import { job, node } from './support/plan-sketches.js';
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
@@ -12,30 +13,6 @@ const CONTEXT = {
   isExternal: () => false,
 };
 
-let serial = 0;
-const job = (changes: Partial<QueueItem> = {}): QueueItem => ({
-  id: `job_${++serial}`,
-  attempt: 1,
-  gpu: 1,
-  runner: 'process',
-  node_selector: {},
-  not_before: null,
-  head_since: null,
-  preferred_node_id: null,
-  ...changes,
-});
-const node = (name: string, slots: readonly SlotCapacity[]): NodeCapacity => ({
-  id: `node_${name}`,
-  name,
-  status: 'ONLINE',
-  connected: true,
-  labels: { node: name },
-  runners: [{ name: 'process', available: true, reason: null, version: null }],
-  slots,
-  cpu_jobs: 0,
-  max_cpu_jobs: 4,
-  offline_at: null,
-});
 const plan = (queue: QueueItem[], nodes: NodeCapacity[]): Promise<PassPlan> =>
   planPass(queue, nodes, CONTEXT);
 const placed = ({ placements }: PassPlan) =>
@@ -46,16 +23,15 @@ const reasonOf = async (item: QueueItem, nodes: NodeCapacity[]) =>
 describe('a scheduling pass with GPUs in trouble', () => {
   const FOREIGN = 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc';
   const troubled = (name: string, troubles: (string | null)[]) =>
-    node(
-      name,
-      troubles.map((trouble, index) => ({
+    node(name, {
+      slots: troubles.map((trouble, index) => ({
         index,
         model: 'H200',
         free: true,
         health: trouble === null ? 'ok' : trouble === FOREIGN ? 'foreign' : 'unhealthy',
         trouble,
       })),
-    );
+    });
 
   it('gives jobs the others', async () => {
     const items = [job(), job()];
@@ -87,7 +63,7 @@ describe('a scheduling pass with GPUs in trouble', () => {
       { index: 1, model: 'A100', free: true, health: 'unhealthy', trouble: 'is lost' } as const,
     ];
     const item = job({ node_selector: { gpu_model: 'H200' } });
-    expect(await reasonOf(item, [node('a', slots)])).to.equal('waiting for 1 free GPU');
+    expect(await reasonOf(item, [node('a', { slots })])).to.equal('waiting for 1 free GPU');
   });
 
   it('keeps no node free for a job that has too few sound GPUs there', async () => {

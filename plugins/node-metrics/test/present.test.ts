@@ -1,41 +1,10 @@
-import { FakeAgent } from '@svc/agent/testing';
-import type { GpuProcess } from '@svc/contract';
-import {
-  createTestKernel,
-  eachDatabase,
-  fakeClock,
-  until,
-  type FakeClock,
-  type TestKernel,
-} from '@svc/kernel/testing';
-import { events } from '@svc/plugin-events';
-import { nodes } from '@svc/plugin-nodes';
+import { eachDatabase, until } from '@svc/kernel/testing';
 import { expect } from 'chai';
-import { nodeMetrics } from '../src/index.js';
+import { useNode } from './support/use-node.js';
 
 describe('the present figures of a node', () => {
   eachDatabase((database) => {
-    let clock: FakeClock;
-    let kernel: TestKernel;
-    let agent: FakeAgent;
-
-    beforeEach(async () => {
-      clock = fakeClock();
-      const plugins = [events(), nodes({ offline_after_s: 86_400 }), nodeMetrics()];
-      kernel = await createTestKernel({ plugins, database, clock });
-      agent = new FakeAgent({ url: kernel.url });
-      await agent.connect();
-    });
-    afterEach(async () => {
-      await agent.close();
-      await kernel.close();
-    });
-
-    const tell = (ts: number[], values: Record<string, (number | null)[]>, processes: GpuProcess[] = []) =>
-      agent.send({ type: 'node_metrics', ts, values, processes });
-    const get = (path: string) => kernel.request('GET', path, { token: 'read' });
-    const snapshot = async () => (await get(`/nodes/${agent.nodeId}/snapshot`)).body;
-    const heard = (ts: number) => until(async () => (await snapshot()).ts === ts);
+    const node = useNode(database);
 
     const ofHost = (pid: number) => ({
       pid,
@@ -47,9 +16,9 @@ describe('the present figures of a node', () => {
     });
 
     it('has the processes of the host in the snapshot, and refuses a frame with more than it may have', async () => {
-      const now = clock.now();
+      const now = node.clock.now();
       const send = (count: number) =>
-        agent.sendRaw(
+        node.agent.sendRaw(
           JSON.stringify({
             type: 'node_metrics',
             ts: [now],
@@ -59,10 +28,10 @@ describe('the present figures of a node', () => {
           }),
         );
       send(2);
-      await heard(now);
-      expect((await snapshot()).host_processes).to.deep.equal([ofHost(0), ofHost(1)]);
+      await node.heard(now);
+      expect((await node.snapshot()).host_processes).to.deep.equal([ofHost(0), ofHost(1)]);
       send(65);
-      await until(() => agent.closed !== null);
+      await until(() => node.agent.closed !== null);
     });
 
     it('GET /nodes and GET /nodes/{id} show what is measured now, and nothing that is older than a minute', async () => {
@@ -74,7 +43,7 @@ describe('the present figures of a node', () => {
         virtual: false,
       }));
       const health = { state: 'ok', reason: null, since: null };
-      const record = async () => (await get(`/nodes/${agent.nodeId}`)).body;
+      const record = async () => (await node.get(`/nodes/${node.agent.nodeId}`)).body;
       const unmeasured = {
         utilization: null,
         memory_used_mb: null,
@@ -84,7 +53,7 @@ describe('the present figures of a node', () => {
         mem_clock_mhz: null,
         processes: [],
       };
-      await agent.connect({ slots });
+      await node.agent.connect({ slots });
       expect(await record()).to.deep.include({ live: null });
       expect((await record()).slots).to.deep.equal(
         slots.map((slot) => ({ ...slot, busy: false, job_id: null, health, ...unmeasured })),
@@ -98,7 +67,7 @@ describe('the present figures of a node', () => {
         job_id: null,
       }));
       const tellAll = () => {
-        const now = clock.now();
+        const now = node.clock.now();
         const values = {
           'cpu.util': [12.5],
           'ram.used_mb': [1024],
@@ -113,11 +82,11 @@ describe('the present figures of a node', () => {
           'gpu.1.sm_clock_mhz': [1980],
           'gpu.1.mem_clock_mhz': [2619],
         };
-        tell([now], values, processes);
+        node.tell([now], values, processes);
         return now;
       };
       const now = tellAll();
-      await heard(now);
+      await node.heard(now);
       const expectShown = async () => {
         const shown = await record();
         expect(shown.live).to.deep.equal({
@@ -147,15 +116,17 @@ describe('the present figures of a node', () => {
           mem_mb: 5,
           job_id: null,
         });
-        expect((await get('/nodes')).body.items[0].slots).to.deep.equal(shown.slots);
+        expect((await node.get('/nodes')).body.items[0].slots).to.deep.equal(shown.slots);
       };
       await expectShown();
       const bytesOfSlot = JSON.stringify((await record()).slots[1]).length;
       expect(bytesOfSlot, 'with the longest names of processes').to.be.below(1200);
-      const drained = await kernel.request('POST', `/nodes/${agent.nodeId}/drain`, { token: 'write' });
+      const drained = await node.kernel.request('POST', `/nodes/${node.agent.nodeId}/drain`, {
+        token: 'write',
+      });
       expect(drained.body.slots[1].utilization).to.equal(97);
 
-      await clock.advance(60_001);
+      await node.clock.advance(60_001);
       expect((await record()).live).to.equal(null);
       expect((await record()).slots[1]).to.deep.include(unmeasured);
     });

@@ -2,21 +2,10 @@ import type { HostSlot } from '@svc/agent';
 import { expect } from 'chai';
 import { toContainerConfig, type ContainerParts } from '../src/agent/container-config.js';
 import type { DockerPlan } from '../src/spec.js';
+import { toPlan } from './support/host.js';
 
 const GIB = 1024 ** 3;
-const PLAN: DockerPlan = {
-  command: ['python3', 'train.py'],
-  image: 'train:1',
-  pull: null,
-  mounts: [],
-  shm_size_mb: null,
-  memory_mb: null,
-  cpus: null,
-  network: null,
-  user: null,
-  entrypoint: null,
-  working_dir: null,
-};
+const PLAN = toPlan(['python3', 'train.py'], { image: 'train:1', pull: null, shm_size_mb: null });
 const PARTS: ContainerParts = {
   imageEnv: ['PATH=/bin'],
   user: { spec: null, unknownToImage: null, isConfined: false },

@@ -1,9 +1,9 @@
-import { DispatchFailed } from '@svc/agent';
 import { expect } from 'chai';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { allowMounts, allowWorkingDir, isWithin, type MountRules } from '../src/agent/mounts.js';
+import { refusal } from './support/refusal.js';
 
 describe('the mounts that an agent allows', () => {
   let dir: string;
@@ -24,14 +24,6 @@ describe('the mounts that an agent allows', () => {
   afterEach(() => rmSync(dir, { recursive: true }));
 
   const mount = (source: string, target = '/data') => ({ source, target, read_only: true });
-  const refusal = async (work: Promise<unknown>) => {
-    const error: unknown = await work.then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    expect(error).to.be.instanceOf(DispatchFailed);
-    return (error as Error).message;
-  };
 
   it('are those below its directories, and these themselves', async () => {
     for (const source of [at('data'), at('data/imagenet')])

@@ -1,4 +1,3 @@
-import { DispatchFailed } from '@svc/agent';
 import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import type Docker from 'dockerode';
@@ -12,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { Images, PullProgress, type ImageRequest } from '../../src/agent/image.js';
 import { DockerEngine } from '../support/docker-engine.js';
 import { createHost, toPlan } from '../support/host.js';
+import { refusal } from '../support/refusal.js';
 import { LOGIN, Registry, SlowRegistry } from '../support/registry.js';
 
 const SIZE_BYTES = 4_000_000;
@@ -58,14 +58,6 @@ describe('the images of an engine', function () {
     tell: () => {},
     ...given,
   });
-  const refusal = async (work: Promise<unknown>) => {
-    const error: unknown = await work.then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    expect(error).to.be.instanceOf(DispatchFailed);
-    return (error as Error).message;
-  };
 
   it('are pulled when they are missing, which the log tells, and then not again', async () => {
     const image = `${open.host}/team/train:1`;
