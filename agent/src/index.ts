@@ -19,6 +19,7 @@ export {
   SAMPLE_INTERVAL_MS,
   type AgentCollector,
   type AttemptCollector,
+  type CollectedEnd,
   type Collecting,
   type HostCollector,
   type Measured,

@@ -29,7 +29,11 @@ export const SpoolRecord = Type.Union([
     body: createCheckpoint.body,
     source: Type.Optional(Type.Literal('watcher')),
   }),
-  toRecord('checkpoint_gone', { ts: Timestamp, body: strict({ path: AbsolutePath }) }),
+  // `earlier`: one of an earlier attempt of the job on that node is gone, or was written over. The record is of the attempt that found it.
+  toRecord('checkpoint_gone', {
+    ts: Timestamp,
+    body: strict({ path: AbsolutePath, earlier: Type.Optional(Type.Literal(true)) }),
+  }),
   toRecord('update', { body: updateRun.body }),
   toRecord('metric', { name: MetricName, body: defineRunMetric.body }),
   toRecord('finish', { body: finishRun.body }),

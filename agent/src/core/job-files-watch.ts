@@ -7,8 +7,8 @@ export interface WatchOptions {
   readonly roots: readonly string[];
   readonly select: Parameters<typeof walkJobFiles>[1];
   readonly except?: readonly string[];
-  /** Called with what every walk has found; the next walk waits for it. Answers whether to look again soon. */
-  readonly onWalked: (walked: Walked) => Promise<boolean>;
+  /** Called with what every walk has found; the next walk waits for it. Answers whether to look again soon. `isLast`: it is the one of `look`. */
+  readonly onWalked: (walked: Walked, isLast: boolean) => Promise<boolean>;
   /** Called at once when something was made or written in a watched folder, for each sign of it. */
   readonly onSign?: () => void;
 }
@@ -52,8 +52,7 @@ export class JobFilesWatch {
   /** Looks once more, after the end. */
   async look(): Promise<void> {
     const { roots, select, onWalked } = this.#options;
-    const walk = () => walkJobFiles(roots, select, this.#options);
-    if (await onWalked(await walk())) await onWalked(await walk());
+    await onWalked(await walkJobFiles(roots, select, this.#options), true);
   }
 
   async #run(): Promise<void> {
@@ -64,7 +63,7 @@ export class JobFilesWatch {
       const walked = await walkJobFiles(this.#options.roots, this.#options.select, this.#options);
       // What was made in a new folder before it was watched is found by the next walk.
       if (!this.#isPolling && this.#watchFolders(walked.folders)) this.#isRoused = true;
-      if (await this.#options.onWalked(walked)) this.#isRoused = true;
+      if (await this.#options.onWalked(walked, false)) this.#isRoused = true;
       if (!this.#isClosed) await this.#pause(performance.now() - begun);
     }
   }

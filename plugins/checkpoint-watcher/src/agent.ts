@@ -1,21 +1,10 @@
-import {
-  defineAgentPlugin,
-  toReason,
-  writtenFolders,
-  type Collecting,
-  type StartedAttempt,
-} from '@svc/agent';
-import { AttemptOwners, type WrittenFile } from '@svc/agent/attempt-owners';
-import { realPaths } from '@svc/agent/job-files';
-import { JobFilesWatch } from '@svc/agent/job-files-watch';
-import { repeated } from '@svc/agent/repeated';
-import path from 'node:path';
+import { defineAgentPlugin } from '@svc/agent';
+import { jobFilesCollector } from '@svc/agent/job-files-collector';
 import type { TArray, TNumber, TObject, TString } from 'typebox';
 import { AttemptCheckpoints } from './agent/attempt-checkpoints.js';
 import { candidateSelector, DEFAULT_DIRECTORIES, DEFAULT_FILES } from './agent/candidates.js';
 
 const NAME = 'checkpoint-watcher';
-const LOOK_EVERY_MS = 1000;
 
 const patterns = (default_: string[], description: string) => ({
   type: 'array',
@@ -59,55 +48,12 @@ export default defineAgentPlugin({
   name: NAME,
   options: OPTIONS,
   setup(ctx, { directories, files, checkpoint_dirs, settle_s }) {
-    const owners = new AttemptOwners(NAME);
-
-    async function start(attempt: StartedAttempt): Promise<Collecting> {
-      const { runId, workingDir, mounts, paths } = attempt;
-      if (runId === null) return { close: () => {} };
-      const dirs = checkpoint_dirs.map((dir) => path.resolve(workingDir, dir));
-      const roots = [...(await realPaths([workingDir, ...dirs])), ...writtenFolders(mounts)];
-      const leave = await owners.enter(attempt, roots);
-      const isOwn = (file: WrittenFile) => owners.isOf(attempt, file);
-      const checkpoints = await AttemptCheckpoints.open(
-        ctx,
-        { ...attempt, runId },
-        paths,
-        isOwn,
-        settle_s * 1000,
-      );
-      const watch = new JobFilesWatch({
-        roots,
-        select: candidateSelector(directories, files),
-        except: [ctx.stateDir],
-        onWalked: async (walked) => {
-          await checkpoints
-            .take(walked)
-            .catch((error: unknown) =>
-              ctx.log.warn('checkpoints cannot be looked after now', { reason: toReason(error) }),
-            );
-          return false;
-        },
-        onSign: () => owners.notice(attempt),
-      });
-      const settling = repeated(
-        () => checkpoints.settle(),
-        () => Math.min(LOOK_EVERY_MS, settle_s * 500),
-      );
-      return {
-        async close(ended) {
-          await Promise.all([watch.close(), settling.close()]);
-          // An agent that closes leaves the attempt to the next one.
-          if (!ctx.signal.aborted) {
-            await watch.look();
-            await checkpoints.settleRest({
-              isCutOff: ended?.exit.kind !== 'exited' || ended.exit.code !== 0,
-            });
-          }
-          await leave();
-        },
-      };
-    }
-
-    ctx.hooks.collectors.tap(ctx.name, (collectors) => collectors.add({ name: NAME, of: 'attempt', start }));
+    const collector = jobFilesCollector(ctx, {
+      name: NAME,
+      dirs: checkpoint_dirs,
+      select: candidateSelector(directories, files),
+      open: (attempt, isOwn) => AttemptCheckpoints.open(ctx, attempt, isOwn, settle_s * 1000),
+    });
+    ctx.hooks.collectors.tap(ctx.name, (collectors) => collectors.add(collector));
   },
 });

@@ -2,7 +2,9 @@ import type { RunPaths } from '@svc/agent';
 import { walkJobFiles } from '@svc/agent/job-files';
 import { until } from '@svc/agent/testing';
 import type { SpoolRecord } from '@svc/contract';
+import { SPOOL_END } from '@svc/contract/protocol';
 import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -25,7 +27,6 @@ import { candidateSelector, DEFAULT_DIRECTORIES, DEFAULT_FILES } from '../src/ag
 import { fingerprint, lookAt } from '../src/agent/content.js';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const KEY = { job_id: 'job_1', attempt: 1 };
 const SETTLE_MS = 60;
 /** The end of an empty archive. */
 const ZIP_END = Buffer.concat([Buffer.from('PK\x05\x06'), Buffer.alloc(18)]);
@@ -34,22 +35,29 @@ const ZIP = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(100), ZIP_END
 describe('the checkpoints of an attempt', () => {
   let root: string;
   let work: string;
+  let number: number;
   let paths: RunPaths;
   let checkpoints: AttemptCheckpoints;
   beforeEach(async () => {
     root = mkdtempSync(path.join(tmpdir(), 'checkpoints-'));
     work = path.join(root, 'work');
-    const dir = path.join(root, 'attempt');
-    paths = { dir, spool: path.join(dir, 'spool') } as RunPaths;
-    for (const folder of [paths.spool, work]) mkdirSync(folder, { recursive: true });
+    mkdirSync(work);
+    enterAttempt(1);
     checkpoints = await open();
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
   const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true) => {
     const ctx = { log: SILENT, signal: new AbortController().signal };
-    return AttemptCheckpoints.open(ctx, { ...KEY, startedAt, runId: 'run_1' }, paths, isOwn, SETTLE_MS);
+    const attempt = { job_id: 'job_1', attempt: number, startedAt, runId: `run_${number}`, paths };
+    return AttemptCheckpoints.open(ctx, attempt, isOwn, SETTLE_MS);
   };
+  function enterAttempt(wanted: number): void {
+    number = wanted;
+    const dir = path.join(root, `attempt-${number}`);
+    paths = { dir, spool: path.join(dir, 'spool') } as RunPaths;
+    mkdirSync(paths.spool, { recursive: true });
+  }
   const select = candidateSelector(DEFAULT_DIRECTORIES, DEFAULT_FILES);
   const look = async () => checkpoints.take(await walkJobFiles([work], select));
 
@@ -69,10 +77,9 @@ describe('the checkpoints of an attempt', () => {
   const records = (): SpoolRecord[] =>
     readdirSync(paths.spool)
       .sort()
-      .map(
-        (name) =>
-          JSON.parse(readFileSync(path.join(paths.spool, name), 'utf8').split('\n')[0]!) as SpoolRecord,
-      );
+      .flatMap((name) => readFileSync(path.join(paths.spool, name), 'utf8').trim().split('\n'))
+      .filter((line) => line !== SPOOL_END)
+      .map((line) => JSON.parse(line) as SpoolRecord);
   const found = () =>
     records().flatMap((record) =>
       record.kind === 'checkpoint' ? [path.relative(work, record.body.path)] : [],
@@ -290,6 +297,48 @@ describe('the checkpoints of an attempt', () => {
     await look();
     await checkpoints.settleRest();
     expect(found()).to.deep.equal(['new.pt']);
+  });
+
+  it('of before the attempt count once they are written again', async () => {
+    const files = ['last.ckpt', 'checkpoint-1/w.bin'].map((name) => write(name));
+    for (const file of files) utimesSync(file, 1000, 1000);
+    checkpoints = await open(Date.now() - 60_000);
+    write('other.pt', ZIP);
+    await untilFound('other.pt');
+    for (const file of files) writeFileSync(file, 'new weights');
+    await untilFound('other.pt', 'last.ckpt', 'checkpoint-1');
+  });
+
+  it('of an earlier attempt are not those of the next one, until they are written again', async () => {
+    for (const name of ['kept.pt', 'rotated.pt', 'last.pt']) write(name, ZIP);
+    await untilFound('kept.pt', 'rotated.pt', 'last.pt');
+    enterAttempt(2);
+    // The clock of a file server may be ahead: their times do not tell.
+    checkpoints = await open(0);
+    write('new.pt', ZIP);
+    await untilFound('new.pt');
+    expect(gone()).to.deep.equal([]);
+
+    enterAttempt(3);
+    checkpoints = await open(0);
+    rmSync(path.join(work, 'rotated.pt'));
+    write('last.pt', Buffer.concat([ZIP, ZIP]));
+    await untilFound('last.pt');
+    const told = records().flatMap((record) =>
+      record.kind === 'checkpoint_gone' ? [{ run_id: record.run_id, ...record.body }] : [],
+    );
+    const earlier = (name: string) => ({ run_id: 'run_3', path: path.join(work, name), earlier: true });
+    expect(told).to.have.deep.members([earlier('rotated.pt'), earlier('last.pt')]);
+  });
+
+  it('that are directories with a pipe in place of their state do not hold anybody up', async () => {
+    write('checkpoint-7/w.bin');
+    execFileSync(
+      'mkfifo',
+      ['checkpoint-7/trainer_state.json', 'pipe.pt'].map((name) => path.join(work, name)),
+    );
+    await untilFound('checkpoint-7');
+    expect(records()[0]).to.have.nested.include({ 'body.step': 7, 'body.metadata.files': 1 });
   });
 
   it('have a fingerprint that a change of any sampled part changes', async () => {

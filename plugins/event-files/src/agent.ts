@@ -1,18 +1,12 @@
-import { defineAgentPlugin, writtenFolders, type Collecting, type StartedAttempt } from '@svc/agent';
-import { AttemptOwners } from '@svc/agent/attempt-owners';
-import { realPaths } from '@svc/agent/job-files';
-import { JobFilesWatch } from '@svc/agent/job-files-watch';
-import { repeated } from '@svc/agent/repeated';
-import path from 'node:path';
+import { defineAgentPlugin } from '@svc/agent';
+import { jobFilesCollector } from '@svc/agent/job-files-collector';
 import type { TArray, TObject, TString } from 'typebox';
-import { AttemptEventFiles, REST_OF_STOPPED_MS } from './agent/attempt-event-files.js';
+import { AttemptEventFiles } from './agent/attempt-event-files.js';
 
 const NAME = 'event-files';
-/** Of a file that was flushed, so much later its scalars are on their way. */
-const READ_EVERY_MS = 500;
-/** With many files, looking at them stays cheap. */
-const MS_PER_FILE = 5;
 const EVENT_FILE = /^events\.out\.tfevents\./;
+/** A copy is written under this name, and then renamed. */
+const UNFINISHED = /\.(tmp|temp|part|partial)$/i;
 
 /** Plain JSON Schema: every agent would load the library that builds it. */
 const OPTIONS = {
@@ -33,41 +27,12 @@ export default defineAgentPlugin({
   name: NAME,
   options: OPTIONS,
   setup(ctx, { log_dirs }) {
-    const owners = new AttemptOwners(NAME);
-
-    async function start(attempt: StartedAttempt): Promise<Collecting> {
-      const { runId, workingDir, mounts, paths } = attempt;
-      if (runId === null) return { close: () => {} };
-      const dirs = log_dirs.map((dir) => path.resolve(workingDir, dir));
-      const roots = [...(await realPaths([workingDir, ...dirs])), ...writtenFolders(mounts)];
-      const leave = await owners.enter(attempt, roots);
-      const files = await AttemptEventFiles.open(ctx, { ...attempt, runId }, paths, (file) =>
-        owners.isOf(attempt, file),
-      );
-      const watch = new JobFilesWatch({
-        roots,
-        select: (entry) => entry.isFile() && EVENT_FILE.test(entry.name),
-        except: [ctx.stateDir],
-        onWalked: (walked) => files.take(walked),
-        onSign: () => owners.notice(attempt),
-      });
-      const reading = repeated(
-        async () => void (await files.read()),
-        () => Math.max(READ_EVERY_MS, MS_PER_FILE * files.count),
-      );
-      return {
-        async close(ended) {
-          await Promise.all([watch.close(), reading.close()]);
-          // An agent that closes leaves the attempt to the next one.
-          if (!ctx.signal.aborted) {
-            await watch.look();
-            await files.readRest(ended?.wasStopped ? REST_OF_STOPPED_MS : undefined);
-          }
-          await leave();
-        },
-      };
-    }
-
-    ctx.hooks.collectors.tap(ctx.name, (collectors) => collectors.add({ name: NAME, of: 'attempt', start }));
+    const collector = jobFilesCollector(ctx, {
+      name: NAME,
+      dirs: log_dirs,
+      select: (entry) => entry.isFile() && EVENT_FILE.test(entry.name) && !UNFINISHED.test(entry.name),
+      open: (attempt, isOwn) => AttemptEventFiles.open(ctx, attempt, isOwn),
+    });
+    ctx.hooks.collectors.tap(ctx.name, (collectors) => collectors.add(collector));
   },
 });

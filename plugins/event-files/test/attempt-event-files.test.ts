@@ -2,6 +2,7 @@ import type { SpoolRecord } from '@svc/contract';
 import { SPOOL_END } from '@svc/contract/protocol';
 import { walkJobFiles } from '@svc/agent/job-files';
 import type { RunPaths } from '@svc/agent';
+import { until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import {
   appendFileSync,
@@ -9,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -37,8 +39,7 @@ describe('the event files of an attempt', () => {
   const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true) =>
     AttemptEventFiles.open(
       { log: SILENT, signal: new AbortController().signal },
-      { ...KEY, startedAt, runId: 'run_1' },
-      paths,
+      { ...KEY, startedAt, runId: 'run_1', paths },
       isOwn,
     );
   const file = (name: string) => {
@@ -47,10 +48,13 @@ describe('the event files of an attempt', () => {
   };
   const FILE = 'events.out.tfevents.1700000000.host.1.0';
 
+  /** The last of the attempt, after which no other folder can come. */
+  async function walk(files: AttemptEventFiles, { isLast = true } = {}): Promise<boolean> {
+    return files.take(await walkJobFiles([work], (entry) => entry.name.includes('tfevents')), { isLast });
+  }
+
   async function walkAndRead(files: AttemptEventFiles): Promise<void> {
-    // A file that is new to one walk is taken by the next.
-    for (let walk = 0; walk < 2; walk++)
-      await files.take(await walkJobFiles([work], (entry) => entry.name.includes('tfevents')));
+    await walk(files);
     await files.read();
   }
 
@@ -143,7 +147,81 @@ describe('the event files of an attempt', () => {
     for (const folder of ['runs/a', 'runs/a/eval', 'runs/b'])
       writeFileSync(file(`${folder}/${FILE}`), scalarRecord('loss', 1, 1));
     await walkAndRead(await open());
-    expect(points(deliver()).map(({ name }) => name)).to.have.members(['loss', 'eval/loss', 'b/loss']);
+    expect(points(deliver()).map(({ name }) => name)).to.have.members(['a/loss', 'a/eval/loss', 'b/loss']);
+  });
+
+  it('have the same prefixes whichever folder is found first', async () => {
+    const namesFrom = async (...folders: string[]) => {
+      const files = await open();
+      for (const folder of folders) {
+        writeFileSync(file(`${folder}/${FILE}`), scalarRecord('loss', 1, 1));
+        expect(await walk(files, { isLast: false })).to.equal(true);
+      }
+      await until(() => walk(files, { isLast: false }).then((isEarly) => !isEarly), 'the names');
+      await files.read();
+      const names = points(deliver()).map(({ name }) => name);
+      for (const place of [work, path.join(paths.dir, 'event-files.json')])
+        rmSync(place, { recursive: true });
+      return names;
+    };
+    expect(await namesFrom('gan/generator', 'gan/critic')).to.have.members(['generator/loss', 'critic/loss']);
+    expect(await namesFrom('gan/critic', 'gan/generator')).to.have.members(['generator/loss', 'critic/loss']);
+  });
+
+  it('go on where they were read to when a longer copy is put in their place', async () => {
+    const files = await open();
+    const begin = Buffer.concat([scalarRecord('a', 1, 1), scalarRecord('a', 2, 1)]);
+    writeFileSync(file(FILE), begin);
+    await walkAndRead(files);
+    const before = points(deliver());
+    writeFileSync(file('copy'), Buffer.concat([begin, scalarRecord('a', 3, 1)]));
+    renameSync(file('copy'), file(FILE));
+    await files.read();
+    const after = points(deliver());
+    expect(after.map(({ seq, step }) => [seq, step])).to.deep.equal([[before[1]!.seq + 1, 3]]);
+  });
+
+  it('that are copied into place in pieces are waited for', async () => {
+    const files = await open();
+    const begin = Buffer.concat([scalarRecord('a', 1, 1), scalarRecord('a', 2, 1)]);
+    writeFileSync(file(FILE), begin);
+    await walkAndRead(files);
+    deliver();
+    for (const bytes of [0, 20, begin.length - 5]) {
+      writeFileSync(file(FILE), begin.subarray(0, bytes));
+      await files.read();
+    }
+    writeFileSync(file(FILE), Buffer.concat([begin, scalarRecord('a', 3, 1)]));
+    await files.read();
+    expect(points(deliver()).map(({ step }) => step)).to.deep.equal([3]);
+  });
+
+  it('with the same beginning and other records behind it are new ones', async () => {
+    const files = await open();
+    const [begin, rest] = [scalarRecord('a', 1, 1), Buffer.concat([scalarRecord('a', 2, 1)])];
+    writeFileSync(file(FILE), Buffer.concat([begin, rest]));
+    await walkAndRead(files);
+    const before = points(deliver()).map(({ seq }) => seq);
+    writeFileSync(file('other'), Buffer.concat([begin, scalarRecord('b', 2, 1), rest]));
+    renameSync(file('other'), file(FILE));
+    await files.read();
+    const after = points(deliver());
+    expect(after.map(({ name }) => name)).to.deep.equal(['a', 'b', 'a']);
+    expect(after.map(({ seq }) => seq)).to.not.include.members(before);
+  });
+
+  it('go on, under the same names, when their folder is renamed', async () => {
+    const files = await open();
+    for (const folder of ['runs', 'runs/eval'])
+      writeFileSync(file(`${folder}/${FILE}`), scalarRecord('loss', 1, folder.length));
+    await walkAndRead(files);
+    deliver();
+    renameSync(file('runs'), file('done'));
+    appendFileSync(file(`done/eval/${FILE}`), scalarRecord('loss', 2, 1));
+    await walkAndRead(files);
+    expect(points(deliver()))
+      .to.containSubset([{ name: 'eval/loss', step: 2 }])
+      .and.have.length(1);
   });
 
   it('tell of unreadable records once', async () => {
@@ -192,8 +270,7 @@ describe('the event files of an attempt', () => {
     writeFileSync(file(FILE), '');
     for (let blocks = 0; blocks < 10; blocks++) appendFileSync(file(FILE), block);
     const files = await open();
-    for (let walk = 0; walk < 2; walk++)
-      await files.take(await walkJobFiles([work], (entry) => entry.name.includes('tfevents')));
+    await walk(files);
     await files.readRest(0);
     const title = 'Event files were not read to their end';
     expect(deliver().at(-1)).to.have.nested.include({ kind: 'event', 'body.title': title });

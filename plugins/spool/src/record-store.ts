@@ -37,11 +37,25 @@ export class RecordStore {
     if (record.kind === 'event') {
       await events.report(run, { body: record.body, key: record.key, at: toTime(record.ts, run, now) });
     }
-    if (record.kind === 'checkpoint_gone')
-      await checkpoints.markGone(run.id, record.body.path, toTime(record.ts, run, now));
+    if (record.kind === 'checkpoint_gone') {
+      const { path, earlier } = record.body;
+      const of = earlier ? await this.#earlierOnNode(run) : [run.id];
+      for (const id of of) await checkpoints.markGone(id, path, toTime(record.ts, run, now));
+    }
     if (record.kind === 'checkpoint') {
       await checkpoints.register(run, record.body, record.source ?? 'sdk', toTime(record.ts, run, now));
     }
+  }
+
+  /** The runs of other attempts of its job on its node. */
+  async #earlierOnNode({ id, job_id }: Run): Promise<string[]> {
+    const { db } = this.ctx;
+    const { runs } = this.stores;
+    const node = await runs.nodeOf(db, id);
+    if (job_id === null || node === null) return [];
+    const others = (await runs.ofJob(db, job_id)).filter((run) => run.id !== id);
+    const nodes = await Promise.all(others.map((run) => runs.nodeOf(db, run.id)));
+    return others.flatMap((run, index) => (nodes[index] === node ? [run.id] : []));
   }
 }
 

@@ -1,25 +1,31 @@
-import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
+import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
 import type { WrittenFile } from '@svc/agent/attempt-owners';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
-import type { Walked } from '@svc/agent/job-files';
+import type { FoundFile, Walked } from '@svc/agent/job-files';
+import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { placesWritten } from '@svc/agent/open-files';
 import { leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SHARD_INDEX } from './candidates.js';
 import { fingerprint, isComplete, lookAt, type Content } from './content.js';
+import { earlierCheckpoints, STATE_FILE, type Registered, type Saved } from './saved-checkpoints.js';
 import { readProgress } from './trainer-state.js';
 
 const NAME = 'checkpoint-watcher';
-const STATE_FILE = 'checkpoint-watcher.json';
 /** More are not registered. */
 const MAX_CHECKPOINTS = 10_000;
 const MAX_UNSETTLED = 1000;
+/** In one file of the spool. */
+const REGISTERED_AT_ONCE = 100;
 /** The clock of a file system is a little behind. */
 const CLOCK_SLACK_MS = 50;
 const LOOK_MS = 100;
+const LOOK_EVERY_MS = 1000;
 /** Looking for who has files open takes at most this part of the time. */
 const SCAN_SHARE = 1 / 20;
 /** What was written so shortly before the end of a training that failed may be cut off. */
@@ -28,6 +34,8 @@ const CUT_OFF_MS = 10_000;
 /** What is being written, or seems so. */
 interface Unsettled {
   stamp: string;
+  /** In ms. */
+  modifiedAt: number;
   /** Since then the stamp is the same, by the monotonic clock, in ms. */
   since: number;
   isOwn: boolean | null;
@@ -42,28 +50,18 @@ interface Settled {
   readonly content: Content;
 }
 
-/** The path of a checkpoint that is registered, and a hash of the stamp that it had. */
-interface Registered {
-  readonly at: string;
-  readonly stamp: string;
-}
-
-/** `checkpoint-watcher.json` in the attempt's directory, by the path of the candidate. */
-interface Saved {
-  readonly registered: Record<string, Registered>;
-}
-
-/** Whether the attempt wrote it; null: that cannot be told. */
-export type OwnFile = (file: WrittenFile) => Promise<boolean | null>;
-
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
-type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
+type Attempt = Pick<ReportingAttempt, 'job_id' | 'attempt' | 'startedAt' | 'runId' | 'paths'>;
 
 /** The checkpoints of one attempt: which are registered, and which are still being written. */
-export class AttemptCheckpoints {
+export class AttemptCheckpoints implements JobFilesFollower {
   readonly #registered: Map<string, Registered>;
+  /** Those of earlier attempts, until they are written again or are gone. */
+  readonly #earlier: Map<string, Registered>;
   readonly #unsettled = new Map<string, Unsettled>();
-  readonly #ignored = new Set<string>();
+  /** When each of them had been written, in ms: it counts once it is written again. */
+  readonly #ignored = new Map<string, number>();
+  readonly #paths: RunPaths;
   /** Not before may it be looked for who has files open, by the monotonic clock, in ms. */
   #scanAt = 0;
   #isLeftOutTold = false;
@@ -72,45 +70,75 @@ export class AttemptCheckpoints {
   private constructor(
     private readonly ctx: Context,
     private readonly attempt: Attempt,
-    private readonly paths: RunPaths,
-    saved: Saved | null,
+    saved: Saved,
     private readonly isOwn: OwnFile,
     private readonly settleMs: number,
   ) {
-    this.#registered = new Map(Object.entries(saved?.registered ?? {}));
+    this.#registered = new Map(Object.entries(saved.registered));
+    this.#earlier = new Map(Object.entries(saved.earlier));
+    this.#paths = attempt.paths;
   }
 
   static async open(
     ctx: Context,
     attempt: Attempt,
-    paths: RunPaths,
     isOwn: OwnFile,
     settleMs: number,
   ): Promise<AttemptCheckpoints> {
-    const saved = await loadJson<Saved>(path.join(paths.dir, STATE_FILE));
-    return new AttemptCheckpoints(ctx, attempt, paths, saved, isOwn, settleMs);
+    const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
+    const state = saved ?? { registered: {}, earlier: await earlierCheckpoints(attempt) };
+    return new AttemptCheckpoints(ctx, attempt, state, isOwn, settleMs);
   }
 
   /** Takes what a walk has found: new candidates, and what is gone. */
-  async take({ found }: Pick<Walked, 'found'>): Promise<void> {
-    for (const { path: candidate } of found) {
-      const isKnown = this.#registered.has(candidate) || this.#ignored.has(candidate);
-      if (isKnown || this.#unsettled.has(candidate) || !this.#hasRoom()) continue;
-      this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: null, isHeld: false });
+  async take({ found }: Pick<Walked, 'found'>): Promise<boolean> {
+    try {
+      await this.#findChanged();
+      for (const file of found) await this.#takeCandidate(file);
+    } catch (error) {
+      const reason = toReason(error);
+      this.ctx.log.warn('checkpoints cannot be looked after now', { ...this.#about, reason });
     }
-    await this.#findChanged();
+    return false;
+  }
+
+  work(): Promise<void> {
+    return this.settle();
+  }
+
+  pauseMs(): number {
+    return Math.min(LOOK_EVERY_MS, this.settleMs / 2);
+  }
+
+  finish(ended?: CollectedEnd): Promise<void> {
+    return this.settleRest({ isCutOff: ended?.exit.kind !== 'exited' || ended.exit.code !== 0 });
+  }
+
+  async #takeCandidate({ path: candidate, stats }: FoundFile): Promise<void> {
+    const isKnown = [this.#registered, this.#earlier, this.#unsettled].some((each) => each.has(candidate));
+    if (isKnown || (await this.#isIgnored(candidate, stats)) || !this.#hasRoom()) return;
+    this.#ignored.delete(candidate);
+    this.#unsettled.set(candidate, toUnsettled(null));
+  }
+
+  async #isIgnored(candidate: string, stats: Stats): Promise<boolean> {
+    const writtenAt = this.#ignored.get(candidate);
+    if (writtenAt === undefined) return false;
+    const hasMembers = stats.isDirectory() || SHARD_INDEX.test(candidate);
+    const modifiedAt = hasMembers ? (await lookAt(candidate))?.modifiedAt : Math.round(stats.mtimeMs);
+    return modifiedAt === undefined || modifiedAt === writtenAt;
   }
 
   /** The oldest of those that never become whole give way. */
   #hasRoom(): boolean {
     if (this.#unsettled.size < MAX_UNSETTLED) return true;
-    for (const [candidate, { isHeld }] of this.#unsettled) {
+    for (const [candidate, { isHeld, modifiedAt }] of this.#unsettled) {
       if (!isHeld) continue;
       this.ctx.log.warn('a checkpoint that did not become whole is given up', {
         ...this.#about,
         path: candidate,
       });
-      this.#ignore(candidate);
+      this.#ignore(candidate, modifiedAt);
       return true;
     }
     return false;
@@ -136,12 +164,11 @@ export class AttemptCheckpoints {
     const begun = performance.now();
     const written = await placesWritten(settled.map(({ content }) => content.path));
     this.#scanAt = performance.now() + (performance.now() - begun) / SCAN_SHARE;
-    for (const { candidate, unsettled, content } of settled) {
-      if (this.ctx.signal.aborted) return;
-      if (written.has(content.path)) hold(unsettled);
-      else
-        await this.#register(candidate, content).catch((error: unknown) => this.#complain(candidate, error));
-    }
+    const free = settled.filter(({ unsettled, content }) => !written.has(content.path) || hold(unsettled));
+    for (let first = 0; first < free.length && !this.ctx.signal.aborted; first += REGISTERED_AT_ONCE)
+      await this.#register(free.slice(first, first + REGISTERED_AT_ONCE)).catch((error: unknown) =>
+        this.#complain(free[first]!.candidate, error),
+      );
   }
 
   /**
@@ -162,17 +189,19 @@ export class AttemptCheckpoints {
   async #settle(candidate: string, unsettled: Unsettled, mayScan: boolean): Promise<Content | null> {
     const content = await lookAt(candidate);
     if (content === null) return this.#unlessComing(candidate);
-    if (content.modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate);
-    if (await this.#isOfAnother(content)) return this.#ignore(candidate);
+    const { modifiedAt } = content;
+    if (modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate, modifiedAt);
+    if (await this.#isOfAnother(content)) return this.#ignore(candidate, modifiedAt);
     const now = performance.now();
     // While it is being written, the process that does so tells whose it is.
     unsettled.isOwn ??= await this.isOwn(toWritten(content));
-    if (content.stamp !== unsettled.stamp) Object.assign(unsettled, { stamp: content.stamp, since: now });
-    if (unsettled.isOwn === false) return this.#ignore(candidate);
+    if (content.stamp !== unsettled.stamp)
+      Object.assign(unsettled, { stamp: content.stamp, modifiedAt, since: now });
+    if (unsettled.isOwn === false) return this.#ignore(candidate, modifiedAt);
     if (now - unsettled.since < this.settleMs) return null;
-    if (unsettled.isOwn === null) return this.#leaveOut(candidate, content.path);
+    if (unsettled.isOwn === null) return this.#leaveOut(candidate, content);
     if (!mayScan) return null;
-    const isSure = this.#isCutOff && content.modifiedAt > Date.now() - CUT_OFF_MS;
+    const isSure = this.#isCutOff && modifiedAt > Date.now() - CUT_OFF_MS;
     if (await isComplete(content, { isSure })) return content;
     hold(unsettled);
     return null;
@@ -180,7 +209,7 @@ export class AttemptCheckpoints {
 
   /** Must hold: with `--run-as` nothing is read for a job that it may not read itself. */
   async #isOfAnother({ members }: Content): Promise<boolean> {
-    for (const member of members) if (await isOfAnother(member, this.paths.spool)) return true;
+    for (const member of members) if (await isOfAnother(member, this.#paths.spool)) return true;
     return false;
   }
 
@@ -191,81 +220,104 @@ export class AttemptCheckpoints {
   }
 
   /** The run is told once for each attempt. */
-  async #leaveOut(candidate: string, at: string): Promise<null> {
-    this.#ignore(candidate);
+  async #leaveOut(candidate: string, { path: at, modifiedAt }: Content): Promise<null> {
+    this.#ignore(candidate, modifiedAt);
     const title = 'A checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
     this.ctx.log.warn(title, { ...this.#about, path: at });
     if (this.#isLeftOutTold) return null;
     this.#isLeftOutTold = true;
     const message = `${at}: call \`run.checkpoint(path)\` of the SDK, or run each job in a folder of its own (\`svc submit --upload\` makes one).`;
     const { runId, attempt } = this.attempt;
-    await this.#leave({
-      kind: 'event',
-      run_id: runId,
-      key: `${NAME} ${attempt} left out`,
-      ts: Date.now(),
-      body: { title, message, severity: 'warning' },
-    });
+    await this.#leave([
+      {
+        kind: 'event',
+        run_id: runId,
+        key: `${NAME} ${attempt} left out`,
+        ts: Date.now(),
+        body: { title, message, severity: 'warning' },
+      },
+    ]);
     return null;
   }
 
-  #ignore(candidate: string): null {
+  #ignore(candidate: string, modifiedAt: number): null {
     this.#unsettled.delete(candidate);
-    this.#ignored.add(candidate);
+    this.#ignored.set(candidate, modifiedAt);
     return null;
   }
 
-  async #register(candidate: string, content: Content): Promise<void> {
+  async #register(settled: readonly Settled[]): Promise<void> {
+    const records: SpoolRecord[] = [];
+    const registered: [candidate: string, Registered][] = [];
+    for (const { candidate, content } of settled) {
+      const record = await this.#toRecord(candidate, content).catch((error: unknown) => {
+        this.#complain(candidate, error);
+        return null;
+      });
+      if (record === null) continue;
+      records.push(record);
+      registered.push([candidate, { at: content.path, stamp: hashOf(content.stamp) }]);
+    }
+    if (records.length === 0) return;
+    await this.#leave(records);
+    for (const [candidate, facts] of registered) {
+      this.#unsettled.delete(candidate);
+      this.#registered.set(candidate, facts);
+    }
+    await this.#save();
+    const paths = registered.map(([, { at }]) => at);
+    this.ctx.log.info('checkpoints were found', { ...this.#about, count: paths.length, first: paths[0] });
+  }
+
+  /** null: not now, or never. */
+  async #toRecord(candidate: string, content: Content): Promise<SpoolRecord | null> {
+    const { path: at, size, modifiedAt, members } = content;
     if (this.#registered.size >= MAX_CHECKPOINTS && !this.#registered.has(candidate))
-      return void this.#ignore(candidate);
+      return this.#ignore(candidate, modifiedAt);
     const print = await fingerprint(content);
     const progress = await readProgress(content);
     // It was written on while it was read.
-    if ((await lookAt(candidate))?.stamp !== content.stamp) return;
-    const { path: at, size, modifiedAt, members } = content;
+    if ((await lookAt(candidate))?.stamp !== content.stamp) return null;
     const metadata = { fingerprint: print, modified_at: modifiedAt, files: members.length };
-    await this.#leave({
-      kind: 'checkpoint',
-      run_id: this.attempt.runId,
-      ts: modifiedAt,
-      source: 'watcher',
-      body: { path: at, size, ...progress, metadata },
-    });
-    this.#unsettled.delete(candidate);
-    this.#registered.set(candidate, { at, stamp: hashOf(content.stamp) });
-    await this.#save();
-    this.ctx.log.info('a checkpoint was found', { ...this.#about, path: at, size });
+    const body = { path: at, size, ...progress, metadata };
+    return { kind: 'checkpoint', run_id: this.attempt.runId, ts: modifiedAt, source: 'watcher', body };
   }
 
   /** What is gone is told, and what was written on is registered again once it is still: the server then has its new facts. */
   async #findChanged(): Promise<void> {
+    const gone = new Map<string, SpoolRecord>();
     for (const [candidate, { at, stamp }] of this.#registered) {
       const content = await lookAt(candidate);
-      if (content !== null) {
-        if (hashOf(content.stamp) !== stamp && !this.#unsettled.has(candidate))
-          this.#unsettled.set(candidate, { stamp: '', since: 0, isOwn: true, isHeld: false });
-        continue;
-      }
-      const gone = {
-        kind: 'checkpoint_gone',
-        run_id: this.attempt.runId,
-        ts: Date.now(),
-        body: { path: at },
-      } as const;
-      await this.#leave(gone);
-      this.#registered.delete(candidate);
-      await this.#save();
+      if (content === null) gone.set(candidate, this.#toGone(at));
+      else if (hashOf(content.stamp) !== stamp && !this.#unsettled.has(candidate))
+        this.#unsettled.set(candidate, toUnsettled(true));
     }
+    for (const [candidate, { at, stamp }] of this.#earlier) {
+      const content = await lookAt(candidate);
+      const isThere = content !== null && hashOf(content.stamp) === stamp;
+      if (!isThere) gone.set(candidate, this.#toGone(at, { earlier: true }));
+    }
+    if (gone.size === 0) return;
+    await this.#leave([...gone.values()]);
+    for (const candidate of gone.keys())
+      for (const all of [this.#registered, this.#earlier]) all.delete(candidate);
+    await this.#save();
   }
 
-  #leave(record: SpoolRecord): Promise<void> {
-    return leaveInSpool(this.paths, NAME, [record]);
+  #toGone(at: string, of: { earlier?: true } = {}): SpoolRecord {
+    const { runId: run_id } = this.attempt;
+    return { kind: 'checkpoint_gone', run_id, ts: Date.now(), body: { path: at, ...of } };
+  }
+
+  #leave(records: readonly SpoolRecord[]): Promise<void> {
+    return leaveInSpool(this.#paths, NAME, records);
   }
 
   /** When it is behind, a checkpoint is registered again, which changes nothing. */
   async #save(): Promise<void> {
-    const saved: Saved = { registered: Object.fromEntries(this.#registered) };
-    await writeAtomic(path.join(this.paths.dir, STATE_FILE), saved);
+    const [registered, earlier] = [this.#registered, this.#earlier].map((each) => Object.fromEntries(each));
+    const saved = { registered, earlier } as Saved;
+    await writeAtomic(path.join(this.#paths.dir, STATE_FILE), saved);
   }
 
   #complain(candidate: string, error: unknown): void {
@@ -290,7 +342,13 @@ function toWritten({ path, modifiedAt, members }: Content): WrittenFile {
   return { path, writtenAt: modifiedAt, files: members };
 }
 
-function hold(unsettled: Unsettled): void {
+function toUnsettled(isOwn: true | null): Unsettled {
+  return { stamp: '', modifiedAt: 0, since: 0, isOwn, isHeld: false };
+}
+
+/** It is looked at again later. */
+function hold(unsettled: Unsettled): false {
   unsettled.since = performance.now();
   unsettled.isHeld = true;
+  return false;
 }

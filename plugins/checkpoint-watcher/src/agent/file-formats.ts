@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { MAX_PARSED_BYTES, readRange, withFile } from './file-ranges.js';
+import { MAX_PARSED_BYTES, readRange, withFile } from '@svc/agent/file-ranges';
 
 /** Of a header that is too long to be parsed, its last tensors, which lie at the end of the file. */
 const HEADER_TAIL_BYTES = 64 * 1024;

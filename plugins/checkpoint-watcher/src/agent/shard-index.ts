@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { readRange, withFile } from './file-ranges.js';
+import { readRange, withFile } from '@svc/agent/file-ranges';
 
 /** That of a model with 90 000 tensors has 9 MB. */
 const MAX_INDEX_BYTES = 32 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { progressOf, type NamedProgress } from './checkpoint-name.js';
 import type { Content } from './content.js';
-import { MAX_PARSED_BYTES, readRange, withFile } from './file-ranges.js';
+import { MAX_PARSED_BYTES, readRange, withFile } from '@svc/agent/file-ranges';
 
 /** Of a longer file the steps are looked for so far from its head and its end: what lies between is the history of the log. */
 const EDGE_BYTES = 64 * 1024;

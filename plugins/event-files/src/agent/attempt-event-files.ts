@@ -1,8 +1,8 @@
-import { toReason, type AgentPluginContext, type RunPaths, type StartedAttempt } from '@svc/agent';
-import type { WrittenFile } from '@svc/agent/attempt-owners';
+import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
+import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
 import type { Stats } from 'node:fs';
@@ -10,11 +10,16 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEventFile, RECORD_LIMIT_BYTES, type Batch } from '../reader.js';
+import { compare, readMark, type Mark } from './file-mark.js';
 import { firstSeq, toRecords } from './file-records.js';
-import { Prefixes, type NamedFolder } from './prefixes.js';
+import { Prefixes, type LogFolder } from './prefixes.js';
 
 const NAME = 'event-files';
 const STATE_FILE = 'event-files.json';
+/** Of a file that was flushed, so much later its scalars are on their way. */
+const READ_EVERY_MS = 500;
+/** With many files, looking at them stays cheap. */
+const MS_PER_FILE = 5;
 /** More are not followed. */
 const MAX_FILES = 1000;
 /** Files of records that wait for the server; with so many no more is read. */
@@ -27,12 +32,12 @@ const MAX_NOISE_BYTES = 64 * 1024 * 1024;
 const MAX_NAMES = 10_000;
 /** So long the report of an end waits for the rest to be read; for that of an attempt that somebody has stopped less. */
 const REST_MS = 20_000;
-export const REST_OF_STOPPED_MS = 1000;
+const REST_OF_STOPPED_MS = 1000;
 /** So long the report of an end waits for the server to have the last values. */
 const DELIVERY_MS = 2000;
 const LOOK_MS = 50;
-/** A file that is younger is taken by the next walk. */
-const SETTLED_MS = 50;
+/** Folders whose first files come within this time are named alike, whichever is found first. */
+const TOGETHER_MS = 1000;
 /** After so long a file of which it cannot be told whose it is, is no new one. */
 const UNDECIDED_MS = 10_000;
 /** The clock of a file system is a little behind. */
@@ -41,15 +46,15 @@ const CLOCK_SLACK_MS = 50;
 /** A file that is read. */
 interface Followed {
   readonly prefix: string;
-  readonly ino: number;
+  readonly mark: Mark;
   /** Bytes that are dealt with. */
-  offset: number;
+  readonly offset: number;
   /** Scalars that lie before the offset. */
-  count: number;
+  readonly count: number;
   /** Bytes before the offset without a valid record. */
-  noise?: number;
-  /** How often it was truncated and written anew in place: its values are new ones then. */
-  generation: number;
+  readonly noise: number;
+  /** How often it was written anew with the same beginning: its values are new ones then. */
+  readonly generation: number;
 }
 
 /** One turn of reading. */
@@ -62,24 +67,23 @@ interface Pass {
 /** `event-files.json` in the attempt's directory. It may be behind: what is read again has the same seqs. */
 interface Saved {
   readonly files: Record<string, Followed>;
-  readonly folders: NamedFolder[];
+  /** Of the names of folders. */
+  readonly base: string | null;
   /** Files of before the attempt, with their sizes: they are followed once they grow. */
   readonly earlier: Record<string, number>;
 }
 
-/** Whether a file that may belong to several attempts is this one's; null: that cannot be told yet. */
-export type OwnFile = (file: WrittenFile) => Promise<boolean | null>;
-
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
-type Attempt = Pick<StartedAttempt, 'job_id' | 'attempt' | 'startedAt'> & { readonly runId: string };
+type Attempt = Pick<ReportingAttempt, 'job_id' | 'attempt' | 'startedAt' | 'runId' | 'paths'>;
 
 /** The event files of one attempt: which there are, and how far they are read. */
-export class AttemptEventFiles {
+export class AttemptEventFiles implements JobFilesFollower {
   readonly #files: Map<string, Followed>;
   readonly #prefixes: Prefixes;
   readonly #ignored = new Set<string>();
-  /** Files that were new to a walk. */
-  readonly #postponed = new Set<string>();
+  readonly #paths: RunPaths;
+  /** When the first files were found, by the monotonic clock, in ms. */
+  #foundAt: number | null = null;
   /** Since when each file is seen of which it cannot be told whose it is, by the monotonic clock, in ms. */
   readonly #undecided = new Map<string, number>();
   /** The stamp of each file that was read to its end, where half a record may lie. */
@@ -92,47 +96,58 @@ export class AttemptEventFiles {
   private constructor(
     private readonly ctx: Context,
     private readonly attempt: Attempt,
-    private readonly paths: RunPaths,
     private readonly saved: Saved,
     /** Nothing is known of the files that were there before the attempt. */
     private isFirstWalk: boolean,
     private readonly isOwn: OwnFile,
   ) {
     this.#files = new Map(Object.entries(saved.files));
-    this.#prefixes = new Prefixes(saved.folders);
+    this.#prefixes = new Prefixes(saved.base);
+    this.#paths = attempt.paths;
   }
 
-  static async open(
-    ctx: Context,
-    attempt: Attempt,
-    paths: RunPaths,
-    isOwn: OwnFile,
-  ): Promise<AttemptEventFiles> {
-    const saved = await loadJson<Saved>(path.join(paths.dir, STATE_FILE));
-    const state = saved ?? { files: {}, folders: [], earlier: {} };
-    return new AttemptEventFiles(ctx, attempt, paths, state, saved === null, isOwn);
+  static async open(ctx: Context, attempt: Attempt, isOwn: OwnFile): Promise<AttemptEventFiles> {
+    const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
+    const state = saved ?? { files: {}, base: null, earlier: {} };
+    return new AttemptEventFiles(ctx, attempt, state, saved === null, isOwn);
   }
 
-  get count(): number {
-    return this.#files.size;
+  pauseMs(): number {
+    return Math.max(READ_EVERY_MS, MS_PER_FILE * this.#files.size);
   }
 
-  /** Takes what a walk has found. Answers whether some of it is left for the next one. */
-  async take({ found, begunAt }: Pick<Walked, 'found' | 'begunAt'>): Promise<boolean> {
+  async work(): Promise<void> {
+    await this.read();
+  }
+
+  finish(ended?: CollectedEnd): Promise<void> {
+    return this.readRest(ended?.wasStopped ? REST_OF_STOPPED_MS : REST_MS);
+  }
+
+  /** Takes what a walk has found. Must hold: nothing is named before all folders that begin together are known. */
+  async take({ found }: Pick<Walked, 'found'>, { isLast = false } = {}): Promise<boolean> {
     const fresh = found.filter(({ path }) => !this.#files.has(path) && !this.#ignored.has(path));
-    // Must hold: the file of a folder is taken before those below it, as the first one decides about prefixes. The walk may have missed it.
-    const isSettled = ({ path, stats }: FoundFile) =>
-      this.#postponed.has(path) || stats.birthtimeMs < begunAt - SETTLED_MS;
-    const settled = fresh.filter(isSettled);
-    for (const file of fresh) {
-      this.#postponed.add(file.path);
-      if (this.isFirstWalk && this.#isOld(file)) this.saved.earlier[file.path] = file.stats.size;
-    }
-    for (const file of settled.sort(byAge)) await this.#takeFile(file);
-    for (const { path } of settled) if (this.#files.has(path)) this.#postponed.delete(path);
+    if (this.isFirstWalk) await this.#noteEarlier(fresh);
+    const wanted: FoundFile[] = [];
+    for (const file of fresh.sort(byAge)) if (await this.#isWanted(file)) wanted.push(file);
+    if (wanted.length === 0) return false;
+    if (!isLast && this.#mayBeJoined()) return true;
+    this.#prefixes.decide(wanted.map(folderOf));
+    for (const file of wanted) await this.#follow(file);
+    await this.#save();
+    return false;
+  }
+
+  async #noteEarlier(files: readonly FoundFile[]): Promise<void> {
+    for (const file of files) if (this.#isOld(file)) this.saved.earlier[file.path] = file.stats.size;
     this.isFirstWalk = false;
-    if (settled.length > 0) await this.#save();
-    return settled.length < fresh.length;
+    await this.#save();
+  }
+
+  /** Other folders may begin just now. */
+  #mayBeJoined(): boolean {
+    this.#foundAt ??= performance.now();
+    return this.#prefixes.base === null && performance.now() - this.#foundAt < TOGETHER_MS;
   }
 
   /** Not written since the start of the attempt. */
@@ -140,19 +155,40 @@ export class AttemptEventFiles {
     return stats.mtimeMs < this.attempt.startedAt - CLOCK_SLACK_MS;
   }
 
-  async #takeFile(found: FoundFile): Promise<void> {
+  /** Whether it is the attempt's, and has something that the attempt wrote. */
+  async #isWanted(found: FoundFile): Promise<boolean> {
     const { path: file, stats } = found;
     const from = this.saved.earlier[file];
-    if (from === undefined ? this.#isOld(found) : stats.size <= from) return;
-    if (this.#files.size >= MAX_FILES) return this.#leaveOutFile(file);
-    if (await isOfAnother(stats, this.paths.spool)) return void this.#ignored.add(file);
-    const isOwn = await this.isOwn({ path: file, writtenAt: stats.mtimeMs, files: [stats] });
+    if (from === undefined ? this.#isOld(found) : stats.size <= from) return false;
+    const isOwn =
+      !(await isOfAnother(stats, this.#paths.spool)) &&
+      (await this.isOwn({ path: file, writtenAt: stats.mtimeMs, files: [stats] }));
     if (isOwn === false) this.#ignored.add(file);
-    if (isOwn === null) return this.#leaveOut(file);
-    this.#undecided.delete(file);
-    if (!isOwn) return;
-    const prefix = this.#prefixes.of(path.dirname(file));
-    this.#files.set(file, { prefix, ino: stats.ino, offset: from ?? 0, count: 0, generation: 0 });
+    if (isOwn === null) await this.#leaveOut(file);
+    else this.#undecided.delete(file);
+    return isOwn === true;
+  }
+
+  async #follow(found: FoundFile): Promise<void> {
+    const { path: file } = found;
+    if (this.#files.size >= MAX_FILES) return this.#leaveOutFile(file);
+    const offset = this.saved.earlier[file] ?? 0;
+    const mark = await readMark(file, offset).catch(() => null);
+    if (mark === null) return;
+    const prefix = this.#prefixes.of(folderOf(found));
+    const moved = await this.#takeMoved(file, mark);
+    this.#files.set(file, moved ?? { prefix, mark, offset, count: 0, noise: 0, generation: 0 });
+  }
+
+  /** What is known of it by the path from which it was moved here, as with its folder. */
+  async #takeMoved(file: string, { head }: Mark): Promise<Followed | null> {
+    for (const [before, followed] of this.#files) {
+      const isLike = path.basename(before) === path.basename(file) && followed.mark.head === head;
+      if (!isLike || head === '' || (await lstat(before).catch(() => null)) !== null) continue;
+      this.#files.delete(before);
+      return followed;
+    }
+    return null;
   }
 
   /**
@@ -161,18 +197,10 @@ export class AttemptEventFiles {
    */
   async read({ isLast = false } = {}): Promise<boolean> {
     const pass: Pass = { isLast, bytes: PASS_BYTES };
-    for (const [file, followed] of [...this.#files]) {
+    for (const file of [...this.#files.keys()]) {
       const stats = await lstat(file).catch(() => null);
-      if (stats === null || !stats.isFile()) continue;
-      const isReplaced = stats.ino !== followed.ino;
-      if (isReplaced || stats.size < followed.offset) {
-        const generation = isReplaced ? 0 : followed.generation + 1;
-        this.#files.set(file, { ...followed, ino: stats.ino, offset: 0, count: 0, noise: 0, generation });
-        await this.#save();
-      }
-      const { offset, noise = 0 } = this.#files.get(file)!;
-      const hasMore = stats.size > offset && this.#readTo.get(file) !== toStamp(stats);
-      if (hasMore && noise < MAX_NOISE_BYTES) await this.#readFile(file, stats, pass);
+      if (stats?.isFile() && this.#readTo.get(file) !== toStamp(stats))
+        await this.#readFile(file, stats, pass);
       if (this.ctx.signal.aborted) return false;
       if (pass.bytes <= 0) return true;
     }
@@ -189,26 +217,13 @@ export class AttemptEventFiles {
     const [leftOut] = this.#undecided.keys();
     if (leftOut !== undefined) await this.#tellUnproven(leftOut);
     const deadline = performance.now() + DELIVERY_MS;
-    while (performance.now() < deadline && (await countInSpool(this.paths, NAME)) > 0) await delay(LOOK_MS);
+    while (performance.now() < deadline && (await countInSpool(this.#paths, NAME)) > 0) await delay(LOOK_MS);
   }
 
-  async #readFile(file: string, { size, mtimeMs }: Stats, pass: Pass): Promise<void> {
-    const followed = this.#files.get(file)!;
-    // The reader looks at no more for a record that is not whole.
-    pass.bytes -= Math.min(size - followed.offset, RECORD_LIMIT_BYTES);
+  async #readFile(file: string, stats: Stats, pass: Pass): Promise<void> {
     try {
-      // Must hold: with `--run-as` nothing is read for a job that it may not read itself.
-      const mayRead = async (stats: Stats) => !(await isOfAnother(stats, this.paths.spool));
-      const from = followed.offset;
-      for await (const batch of readEventFile(file, { from, mayRead })) {
-        if (!pass.isLast && (await countInSpool(this.paths, NAME)) >= MAX_WAITING)
-          return this.#putLast(file, followed);
-        pass.bytes -= batch.offset - followed.offset;
-        await this.#takeBatch(file, followed, batch);
-        if (this.ctx.signal.aborted || followed.noise! >= MAX_NOISE_BYTES) return;
-        if (pass.bytes <= 0) return this.#putLast(file, followed);
-      }
-      this.#readTo.set(file, toStamp({ size, mtimeMs }));
+      const isRead = (await this.#recognise(file)) !== 'same' || (await this.#readOn(file, stats, pass));
+      if (isRead) this.#readTo.set(file, toStamp(stats));
     } catch (error) {
       this.ctx.log.warn('an event file cannot be read now', {
         ...this.#about,
@@ -218,28 +233,62 @@ export class AttemptEventFiles {
     }
   }
 
-  async #takeBatch(file: string, followed: Followed, batch: Batch): Promise<void> {
-    const { items, offset, corrupt, isNoise } = batch;
+  /** `same`: it goes on where it was read to, or begins anew as another one. */
+  async #recognise(file: string): Promise<'same' | 'behind'> {
+    const { prefix, mark, offset, generation } = this.#files.get(file)!;
+    const comparison = await compare(file, mark, offset);
+    if (comparison !== 'other') return comparison;
+    const fresh = await readMark(file, 0);
+    const isAnew = fresh.head === mark.head;
+    const next = { prefix, mark: fresh, offset: 0, count: 0, noise: 0 };
+    this.#files.set(file, { ...next, generation: isAnew ? generation + 1 : 0 });
+    await this.#save();
+    return 'same';
+  }
+
+  /** Answers whether it is read to its end. */
+  async #readOn(file: string, { size }: Stats, pass: Pass): Promise<boolean> {
+    const { offset: from, noise } = this.#files.get(file)!;
+    if (size <= from || noise >= MAX_NOISE_BYTES) return true;
+    // The reader looks at no more for a record that is not whole.
+    pass.bytes -= Math.min(size - from, RECORD_LIMIT_BYTES);
+    // Must hold: with `--run-as` nothing is read for a job that it may not read itself.
+    const mayRead = async (stats: Stats) => !(await isOfAnother(stats, this.#paths.spool));
+    for await (const batch of readEventFile(file, { from, mayRead })) {
+      if (!pass.isLast && (await countInSpool(this.#paths, NAME)) >= MAX_WAITING) return this.#putLast(file);
+      pass.bytes -= batch.offset - this.#files.get(file)!.offset;
+      const { noise } = await this.#takeBatch(file, batch);
+      if (this.ctx.signal.aborted || noise >= MAX_NOISE_BYTES) return false;
+      if (pass.bytes <= 0) return this.#putLast(file);
+    }
+    return true;
+  }
+
+  async #takeBatch(file: string, { items, offset, corrupt, isNoise }: Batch): Promise<Followed> {
+    const before = this.#files.get(file)!;
     const { job_id, attempt, runId } = this.attempt;
-    const { ino, generation } = followed;
-    const identity = [job_id, attempt, file, ino, ...(generation === 0 ? [] : [generation])];
-    const seq = firstSeq(...identity) + followed.count;
+    const { prefix, generation } = before;
+    const mark = await readMark(file, isNoise ? 0 : offset);
+    // Must hold: a copy of the file, under the same name and prefix, has the same identity.
+    const identity = [job_id, attempt, path.basename(file), prefix, mark.head];
+    const seq = firstSeq(...identity, ...(generation === 0 ? [] : [generation])) + before.count;
     const takesName = (name: string) => this.#takesName(name);
-    const { prefix } = followed;
     const { records, leftOut } = toRecords(items, { runId, prefix, seq, takesName });
-    const noise = isNoise ? (followed.noise ?? 0) + offset - followed.offset : 0;
+    const noise = isNoise ? before.noise + offset - before.offset : 0;
     this.#leftOut.scalars += leftOut;
     if (corrupt > 0) records.push(...this.#tellCorrupt(file));
     if (leftOut > 0) records.push(...this.#tellScalars(file));
     if (noise >= MAX_NOISE_BYTES) records.push(...this.#tellNoise(file));
     await this.#leave(records);
-    const count = followed.count + items.filter(({ kind }) => kind === 'scalar').length;
-    Object.assign(followed, { offset, noise, count });
+    const count = before.count + items.filter(({ kind }) => kind === 'scalar').length;
+    const after = { prefix, mark, offset, count, noise, generation };
+    this.#files.set(file, after);
     await this.#save();
+    return after;
   }
 
   async #leave(records: readonly SpoolRecord[]): Promise<void> {
-    if (records.length > 0) await leaveInSpool(this.paths, NAME, records);
+    if (records.length > 0) await leaveInSpool(this.#paths, NAME, records);
   }
 
   #takesName(name: string): boolean {
@@ -248,9 +297,11 @@ export class AttemptEventFiles {
   }
 
   /** The next pass begins with the others. */
-  #putLast(file: string, followed: Followed): void {
+  #putLast(file: string): false {
+    const followed = this.#files.get(file)!;
     this.#files.delete(file);
     this.#files.set(file, followed);
+    return false;
   }
 
   async #leaveOutFile(file: string): Promise<void> {
@@ -275,7 +326,7 @@ export class AttemptEventFiles {
 
   async #unreadBytes(): Promise<number> {
     let bytes = 0;
-    for (const [file, { offset, noise = 0 }] of this.#files) {
+    for (const [file, { offset, noise }] of this.#files) {
       const stats = await lstat(file).catch(() => null);
       if (noise < MAX_NOISE_BYTES) bytes += Math.max(0, (stats?.size ?? 0) - offset);
     }
@@ -330,8 +381,9 @@ export class AttemptEventFiles {
 
   async #save(): Promise<void> {
     const { earlier } = this.saved;
-    const saved: Saved = { files: Object.fromEntries(this.#files), folders: this.#prefixes.bases, earlier };
-    await writeAtomic(path.join(this.paths.dir, STATE_FILE), saved).catch((error: unknown) =>
+    const { base } = this.#prefixes;
+    const saved: Saved = { files: Object.fromEntries(this.#files), base, earlier };
+    await writeAtomic(path.join(this.#paths.dir, STATE_FILE), saved).catch((error: unknown) =>
       this.ctx.log.warn('cannot note how far event files are read', {
         ...this.#about,
         reason: toReason(error),
@@ -349,17 +401,13 @@ function toStamp({ size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>): string {
   return `${size} ${mtimeMs}`;
 }
 
-/** As they were made: their names begin with the time (`events.out.tfevents.1700000000.host`), and a folder comes before those in it. */
-function byAge(one: FoundFile, other: FoundFile): number {
-  return (
-    madeAt(one.path) - madeAt(other.path) ||
-    depthOf(one.path) - depthOf(other.path) ||
-    (one.path < other.path ? -1 : 1)
-  );
+function folderOf({ root, path: file }: FoundFile): LogFolder {
+  return { root, path: path.dirname(file) };
 }
 
-function depthOf(file: string): number {
-  return file.split(path.sep).length;
+/** As they were made: their names begin with the time (`events.out.tfevents.1700000000.host`). */
+function byAge(one: FoundFile, other: FoundFile): number {
+  return madeAt(one.path) - madeAt(other.path) || (one.path < other.path ? -1 : 1);
 }
 
 function madeAt(file: string): number {
