@@ -143,6 +143,29 @@ eachDatabase((database) => {
       expect((await checkpointsOf(runId))[0].created_at).to.equal(created_at + 1);
     });
 
+    it('tell that checkpoints of earlier attempts on the node are gone, and those alone', async () => {
+      const { id } = await rig.submit({ node_selector: { node: agent.nodeId }, max_attempts: 2 });
+      const { run_id: first } = await agent.startJob(id);
+      await ship(id, [checkpoint(first as string, 1), checkpoint(first as string, 2)]);
+      agent.end(id, { kind: 'exited', code: 1 });
+      const second = (await agent.startJob(id, 2)).run_id as string;
+      const path = '/out/checkpoint-1';
+      const gone: SpoolRecord = {
+        kind: 'checkpoint_gone',
+        run_id: second,
+        ts: Date.now(),
+        body: { path, earlier: true },
+      };
+      const { refused } = await ship(id, [checkpoint(second, 1), gone], { attempt: 2 });
+      expect(refused).to.deep.equal([]);
+      const left = async (runId: string) =>
+        (await checkpointsOf(runId))
+          .filter(({ deleted_at }: { deleted_at: number | null }) => deleted_at === null)
+          .map(({ step }: { step: number }) => step);
+      expect(await left(first as string)).to.deep.equal([2]);
+      expect(await left(second)).to.deep.equal([1]);
+    });
+
     it('may be for further runs of the attempt', async () => {
       const { jobId } = await startJob();
       const { SVC_TOKEN: token = '' } = (await agent.dispatchOf(jobId)).env;
