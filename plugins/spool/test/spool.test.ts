@@ -144,10 +144,12 @@ eachDatabase((database) => {
     });
 
     it('tell that checkpoints of earlier attempts on the node are gone, and those alone', async () => {
-      const { id } = await rig.submit({ node_selector: { node: agent.nodeId }, max_attempts: 2 });
+      const { id } = await rig.submit({ node_selector: { node: agent.nodeId } });
       const { run_id: first } = await agent.startJob(id);
       await ship(id, [checkpoint(first as string, 1), checkpoint(first as string, 2)]);
       agent.end(id, { kind: 'exited', code: 1 });
+      await rig.reach(id, 'FAILED');
+      await rig.post(`/jobs/${id}/retry`);
       const second = (await agent.startJob(id, 2)).run_id as string;
       const path = '/out/checkpoint-1';
       const gone: SpoolRecord = {
