@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AttemptEventFiles } from '../src/agent/attempt-event-files.js';
-import { scalarRecord } from './event-bytes.js';
+import { restartRecord, scalarRecord } from './event-bytes.js';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const KEY = { job_id: 'job_1', attempt: 1 };
@@ -125,6 +125,21 @@ describe('the event files of an attempt', () => {
     const [after] = points(deliver());
     expect(after).to.include({ step: 3 });
     expect(before).to.not.include(after!.seq);
+  });
+
+  it('of a training that begins again at an earlier step are all kept, without a complaint', async () => {
+    const files = await open();
+    const steps = (from: number, to: number, value: number) =>
+      Array.from({ length: to - from }, (_, index) => scalarRecord('loss', from + index, value));
+    writeFileSync(file(FILE), Buffer.concat(steps(0, 10, 1)));
+    await walkAndRead(files);
+    writeFileSync(file(FILE.replace('17', '18')), Buffer.concat([restartRecord(5), ...steps(5, 15, 2)]));
+    await walkAndRead(files);
+    const records = deliver();
+    expect(records.map(({ kind }) => kind)).to.deep.equal(['points', 'points']);
+    const all = points(records);
+    expect(new Set(all.map(({ seq }) => seq)).size).to.equal(20);
+    expect(all.at(-1)).to.include({ step: 14, value: 2 });
   });
 
   it('of before the attempt are left out, but for what is added', async () => {
