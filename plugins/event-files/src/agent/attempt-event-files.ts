@@ -13,9 +13,9 @@ import { readEventFile, RECORD_LIMIT_BYTES, type Batch } from '../reader.js';
 import { compare, readMark, type Mark } from './file-mark.js';
 import { firstSeq, toRecords } from './file-records.js';
 import { Prefixes, type LogFolder } from './prefixes.js';
+import { STATE_FILE, type Followed, type Saved } from './saved-files.js';
 
 const NAME = 'event-files';
-const STATE_FILE = 'event-files.json';
 /** Of a file that was flushed, so much later its scalars are on their way. */
 const READ_EVERY_MS = 500;
 /** With many files, looking at them stays cheap. */
@@ -43,34 +43,11 @@ const UNDECIDED_MS = 10_000;
 /** The clock of a file system is a little behind. */
 const CLOCK_SLACK_MS = 50;
 
-/** A file that is read. */
-interface Followed {
-  readonly prefix: string;
-  readonly mark: Mark;
-  /** Bytes that are dealt with. */
-  readonly offset: number;
-  /** Scalars that lie before the offset. */
-  readonly count: number;
-  /** Bytes before the offset without a valid record. */
-  readonly noise: number;
-  /** How often it was written anew with the same beginning: its values are new ones then. */
-  readonly generation: number;
-}
-
 /** One turn of reading. */
 interface Pass {
   readonly isLast: boolean;
   /** That are left to read. */
   bytes: number;
-}
-
-/** `event-files.json` in the attempt's directory. It may be behind: what is read again has the same seqs. */
-interface Saved {
-  readonly files: Record<string, Followed>;
-  /** Of the names of folders. */
-  readonly base: string | null;
-  /** Files of before the attempt, with their sizes: they are followed once they grow. */
-  readonly earlier: Record<string, number>;
 }
 
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
