@@ -59,12 +59,68 @@ describe('svc run', () => {
       created_at: Date.now(),
       path,
       is_best: true,
+      deleted_at: null,
     } as ListedCheckpoint;
     const shown = toCheckpointLines([checkpoint], 'gpu-7', (_style, text) => text, 60);
     expect(shown[1]).to.match(/^CHECKPOINT +STEP +BEST +SIZE +CREATED +NODE +PATH$/);
     expect(shown[2])
       .to.match(/^ckpt_1 +3 +yes /)
       .and.contain(`  gpu-7  ${path}`);
+  });
+
+  it('shows which checkpoints were found to be gone', () => {
+    const of = (id: string, deleted_at: number | null) =>
+      ({
+        id,
+        step: 3,
+        size: 5,
+        created_at: Date.now(),
+        path: '/m.pt',
+        is_best: false,
+        deleted_at,
+      }) as ListedCheckpoint;
+    const shown = (...all: ListedCheckpoint[]) =>
+      toCheckpointLines(all, 'gpu-7', (_style, text) => text, 200).slice(1);
+    const [head, gone, there] = shown(of('ckpt_1', Date.now() - 120_000), of('ckpt_2', null));
+    expect(head).to.match(/CREATED +DELETED +NODE/);
+    expect(gone).to.match(/0s ago +2m ago +gpu-7/);
+    expect(there).to.match(/0s ago +gpu-7/);
+    expect(shown(of('ckpt_2', null))[0]).not.to.contain('DELETED');
+  });
+
+  it('shows config and environment with flat names, cut and bounded', () => {
+    const health = { status: 'ok', reasons: [] };
+    const summary = { ...RUN, health, progress: null, metrics: {} } as unknown as RunSummary;
+    const run = { ...RUN, job_id: null, notes: '' };
+    const shown = (config: object, environment: object = {}, width = 40) =>
+      toRunLines({ ...run, config, environment } as Run, summary, {}, (_style, text) => text, width);
+    const lines = shown(
+      {
+        optimizer: { lr: 0.1, betas: [0.9, 0.99] },
+        api_key: '***',
+        text: 'a\nb',
+        none: {},
+        long: 'x'.repeat(999),
+      },
+      { python: '3.11' },
+    );
+    const at = lines.indexOf('Config');
+    expect(lines.slice(at - 1, at + 10)).to.deep.equal([
+      '',
+      'Config',
+      'optimizer.lr     0.1',
+      'optimizer.betas  [0.9,0.99]',
+      'api_key          ***',
+      'text             a b',
+      'none             {}',
+      `long             ${'x'.repeat(22)}…`,
+      '',
+      'Environment',
+      'python           3.11'.replace(/ {11}/, '  '),
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_none, index) => [`k${index}`, index]));
+    expect(shown(many).at(-1)).to.equal('... and 20 more, which svc run run_1 --json shows');
+    expect(shown({}, {}).join()).to.not.contain('Config');
   });
 
   const metric = (changes: Partial<MetricSummary>): MetricSummary => ({
@@ -81,7 +137,7 @@ describe('svc run', () => {
   const linesOf = (metrics: Record<string, MetricSummary>): string[] => {
     const health = { status: 'ok', reasons: [] };
     const summary = { ...RUN, health, progress: null, metrics } as unknown as RunSummary;
-    const run = { ...RUN, job_id: null, environment: {}, notes: '' };
+    const run = { ...RUN, job_id: null, config: {}, environment: {}, notes: '' };
     return toRunLines(run, summary, {}, (_style, text) => text);
   };
 
@@ -99,7 +155,7 @@ describe('svc run', () => {
     const health = { status: 'ok', reasons: [] };
     const name = 'validation/accuracy';
     const summary = { ...RUN, health, progress: null, metrics: { [name]: metric({}) } };
-    const run = { ...RUN, job_id: null, environment: {}, notes: '' };
+    const run = { ...RUN, job_id: null, config: {}, environment: {}, notes: '' };
     const values = Array.from({ length: 64 }, (_, index) => index);
     const series = { [name]: { values } } as unknown as SeriesByName;
     const shown = (width: number) =>
@@ -116,7 +172,7 @@ describe('svc run', () => {
   it('is at 99 % until it has ended', () => {
     const shown = (status: Run['status']) =>
       toRunLines(
-        { ...RUN, status, job_id: null, environment: {}, notes: '' },
+        { ...RUN, status, job_id: null, config: {}, environment: {}, notes: '' },
         { ...RUN, health: { status: 'ok', reasons: [] }, progress: 1, metrics: {} } as unknown as RunSummary,
         {},
         (_style, text) => text,

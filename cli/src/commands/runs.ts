@@ -13,11 +13,16 @@ import { findJob, findRun, RUN_REFERENCE } from './find-record.js';
 import { CURVE_WIDTH, toMetricTable, toUnknownLines } from './metric-table.js';
 import { readNodeOfRun, readNodesOfRuns, readProjectNames } from './node-names.js';
 import { parseInteger, parseOneOf, parseRepeated } from './parse.js';
+import { toRecordLines } from './record-lines.js';
 import { addRunChangeCommands } from './run-changes.js';
 import { addRunDeleteCommand } from './run-delete.js';
 
 const RUNS_SHOWN = 100;
 const SHOWN_CHECKPOINTS = 5;
+const SHOWN_CONFIG = 30;
+const SHOWN_ENVIRONMENT = 10;
+
+type Document = Readonly<Record<string, unknown>>;
 
 export function addRunCommands(program: Command): void {
   withJson(program.command('runs'))
@@ -42,7 +47,9 @@ export function addRunCommands(program: Command): void {
     .action(listRuns);
 
   const run = withJson(program.command('run'))
-    .description('show a run: progress, health, each metric with its curve, and the newest checkpoints')
+    .description(
+      'show a run: progress, health, each metric with its curve, config, environment, and the newest checkpoints',
+    )
     .argument('[run]', RUN_REFERENCE)
     .addHelpText('after', '\nExamples:\n  svc run\n  svc run X8R2QF')
     .action(showRun);
@@ -177,6 +184,16 @@ export function toRunLines(
     ),
     ...(rows.length > 0 ? ['', ...toMetricTable(rows, series, paint, width)] : []),
     ...toUnknownLines(rows, paint),
+    ...toDocumentLines(run, paint, width),
+  ];
+}
+
+/** Secrets in them are `***` already: the server masks them before it stores them. */
+function toDocumentLines({ id, config, environment }: Run, paint: Paint, width: number): string[] {
+  const shared = { whole: `svc run ${toShownId(id)} --json`, paint, width };
+  return [
+    ...toRecordLines('Config', config as Document, { shown: SHOWN_CONFIG, ...shared }),
+    ...toRecordLines('Environment', environment as Document, { shown: SHOWN_ENVIRONMENT, ...shared }),
   ];
 }
 

@@ -72,9 +72,10 @@ export class RunCopy {
   #add(source: SourcePoint): void {
     this.readCount += 1;
     const point = checkPoint(source);
-    if (typeof point === 'string') return this.skips.add(point, source.place);
-    if (this.#names.size === MAX_METRICS && !this.#names.has(point.name))
-      return this.skips.add(`a metric beyond the ${MAX_METRICS} that a run may have`, source.place);
+    const { name: metric, place } = source;
+    if (typeof point === 'string') return this.skips.add(point, place, { metric });
+    if (this.#names.size === MAX_METRICS && !this.#names.has(metric))
+      return this.skips.add(`a metric beyond the ${MAX_METRICS} that a run may have`, place, { metric });
     this.#names.add(point.name);
     this.#batch.push(point);
     this.#batchBytes += POINT_BYTES + CHARACTER_BYTES * point.name.length;

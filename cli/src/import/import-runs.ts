@@ -46,7 +46,7 @@ function toReport({ found, name, writer, skips, readCount }: RunCopy, error: unk
     is_new: writer?.isNew ?? false,
     ...(writer?.tallies ?? newTallies()),
     skipped: isEmpty
-      ? [...skips.list(), { reason: 'it has no metrics', count: 1, first: found.path }]
+      ? [...skips.list(), { reason: 'it has no metrics', count: 1, first: found.path, metrics: {} }]
       : skips.list(),
     error: error === null ? null : toReason(error),
   };

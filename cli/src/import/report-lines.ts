@@ -1,17 +1,20 @@
 import { toShownId } from '../output/format.js';
 import type { Paint } from '../output/style.js';
 import { toPlainText, toTable, type Column } from '../output/table.js';
+import { cutToWidth } from '../output/text-width.js';
+import type { Skipped } from './reading/skips.js';
 import type { ImportReport, RunReport } from './report.js';
 
 const SHOWN = 20;
+/** Of a reason. */
+const METRICS_SHOWN = 5;
+const NAME_WIDTH = 60;
 
 /** The report for people. */
 export function toReportLines(report: ImportReport, paint: Paint): string[] {
   const { runs, left_out } = report;
   const skipped = runs.flatMap((run) =>
-    run.skipped.map(
-      ({ reason, count, first }) => `skipped in ${nameOf(run)}: ${count} x ${reason} (first: ${first})`,
-    ),
+    run.skipped.map((one) => `skipped in ${nameOf(run)}: ${toSkippedText(one)}`),
   );
   const left = left_out.map(({ path, reason }) => `left out: ${path}: ${reason}`);
   const failed = runs.filter(({ error }) => error !== null).map((run) => `failed: ${run.path}: ${run.error}`);
@@ -20,6 +23,15 @@ export function toReportLines(report: ImportReport, paint: Paint): string[] {
     ...[failed, skipped, left].flatMap(cut).map(toPlainText),
     toSum(report),
   ];
+}
+
+/** `3 x a value that is no number: text (2), note (1); first: record 4`. */
+function toSkippedText({ reason, count, first, metrics }: Skipped): string {
+  const all = Object.entries(metrics);
+  const names = all.slice(0, METRICS_SHOWN).map(([name, its]) => `${cutToWidth(name, NAME_WIDTH)} (${its})`);
+  const isCut = all.length > METRICS_SHOWN || all.reduce((sum, [, its]) => sum + its, 0) < count;
+  const shown = names.length === 0 ? '' : `: ${[...names, ...(isCut ? ['others'] : [])].join(', ')}`;
+  return `${count} x ${reason}${shown}; first: ${first}`;
 }
 
 const nameOf = ({ name, path }: RunReport): string => name ?? path;
@@ -44,7 +56,7 @@ function toResult(run: RunReport): string {
   if (run.error !== null) return 'failed';
   if (run.is_new) return 'new';
   if (run.skipped.some(({ reason }) => reason === 'it has no metrics')) return 'empty';
-  return hasGrown(run) ? 'grown' : 'known';
+  return hasGrown(run) ? 'grown' : 'already there';
 }
 
 function hasGrown({ points, checkpoints, events }: RunReport): boolean {
@@ -53,7 +65,7 @@ function hasGrown({ points, checkpoints, events }: RunReport): boolean {
 
 /** What is new, and in brackets what was there before. */
 function toCount({ added, known }: RunReport['points']): string {
-  return known > 0 ? `${added} (${known} known)` : String(added);
+  return known > 0 ? `${added} (${known} already there)` : String(added);
 }
 
 function countOf(skipped: RunReport['skipped']): number {
@@ -65,7 +77,7 @@ function toSum({ runs, left_out, dry_run }: ImportReport): string {
   const added = runs.filter(({ is_new }) => is_new).length;
   const known = runs.filter(({ is_new, run_id }) => !is_new && run_id !== null).length;
   const parts = [
-    `${added} new runs, ${known} known ones`,
+    `${added} new runs, ${known} already there`,
     `${sum(({ points }) => points.added)} points`,
     `${sum(({ checkpoints }) => checkpoints.added)} checkpoints`,
     `${sum(({ events }) => events.added)} events`,

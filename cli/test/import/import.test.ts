@@ -78,6 +78,15 @@ describe('svc import', () => {
     expect((await user.values({ run_id }))['loss']).to.have.length(3);
   });
 
+  it('says in plain words what was there before', async () => {
+    const directory = mlflow('twice', { twice: 3 });
+    await user.importOne(directory);
+    const { stdout } = await runHere(['import', directory], user.user.env);
+    expect(stdout)
+      .to.match(/twice +mlflow +already there +0 \(3 already there\)/)
+      .and.contain('came in: 0 new runs, 1 already there');
+  });
+
   it('imports again what was deleted meanwhile only when asked to', async () => {
     const directory = mlflow('renamed', { named: 1 });
     const { run_id } = await user.importOne(directory);

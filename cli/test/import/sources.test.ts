@@ -3,7 +3,9 @@ import Database from 'better-sqlite3';
 import { expect } from 'chai';
 import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { runHere } from '../support/svc.js';
 import { ImportUser } from './import-user.js';
+import { restart, scalar, toEventFile } from './event-file.js';
 import { toWandbFile, wandbRecord } from './wandb-file.js';
 
 const importedFrom = ({ environment }: Run) => (environment as Record<string, unknown>)['import'];
@@ -53,7 +55,7 @@ describe('svc import, by source', () => {
         source: 'import',
         status: 'IMPORTED',
         config: { lr: 0.1 },
-        environment: { python: '3.11', import: { source: 'svc offline', status: 'SUCCEEDED' } },
+        environment: { python: '3.11', import: { source: 'svc offline', ended: 'SUCCEEDED' } },
         tags: ['a'],
         max_steps: 100,
         started_at: 1_000_000,
@@ -88,6 +90,9 @@ describe('svc import, by source', () => {
           { seq: 8, name: 'loss', step: 2, value: 0.25 },
         ),
       });
+      const would = await user.importOne(directory, '--dry-run');
+      expect(would).to.deep.include({ run_id: begun.id, is_new: false, points: { added: 1, known: 1 } });
+      expect(await user.run({ run_id: begun.id })).to.deep.include({ status: 'RUNNING', config: {} });
       const report = await user.importOne(directory);
       expect(report).to.deep.include({ run_id: begun.id, is_new: false, points: { added: 1, known: 1 } });
       expect(await user.run(report)).to.deep.include({
@@ -100,12 +105,38 @@ describe('svc import, by source', () => {
       expect((await user.importOne(directory)).points).to.deep.equal({ added: 0, known: 2 });
     });
 
+    it('says in a dry run which points, events and checkpoints of a begun run the server has', async () => {
+      const begun = await user.user.rig.createRun({ name: 'online at first' });
+      const points = Array.from({ length: 30 }, (_none, step) => ({ name: 'loss', step, value: step / 2 }));
+      const sent = points.slice(0, 20).map((point, seq) => ({ seq, ...point }));
+      await user.user.rig.post(`/runs/${begun.id}/metrics:batch`, { points: sent });
+      await user.user.rig.post(`/runs/${begun.id}/events`, { title: 'told already' });
+      await user.user.rig.post(`/runs/${begun.id}/checkpoints`, { path: '/out/c-1', step: 1 });
+      const kept = points.map((point, seq) => ({ seq, ...point })).slice(15);
+      const directory = user.directory('begun-dry', {
+        'run/metadata.json': JSON.stringify({ ...metadata, run_id: begun.id }),
+        'run/points.jsonl': lines(...kept),
+        'run/events.jsonl': lines({ title: 'new' }),
+        'run/checkpoints.jsonl': lines({ path: '/out/c-1', step: 1 }, { path: '/out/c-2', step: 2 }),
+      });
+      const { skipped: _skipped, ...would } = await user.importOne(directory, '--dry-run');
+      expect(would).to.deep.include({
+        run_id: begun.id,
+        is_new: false,
+        points: { added: 10, known: 5 },
+        events: { added: 1, known: 0 },
+        checkpoints: { added: 1, known: 1 },
+      });
+      expect(await user.importOne(directory)).to.deep.include(would);
+    });
+
     it('makes a new run of one that another server has begun', async () => {
       const run_id = 'run_01HZZZZZZZZZZZZZZZZZZZZZZZ';
       const directory = user.directory('foreign', {
         'run/metadata.json': JSON.stringify({ ...metadata, run_id }),
         'run/points.jsonl': lines({ seq: 1, name: 'loss', step: 1, value: 1 }),
       });
+      expect(await user.importOne(directory, '--dry-run')).to.include({ is_new: true, run_id: null });
       const report = await user.importOne(directory);
       expect(report).to.include({ is_new: true }).and.not.include({ run_id });
       expect((await user.run(report)).status).to.equal('IMPORTED');
@@ -144,7 +175,12 @@ describe('svc import, by source', () => {
           [20, 1.5, at],
         ],
       });
-      expect(await user.run(report)).to.include({ name: 'out', max_steps: 20, epoch: 1, finished_at: at });
+      expect(await user.run(report)).to.include({
+        name: `${path.basename(user.user.home)}/trainer/out`,
+        max_steps: 20,
+        epoch: 1,
+        finished_at: at,
+      });
       const found = await user.checkpoints(report);
       const folder = path.join(directory, 'out');
       expect(
@@ -192,7 +228,7 @@ describe('svc import, by source', () => {
       ],
     });
     expect(await user.run(report)).to.deep.include({
-      name: 'version_0',
+      name: `${path.basename(user.user.home)}/lightning/version_0`,
       config: { lr: 0.01, model: { a: 1 } },
     });
     expect((await user.checkpoints(report))[0]).to.include({ step: 20, size: 5 });
@@ -208,6 +244,64 @@ describe('svc import, by source', () => {
         [29, 1.25],
       ],
     });
+  });
+
+  it('leaves out a metrics.csv that is not of Lightning, says what to do, and takes the event files beside it', async () => {
+    const directory = user.directory('foreign-csv', {
+      'a/metrics.csv': 'time,value\n1,2\n',
+      'b/metrics.csv': '',
+      'a/events.out.tfevents.1700000000.host': toEventFile([scalar('loss', 0, 1)]),
+    });
+    const { status, runs, left_out, complete } = await user.import(directory);
+    expect([status, complete]).to.deep.equal([0, true]);
+    expect(runs.map(({ source, error }) => [source, error])).to.deep.equal([['tensorboard', null]]);
+    expect(left_out.map(({ path: place }) => path.relative(directory, place))).to.deep.equal([
+      'a/metrics.csv',
+      'b/metrics.csv',
+    ]);
+    expect(left_out[0]?.reason).to.contain('no column "step"').and.contain('name the column of the steps');
+    expect(left_out[1]?.reason).to.contain('no whole line yet');
+  });
+
+  it('names the metric, the number and the reason of the values that it skips, whatever the source', async () => {
+    const directory = user.directory('skipping', {
+      'hf/trainer_state.json': JSON.stringify({
+        log_history: [
+          { step: 1, note: 'x', odd: [1], loss: 1 },
+          { step: 2, note: 'y' },
+        ],
+      }),
+      'csv/metrics.csv': 'step,loss,note\n1,0.5,x\n2,0.25,y\n',
+      'w/run-s.wandb': toWandbFile([
+        wandbRecord.run({ id: 's' }),
+        wandbRecord.history(0, { note: '"x"', image: { _type: 'image-file' } }),
+        wandbRecord.history(1, { note: '"y"' }),
+      ]),
+      '1/m/meta.yaml': 'run_id: m\nlifecycle_stage: active\n',
+      '1/m/metrics/note': '1000 x 1\n1000 y 2\n',
+      'off/metadata.json': '{"format": "svc-offline/1", "name": "off", "created_at": 1}',
+      'off/points.jsonl': '{"name": "note", "step": 1}\n{"name": "note", "step": 2}\n',
+      'tb/events.out.tfevents.1.h': toEventFile([scalar('note', 5, 1), scalar('note', 6, 1), restart(5)]),
+    });
+    const { runs } = await user.import(directory);
+    const skippedOf = (source: string) => {
+      const found = runs.find((run) => run.source === source)?.skipped ?? [];
+      return Object.fromEntries(found.map(({ reason, metrics }) => [reason, metrics]));
+    };
+    const noNumber = 'a value that is no number';
+    expect(skippedOf('hugging face')).to.deep.equal({ [noNumber]: { 'train/note': 2, 'train/odd': 1 } });
+    expect(skippedOf('lightning')).to.deep.equal({ [noNumber]: { note: 2 } });
+    expect(skippedOf('wandb')).to.deep.equal({
+      [noNumber]: { note: 2 },
+      'media, such as a histogram or an image': { image: 1 },
+    });
+    expect(skippedOf('mlflow')).to.deep.equal({ 'a line that is no point': { note: 2 } });
+    expect(skippedOf('svc offline')).to.deep.equal({ 'a line that is no point': { note: 2 } });
+    expect(skippedOf('tensorboard')['a point that a restart of the training replaces']).to.deep.equal({
+      note: 2,
+    });
+    const { stdout } = await runHere(['import', directory], user.user.env);
+    expect(stdout).to.contain('3 x a value that is no number: train/note (2), train/odd (1); first: entry 0');
   });
 
   describe('MLflow', () => {
@@ -286,6 +380,12 @@ describe('svc import, by source', () => {
         ],
       });
       expect(await user.values(two)).to.deep.equal({ loss: [[1, 7]] });
+      expect((await user.run(one)).tags).to.deep.equal([]);
+      expect(await user.run(two)).to.deep.include({ status: 'IMPORTED', tags: ['failed'] });
+      expect(importedFrom(await user.run(two))).to.include({ ended: 'FAILED' });
+      expect(await user.user.svc('runs', '--tag', 'failed'))
+        .to.contain('two')
+        .and.not.contain('one');
       expect(await user.run(one)).to.deep.include({ config: { lr: 3 }, started_at: 1000, finished_at: 9000 });
       expect(statSync(file).mtimeMs).to.equal(before);
       expect((await user.import(file)).runs.map(({ points }) => points.added)).to.deep.equal([0, 0]);
@@ -294,7 +394,13 @@ describe('svc import, by source', () => {
 
   describe('wandb', () => {
     const run = (id: string) =>
-      wandbRecord.run({ id, project: 'proj', name: 'w', config: { lr: 0.1, _wandb: {} } });
+      wandbRecord.run({
+        id,
+        project: 'proj',
+        name: 'w',
+        notes: 'why it was tried',
+        config: { lr: 0.1, _wandb: {} },
+      });
     const folder = 'wandb/offline-run-20261123_085221-abc';
 
     it('brings in history, config and the end of an offline run', async () => {
@@ -321,8 +427,37 @@ describe('svc import, by source', () => {
         ['media, such as a histogram or an image', 1],
       ]);
       const stored = await user.run(report);
-      expect(stored).to.deep.include({ name: 'w', config: { lr: 0.1, later: true }, started_at: 1_000_000 });
-      expect(importedFrom(stored)).to.include({ source: 'wandb', run_id: 'abc', exit_code: 1 });
+      expect(stored).to.deep.include({
+        name: 'w',
+        config: { lr: 0.1, later: true },
+        notes: 'why it was tried',
+        tags: ['failed'],
+        started_at: 1_000_000,
+      });
+      expect(importedFrom(stored)).to.include({
+        source: 'wandb',
+        run_id: 'abc',
+        exit_code: 1,
+        ended: 'FAILED',
+      });
+    });
+
+    it('tags a run that failed once, and takes the tag away when the run was resumed and succeeded', async () => {
+      const part = (exit: number) =>
+        toWandbFile([run('resumed'), wandbRecord.history(exit, { loss: 1 }), wandbRecord.exit(exit)]);
+      const first = 'wandb/offline-run-1-resumed/run-resumed.wandb';
+      const directory = user.directory('wandb-ends', { [first]: part(1) });
+      const report = await user.importOne(directory);
+      const tags = async () => (await user.run(report)).tags;
+      expect(await tags()).to.deep.equal(['failed']);
+      await user.user.rig.patch(`/runs/${report.run_id}`, { tags: ['mine'] });
+      await user.importOne(directory);
+      expect(await tags(), 'removed by its user').to.deep.equal(['mine']);
+      user.directory('wandb-ends', { 'wandb/offline-run-2-resumed/run-resumed.wandb': part(0) });
+      for (const time of ['first', 'second']) {
+        await user.import(directory);
+        expect(await tags(), time).to.deep.equal(['mine']);
+      }
     });
 
     it('reads records over several blocks, passes a corrupt one over, and waits for the one that is being written', async () => {

@@ -19,7 +19,7 @@ describe('svc import of event files', () => {
       'exp/train/hparams.yaml': 'lr: 0.5\n',
     });
     const { runs } = await user.import(directory, '--project', 'p', '--experiment', 'e');
-    expect(runs.map(({ name }) => name)).to.deep.equal(['exp/train', 'exp/validation']);
+    expect(runs.map(({ name }) => name)).to.deep.equal(['tb/exp/train', 'tb/exp/validation']);
     const [train] = runs as [(typeof runs)[0]];
     expect(await user.points(train)).to.deep.equal({
       loss: [
@@ -48,6 +48,21 @@ describe('svc import of event files', () => {
       acc: [[9, 1]],
     });
     expect((await user.run(train)).finished_at).to.equal(1_009_000);
+  });
+
+  it('calls a run the same, and takes it for the same, from whichever directory it is imported', async () => {
+    const events = toEventFile([scalar('loss', 0, 1)]);
+    const directory = user.directory('tb-names-of', { [`grid/lr1/train/${FILE}`]: events });
+    const [one] = (await user.import(directory, '--dry-run')).runs;
+    expect(one?.name).to.equal('grid/lr1/train');
+    const { run_id } = await user.importOne(path.join(directory, 'grid/lr1/train', FILE));
+    const folders = ['', 'grid', 'grid/lr1', 'grid/lr1/train', 'grid/lr1/../lr1/./train'];
+    for (const folder of folders) {
+      const { runs } = await user.import(path.join(directory, folder));
+      expect(runs.map((run) => [run.name, run.run_id, run.is_new])).to.deep.equal([
+        ['grid/lr1/train', run_id, false],
+      ]);
+    }
   });
 
   it('takes a file that was replaced by another of its name for another run', async () => {
@@ -91,6 +106,7 @@ describe('svc import of event files', () => {
         reason: 'a point that a restart of the training replaces',
         count: 2,
         first: 'events.out.tfevents.1.h',
+        metrics: { a: 1, b: 1 },
       },
     ]);
   });

@@ -6,12 +6,20 @@ const HEADER = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe, 0x00]);
 const [RUN, CONFIG, HISTORY, EXIT] = [17, 5, 2, 18];
 
 export const wandbRecord = {
-  run: (fields: { id: string; project?: string; name?: string; config?: object; startedAt?: number }) =>
+  run: (fields: {
+    id: string;
+    project?: string;
+    name?: string;
+    config?: object;
+    notes?: string;
+    startedAt?: number;
+  }) =>
     toRecord(RUN, (pbf) => {
       pbf.writeStringField(1, fields.id);
       if (fields.project) pbf.writeStringField(3, fields.project);
       if (fields.config) pbf.writeMessage(4, writeItems, { tag: 1, values: fields.config });
       if (fields.name) pbf.writeStringField(8, fields.name);
+      if (fields.notes) pbf.writeStringField(9, fields.notes);
       pbf.writeMessage(
         17,
         (seconds: number, inner) => inner.writeVarintField(1, seconds),

@@ -8,7 +8,7 @@ import { dataTableStyles } from '../styles/table-styles.js';
 import './svc-copy.js';
 import './svc-time.js';
 
-/** Checkpoints, newest first: of which step, where, how large, since when. */
+/** Checkpoints, newest first: of which step, where, how large, since when, and whether their files are gone. */
 @customElement('svc-checkpoints-table')
 export class SvcCheckpointsTable extends LitElement {
   @property({ attribute: false }) checkpoints: readonly Checkpoint[] = [];
@@ -53,8 +53,18 @@ export class SvcCheckpointsTable extends LitElement {
         overflow: hidden;
         text-overflow: ellipsis;
       }
-      svc-copy {
+      svc-copy,
+      .deleted {
         flex: none;
+      }
+      .deleted {
+        margin-left: var(--space-2);
+        color: var(--color-warning);
+        font-size: var(--text-xs);
+      }
+      .gone .name {
+        color: var(--color-text-3);
+        text-decoration: line-through;
       }
       @media (max-width: 40rem) {
         thead {
@@ -116,14 +126,25 @@ export class SvcCheckpointsTable extends LitElement {
   }
 }
 
-function renderCheckpoint({ id, step, path, size, created_at: createdAt }: Checkpoint) {
+function renderCheckpoint({
+  id,
+  step,
+  path,
+  size,
+  created_at: createdAt,
+  deleted_at: deletedAt,
+}: Checkpoint) {
   const [folder, name] = splitPath(path);
-  return html`<tr title=${id}>
+  return html`<tr class=${deletedAt === null ? '' : 'gone'} title=${id}>
     <th scope="row" class="number">${step === null ? '–' : formatCount(step)}</th>
     <td class="where">
       <div class="path">
         <code title=${path}><span class="folder">${folder}</span><span class="name">${name}</span></code
-        ><svc-copy label="Copy the path" .text=${path}></svc-copy>
+        >${
+          deletedAt === null
+            ? html`<svc-copy label="Copy the path" .text=${path}></svc-copy>`
+            : html`<span class="deleted">deleted <svc-time .from=${deletedAt}></svc-time></span>`
+        }
       </div>
     </td>
     <td class="number">${size === null ? '–' : formatBytes(size)}</td>

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   HOSTILE,
   LONG_NAME,
+  MINUTE,
   NOW,
   attempt,
   checkpoint,
@@ -244,5 +245,23 @@ describe('the tables and records', () => {
       await table.getByRole('button', { name: 'Copy the path' }).waitFor();
       await stage.expectSound();
     });
+
+    for (const viewport of [undefined, PHONE])
+      it(`says which checkpoints are gone${viewport ? ', on a phone too' : ''}`, async () => {
+        const table = await stage.mount('svc-checkpoints-table', {
+          properties: {
+            checkpoints: [
+              checkpoint(1, { deleted_at: NOW - 3 * MINUTE, path: `/${LONG_NAME}/checkpoint-1` }),
+              checkpoint(2),
+            ],
+          },
+          ...(viewport && { viewport }),
+        });
+        const [gone, there] = [table.locator('tbody tr').nth(0), table.locator('tbody tr').nth(1)];
+        await gone.getByText('deleted 3m ago').waitFor();
+        expect(await gone.getByRole('button').count()).to.equal(0);
+        expect(await there.getByText('deleted').count()).to.equal(0);
+        await stage.expectSound();
+      });
   });
 });

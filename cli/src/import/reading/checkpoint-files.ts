@@ -11,7 +11,7 @@ const MAX_FILES = 10_000;
 const MAX_DEPTH = 20;
 
 /** Whether a name is that of a checkpoint. */
-export function isCheckpointName(name: string, isFolder: boolean): boolean {
+function isCheckpointName(name: string, isFolder: boolean): boolean {
   return isFolder ? FOLDER.test(name) : FILE.test(name);
 }
 

@@ -1,6 +1,9 @@
 import { opendir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
+/** Such as `resnet/lightning_logs/version_0`: fewer would call many runs the same. */
+const NAME_FOLDERS = 3;
+
 /** One folder, with the files and folders that lie directly in it, by name. Links are neither. */
 export interface Folder {
   /** Absolute, without links. */
@@ -35,9 +38,9 @@ async function leadsAway(root: string, link: string): Promise<boolean> {
   return target !== root && !target.startsWith(root + path.sep);
 }
 
-/** How a run is called that has only its folder: the path from the directory that is imported, or the name of that. */
-export function toRunName({ path: folder, root }: Pick<Folder, 'path' | 'root'>): string {
-  return path.relative(root, folder) || path.basename(folder) || 'run';
+/** How a run is called that has only its folder: by the end of its path, the same from wherever it is imported. */
+export function toRunName(folder: string): string {
+  return folder.split(path.sep).slice(-NAME_FOLDERS).filter(Boolean).join('/') || 'run';
 }
 
 /** The regular files and the folders in a folder; none of one that is not there. */

@@ -1,15 +1,7 @@
 import type { BodyOf, routes } from '@svc/contract';
 import type { Skips } from './skips.js';
 
-export const SOURCE_NAMES = [
-  'svc offline',
-  'wandb',
-  'mlflow',
-  'hugging face',
-  'lightning',
-  'tensorboard',
-] as const;
-export type SourceName = (typeof SOURCE_NAMES)[number];
+export type SourceName = 'svc offline' | 'wandb' | 'mlflow' | 'hugging face' | 'lightning' | 'tensorboard';
 
 /** A training that was found below the directory. */
 export interface FoundRun {
@@ -38,6 +30,8 @@ export type CheckpointBody = BodyOf<typeof routes.createCheckpoint>;
 export type MetricBody = BodyOf<typeof routes.defineRunMetric>;
 export type EventBody = BodyOf<typeof routes.createEvent>;
 
+export type TrainingEnd = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+
 export interface RunFacts {
   /** The same at each import of this training, and of no other one of this source. */
   readonly key: string;
@@ -54,10 +48,12 @@ export interface RunFacts {
   /** In ms. Left out: the times of the first and the last point. */
   readonly started_at?: number | undefined;
   readonly finished_at?: number | undefined;
+  /** How the training ended, where the source tells. */
+  readonly ended?: TrainingEnd | undefined;
   /** A run even without points and checkpoints. */
   readonly mayBeEmpty?: boolean;
-  /** It belongs to this run of the server, which a training has begun there; `status` is how that ended, if it is known. */
-  readonly begun?: { readonly run_id: string; readonly status?: string | undefined } | undefined;
+  /** The id of the run that the training had begun on a server: where that has it, all belongs to it. */
+  readonly begun?: string | undefined;
 }
 
 /** A point as the source has it; the contract's limits are not checked yet. */

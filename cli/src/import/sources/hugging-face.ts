@@ -95,7 +95,7 @@ function toFacts(
   const { max_steps, num_train_epochs, train_batch_size, best_metric, best_model_checkpoint } = state;
   return {
     key: JSON.stringify([os.hostname(), home, history[0]]),
-    name: isCheckpoint ? path.basename(home) : toRunName(folder),
+    name: toRunName(home),
     config: { num_train_epochs, train_batch_size },
     origin: { file, best_metric, best_model_checkpoint },
     max_steps: typeof max_steps === 'number' && max_steps > 0 ? max_steps : undefined,
@@ -126,7 +126,7 @@ function toPoints(entry: unknown, { place, at, seqs, skips }: Reading): SourcePo
     const seq = seqs.next(name);
     if (value !== null && seq !== null)
       return [{ seq, name, step: step as number, value, ts: at, ...known, place }];
-    skips.add('a value that is no number', place);
+    skips.add('a value that is no number', place, { metric: name });
     return [];
   });
 }

@@ -1,17 +1,13 @@
 import os from 'node:os';
 import path from 'node:path';
-import { pipeline, Readable } from 'node:stream';
-import { readWholeLines, writtenAt } from '../reading/files.js';
+import { writtenAt } from '../reading/files.js';
 import { toRunName, type Folder } from '../reading/folder.js';
-import { Unreadable, type Finding, type SourcePoint } from '../reading/found-run.js';
+import type { Finding, SourcePoint } from '../reading/found-run.js';
 import { Seqs } from '../reading/seqs.js';
 import type { Skips } from '../reading/skips.js';
 import type { Source } from '../reading/source.js';
 import { parsePythonNumber } from '../reading/values.js';
-import { checkpointsBeside, readHparams } from './lightning-files.js';
-
-const METRICS = 'metrics.csv';
-const ROW_BYTES = 1024 * 1024;
+import { checkpointsBeside, METRICS, readHparams, readRows, whyForeign } from './lightning-files.js';
 
 /** The folder that the CSVLogger of Lightning writes: metrics.csv, hparams.yaml and checkpoints. */
 export const lightning: Source = {
@@ -19,6 +15,8 @@ export const lightning: Source = {
   async recognise(folder) {
     if (!folder.files.includes(METRICS)) return null;
     const file = path.join(folder.path, METRICS);
+    const reason = await whyForeign(folder);
+    if (reason !== null) return { runs: [], claims: [], leftOut: [{ path: file, reason }] };
     return {
       runs: [{ source: 'lightning', path: file, read: (skips) => readLogs(folder, file, skips) }],
       claims: ['checkpoints'],
@@ -41,7 +39,7 @@ async function* readLogs(folder: Folder, file: string, skips: Skips): AsyncGener
   for await (const row of readRows(file)) {
     number += 1;
     if (columns === null) {
-      columns = toColumns(row, file);
+      columns = toColumns(row);
       continue;
     }
     if (number === 2) {
@@ -51,7 +49,7 @@ async function* readLogs(folder: Folder, file: string, skips: Skips): AsyncGener
         kind: 'facts',
         facts: {
           key,
-          name: toRunName(folder),
+          name: toRunName(folder.path),
           config: hparams.config,
           origin: { file },
           started_at,
@@ -61,8 +59,7 @@ async function* readLogs(folder: Folder, file: string, skips: Skips): AsyncGener
     }
     yield { kind: 'points', points: toPoints(columns, row, { place: `row ${number}`, at, seqs, skips }) };
   }
-  if (number < 2) throw new Unreadable(`${file} has no rows`);
-  yield* checkpointsBeside(folder);
+  if (number > 1) yield* checkpointsBeside(folder);
 }
 
 /** The file has no times: each row has the time at which the file was written. */
@@ -73,23 +70,8 @@ interface Reading {
   readonly skips: Skips;
 }
 
-async function* readRows(file: string): AsyncGenerator<string[]> {
-  const options = { bom: true, relax_column_count: true, skip_empty_lines: true, max_record_size: ROW_BYTES };
-  const { CsvError, parse } = await import('csv-parse');
-  // An error of the file ends the parser with it.
-  const parser = pipeline(Readable.from(readWholeLines(file)), parse(options), () => undefined);
-  try {
-    for await (const row of parser) yield row as string[];
-  } catch (error) {
-    if (error instanceof CsvError) throw new Unreadable(`${file}: ${error.message}`);
-    throw error;
-  }
-}
-
-function toColumns(names: readonly string[], file: string): Columns {
-  const step = names.indexOf('step');
-  if (step === -1) throw new Unreadable(`${file} has no column "step": it is of no logger of Lightning`);
-  return { names, step, epoch: names.indexOf('epoch') };
+function toColumns(names: readonly string[]): Columns {
+  return { names, step: names.indexOf('step'), epoch: names.indexOf('epoch') };
 }
 
 /** What of a row stays when the logger writes the file again with further columns. */
@@ -115,7 +97,7 @@ function toPoints(columns: Columns, row: readonly string[], reading: Reading): S
     const seq = seqs.next(name);
     const value = parsePythonNumber(cell);
     if (value !== null && seq !== null) return [{ seq, name, step, value, ts, ...known, place }];
-    skips.add('a value that is no number', `${name}, ${place}`);
+    skips.add('a value that is no number', place, { metric: name });
     return [];
   });
 }

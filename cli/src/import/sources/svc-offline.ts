@@ -9,11 +9,13 @@ import type {
   MetricBody,
   RunFacts,
   SourcePoint,
+  TrainingEnd,
 } from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
 import type { Source } from '../reading/source.js';
 import { isFields, parseObject, toNumber, toText, toTime, type Fields } from '../reading/values.js';
 
+const ENDS: readonly TrainingEnd[] = ['SUCCEEDED', 'FAILED', 'CANCELLED'];
 const FORMAT = 'svc-offline/1';
 const METADATA = 'metadata.json';
 const METADATA_BYTES = 8 * 1024 * 1024;
@@ -46,7 +48,6 @@ async function* readOfflineRun(folder: Folder, metadata: Fields, skips: Skips): 
 function toFacts({ path: folder }: Folder, metadata: Fields): RunFacts {
   const { config, environment, tags, max_steps, run_id, created_at } = metadata;
   const label = path.basename(folder);
-  const begun = toText(run_id);
   return {
     key: `${label} ${String(created_at)}`,
     name: toText(metadata['name']) ?? label,
@@ -54,13 +55,13 @@ function toFacts({ path: folder }: Folder, metadata: Fields): RunFacts {
     experiment: toText(metadata['experiment']),
     config: isFields(config) ? config : undefined,
     environment: isFields(environment) ? environment : undefined,
-    origin: { status: metadata['status'] },
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : undefined,
     max_steps: typeof max_steps === 'number' ? max_steps : undefined,
     started_at: toTime(created_at),
     finished_at: toTime(metadata['finished_at']),
+    ended: ENDS.find((end) => end === metadata['status']),
     mayBeEmpty: true,
-    ...(begun !== undefined && { begun: { run_id: begun, status: toText(metadata['status']) } }),
+    begun: toText(run_id),
   };
 }
 
@@ -81,7 +82,7 @@ function* toFindings({ file, key, skips }: Reading, lines: readonly Line[]): Gen
     else {
       const point = toPoint(fields, place);
       if (point) points.push(point);
-      else skips.add('a line that is no point', place);
+      else skips.add('a line that is no point', place, { metric: toText(fields['name']) });
     }
   }
   if (points.length > 0) yield { kind: 'points', points };

@@ -1,4 +1,10 @@
-import { isEventFileName, readEventFile, type Item, type Scalar } from '@svc/plugin-event-files/reader';
+import {
+  isEventFileName,
+  isHParamsFolderName,
+  readEventFile,
+  type Item,
+  type Scalar,
+} from '@svc/plugin-event-files/reader';
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,36 +15,37 @@ import { Seqs } from '../reading/seqs.js';
 import type { Skips } from '../reading/skips.js';
 import type { Source } from '../reading/source.js';
 import { toTime } from '../reading/values.js';
-import { checkpointsBeside, readHparams } from './lightning-files.js';
+import { checkpointsBeside, METRICS, readHparams, whyForeign } from './lightning-files.js';
 
 const MAX_RESTARTS = 100_000;
 const FIRST_BYTES = 4096;
 /** Around the data of a record: its length and two checksums. */
 const RECORD_FRAME_BYTES = 16;
-/** `add_hparams` of PyTorch makes a folder with the time as its name: it belongs to the run of the folder that it is in. */
-const TIME = /^\d{10}\.\d+$/;
 
 /** The event files of one folder are one run, as in TensorBoard. */
 export const tensorboard: Source = {
   files: /tfevents|^(hparams\.yaml|metrics\.csv)$/,
-  recognise(folder) {
+  async recognise(folder) {
     const files = folder.files.filter(isEventFileName);
-    if (files.length === 0) return Promise.resolve(null);
-    const reason = 'the same training is in metrics.csv';
-    if (folder.files.includes('metrics.csv'))
-      return Promise.resolve({
-        runs: [],
-        claims: [],
-        leftOut: files.map((name) => ({ path: path.join(folder.path, name), reason })),
-      });
-    const times = folder.folders.filter((name) => TIME.test(name));
+    if (files.length === 0) return null;
+    if (await hasLogOfLightning(folder)) {
+      const reason = `the same training is in ${METRICS}`;
+      const leftOut = files.map((name) => ({ path: path.join(folder.path, name), reason }));
+      return { runs: [], claims: [], leftOut };
+    }
+    const times = folder.folders.filter(isHParamsFolderName);
     const read = (skips: Skips) => readFiles(folder, files, times, skips);
-    return Promise.resolve({
-      runs: [{ source: 'tensorboard' as const, path: folder.path, read }],
+    return {
+      runs: [{ source: 'tensorboard', path: folder.path, read }],
       claims: ['checkpoints', ...times],
-    });
+    };
   },
 };
+
+/** A metrics.csv of something else says nothing about the event files beside it. */
+async function hasLogOfLightning(folder: Folder): Promise<boolean> {
+  return folder.files.includes(METRICS) && (await whyForeign(folder).catch(String)) === null;
+}
 
 async function* readFiles(
   folder: Folder,
@@ -52,13 +59,13 @@ async function* readFiles(
   // Must hold: other content under the same name is another run.
   const begin = await hashOfFirstRecord(path.join(folder.path, first));
   const key = JSON.stringify([os.hostname(), folder.path, first, begin]);
-  const facts: RunFacts = { key, name: toRunName(folder), config, origin: { folder: folder.path } };
+  const facts: RunFacts = { key, name: toRunName(folder.path), config, origin: { folder: folder.path } };
   yield { kind: 'facts', facts };
   const paths = files.map((name) => path.join(folder.path, name));
   const scalars = new ScalarReader(await findRestarts(paths), skips);
   for (const name of files)
     for await (const { items, corrupt } of readEventFile(path.join(folder.path, name))) {
-      if (corrupt > 0) skips.add('a corrupt record', name, corrupt);
+      if (corrupt > 0) skips.add('a corrupt record', name, { count: corrupt });
       const points = items.flatMap((item) => scalars.read(item, name));
       if (points.length > 0) yield { kind: 'points', points };
       for (const item of items)
@@ -129,8 +136,9 @@ class ScalarReader {
   #toPoint({ tag, step, value, wallTimeMs }: Scalar, file: string): SourcePoint[] {
     const seq = this.#seqs.next(file);
     const isForgotten = step >= (this.#lowest[this.#passed] ?? Infinity);
-    if (isForgotten) this.skips.add('a point that a restart of the training replaces', file);
-    else if (seq === null) this.skips.add('a point behind 134 million others of its file', file);
+    const metric = tag;
+    if (isForgotten) this.skips.add('a point that a restart of the training replaces', file, { metric });
+    else if (seq === null) this.skips.add('a point behind 134 million others of its file', file, { metric });
     else return [{ seq, name: tag, step, value, ts: toTime(wallTimeMs), place: `${file}, ${tag}` }];
     return [];
   }

@@ -1,73 +1,71 @@
-import type { Client } from '@svc/client';
+import { ApiError, type Client } from '@svc/client';
 import { routes, type MetricPoint, type Run } from '@svc/contract';
-import type { CheckpointBody, FoundRun, RunFacts } from '../reading/found-run.js';
+import type { CheckpointBody, EventBody, FoundRun, RunFacts } from '../reading/found-run.js';
+import type { Skips } from '../reading/skips.js';
 import { newTallies, type Destination, type RunWriter } from './destination.js';
-import { toImportKey } from './run-body.js';
-
-const MAX_LISTED = 1000;
+import { toDocuments, toImportKey, toNewRun } from './run-body.js';
+import { StoredRun } from './stored-run.js';
 
 /** Counts what would be written, and writes nothing. */
 export class DryRun implements Destination {
   constructor(private readonly client: Client) {}
 
-  async open(found: FoundRun, facts: RunFacts): Promise<RunWriter> {
-    const import_key = toImportKey(found, facts);
+  async open(
+    found: FoundRun,
+    facts: RunFacts,
+    firstTs: number | undefined,
+    skips: Skips,
+  ): Promise<RunWriter> {
+    const begun = facts.begun === undefined ? null : await this.#find(facts.begun);
+    if (begun === null) toNewRun(found, facts, {}, firstTs, skips);
+    const run = begun ?? (await this.#findImported(toImportKey(found, facts)));
+    const stored = run && (await StoredRun.read(this.client, run.id));
+    return new CountedRun(found, run, stored, skips);
+  }
+
+  async #find(run_id: string): Promise<Run | null> {
+    try {
+      return await this.client.call(routes.getRun, { params: { run_id } });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+      return null;
+    }
+  }
+
+  async #findImported(import_key: string): Promise<Run | null> {
     const { items } = await this.client.call(routes.listRuns, { query: { import_key, limit: 1 } });
-    const run = items[0];
-    return new CountedRun(run ?? null, run === undefined ? NOTHING : await this.#stored(run));
-  }
-
-  async #stored({ id: run_id }: Run): Promise<Stored> {
-    const params = { run_id };
-    const { metrics } = await this.client.call(routes.getRunSummary, { params });
-    const { items } = await this.client.call(routes.listRunCheckpoints, {
-      params,
-      query: { limit: MAX_LISTED },
-    });
-    return {
-      points: Object.values(metrics).reduce((sum, { count }) => sum + count, 0),
-      checkpoints: new Set(items.map(toPlace)),
-    };
+    return items[0] ?? null;
   }
 }
 
-interface Stored {
-  readonly points: number;
-  readonly checkpoints: ReadonlySet<string>;
-}
-
-const NOTHING: Stored = { points: 0, checkpoints: new Set() };
-const toPlace = ({ path, step }: { path: string; step?: number | null }): string => `${step ?? ''} ${path}`;
-
-/** A source only grows, so as many of its points as the server has are the ones that it has. */
 class CountedRun implements RunWriter {
   readonly tallies = newTallies();
   readonly id: string | null;
   readonly isNew: boolean;
 
   constructor(
+    private readonly found: FoundRun,
     run: Run | null,
-    private readonly stored: Stored,
+    private readonly stored: StoredRun | null,
+    private readonly skips: Skips,
   ) {
     this.id = run?.id ?? null;
     this.isNew = run === null;
   }
 
-  points(points: readonly MetricPoint[]): Promise<void> {
-    const { points: tally } = this.tallies;
-    const known = Math.min(points.length, this.stored.points - tally.known);
-    tally.known += known;
-    tally.added += points.length - known;
-    return Promise.resolve();
+  async points(points: readonly MetricPoint[]): Promise<void> {
+    const known = (await this.stored?.countOf(points)) ?? 0;
+    this.tallies.points.known += known;
+    this.tallies.points.added += points.length - known;
   }
 
   checkpoint(body: CheckpointBody): Promise<void> {
-    this.tallies.checkpoints[this.stored.checkpoints.has(toPlace(body)) ? 'known' : 'added'] += 1;
+    this.tallies.checkpoints[this.stored?.hasCheckpoint(body) ? 'known' : 'added'] += 1;
     return Promise.resolve();
   }
 
-  event(): Promise<void> {
-    this.tallies.events[this.isNew ? 'added' : 'known'] += 1;
+  event(_key: string, body: EventBody): Promise<void> {
+    this.tallies.events[this.stored?.takeEvent(body) ? 'known' : 'added'] += 1;
     return Promise.resolve();
   }
 
@@ -75,7 +73,8 @@ class CountedRun implements RunWriter {
     return Promise.resolve();
   }
 
-  end(): Promise<void> {
+  end(facts: RunFacts): Promise<void> {
+    toDocuments(this.found, facts, this.skips);
     return Promise.resolve();
   }
 }

@@ -1,7 +1,7 @@
 import type { BodyOf, routes } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import type { FoundRun, RunFacts } from '../reading/found-run.js';
-import type { Skips } from '../reading/skips.js';
+import type { FoundRun, RunFacts, TrainingEnd } from '../reading/found-run.js';
+import { Skips } from '../reading/skips.js';
 
 export type NewRun = BodyOf<typeof routes.createRun>;
 export type Documents = Pick<NewRun, 'config' | 'environment' | 'max_steps'>;
@@ -22,7 +22,7 @@ export function toImportKey({ source }: Pick<FoundRun, 'source'>, { key }: RunFa
   return `${source.replace(' ', '-')}:${toHash(key)}`;
 }
 
-export function toHash(text: string): string {
+function toHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 40);
 }
 
@@ -41,8 +41,9 @@ export function toNewRun(
   return {
     source: 'import',
     import_key: toImportKey(found, facts),
-    tags: toTags(facts.tags ?? [], skips),
-    ...toDocuments(found, facts, skips),
+    tags: toTags([...toEndTags(facts.ended), ...(facts.tags ?? [])], skips),
+    // What is too large is told at the end, when all of it is known.
+    ...toDocuments(found, facts, new Skips()),
     ...(name !== undefined && { name }),
     ...(project !== undefined && { project }),
     ...(experiment !== undefined && { experiment }),
@@ -50,9 +51,15 @@ export function toNewRun(
   };
 }
 
+/** Imported runs all have the status IMPORTED: the tag shows in every list that the training itself did not succeed. */
+export function toEndTags(ended: TrainingEnd | undefined): string[] {
+  return ended === undefined || ended === 'SUCCEEDED' ? [] : [ended.toLowerCase()];
+}
+
 /** What a training may change later. */
 export function toDocuments({ source }: FoundRun, facts: RunFacts, skips: Skips): Documents {
-  const origin = JSON.parse(JSON.stringify({ source, ...facts.origin })) as Record<string, unknown>;
+  const told = { source, ended: facts.ended, ...facts.origin };
+  const origin = JSON.parse(JSON.stringify(told)) as Record<string, unknown>;
   const { max_steps } = facts;
   return {
     config: toBounded(facts.config ?? {}, 'the config', skips),
@@ -85,6 +92,7 @@ function toTags(tags: readonly string[], skips: Skips): string[] {
     (tag) => tag !== '' && [...tag].length <= TAG_CHARACTERS && !/\u0000|\p{Surrogate}/u.test(tag),
   );
   const count = tags.length - Math.min(usable.length, MAX_TAGS);
-  if (count > 0) skips.add('a tag that is empty, too long, twice there, or one of too many', 'tags', count);
+  if (count > 0)
+    skips.add('a tag that is empty, too long, twice there, or one of too many', 'tags', { count });
   return usable.slice(0, MAX_TAGS);
 }

@@ -1,18 +1,24 @@
 import { ApiError, type Client } from '@svc/client';
 import { routes, type MetricPoint, type Run } from '@svc/contract';
 import { toSentence } from '../../output/api-error.js';
-import type { CheckpointBody, EventBody, FoundRun, MetricBody, RunFacts } from '../reading/found-run.js';
+import type {
+  CheckpointBody,
+  EventBody,
+  FoundRun,
+  MetricBody,
+  RunFacts,
+  TrainingEnd,
+} from '../reading/found-run.js';
 import type { Skips } from '../reading/skips.js';
 import { newTallies, type Destination, type RunWriter, type Tally } from './destination.js';
 import { patiently } from './patiently.js';
-import { toDocuments, toNewRun, type Placement } from './run-body.js';
+import { toDocuments, toEndTags, toNewRun, type Placement } from './run-body.js';
 
 const TIMEOUT_MS = 120_000;
 /** A batch is all or nothing: one that is refused is halved, this often at most for a run, to find what is wrong. */
 const MAX_SPLITS = 64;
 /** Of one record; the next one may be taken. */
 const REFUSED = ['validation_error', 'conflict', 'payload_too_large'];
-const ENDS = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 
 /** Writes imported runs to the server, one request after the other, so that others are served in between. */
 export class Server implements Destination {
@@ -29,7 +35,7 @@ export class Server implements Destination {
     skips: Skips,
   ): Promise<RunWriter> {
     const send: Send = (work) => patiently(work, this.tell);
-    const begun = facts.begun === undefined ? null : await this.#find(facts.begun.run_id, send);
+    const begun = facts.begun === undefined ? null : await this.#find(facts.begun, send);
     if (begun) return new ServerRun(this.client, send, found, begun, false, skips);
     const body = toNewRun(found, facts, this.placement, firstTs, skips);
     const answer = await send(() => this.client.open(routes.createRun, { body, signal: timeLimit() }));
@@ -85,16 +91,16 @@ class ServerRun implements RunWriter {
   }
 
   async #halve(points: readonly MetricPoint[], error: ApiError): Promise<void> {
-    if (points.length === 1 || this.#splits === MAX_SPLITS)
-      return this.skips.add(
-        `points that the server refuses: ${toSentence(error)}`,
-        points[0]?.name ?? '',
-        points.length,
-      );
+    if (points.length === 1 || this.#splits === MAX_SPLITS) return this.#refused(points, error);
     this.#splits += 1;
     const middle = points.length >> 1;
     await this.points(points.slice(0, middle));
     await this.points(points.slice(middle));
+  }
+
+  #refused(points: readonly MetricPoint[], error: ApiError): void {
+    for (const { name: metric, step } of points)
+      this.skips.add(`a point that the server refuses: ${toSentence(error)}`, `step ${step}`, { metric });
   }
 
   async checkpoint(body: CheckpointBody): Promise<void> {
@@ -141,32 +147,43 @@ class ServerRun implements RunWriter {
   }
 
   /** The training was cut off from the server: what it could not say any more is said, where nobody has said it. */
-  async #endBegun({ begun, finished_at, ...facts }: RunFacts): Promise<void> {
+  async #endBegun({ ended: status, finished_at, ...facts }: RunFacts): Promise<void> {
     const isBare = Object.keys(this.run.config).length === 0;
     const { config, max_steps } = toDocuments(this.found, facts, this.skips);
     if (isBare && config && Object.keys(config).length > 0)
       await this.#patch({ config, ...(max_steps !== undefined && { max_steps }) });
-    const status = ENDS.find((name) => name === begun?.status);
     if (status) await this.#finish({ status, ...(finished_at !== undefined && { finished_at }) });
   }
 
   async #update(facts: RunFacts): Promise<void> {
+    await this.#tagEnd(facts.ended);
     const documents = toDocuments(this.found, facts, this.skips);
     const shown = { config: this.run.config, environment: this.run.environment };
     const isSame =
       JSON.stringify(shown) ===
       JSON.stringify({ config: documents.config, environment: documents.environment });
     if (!isSame || (documents.max_steps ?? null) !== this.run.max_steps) await this.#patch(documents);
-    if (facts.notes !== undefined && this.run.notes === '') await this.#note(facts.notes);
+    if (facts.notes !== undefined && this.run.notes === '') await this.#change('notes', facts.notes);
   }
 
-  async #note(notes: string): Promise<void> {
+  /** Once, when the source tells the end for the first time or another one: a tag that somebody has removed since stays away. */
+  async #tagEnd(ended: TrainingEnd | undefined): Promise<void> {
+    const { import: origin } = this.run.environment as { import?: { ended?: TrainingEnd } };
+    if (ended === origin?.ended) return;
+    const others = this.run.tags.filter((tag) => !toEndTags(origin?.ended).includes(tag));
+    const tags = [...new Set([...toEndTags(ended), ...others])];
+    if (tags.length !== this.run.tags.length || tags.some((tag) => !this.run.tags.includes(tag)))
+      await this.#change('tags', tags);
+  }
+
+  /** What needs a token of write scope: with another one the rest comes in. */
+  async #change(field: 'notes' | 'tags', value: unknown): Promise<void> {
     try {
-      await this.#patch({ notes });
+      await this.#patch({ [field]: value });
     } catch (error) {
       if (!(error instanceof ApiError) || !['forbidden', 'validation_error'].includes(error.code))
         throw error;
-      this.skips.add(`the notes: ${toSentence(error)}`, 'notes');
+      this.skips.add(`the ${field}: ${toSentence(error)}`, field);
     }
   }
 
@@ -177,7 +194,7 @@ class ServerRun implements RunWriter {
   }
 
   /** Somebody may have ended it in another way. */
-  async #finish(body: { status: 'IMPORTED' | (typeof ENDS)[number]; finished_at?: number }): Promise<void> {
+  async #finish(body: { status: 'IMPORTED' | TrainingEnd; finished_at?: number }): Promise<void> {
     try {
       await this.send(() =>
         this.client.call(routes.finishRun, { params: this.#params, body, timeoutMs: TIMEOUT_MS }),

@@ -27,6 +27,11 @@ export function isEventFileName(name: string): boolean {
   return name.includes('tfevents');
 }
 
+/** `add_hparams` of PyTorch makes a folder with the time as its name: it belongs to the run of the folder that it is in. */
+export function isHParamsFolderName(name: string): boolean {
+  return /^\d{10}\.\d+$/.test(name);
+}
+
 /**
  * Reads an event file of TensorBoard piece by piece, from byte `from` on, which is the `offset` of an earlier batch, up to its last whole
  * record. `mayRead` is asked about the open file; without its consent nothing is read. Memory: a few MiB, and what a record of 1 MiB holds. Throws the error of the file system, and an Error when the path is no regular file.

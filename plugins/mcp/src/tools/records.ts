@@ -64,7 +64,18 @@ function afterEvent({ run_id, job_id, node_id, type }: EventRecord): NextActionR
 }
 
 const Checkpoint = strict({
-  ...pick(ListedCheckpoint, 'id', 'step', 'epoch', 'size', 'path', 'is_best', 'source', 'created_at'),
+  ...pick(
+    ListedCheckpoint,
+    'id',
+    'step',
+    'epoch',
+    'size',
+    'path',
+    'is_best',
+    'source',
+    'created_at',
+    'deleted_at',
+  ),
   evaluations: Type.Integer({ description: 'How many evaluations of it have SUCCEEDED.' }),
 });
 

@@ -134,7 +134,8 @@ function* readPoints(db: Database, id: string, skips: Skips): Generator<Finding>
   let points: SourcePoint[] = [];
   for (const row of rows) {
     const point = toPoint(row, seqs);
-    if (point === null) skips.add('a row of metrics that is no point', String(row['key']));
+    if (point === null)
+      skips.add('a row of metrics that is no point', 'metrics', { metric: String(row['key']) });
     else points.push(point);
     if (points.length < POINTS_AT_ONCE) continue;
     yield { kind: 'points', points };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { findCheckpoints } from '../../reading/checkpoint-files.js';
-import type { Finding, RunFacts } from '../../reading/found-run.js';
+import type { Finding, RunFacts, TrainingEnd } from '../../reading/found-run.js';
 import { toTime } from '../../reading/values.js';
 
 /** A run of MLflow, from whichever store. */
@@ -19,6 +19,11 @@ export interface MlflowRun {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+const ENDS: Readonly<Record<string, TrainingEnd>> = {
+  FINISHED: 'SUCCEEDED',
+  FAILED: 'FAILED',
+  KILLED: 'CANCELLED',
+};
 const DEFAULT_EXPERIMENT = 'Default';
 const TAG_CHARACTERS = 100;
 /** The tags that MLflow itself sets. */
@@ -44,6 +49,7 @@ export function toFacts(run: MlflowRun, store: string): RunFacts {
     },
     started_at: toTime(run.start),
     finished_at: toTime(run.end),
+    ended: ENDS[run.status ?? ''],
     mayBeEmpty: true,
   };
 }

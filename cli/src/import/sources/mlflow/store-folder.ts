@@ -126,6 +126,6 @@ function toPoint(name: string, { text, number }: Line, seqs: Seqs, skips: Skips)
   const seq = seqs.next(name);
   if (ts !== undefined && parsed !== null && seq !== null && /^-?\d+$/.test(step))
     return [{ seq, name, step: Number(step), value: parsed, ts, place }];
-  skips.add('a line that is no point', place);
+  skips.add('a line that is no point', place, { metric: name });
   return [];
 }

@@ -93,13 +93,15 @@ class RunReading {
     const step = history.step?.num ?? Number(values.get('_step'));
     const ts = toTime(Number(values.get('_timestamp')) * 1000);
     const points: SourcePoint[] = [];
+    for (const metric of mediaIn(values))
+      this.skips.add('media, such as a histogram or an image', place, { metric });
     const leaves = toLeaves(values);
-    if (leaves.length < values.size) this.skips.add('media, such as a histogram or an image', place);
     for (const [name, leaf] of leaves) {
       if (isInternal(name)) continue;
       const value = toNumber(leaf);
       const seq = value === null ? null : this.#seqs.next(path.basename(path.dirname(this.file)));
-      if (value === null || seq === null) this.skips.add('a value that is no number', place);
+      if (value === null || seq === null)
+        this.skips.add('a value that is no number', place, { metric: name });
       else points.push({ seq, name, step, value, ts, place });
     }
     if (points.length > 0) yield { kind: 'points', points };
@@ -125,6 +127,7 @@ class RunReading {
         summary: Object.fromEntries(toLeaves(this.#summary).filter(([, value]) => isPlain(value))),
       },
       started_at: start_time && toTime(start_time.seconds * 1000 + start_time.nanos / 1e6),
+      ended: this.#exit && (this.#exit.exit_code === 0 ? 'SUCCEEDED' : 'FAILED'),
       mayBeEmpty: true,
     };
     return { kind: 'facts', facts };
@@ -158,13 +161,19 @@ class RunReading {
   }
 }
 
-/** Nested values under names with slashes. Of media (what has a _type) nothing is a metric. */
+/** The names of what has a _type: media, of which nothing is a metric. */
+function mediaIn(values: ReadonlyMap<string, unknown>): string[] {
+  return [...values].flatMap(([name, value]) => {
+    if (name.endsWith(MEDIA)) return [name.slice(0, -MEDIA.length)];
+    return isFields(value) && '_type' in value ? [name] : [];
+  });
+}
+
+/** Nested values under names with slashes, without media. */
 function toLeaves(values: ReadonlyMap<string, unknown>): [string, unknown][] {
-  const media = [...values.keys()]
-    .filter((name) => name.endsWith(MEDIA))
-    .map((name) => name.slice(0, -MEDIA.length + 1));
+  const media = mediaIn(values);
   return [...values]
-    .filter(([name]) => !media.some((prefix) => name.startsWith(prefix)))
+    .filter(([name]) => !media.some((medium) => name === medium || name.startsWith(`${medium}/`)))
     .flatMap(([name, value]) => flatten(name, value, MAX_DEPTH));
 }
 
