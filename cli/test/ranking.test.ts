@@ -67,7 +67,7 @@ describe('svc best', () => {
   it('shows the value, where it comes from, and what ties', () => {
     const best = {
       checkpoint_id: 'ckpt_1',
-      checkpoint: { path: '/out/c', deleted_at: null },
+      checkpoint: { path: '/out/c' },
       run_id: 'run_1',
       metric: 'acc',
       step: 7,
@@ -94,8 +94,6 @@ describe('svc best', () => {
       '  svc run run_1',
       '    why',
     ]);
-    const gone = { ...best, checkpoint: { ...best.checkpoint, deleted_at: Date.now() - 60_000 } };
-    expect(toBestLines(gone, plain)[2]).to.equal('deleted     1m ago: the files are gone from its host');
   });
 });
 

@@ -10,7 +10,7 @@ import {
 } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure, UsageError } from '../failure.js';
-import { toAge, toNumber, toShownId } from '../output/format.js';
+import { toNumber, toShownId } from '../output/format.js';
 import { print } from '../output/print.js';
 import { section } from '../output/section.js';
 import type { Paint } from '../output/style.js';
@@ -125,9 +125,6 @@ export function toBestLines(best: BestCheckpoint, paint: Paint): string[] {
     ...toFields(
       [
         ['path', checkpoint.path],
-        ...(checkpoint.deleted_at === null
-          ? []
-          : [['deleted', `${toAge(checkpoint.deleted_at)}: the files are gone from its host`] as const]),
         ['run', best.run_id],
         ['step', String(best.step ?? '-')],
         ['direction', `${direction}: ${toWanted(direction)} is better`],

@@ -11,6 +11,8 @@ import { DryRun } from './writing/dry-run.js';
 import type { Placement } from './writing/run-body.js';
 import { Server } from './writing/server.js';
 
+const INTERRUPTED = 'interrupted: what was sent has come in, and the same command goes on from there';
+
 export interface ImportOrder extends Placement {
   readonly directory: string;
   readonly dryRun: boolean;
@@ -39,10 +41,16 @@ export async function importDirectory(
       if (!bar.isShown) note(toLine(run, runs.length, found.runs.length));
     },
   };
+  const onInterrupt = (): void => {
+    tell(dryRun ? 'interrupted' : INTERRUPTED);
+    process.kill(process.pid, 'SIGINT');
+  };
+  process.once('SIGINT', onInterrupt);
   const error = await importRuns(found, destination, watcher).then(
     () => null,
     (reason: unknown) => reason,
   );
+  process.off('SIGINT', onInterrupt);
   bar.erase();
   return { report: toReport(directory, dryRun, found, runs), error };
 }

@@ -46,9 +46,14 @@ const COLUMNS: readonly Column<RunReport>[] = [
   { title: 'NAME', cell: nameOf, shrinks: true },
   { title: 'SOURCE', cell: ({ source }) => source },
   { title: 'RESULT', cell: toResult, style: ({ error }) => (error === null ? null : 'red') },
-  { title: 'POINTS', cell: ({ points }) => toCount(points), align: 'right' },
-  { title: 'CHECKPOINTS', cell: ({ checkpoints }) => toCount(checkpoints), align: 'right', optional: true },
-  { title: 'EVENTS', cell: ({ events }) => toCount(events), align: 'right', optional: true },
+  { title: 'NEW POINTS', cell: ({ points }) => toCount(points), align: 'right' },
+  {
+    title: 'NEW CHECKPOINTS',
+    cell: ({ checkpoints }) => toCount(checkpoints),
+    align: 'right',
+    optional: true,
+  },
+  { title: 'NEW EVENTS', cell: ({ events }) => toCount(events), align: 'right', optional: true },
   { title: 'SKIPPED', cell: ({ skipped }) => String(countOf(skipped)), align: 'right', optional: true },
 ];
 
@@ -63,9 +68,9 @@ function hasGrown({ points, checkpoints, events }: RunReport): boolean {
   return points.added + checkpoints.added + events.added > 0;
 }
 
-/** What is new, and in brackets what was there before. */
+/** What is new, of how many where some were there before. */
 function toCount({ added, known }: RunReport['points']): string {
-  return known > 0 ? `${added} (${known} already there)` : String(added);
+  return known > 0 ? `${added} of ${added + known}` : String(added);
 }
 
 function countOf(skipped: RunReport['skipped']): number {

@@ -83,7 +83,7 @@ describe('svc import', () => {
     await user.importOne(directory);
     const { stdout } = await runHere(['import', directory], user.user.env);
     expect(stdout)
-      .to.match(/twice +mlflow +already there +0 \(3 already there\)/)
+      .to.match(/twice +mlflow +already there +0 of 3 /)
       .and.contain('came in: 0 new runs, 1 already there');
   });
 
@@ -185,6 +185,18 @@ describe('svc import', () => {
     const { status, stdout } = await runHere(['import', directory], env);
     expect([status, stdout]).to.satisfy(([code]: [number]) => code === 0);
     expect(await runNames()).to.include('by-sdk');
+  });
+
+  it('interrupted on a terminal, it says how to go on, on a row of its own', async () => {
+    const directory = mlflow('interrupted', { interrupted: 300_000 });
+    const { ended, stdout, type } = startOnTerminal(100, ['import', directory], user.user.env);
+    await until(() => stdout().includes('10,000 points'));
+    type('\u0003');
+    expect(await ended).to.not.equal(0);
+    expect(stdout()).to.match(/\r\u001b\[Kinterrupted: .* the same command goes on from there\r\n$/);
+    const { runs } = await user.import(directory);
+    expect(runs[0]?.points.known).to.be.greaterThan(0);
+    expect((runs[0]?.points.known ?? 0) + (runs[0]?.points.added ?? 0)).to.equal(300_000);
   });
 
   it('shows its progress on a terminal', async () => {

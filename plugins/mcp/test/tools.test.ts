@@ -146,6 +146,13 @@ describe('the 20 tools, through the official client', function () {
     expect(events[0]).to.include({ type: 'CUSTOM', title: 'lr dropped' });
     const { checkpoints } = await callTool(reader, 'list_checkpoints', { run_id: run });
     expect(checkpoints).to.have.length(2);
+    expect(checkpoints[1]).to.include({ deleted_at: null });
+    const gone = (deleted_at: number | null) =>
+      lab.kernel.db('checkpoints').where({ id: checkpoint }).update({ deleted_at });
+    await gone(1_000_000);
+    const found = await callTool(reader, 'list_checkpoints', { run_id: run });
+    expect(found.checkpoints[1]).to.include({ id: checkpoint, deleted_at: 1_000_000 });
+    await gone(null);
     expect(await callTool(reader, 'list_evaluations', { run_id: run })).to.include({ left: 0 });
     const { definitions } = await callTool(reader, 'list_metric_definitions');
     expect(definitions[0]).to.include({ name: 'train/loss', is_primary: true });

@@ -3,8 +3,8 @@ import { routes, type MetricPoint, type SeriesByName } from '@svc/contract';
 import { readAll } from '../../tokens/read-all.js';
 import type { CheckpointBody, EventBody } from '../reading/found-run.js';
 
-/** As many series of 10 000 points as one answer may hold. */
-const NAMES_AT_ONCE = 20;
+/** As many series of at most 10 000 points as one answer may hold; most have as few in the steps of a batch as the batch. */
+const NAMES_AT_ONCE = 100;
 const MAX_POINTS = 10_000;
 
 /** What the server has of a run, told by what it looks like: answers to readers hold no seq and no key. */

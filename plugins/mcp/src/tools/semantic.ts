@@ -104,7 +104,7 @@ const Best = {
     ] as const),
     'tied_checkpoint_ids',
   ),
-  checkpoint: strict(pick(Checkpoint, 'id', 'step', 'epoch', 'size', 'path', 'created_at', 'deleted_at')),
+  checkpoint: strict(pick(Checkpoint, 'id', 'step', 'epoch', 'size', 'path', 'created_at')),
 };
 
 export const getBestCheckpoint = defineTool(
