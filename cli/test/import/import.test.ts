@@ -75,6 +75,9 @@ describe('svc import', () => {
     writeFileSync(path.join(directory, '1/one/metrics/loss'), linesOf(5));
     const next = await user.importOne(directory, '--dry-run');
     expect(next).to.deep.include({ run_id, is_new: false, points: { added: 2, known: 3 } });
+    const reader = { ...user.user.env, SVC_TOKEN: user.user.rig.tokens.read };
+    const { stdout } = await runHere(['import', directory, '--dry-run'], reader);
+    expect(stdout).to.contain('would come in: 0 new runs, 1 already there, 2 points');
     expect((await user.values({ run_id }))['loss']).to.have.length(3);
   });
 

@@ -31,9 +31,11 @@ export class SvcCheckpointsTable extends LitElement {
         width: 100%;
         max-width: 0;
       }
+      /* As high with the button as without. */
       .path {
         display: flex;
         align-items: center;
+        min-height: 1.75rem;
       }
       .path code {
         display: flex;

@@ -261,6 +261,8 @@ describe('the tables and records', () => {
         await gone.getByText('deleted 3m ago').waitFor();
         expect(await gone.getByRole('button').count()).to.equal(0);
         expect(await there.getByText('deleted').count()).to.equal(0);
+        const heights = await table.locator('.path').evaluateAll((all) => all.map((one) => one.clientHeight));
+        expect(heights[0]).to.equal(heights[1]);
         await stage.expectSound();
       });
   });

@@ -97,7 +97,12 @@ function toFacts(
     key: JSON.stringify([os.hostname(), home, history[0]]),
     name: toRunName(home),
     config: { num_train_epochs, train_batch_size },
-    origin: { file, best_metric, best_model_checkpoint },
+    // They are null where the training compares no checkpoints.
+    origin: {
+      file,
+      best_metric: best_metric ?? undefined,
+      best_model_checkpoint: best_model_checkpoint ?? undefined,
+    },
     max_steps: typeof max_steps === 'number' && max_steps > 0 ? max_steps : undefined,
     started_at: at - Math.floor((seconds ?? 0) * 1000),
     finished_at: at,
