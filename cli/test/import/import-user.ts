@@ -87,3 +87,8 @@ export class ImportUser {
     return items.reverse();
   }
 }
+
+/** What the source says of the run beside. */
+export function importedFrom({ environment }: Run): unknown {
+  return (environment as Record<string, unknown>)['import'];
+}

@@ -1,14 +1,9 @@
-import type { Run } from '@svc/contract';
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runHere } from '../support/svc.js';
-import { ImportUser } from './import-user.js';
-import { restart, scalar, toEventFile } from './event-file.js';
-import { toWandbFile, wandbRecord } from './wandb-file.js';
+import { ImportUser, importedFrom } from './import-user.js';
 
-const importedFrom = ({ environment }: Run) => (environment as Record<string, unknown>)['import'];
 const WRITTEN_S = 1_700_000_000;
 
 describe('svc import, by source', () => {
@@ -246,64 +241,6 @@ describe('svc import, by source', () => {
     });
   });
 
-  it('leaves out a metrics.csv that is not of Lightning, says what to do, and takes the event files beside it', async () => {
-    const directory = user.directory('foreign-csv', {
-      'a/metrics.csv': 'time,value\n1,2\n',
-      'b/metrics.csv': '',
-      'a/events.out.tfevents.1700000000.host': toEventFile([scalar('loss', 0, 1)]),
-    });
-    const { status, runs, left_out, complete } = await user.import(directory);
-    expect([status, complete]).to.deep.equal([0, true]);
-    expect(runs.map(({ source, error }) => [source, error])).to.deep.equal([['tensorboard', null]]);
-    expect(left_out.map(({ path: place }) => path.relative(directory, place))).to.deep.equal([
-      'a/metrics.csv',
-      'b/metrics.csv',
-    ]);
-    expect(left_out[0]?.reason).to.contain('no column "step"').and.contain('name the column of the steps');
-    expect(left_out[1]?.reason).to.contain('no whole line yet');
-  });
-
-  it('names the metric, the number and the reason of the values that it skips, whatever the source', async () => {
-    const directory = user.directory('skipping', {
-      'hf/trainer_state.json': JSON.stringify({
-        log_history: [
-          { step: 1, note: 'x', odd: [1], loss: 1 },
-          { step: 2, note: 'y' },
-        ],
-      }),
-      'csv/metrics.csv': 'step,loss,note\n1,0.5,x\n2,0.25,y\n',
-      'w/run-s.wandb': toWandbFile([
-        wandbRecord.run({ id: 's' }),
-        wandbRecord.history(0, { note: '"x"', image: { _type: 'image-file' } }),
-        wandbRecord.history(1, { note: '"y"' }),
-      ]),
-      '1/m/meta.yaml': 'run_id: m\nlifecycle_stage: active\n',
-      '1/m/metrics/note': '1000 x 1\n1000 y 2\n',
-      'off/metadata.json': '{"format": "svc-offline/1", "name": "off", "created_at": 1}',
-      'off/points.jsonl': '{"name": "note", "step": 1}\n{"name": "note", "step": 2}\n',
-      'tb/events.out.tfevents.1.h': toEventFile([scalar('note', 5, 1), scalar('note', 6, 1), restart(5)]),
-    });
-    const { runs } = await user.import(directory);
-    const skippedOf = (source: string) => {
-      const found = runs.find((run) => run.source === source)?.skipped ?? [];
-      return Object.fromEntries(found.map(({ reason, metrics }) => [reason, metrics]));
-    };
-    const noNumber = 'a value that is no number';
-    expect(skippedOf('hugging face')).to.deep.equal({ [noNumber]: { 'train/note': 2, 'train/odd': 1 } });
-    expect(skippedOf('lightning')).to.deep.equal({ [noNumber]: { note: 2 } });
-    expect(skippedOf('wandb')).to.deep.equal({
-      [noNumber]: { note: 2 },
-      'media, such as a histogram or an image': { image: 1 },
-    });
-    expect(skippedOf('mlflow')).to.deep.equal({ 'a line that is no point': { note: 2 } });
-    expect(skippedOf('svc offline')).to.deep.equal({ 'a line that is no point': { note: 2 } });
-    expect(skippedOf('tensorboard')['a point that a restart of the training replaces']).to.deep.equal({
-      note: 2,
-    });
-    const { stdout } = await runHere(['import', directory], user.user.env);
-    expect(stdout).to.contain('3 x a value that is no number: train/note (2), train/odd (1); first: entry 0');
-  });
-
   describe('MLflow', () => {
     const ID = 'c64dde87e3fa41bba39ce15933fafb9f';
     const meta = (id: string, more = '') =>
@@ -389,100 +326,6 @@ describe('svc import, by source', () => {
       expect(await user.run(one)).to.deep.include({ config: { lr: 3 }, started_at: 1000, finished_at: 9000 });
       expect(statSync(file).mtimeMs).to.equal(before);
       expect((await user.import(file)).runs.map(({ points }) => points.added)).to.deep.equal([0, 0]);
-    });
-  });
-
-  describe('wandb', () => {
-    const run = (id: string) =>
-      wandbRecord.run({
-        id,
-        project: 'proj',
-        name: 'w',
-        notes: 'why it was tried',
-        config: { lr: 0.1, _wandb: {} },
-      });
-    const folder = 'wandb/offline-run-20261123_085221-abc';
-
-    it('brings in history, config and the end of an offline run', async () => {
-      const directory = user.directory('wandb', {
-        [`${folder}/run-abc.wandb`]: toWandbFile([
-          run('abc'),
-          wandbRecord.history(0, { loss: 1, 'nested.x': 2, text: '"hi"', flag: true, _runtime: 1 }),
-          wandbRecord.config({ later: true }),
-          wandbRecord.history(5, { loss: 'NaN', 'h._type': '"histogram"', 'h.bins': [1, 2], 'h.width': 3 }),
-          wandbRecord.exit(1),
-        ]),
-      });
-      const report = await user.importOne(directory);
-      expect(await user.points(report)).to.deep.equal({
-        flag: [[0, 1, 1_000_000]],
-        loss: [
-          [0, 1, 1_000_000],
-          [5, 'NaN', 1_005_000],
-        ],
-        'nested/x': [[0, 2, 1_000_000]],
-      });
-      expect(report.skipped.map(({ reason, count }) => [reason, count])).to.deep.equal([
-        ['a value that is no number', 1],
-        ['media, such as a histogram or an image', 1],
-      ]);
-      const stored = await user.run(report);
-      expect(stored).to.deep.include({
-        name: 'w',
-        config: { lr: 0.1, later: true },
-        notes: 'why it was tried',
-        tags: ['failed'],
-        started_at: 1_000_000,
-      });
-      expect(importedFrom(stored)).to.include({
-        source: 'wandb',
-        run_id: 'abc',
-        exit_code: 1,
-        ended: 'FAILED',
-      });
-    });
-
-    it('tags a run that failed once, and takes the tag away when the run was resumed and succeeded', async () => {
-      const part = (exit: number) =>
-        toWandbFile([run('resumed'), wandbRecord.history(exit, { loss: 1 }), wandbRecord.exit(exit)]);
-      const first = 'wandb/offline-run-1-resumed/run-resumed.wandb';
-      const directory = user.directory('wandb-ends', { [first]: part(1) });
-      const report = await user.importOne(directory);
-      const tags = async () => (await user.run(report)).tags;
-      expect(await tags()).to.deep.equal(['failed']);
-      await user.user.rig.patch(`/runs/${report.run_id}`, { tags: ['mine'] });
-      await user.importOne(directory);
-      expect(await tags(), 'removed by its user').to.deep.equal(['mine']);
-      user.directory('wandb-ends', { 'wandb/offline-run-2-resumed/run-resumed.wandb': part(0) });
-      for (const time of ['first', 'second']) {
-        await user.import(directory);
-        expect(await tags(), time).to.deep.equal(['mine']);
-      }
-    });
-
-    it('reads records over several blocks, passes a corrupt one over, and waits for the one that is being written', async () => {
-      const steps = Array.from({ length: 3000 }, (_none, step) => step);
-      const whole = toWandbFile([
-        run('xyz'),
-        ...steps.map((step) => wandbRecord.history(step, { loss: step, [`m${step % 3}`]: 1 })),
-      ]);
-      expect(whole.length).to.be.greaterThan(4 * 32 * 1024);
-      const directory = user.directory('wandb-long', {
-        'run-20-xyz/run-xyz.wandb': whole.subarray(0, whole.length - 3),
-      });
-      const file = path.join(directory, 'run-20-xyz/run-xyz.wandb');
-      const report = await user.importOne(directory, '--project', 'other');
-      expect(report.points.added).to.equal(2 * 2999);
-      writeFileSync(file, whole);
-      const grown = await user.importOne(directory);
-      expect(grown.points).to.deep.equal({ added: 2, known: 2 * 2999 });
-      expect((await user.values(report))['loss']).to.deep.equal(steps.map((step) => [step, step]));
-      whole[40_000] = (whole[40_000] as number) ^ 0xff;
-      mkdirSync(path.join(directory, 'bad'));
-      writeFileSync(path.join(directory, 'bad/run-bad.wandb'), whole);
-      const bad = (await user.import(path.join(directory, 'bad'))).runs[0];
-      expect(bad?.skipped[0]).to.include({ reason: 'a corrupt record' });
-      expect((bad?.points.added ?? 0) + (bad?.points.known ?? 0)).to.be.greaterThan(3000);
     });
   });
 });
