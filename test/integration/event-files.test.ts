@@ -64,7 +64,8 @@ describe('event files of the real writers', function () {
       [1, 'Infinity'],
     ]);
     const run = await server.client.call(routes.getRun, { params: { run_id: job.run_id! } });
-    expect(run.config).to.deep.equal({ lr: 0.001, optimizer: 'adam', nesterov: true });
+    const hparams = { lr: 0.001, optimizer: 'adam', nesterov: true };
+    expect(run.config).to.deep.equal({ ...hparams, seed: 1, env_id: 'CartPole-v1' });
   });
 
   it('of before the job are not its own', async () => {

@@ -63,7 +63,7 @@ export function readPluginData(pbf, end) {
 }
 
 export function readTensor(pbf, end) {
-    const obj = {dtype: 0, tensor_content: undefined, float_val: [], double_val: [], int_val: [], int64_val: [], bool_val: [], half_val: [], uint32_val: [], uint64_val: []};
+    const obj = {dtype: 0, tensor_content: undefined, float_val: [], double_val: [], int_val: [], string_val: [], int64_val: [], bool_val: [], half_val: [], uint32_val: [], uint64_val: []};
     let field;
     while ((field = pbf.nextField(end))) {
         if (field === 1) obj.dtype = pbf.readVarint(true);
@@ -71,6 +71,7 @@ export function readTensor(pbf, end) {
         else if (field === 5) pbf.readPackedFloat(obj.float_val);
         else if (field === 6) pbf.readPackedDouble(obj.double_val);
         else if (field === 7) pbf.readPackedVarint(obj.int_val, true);
+        else if (field === 8) obj.string_val.push(pbf.readBytes());
         else if (field === 10) pbf.readPackedVarint(obj.int64_val, true);
         else if (field === 11) pbf.readPackedBoolean(obj.bool_val);
         else if (field === 13) pbf.readPackedVarint(obj.half_val, true);

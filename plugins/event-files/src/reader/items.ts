@@ -1,6 +1,7 @@
 import { PbfReader } from 'pbf';
 import { readEvent, readHParams, type EventMessage, type HParam, type SummaryValue } from './messages.js';
 import { numberOf } from './scalar-tensor.js';
+import { configOfText } from './text-config.js';
 
 export interface Scalar {
   kind: 'scalar';
@@ -12,10 +13,10 @@ export interface Scalar {
   wallTimeMs: number;
 }
 
-/** The values of the hparams plugin, as `add_hparams` writes them. */
+/** Hyperparameters: the values of the hparams plugin, as `add_hparams` writes them, or those of a text. */
 export interface HParams {
   kind: 'hparams';
-  values: Record<string, number | string | boolean | null>;
+  values: Record<string, unknown>;
 }
 
 /** The training began again at `step`: TensorBoard forgets what it has read so far, of any tag, at this step and later ones. */
@@ -63,8 +64,8 @@ function addItems(event: EventMessage, items: Item[]): void {
     const value = scalarOf(summary);
     if (value !== null) {
       items.push({ kind: 'scalar', tag: summary.tag, step, value, wallTimeMs: event.wall_time * 1000 });
-    } else if (summary.tag === HPARAMS_TAG) {
-      const values = hparamsOf(summary);
+    } else {
+      const values = summary.tag === HPARAMS_TAG ? hparamsOf(summary) : textConfigOf(summary);
       if (values !== null) items.push({ kind: 'hparams', values });
     }
   }
@@ -76,6 +77,11 @@ function scalarOf({ value, simple_value, tensor, metadata }: SummaryValue): numb
   if (tensor === undefined) return null;
   const plugin = metadata?.plugin_data?.plugin_name ?? '';
   return plugin === 'scalars' || plugin === '' ? numberOf(tensor) : null;
+}
+
+function textConfigOf({ tag, tensor, metadata }: SummaryValue): HParams['values'] | null {
+  const [text] = tensor?.string_val ?? [];
+  return text === undefined || metadata?.plugin_data?.plugin_name !== 'text' ? null : configOfText(tag, text);
 }
 
 function hparamsOf({ metadata }: SummaryValue): HParams['values'] | null {

@@ -24,6 +24,7 @@ export interface Tensor {
   float_val: number[];
   double_val: number[];
   int_val: number[];
+  string_val: Uint8Array[];
   int64_val: number[];
   bool_val: boolean[];
   half_val: number[];
