@@ -24,6 +24,8 @@ interface Case {
   readonly job?: boolean;
   /** No server answers. */
   readonly away?: boolean;
+  /** What answers is not svc. */
+  readonly foreign?: keyof typeof FOREIGN;
   /** The server goes away at the call `wait`. */
   readonly leaves?: boolean;
   readonly refuse?: readonly Refusal[];
@@ -52,6 +54,7 @@ interface Refusal {
 
 const FIXTURES = path.join(ROOT, 'test', 'fixtures');
 const CASES = JSON.parse(readFileSync(path.join(FIXTURES, 'sdk-cases.json'), 'utf8')) as Case[];
+const FOREIGN = { page: '<html>Log in to this network</html>', json: '{"ok":true}' };
 const AWAY = 'http://127.0.0.1:9';
 const TSX = ['--import', 'tsx', '--conditions=svc-source', path.join(FIXTURES, 'sdk-driver.ts')];
 
@@ -79,6 +82,7 @@ for (const language of ['Python', 'TypeScript'] as const)
     for (const one of CASES)
       it(one.name, async () => {
         server.refuse = refusalsOf(one.refuse ?? []);
+        server.foreign = one.foreign === undefined ? null : FOREIGN[one.foreign];
         const { code, stderr } = await drive(one);
         expect(code, stderr).to.equal(one.exit ?? 0);
         checkServer(one);

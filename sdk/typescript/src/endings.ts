@@ -1,3 +1,5 @@
+import { textOf } from './values.js';
+
 /** How the process ends. */
 export type Ending = 'clean' | 'failed' | 'terminated';
 
@@ -33,7 +35,7 @@ function listen(): void {
 }
 
 function onUncaught(error: unknown): void {
-  for (const run of runs) run.reportFailure(error instanceof Error ? error : new Error(String(error)));
+  for (const run of runs) run.reportFailure(error instanceof Error ? error : new Error(textOf(error)));
 }
 
 /** Nothing else is to be done: there is time to deliver. */

@@ -4,6 +4,7 @@ import { maskSecrets } from '@svc/contract/protocol';
 import os from 'node:os';
 import { begin as makeCurrent, findOpen } from './current.js';
 import { track } from './endings.js';
+import { workingDir } from './host-path.js';
 import { tell, warnOnce } from './notices.js';
 import { OfflineFolder, newLabel } from './offline-folder.js';
 import type { SdkRecord } from './records.js';
@@ -97,6 +98,7 @@ async function begin(plan: Plan): Promise<ReportingRun> {
   if (runId !== null) return attach(plan, server, runId);
   try {
     const { id, name, ingest_token } = await create(settings, server, draft);
+    if (typeof id !== 'string') throw new Error('what answers there is not svc');
     const named = { ...plan, draft: { ...draft, name } };
     return newRun(named, id, serverSink(named, { ...server, token: ingest_token }, id), { isOnline: true });
   } catch (error) {
@@ -212,8 +214,10 @@ function toDraft({ project, experiment, name, config, maxSteps, tags }: InitOpti
   return withoutUndefined(known) as Draft;
 }
 
+/** JavaScript may give one text, or what is no list. */
 function toTags(tags: readonly string[]): string[] {
-  const all = tags.map((tag) => toName(tag, 100)).filter((tag) => tag !== null);
+  const given = typeof tags === 'string' ? [tags] : Symbol.iterator in Object(tags) ? [...tags] : [];
+  const all = given.map((tag) => toName(tag, 100)).filter((tag) => tag !== null);
   return [...new Set(all)].slice(0, MAX_TAGS);
 }
 
@@ -224,7 +228,7 @@ function toEnvironment(): Record<string, unknown> {
     platform: `${process.platform} ${process.arch}`,
     hostname: os.hostname(),
     command: [...process.argv].slice(0, 100).map((argument) => shorten(argument, 2000)),
-    working_dir: process.cwd(),
+    working_dir: workingDir(),
     svc_sdk: 'typescript 0.1.0',
   });
 }

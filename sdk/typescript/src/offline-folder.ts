@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { workingDir } from './host-path.js';
 import { warnOnce } from './notices.js';
 import type { Batch, SdkRecord } from './records.js';
 
@@ -17,7 +18,7 @@ export class OfflineFolder {
 
   constructor(label: string, metadata: Record<string, unknown>) {
     const name = label.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+|[-.]+$/g, '') || 'run';
-    this.path = path.resolve('svc-offline', name);
+    this.path = path.resolve(workingDir(), 'svc-offline', name);
     this.#metadata = { format: FORMAT, ...metadata };
   }
 

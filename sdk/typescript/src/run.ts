@@ -1,12 +1,11 @@
 import type { MetricPoint } from '@svc/contract';
 import { DIRECTIONS, SEVERITIES, toMetricValue } from '@svc/contract/protocol';
 import { randomBytes, randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { leave } from './current.js';
 import { untrack, type Ending } from './endings.js';
 import { warnOnce } from './notices.js';
 import { Outbox } from './outbox.js';
-import { toHostPath } from './host-path.js';
+import { toHostPath, toRealPath } from './host-path.js';
 import { sizeBytesOf } from './path-size.js';
 import type { SdkRecord } from './records.js';
 import {
@@ -21,7 +20,7 @@ import {
 } from './run-interface.js';
 import { Sender, warnUndelivered } from './sender.js';
 import type { Sink } from './sink.js';
-import { MAX_ATTACHED_BYTES, problemOf, toObject, toText, toValues } from './values.js';
+import { copyOf, MAX_ATTACHED_BYTES, problemOf, textOf, toObject, toText, toValues } from './values.js';
 
 export interface RunFacts {
   readonly id: string | null;
@@ -70,7 +69,7 @@ export class ReportingRun implements Run {
     this.name = facts.name;
     this.isAttached = facts.isAttached;
     this.url = facts.url;
-    this.#config = Object.freeze({ ...facts.config });
+    this.#config = Object.freeze(copyOf(facts.config));
     this.#outbox = new Outbox(facts.queuePoints);
     this.#sender = new Sender(this.#outbox, sink);
     for (const record of description) this.#addRecord(record);
@@ -88,16 +87,36 @@ export class ReportingRun implements Run {
   }
 
   updateConfig(changes: object): void {
+    this.#safely('updateConfig', () => this.#updateConfig(changes));
+  }
+
+  defineMetric(name: string, meaning: MetricMeaning): void {
+    this.#safely('defineMetric', () => this.#defineMetric(String(name), meaning));
+  }
+
+  log(metrics: Metrics, options?: LogOptions): void {
+    this.#safely('log', () => this.#log(metrics, options ?? {}));
+  }
+
+  checkpoint(file: string, options?: CheckpointOptions): void {
+    this.#safely('checkpoint', () => this.#checkpoint(toRealPath(String(file)), options ?? {}));
+  }
+
+  event(title: string, options?: EventOptions): void {
+    this.#safely('event', () => this.#event(title, options ?? {}));
+  }
+
+  #updateConfig(changes: object): void {
     this.#config = Object.freeze({ ...this.#config, ...changes });
     const config = toObject(this.#config, 'the config');
     if (config && this.facts.isDescribed) this.#addRecord({ kind: 'update', body: { config } });
   }
 
-  defineMetric(name: string, { direction, unit, primary }: MetricMeaning): void {
+  #defineMetric(name: string, { direction, unit, primary }: MetricMeaning): void {
     const isKnown = direction === undefined || DIRECTIONS.includes(direction);
     const problem = isKnown
-      ? problemOf(String(name))
-      : `direction ${String(direction)} is not one of ${DIRECTIONS.join(', ')}`;
+      ? problemOf(name)
+      : `direction ${textOf(direction)} is not one of ${DIRECTIONS.join(', ')}`;
     if (problem !== null)
       return this.#warn(`define ${name}`, `defineMetric("${name}") is ignored: ${problem}`);
     const body = {
@@ -108,28 +127,29 @@ export class ReportingRun implements Run {
     if (this.facts.isDescribed) this.#addRecord({ kind: 'metric', name, ts: Date.now(), body });
   }
 
-  log(metrics: Metrics, { step, epoch }: LogOptions = {}): void {
+  #log(metrics: Metrics, { step, epoch }: LogOptions): void {
     const at = step ?? this.#nextStep;
     if (!Number.isSafeInteger(at))
-      return this.#warn('step', `step ${at} is not a whole number; its values are left out`);
+      return this.#warn('step', `step ${textOf(at)} is not a whole number; its values are left out`);
     if (typeof metrics !== 'object' || metrics === null)
-      return this.#warn('log', `log() takes an object of names and numbers, not ${String(metrics)}`);
+      return this.#warn('log', `log() takes an object of names and numbers, not ${textOf(metrics)}`);
+    const values = [...toValues(metrics)];
+    if (values.length === 0) return;
     this.#nextStep = at + 1;
     const rest = { step: at, ts: Date.now(), ...this.#toEpoch(epoch) };
     const points: MetricPoint[] = [];
-    for (const [name, value] of toValues(metrics)) {
+    for (const [name, value] of values) {
       this.#lastValues.set(name, value);
       points.push({ seq: this.#nextSeq++, name, value: toMetricValue(value), ...rest });
     }
-    if (points.length === 0 || this.#refuseIfClosed()) return;
+    if (this.#refuseIfClosed()) return;
     this.#outbox.addPoints(points);
     this.#wake();
   }
 
-  checkpoint(file: string, { step, epoch, metadata }: CheckpointOptions = {}): void {
+  #checkpoint(place: string, { step, epoch, metadata }: CheckpointOptions): void {
     const at = step ?? (this.#nextStep > 0 ? this.#nextStep - 1 : undefined);
     const attached = metadata && toObject(metadata, 'the metadata of a checkpoint', MAX_ATTACHED_BYTES);
-    const place = path.resolve(String(file));
     const body: Extract<SdkRecord, { kind: 'checkpoint' }>['body'] = {
       path: toHostPath(place, process.env),
       ...(Number.isSafeInteger(at) && { step: at as number }),
@@ -142,12 +162,12 @@ export class ReportingRun implements Run {
     this.#addRecord({ kind: 'checkpoint', ts: Date.now(), body, complete });
   }
 
-  event(title: string, { message, severity = 'info', data }: EventOptions = {}): void {
+  #event(title: string, { message, severity = 'info', data }: EventOptions): void {
     const isKnown = SEVERITIES.includes(severity);
     if (!isKnown)
       this.#warn(
         'severity',
-        `severity ${String(severity)} is not one of ${SEVERITIES.join(', ')}; using info`,
+        `severity ${textOf(severity)} is not one of ${SEVERITIES.join(', ')}; using info`,
       );
     const attached = data && toObject(data, 'the data of an event', MAX_ATTACHED_BYTES);
     const body = {
@@ -167,18 +187,26 @@ export class ReportingRun implements Run {
     if (FINISH_STATUSES.includes(status)) return this.#close(status, this.facts.flushTimeoutMs);
     this.#warn(
       'finish',
-      `finish(${String(status)}) is ignored: the status is one of ${FINISH_STATUSES.join(', ')}`,
+      `finish(${textOf(status)}) is ignored: the status is one of ${FINISH_STATUSES.join(', ')}`,
     );
   }
 
   /** The end of the stack is left out first: the innermost frames stand at its beginning. */
   reportFailure(error: Error): void {
-    const message = error.stack ?? error.message;
-    this.event(`${error.name}: ${error.message}`, {
-      message,
-      severity: 'critical',
-      data: { exception: error.name },
+    this.#safely('an uncaught error', () => {
+      const { name, message } = error;
+      const data = { exception: name };
+      this.event(`${name}: ${message}`, { message: error.stack ?? message, severity: 'critical', data });
     });
+  }
+
+  /** Must hold: no object that a training hands over, whatever it does when it is read, reaches the training as an exception. */
+  #safely(call: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#warn(`unusable ${call}`, `${call} is left out: what it was given threw ${textOf(error)}`);
+    }
   }
 
   /** The process ends, and there is time to deliver. */
@@ -228,7 +256,7 @@ export class ReportingRun implements Run {
 
   #toEpoch(epoch: number | undefined): { epoch?: number } {
     if (epoch === undefined || Number.isFinite(epoch)) return epoch === undefined ? {} : { epoch };
-    this.#warn('epoch', `epoch ${String(epoch)} is not a finite number; it is left out`);
+    this.#warn('epoch', `epoch ${textOf(epoch)} is not a finite number; it is left out`);
     return {};
   }
 

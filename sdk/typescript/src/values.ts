@@ -14,8 +14,7 @@ export function* toValues(metrics: object, prefix = '', depth = 0): Generator<[n
   for (const [key, value] of Object.entries(metrics) as [string, unknown][]) {
     const name = prefix + key;
     const number = typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : value;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < MAX_DEPTH)
-      yield* toValues(value, `${name}/`, depth + 1);
+    if (isNested(value) && depth < MAX_DEPTH) yield* toValues(value, `${name}/`, depth + 1);
     else if (typeof number === 'number' && problemOf(name) === null) yield [name, number];
     else {
       const shown = name.slice(0, 80);
@@ -23,6 +22,10 @@ export function* toValues(metrics: object, prefix = '', depth = 0): Generator<[n
       warnOnce(`metric ${shown}`, `metric "${shown}" is left out: ${problem}`);
     }
   }
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 }
 
 export function problemOf(name: string): string | null {
@@ -47,7 +50,7 @@ export function toObject(
       `${what} is ${sizeBytes} bytes of JSON, more than ${maxBytes}; it is left out`,
     );
   } catch (error) {
-    warnOnce(`form of ${what}`, `${what} cannot be written as JSON (${String(error)}); it is left out`);
+    warnOnce(`form of ${what}`, `${what} cannot be written as JSON (${textOf(error)}); it is left out`);
   }
   return null;
 }
@@ -61,17 +64,36 @@ function toJsonValue(_key: string, value: unknown): unknown {
 
 /** Without its secrets. It is masked before it is cut: half a secret has no form by which it is known. */
 export function toText(text: unknown, maxCharacters: number): string {
-  return shorten(maskText(shorten(toPlain(String(text)), MAX_MASKED_CHARACTERS)), maxCharacters);
+  return shorten(maskText(shorten(toPlain(textOf(text)), MAX_MASKED_CHARACTERS)), maxCharacters);
 }
 
 /** A name as it is; null when it is empty. */
 export function toName(text: string | undefined, maxCharacters = 200): string | null {
-  return text === undefined ? null : shorten(toPlain(String(text)).trim(), maxCharacters) || null;
+  return text === undefined ? null : shorten(toPlain(textOf(text)).trim(), maxCharacters) || null;
 }
 
 export function shorten(text: string, maxCharacters: number): string {
   const characters = text.length <= maxCharacters ? [] : [...text];
   return characters.length <= maxCharacters ? text : `${characters.slice(0, maxCharacters - 1).join('')}…`;
+}
+
+/** What the object holds now; nothing, with a warning, of one that throws when it is read. */
+export function copyOf(object: object): Record<string, unknown> {
+  try {
+    return { ...object };
+  } catch (error) {
+    warnOnce('config', `the config is left out: reading it threw ${textOf(error)}`);
+    return {};
+  }
+}
+
+/** The text of anything, of what throws when it is asked for it too. */
+export function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return `<${typeof value}>`;
+  }
 }
 
 /** Text that every store takes: no NUL, no half of a surrogate pair. */

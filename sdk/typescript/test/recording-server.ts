@@ -17,6 +17,8 @@ export interface RecordingServer {
   /** Those that were taken. */
   readonly taken: Request[];
   refuse: (request: Request) => number | null;
+  /** What something else than svc answers to everything. */
+  foreign: string | null;
   /** What is answered to `fill`. */
   kept: Record<string, string>;
   /** Of requests that were taken. */
@@ -30,6 +32,7 @@ export async function startRecordingServer(): Promise<RecordingServer> {
   const server = createServer((message, response) => {
     void read(message).then((request) => {
       requests.push(request);
+      if (recording.foreign !== null) return void response.end(recording.foreign);
       const status = recording.refuse(request);
       if (status === null) taken.push(request);
       const error = { error: { code: 'unavailable', message: 'not now', details: {} } };
@@ -45,6 +48,7 @@ export async function startRecordingServer(): Promise<RecordingServer> {
     requests,
     taken,
     refuse: () => null,
+    foreign: null,
     kept: {},
     points: () => taken.flatMap(({ body }) => body.points ?? []),
     close: () => {
