@@ -1,4 +1,4 @@
-"""Builds the wheel, as PEP 517 asks for. It needs the standard library alone, so that `pip install` works without a network."""
+"""Builds the wheel, as PEP 517 asks for, with the standard library alone: `pip install` works without a network."""
 
 import base64
 import hashlib

@@ -51,7 +51,7 @@ class Printed(NamedTuple):
 def first_snapshot() -> dict[str, Any]:
     """What is known at once, secrets masked."""
     command = getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv]
-    return mask_secrets(
+    masked: dict[str, Any] = mask_secrets(
         {
             "python": platform.python_version(),
             "hostname": socket.gethostname(),
@@ -60,6 +60,7 @@ def first_snapshot() -> dict[str, Any]:
             "svc_sdk": __version__,
         }
     )
+    return masked
 
 
 def snapshot_completer() -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -12,9 +12,14 @@ _told: set[str] = set()
 
 def warn_once(key: str, message: str, *args: object) -> None:
     """Log a warning the first time this key is seen in this process."""
-    if key not in _told:
-        _told.add(key)
-        logger.warning("svc: " + message, *args)
+    if key in _told:
+        return
+    _told.add(key)
+    try:
+        text = message % args
+    except Exception:  # of an object that was handed over
+        text = message
+    logger.warning("svc: %s", text)
 
 
 def tell(message: str) -> None:

@@ -60,8 +60,9 @@ def _to_text(text: Any, max_characters: int) -> str:
 
 
 def _absolute(path: Any) -> str:
+    """Without links: the agent, which sees the files from outside, knows the same checkpoint by the same path."""
     try:
-        return os.path.abspath(os.fsdecode(path))
+        return os.path.realpath(os.fsdecode(path))
     except (TypeError, ValueError, OSError):
         return str(path)
 
@@ -72,7 +73,8 @@ def _on_host(path: str) -> str:
     SVC_PATH_MAP has the source of each target.
     """
     try:
-        mounts = json.loads(os.environ.get("SVC_PATH_MAP") or "{}")
+        given: dict[str, str] = json.loads(os.environ.get("SVC_PATH_MAP") or "{}")
+        mounts = {os.path.realpath(target): source for target, source in given.items()}
         for target in sorted(mounts, key=len, reverse=True):
             if path == target or path.startswith(f"{target}/"):
                 return mounts[target] + path[len(target) :]

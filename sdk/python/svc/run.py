@@ -148,10 +148,8 @@ class Run:
                 if len(given) >= self._settle_at or len(values) > MANY_VALUES:
                     self._settle()
                 return
-        try:
+        with self._left_out_if_unusable("log"):
             self._log_others(metrics, step, epoch)
-        except Exception as error:  # of an object that was handed over
-            self._warn("unusable", "a call of log is left out: what it was given raised %s", type(error).__name__)
 
     @property
     def name(self) -> str | None:
@@ -179,8 +177,9 @@ class Run:
             epoch: the epoch, which may be a fraction.
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
         """
-        at_step = self.last_step if step is None else to_integer(step)
-        self._add(to_checkpoint(path, at_step, self._to_epoch(epoch), metadata))
+        with self._left_out_if_unusable("checkpoint"):
+            at_step = self.last_step if step is None else to_integer(step)
+            self._add(to_checkpoint(path, at_step, self._to_epoch(epoch), metadata))
 
     def event(
         self,
@@ -197,10 +196,11 @@ class Run:
             severity: info, warning or critical.
             data: any JSON object of at most 64 KiB; a larger one is left out.
         """
-        if severity not in SEVERITIES:
-            self._warn("severity", "severity %r is not one of %s; using info", severity, ", ".join(SEVERITIES))
-            severity = "info"
-        self._add(to_event(title, message, severity, data))
+        with self._left_out_if_unusable("event"):
+            if severity not in SEVERITIES:
+                self._warn("severity", "severity %r is not one of %s; using info", severity, ", ".join(SEVERITIES))
+                severity = "info"
+            self._add(to_event(title, message, severity, data))
 
     def define_metric(
         self, name: str, direction: str | None = None, unit: str | None = None, primary: bool | None = None
@@ -213,14 +213,15 @@ class Run:
             unit: shown behind its values; cut at 50 characters.
             primary: whether runs and checkpoints are ranked by it; of several the last one is.
         """
-        problem = name_problem(name) if isinstance(name, str) else "the name is no text"
-        if problem is None and direction not in (None, *DIRECTIONS):
-            problem = f"direction {direction!r} is not one of {', '.join(DIRECTIONS)}"
-        if problem is not None:
-            self._warn(f"define {name!r:.80}", "define_metric(%.80r) is ignored: %s", name, problem)
-            return
-        if self._facts.is_described:
-            self._add(to_definition(name, direction, unit, primary))
+        with self._left_out_if_unusable("define_metric"):
+            problem = name_problem(name) if isinstance(name, str) else "the name is no text"
+            if problem is None and direction not in (None, *DIRECTIONS):
+                problem = f"direction {direction!r} is not one of {', '.join(DIRECTIONS)}"
+            if problem is not None:
+                self._warn(f"define {name!r:.80}", "define_metric(%.80r) is ignored: %s", name, problem)
+                return
+            if self._facts.is_described:
+                self._add(to_definition(name, direction, unit, primary))
 
     def flush(self, timeout_s: float | None = None) -> bool:
         """Wait until all is delivered, or in the spool of the job, from where the agent delivers it.
@@ -283,6 +284,15 @@ class Run:
         body = {"config": mask_secrets(to_bounded_object(config, "the config"))}
         if self._facts.is_described and body["config"] is not None:
             self._add(Record("update", body, now_ms()))
+
+    @contextlib.contextmanager
+    def _left_out_if_unusable(self, call: str) -> Iterator[None]:
+        """Must hold: whatever an object does that a training hands over, the training gets no exception of it."""
+        try:
+            yield
+        except Exception as error:
+            message = "a call of %s is left out: what it was given raised %s"
+            self._warn(f"unusable {call}", message, call, type(error).__name__)
 
     def _settle(self) -> None:
         """When much waits to be checked; and at each log when the sender is not started, or the run has ended."""

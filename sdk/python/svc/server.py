@@ -90,7 +90,7 @@ def _config_home(env: Mapping[str, str]) -> Path:
 
 
 def _local_server(env: Mapping[str, str]) -> Server:
-    """The server that works on the local data directory now, with the token that it left there; empty when none lives."""
+    """The server that works on the local data directory now, with the token that it left there; empty without one."""
     try:
         directory = Path(env.get("SVC_DATA_DIR") or "~/.svc").expanduser()
         server = json.loads((directory / "server.json").read_text("utf-8"))

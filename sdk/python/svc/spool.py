@@ -6,6 +6,7 @@ not synced to the disk.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import threading
@@ -46,7 +47,7 @@ class Spool:
             if not self._has_room(sum(map(len, lines))):
                 warn_once(
                     f"spool full {self.directory}",
-                    "the spool %s has reached %d bytes: the queue takes what follows, and drops the oldest when it is full",
+                    "the spool %s has reached %d bytes: the queue takes what follows, and when full drops the oldest",
                     self.directory,
                     self._max_bytes,
                 )
@@ -65,10 +66,8 @@ class Spool:
             file, self._file = self._file, None
             if file is None:
                 return
-            try:
+            with contextlib.suppress(OSError):  # the agent removes it at the end of the attempt
                 _write_whole(file, END)
-            except OSError:
-                pass  # the agent removes it at the end of the attempt
             os.close(file)
 
     def after_fork(self) -> Spool:
@@ -88,7 +87,8 @@ class Spool:
     def _has_room(self, size_bytes: int) -> bool:
         try:
             with os.scandir(self.directory) as entries:
-                return sum(entry.stat(follow_symlinks=False).st_size for entry in entries) + size_bytes <= self._max_bytes
+                used_bytes = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+            return used_bytes + size_bytes <= self._max_bytes
         except OSError:
             return True  # what is wrong shows when it is written to
 

@@ -196,8 +196,11 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
 
 
 def to_texts(value: Any) -> list[str]:
-    """A list of texts from one text or several, each once."""
-    values = [value] if isinstance(value, str) else list(value)
+    """A list of texts from one text or several, each once; nothing from what cannot be read."""
+    try:
+        values = [value] if isinstance(value, str) else list(value)
+    except Exception:
+        return []
     return list(dict.fromkeys(_text(item) for item in values))
 
 

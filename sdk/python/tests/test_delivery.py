@@ -73,8 +73,22 @@ class DeliveryTest(SdkTest):
             run.checkpoint(place)
         self.assertTrue(run.flush())
         told = self.server.bodies_of("checkpoints")
-        self.assertEqual([body["path"] for body in told], ["/scratch/ck/model.bin", "/data/model.bin", "/elsewhere.bin"])
+        self.assertEqual(
+            [body["path"] for body in told], ["/scratch/ck/model.bin", "/data/model.bin", "/elsewhere.bin"]
+        )
         self.assertEqual(told[0]["size"], 321)
+
+    def test_a_checkpoint_is_known_by_its_path_without_links(self):
+        (self.directory / "real").mkdir()
+        (self.directory / "link").symlink_to("real")
+        run = self.attach()
+        run.checkpoint(self.directory / "link" / "model.bin")
+        self.set(SVC_PATH_MAP=json.dumps({str(self.directory / "link"): "/data"}))
+        run.checkpoint(self.directory / "link" / "model.bin")
+        with self.assertLogs("svc", "WARNING"):
+            self.assertTrue(run.flush())
+        real = str(self.directory.resolve() / "real" / "model.bin")
+        self.assertEqual([body["path"] for body in self.server.bodies_of("checkpoints")], [real, "/data/model.bin"])
 
     def test_a_path_map_that_is_not_understood_changes_nothing(self):
         self.set(SVC_PATH_MAP="[1]")

@@ -2,9 +2,8 @@ import os
 import signal
 import time
 
-from support import RUN_ID, SdkTest
-
 import svc
+from support import RUN_ID, SdkTest
 
 
 class SpoolTest(SdkTest):
