@@ -3,8 +3,8 @@ import path from 'node:path';
 import { routes, type Run } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
+import { setFrameworksStage } from '../support/frameworks-stage.js';
 import { ROOT, startProgram } from '../support/program.js';
-import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
 const SCRIPTS = path.join(ROOT, 'test', 'fixtures', 'frameworks');
 const PATIENCE = { timeoutMs: 60_000 };
@@ -14,29 +14,20 @@ type Logged = Record<string, number>;
 /** Real trainings of tiny models on the CPU against the real server. `npm run test:frameworks` installs the frameworks. */
 describe('the Python SDK in real frameworks', function () {
   this.timeout(300_000);
-  let python: string;
-  let workplace: Workplace;
-  let server: Server;
-  before(async () => {
-    python = process.env['SVC_TEST_FRAMEWORKS_PYTHON'] ?? '';
-    expect(python, 'npm run test:frameworks sets it').to.not.equal('');
-    workplace = createWorkplace();
-    server = await workplace.startServer();
-  });
-  after(() => workplace?.close());
+  const stage = setFrameworksStage();
 
   /** What the script printed as its result. */
   async function train(...args: string[]): Promise<unknown> {
-    const token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
-    const own = { SVC_URL: server.url, SVC_TOKEN: token, PYTHONPATH: path.join(ROOT, 'sdk', 'python') };
+    const token = readFileSync(path.join(stage.workplace.dataDir, 'token'), 'utf8').trim();
+    const own = { SVC_URL: stage.server.url, SVC_TOKEN: token, PYTHONPATH: path.join(ROOT, 'sdk', 'python') };
     const quiet = { HF_HUB_OFFLINE: '1', KERAS_BACKEND: 'torch', SVC_FLUSH_TIMEOUT_S: '30' };
     const env = {
-      PATH: `${path.dirname(python)}:${process.env['PATH']}`,
-      HOME: workplace.dir,
+      PATH: `${path.dirname(stage.python)}:${process.env['PATH']}`,
+      HOME: stage.workplace.dir,
       ...own,
       ...quiet,
     };
-    const { status, stdout, stderr } = await startProgram(python, args, env, workplace.dir).ended;
+    const { status, stdout, stderr } = await startProgram(stage.python, args, env, stage.workplace.dir).ended;
     expect(status, stderr).to.equal(0);
     expect(stderr).to.not.contain('left out').and.not.contain('offline');
     return JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? 'null');
@@ -45,14 +36,14 @@ describe('the Python SDK in real frameworks', function () {
 
   async function ended(name: string): Promise<Run> {
     const run = await until(async () => {
-      const { items } = await server.client.call(routes.listRuns, { query: { name } });
+      const { items } = await stage.server.client.call(routes.listRuns, { query: { name } });
       return items.length === 1 && items[0]!.finished_at !== null ? items[0]! : null;
     }, PATIENCE);
-    return (await server.client.call(routes.getRun, { params: { run_id: run!.id } })) as Run;
+    return (await stage.server.client.call(routes.getRun, { params: { run_id: run!.id } })) as Run;
   }
   async function seriesOf({ id }: Run) {
     const request = { params: { run_id: id }, query: { limit: 10_000 } };
-    const { series } = await server.client.call(routes.readSeries, request);
+    const { series } = await stage.server.client.call(routes.readSeries, request);
     return Object.fromEntries(
       Object.entries(series).map(([name, { steps, values }]) => [
         name,
@@ -61,7 +52,7 @@ describe('the Python SDK in real frameworks', function () {
     );
   }
   async function checkpointsOf({ id }: Run) {
-    const { items } = await server.client.call(routes.listRunCheckpoints, { params: { run_id: id } });
+    const { items } = await stage.server.client.call(routes.listRunCheckpoints, { params: { run_id: id } });
     return items.reverse();
   }
 
@@ -93,7 +84,7 @@ describe('the Python SDK in real frameworks', function () {
     const { csv } = (await train(script('lightning'))) as { csv: string };
     const run = await ended('a line');
     expect(run).to.deep.include({ status: 'SUCCEEDED', config: { lr: 0.1, sizes: [4, 1] } });
-    const [head = '', ...rows] = readFileSync(path.join(workplace.dir, csv), 'utf8').trim().split('\n');
+    const [head = '', ...rows] = readFileSync(path.join(stage.workplace.dir, csv), 'utf8').trim().split('\n');
     const names = head.trim().split(',');
     const series = await seriesOf(run);
     for (const name of ['train/loss', 'val/loss']) {
@@ -173,7 +164,7 @@ describe('the Python SDK in real frameworks', function () {
       [1, 3],
     ]);
     const query = { run_id: second.id, type: 'CUSTOM' };
-    const { items } = await server.client.call(routes.listEvents, { query });
+    const { items } = await stage.server.client.call(routes.listEvents, { query });
     expect(items.map(({ title }) => title)).to.deep.equal(['ZeroDivisionError: division by zero']);
   });
 });

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { routes, type Run } from '@svc/contract';
 import { expect } from 'chai';
+import { setFrameworksStage } from '../support/frameworks-stage.js';
 import { ROOT, startProgram } from '../support/program.js';
-import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
 /** What the tool's own reader says of a run: `[step, value]` or `[step, value, ts]` of each point. */
 interface Written {
@@ -16,35 +16,26 @@ interface Written {
 /** Files that the real tools write, against what their own readers say. `npm run test:frameworks` installs the tools. */
 describe('svc import of files of real tools', function () {
   this.timeout(300_000);
-  let python: string;
-  let workplace: Workplace;
-  let server: Server;
-  before(async () => {
-    python = process.env['SVC_TEST_FRAMEWORKS_PYTHON'] ?? '';
-    expect(python, 'npm run test:frameworks sets it').to.not.equal('');
-    workplace = createWorkplace();
-    server = await workplace.startServer();
-  });
-  after(() => workplace?.close());
+  const stage = setFrameworksStage();
 
-  const own = () => ({ PATH: process.env['PATH'] ?? '', HOME: workplace.dir });
+  const own = () => ({ PATH: process.env['PATH'] ?? '', HOME: stage.workplace.dir });
 
   async function write(directory: string, tool: string, ...options: string[]): Promise<Written[]> {
     mkdirSync(directory, { recursive: true });
     const script = path.join(ROOT, 'test/fixtures/frameworks/write-runs.py');
     const env = { ...own(), PYTHONPATH: path.join(ROOT, 'sdk/python'), HF_HUB_OFFLINE: '1' };
     const { status, stdout, stderr } = await startProgram(
-      python,
+      stage.python,
       [script, tool, directory, ...options],
       env,
-      workplace.dir,
+      stage.workplace.dir,
     ).ended;
     expect(status, stderr).to.equal(0);
     return JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '') as Written[];
   }
 
   async function svcImport(directory: string) {
-    const { status, stdout, stderr } = await workplace.svc(['import', directory, '--json']);
+    const { status, stdout, stderr } = await stage.workplace.svc(['import', directory, '--json']);
     expect(status, stderr).to.equal(0);
     return JSON.parse(stdout) as {
       runs: { name: string; run_id: string; points: { added: number; known: number } }[];
@@ -52,12 +43,12 @@ describe('svc import of files of real tools', function () {
   }
 
   async function stored(run_id: string) {
-    const run = (await server.client.call(routes.getRun, { params: { run_id } })) as Run;
-    const { series } = await server.client.call(routes.readSeries, {
+    const run = (await stage.server.client.call(routes.getRun, { params: { run_id } })) as Run;
+    const { series } = await stage.server.client.call(routes.readSeries, {
       params: { run_id },
       query: { limit: 10_000 },
     });
-    const { items } = await server.client.call(routes.listRunCheckpoints, { params: { run_id } });
+    const { items } = await stage.server.client.call(routes.listRunCheckpoints, { params: { run_id } });
     return { run, series, checkpoints: items.map(({ path: place }) => place) };
   }
 
@@ -73,7 +64,7 @@ describe('svc import of files of real tools', function () {
   ];
   for (const [tool, ...options] of CASES as readonly [string, ...string[]][])
     it([tool, ...options].join(' '), async () => {
-      const directory = path.join(workplace.dir, 'written', [tool, ...options].join('-'));
+      const directory = path.join(stage.workplace.dir, 'written', [tool, ...options].join('-'));
       const written = await write(directory, tool, ...options);
       const { runs } = await svcImport(directory);
       expect(runs.map(({ name }) => name)).to.have.members(written.map(({ name }) => name));
