@@ -171,8 +171,9 @@ class Run:
         """Register a checkpoint, a file or a directory, once it is written completely.
 
         Args:
-            path: where it lies on this host; sent as an absolute path with its size in bytes. When nothing is there it
-                is registered without a size, with a warning: another thread or host may be about to write it.
+            path: where it lies on this host; sent as an absolute path without links, with its size in bytes. When
+                nothing is there it is registered without a size, with a warning: another thread or host may be about to
+                write it.
             step: the step it belongs to; left out, the step logged last.
             epoch: the epoch, which may be a fraction.
             metadata: any JSON object of at most 64 KiB; a larger one is left out.
