@@ -6,7 +6,7 @@ import functools
 import importlib
 import os
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from . import current
 from .notices import logger, warn_once
@@ -16,8 +16,14 @@ from .run import Run
 WRITERS = ("tensorboard.summary.writer.event_file_writer", "tensorboardX.event_file_writer")
 # Folders of parts of one training: their names are a prefix wherever they lie.
 PARTS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "eval", "evaluation"))
-# ``add_hparams`` of PyTorch makes a folder with the time as its name.
-_TIME = re.compile(r"\d{10}\.\d+")
+# ``Nov22_10-00-00_host`` of ``SummaryWriter()``, without the comment that may stand behind it.
+_DEFAULT_FOLDER = re.compile(r"^[A-Z][a-z]{2}\d{2}_\d{2}-\d{2}-\d{2}_[^_]*")
+# Seconds or milliseconds since 1970 (``add_hparams``), a date with or without a time, a time.
+_TIMES = re.compile(
+    r"(?<!\d)(?:1\d{9}(?:\d{3})?(?:\.\d+)?"
+    r"|20\d{2}([-_.]?)[01]\d\1[0-3]\d(?:[-_ T]*[0-2]\d([-_.:h]?)[0-5]\d(?:\2[0-5]\d)?(?:\.\d+)?)?"
+    r"|[0-2]\d([-:])[0-5]\d\3[0-5]\d)(?!\d)"
+)
 
 
 def report_event_files() -> None:
@@ -55,25 +61,38 @@ def _reporting(add_event: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Prefixes:
-    """What stands before the names of a folder's metrics, by the rules of the agent (docs/reporting.md)."""
+    """What stands before the names of a folder's metrics, by the rules of the agent (docs/reporting.md): the way to it from the first folder, without times.
+
+    The agent waits for the folders that begin with the first one; a call cannot, so here the first folder alone is the base.
+    """
 
     def __init__(self) -> None:
-        self._bases: list[tuple[str, str]] = []
+        self._base: str | None = None
 
     def of(self, folder: str) -> str:
-        for base, prefix in self._bases:
-            if f"{folder}/".startswith(f"{base}/"):
-                return _join(prefix, os.path.relpath(folder, base))
-        parent, name = os.path.split(folder)
-        base = parent if name in PARTS else folder
-        prefix = os.path.basename(base) if self._bases else ""
-        self._bases.append((base, prefix))
-        return _join(prefix, os.path.relpath(folder, base))
+        if self._base is None:
+            self._base = _training_of(folder)
+        way = os.path.relpath(folder, self._base).split(os.sep)
+        names = _names_in(word for word in way if word not in (os.curdir, os.pardir))
+        if os.pardir in way and not names:
+            names = _names_in(folder.split(os.sep))[-1:]
+        return "".join(f"{name}/" for name in names)
 
 
-def _join(prefix: str, way: str) -> str:
-    words = [prefix, *way.split(os.sep)]
-    return "".join(f"{word}/" for word in words if word not in ("", ".") and not _TIME.fullmatch(word))
+def _training_of(folder: str) -> str:
+    """The folder of the whole training: above those of its parts and of times."""
+    parent, name = os.path.split(folder)
+    is_whole = name not in PARTS and _without_times(name) != ""
+    return folder if is_whole or parent == folder else _training_of(parent)
+
+
+def _names_in(words: Iterable[str]) -> list[str]:
+    return [name for name in map(_without_times, words) if name]
+
+
+def _without_times(word: str) -> str:
+    name = _TIMES.sub("", _DEFAULT_FOLDER.sub("", word))
+    return word if name == word else name.strip("-_. ")
 
 
 def _report(run: Run, event: Any, prefix: str) -> None:

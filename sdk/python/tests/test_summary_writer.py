@@ -6,6 +6,7 @@ import socket
 
 import svc
 from support import SdkTest
+from svc.event_files import Prefixes
 from svc.integrations.tensorboard import SummaryWriter
 
 
@@ -40,6 +41,26 @@ class SummaryWriterTest(SdkTest):
         self.assertEqual(run["name"], "exp1")
         names = [("train/loss", [0.0]), ("val/loss", [1.0]), ("exp2/loss", [2.0]), ("train/best", [0.5])]
         self.assertEqual([self.server.values(name, run["id"]) for name, _ in names], [values for _, values in names])
+
+    def test_the_way_from_the_first_folder_is_the_prefix_and_has_no_times(self):
+        prefixes = Prefixes()
+        self.assertEqual(prefixes.of("/me/w/fold_0"), "")
+        for way, prefix in {
+            "fold_0/deep/eval": "deep/eval/",
+            "fold_1": "fold_1/",
+            "": "w/",
+            "../other/a/eval": "other/a/eval/",
+            "Nov22_10-00-00_host.example": "w/",
+            "Nov22_10-00-00_host_generator": "generator/",
+            "exp/1700000000.123": "exp/",
+            "resnet-20261123-100000": "resnet/",
+            "2026-11-23_10:00:00.123456": "w/",
+            "seed_1234": "seed_1234/",
+        }.items():
+            self.assertEqual(prefixes.of(os.path.normpath(f"/me/w/{way}")), prefix, way)
+        keras = Prefixes()
+        self.assertEqual(keras.of("/logs/20261123-100000/train"), "train/")
+        self.assertEqual(keras.of("/logs/20261123-100500/validation"), "validation/")
 
     def test_without_a_folder_it_makes_that_of_pytorch(self):
         writer = SummaryWriter(comment="-a")
