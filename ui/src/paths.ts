@@ -1,11 +1,14 @@
 /** The console's own addresses. */
 export const paths = {
+  overview: (query: Record<string, string | null> = {}) => withQuery('/', query),
   jobs: (query: Record<string, string | null> = {}) => withQuery('/jobs', query),
   job: (id: string) => `/jobs/${encodeURIComponent(id)}`,
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
-  nodes: () => '/nodes',
+  nodes: (query: Record<string, string | null> = {}) => withQuery('/nodes', query),
+  node: (id: string, query: Record<string, string | null> = {}) =>
+    withQuery(`/nodes/${encodeURIComponent(id)}`, query),
   events: (query: Record<string, string | null> = {}) => withQuery('/events', query),
 };
 

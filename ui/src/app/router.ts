@@ -50,7 +50,6 @@ export class Router implements ReactiveController {
 
   readonly #follow = (): void => {
     const { pathname, search } = window.location;
-    if (pathname === '/') return navigate(paths.jobs(), { replace: true });
     void this.#show(pathname, new URLSearchParams(search));
   };
 
@@ -108,6 +107,6 @@ async function loadPage({ page, params }: PageMatch, query: URLSearchParams): Pr
 
 function notFound(): TemplateResult {
   return html`<svc-notice headline="Page not found"
-    >The address may be mistyped. <a href=${paths.jobs()}>Go to the jobs</a>.</svc-notice
+    >The address may be mistyped. <a href=${paths.overview()}>Go to the overview</a>.</svc-notice
   >`;
 }

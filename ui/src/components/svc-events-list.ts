@@ -24,6 +24,9 @@ export class SvcEventsList extends LitElement {
     baseStyles,
     iconStyles,
     css`
+      :host {
+        container-type: inline-size;
+      }
       h2 {
         color: var(--color-text-3);
         font-size: var(--text-xs);
@@ -85,7 +88,7 @@ export class SvcEventsList extends LitElement {
         font-size: 0.6875rem;
         line-height: 1.25rem;
       }
-      @media (max-width: 40rem) {
+      @container (max-width: 40rem) {
         li {
           grid-template-columns: 1rem minmax(0, 1fr) auto;
         }
@@ -147,7 +150,7 @@ export class SvcEventsList extends LitElement {
     return html`<p class="links">
       ${jobId ? html`<a href=${paths.job(jobId)} title=${jobId}>Job ${shortId(jobId)}</a>` : nothing}
       ${runId ? html`<a href=${paths.run(runId)} title=${runId}>Run ${shortId(runId)}</a>` : nothing}
-      ${nodeId ? html`<a href=${paths.nodes()} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}
+      ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}
     </p>`;
   }
 

@@ -1,9 +1,15 @@
-import type { NodeRecord, routes } from '@svc/contract';
+import type { AnswerOf, Job, NodeRecord, NodeSnapshot, routes } from '@svc/contract';
 import { endpoint, type Api } from './api.js';
 
-export type { NodeRecord };
+export type { NodeRecord, NodeSnapshot };
+export type NodeSeriesByName = AnswerOf<typeof routes.readNodeMetrics>['body']['series'];
+export type Slot = NodeRecord['slots'][number];
 
 const LIST = endpoint<typeof routes.listNodes>('GET', '/nodes');
+const GET = endpoint<typeof routes.getNode>('GET', '/nodes/{node_id}');
+const SNAPSHOT = endpoint<typeof routes.getNodeSnapshot>('GET', '/nodes/{node_id}/snapshot');
+const METRICS = endpoint<typeof routes.readNodeMetrics>('GET', '/nodes/{node_id}/metrics');
+const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const DRAIN = endpoint<typeof routes.drainNode>('POST', '/nodes/{node_id}/drain');
 const UNDRAIN = endpoint<typeof routes.undrainNode>('POST', '/nodes/{node_id}/undrain');
 
@@ -17,4 +23,29 @@ export function drainNode(api: Api, nodeId: string): Promise<NodeRecord> {
 
 export function undrainNode(api: Api, nodeId: string): Promise<NodeRecord> {
   return api.call(UNDRAIN, { params: { node_id: nodeId } });
+}
+
+export function getNode(api: Api, nodeId: string, signal?: AbortSignal): Promise<NodeRecord> {
+  return api.call(GET, { params: { node_id: nodeId }, signal });
+}
+
+export function getNodeSnapshot(api: Api, nodeId: string, signal?: AbortSignal): Promise<NodeSnapshot> {
+  return api.call(SNAPSHOT, { params: { node_id: nodeId }, signal });
+}
+
+/** All metrics of the last seconds, each thinned to `limit` points. */
+export async function readNodeSeries(
+  api: Api,
+  nodeId: string,
+  windowS: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<NodeSeriesByName> {
+  const query = { window_s: windowS, limit };
+  return (await api.call(METRICS, { params: { node_id: nodeId }, query, signal })).series;
+}
+
+/** The newest of the jobs whose last attempt was placed there. */
+export async function listJobsOfNode(api: Api, nodeId: string, signal?: AbortSignal): Promise<Job[]> {
+  return (await api.call(JOBS, { query: { node_id: nodeId, limit: 20 }, signal })).items;
 }

@@ -4,6 +4,14 @@ import { definePage, defineRunTab } from './registry.js';
 /** The console's own pages, in the order of the navigation. */
 export const PAGES = [
   definePage({
+    name: 'overview',
+    title: 'Overview',
+    path: '/',
+    navigation: { label: 'Overview', icon: 'overview' },
+    load: () => import('./svc-overview-page.js'),
+    render: ({ query }) => html`<svc-overview-page .query=${query}></svc-overview-page>`,
+  }),
+  definePage({
     name: 'jobs',
     title: 'Jobs',
     path: '/jobs',
@@ -42,7 +50,16 @@ export const PAGES = [
     path: '/nodes',
     navigation: { label: 'Nodes', icon: 'nodes' },
     load: () => import('./svc-nodes-page.js'),
-    render: () => html`<svc-nodes-page></svc-nodes-page>`,
+    render: ({ query }) => html`<svc-nodes-page .query=${query}></svc-nodes-page>`,
+  }),
+  definePage({
+    name: 'node',
+    title: 'Node',
+    path: '/nodes/:id',
+    under: 'nodes',
+    load: () => import('./svc-node-page.js'),
+    render: ({ params, query }) =>
+      html`<svc-node-page .nodeId=${params['id']!} .query=${query}></svc-node-page>`,
   }),
   definePage({
     name: 'events',

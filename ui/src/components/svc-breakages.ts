@@ -1,0 +1,85 @@
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import type { Breakage } from '../data/breakages.js';
+import type { NodeRecord } from '../data/nodes.js';
+import { shortId } from '../format.js';
+import { paths } from '../paths.js';
+import { baseStyles } from '../styles/shared.js';
+import { panelListStyles } from './panel-list-styles.js';
+import './svc-status.js';
+import './svc-time.js';
+
+/** Jobs and runs that failed or were lost, and critical events: what happened, and the way to its explanation. */
+@customElement('svc-breakages')
+export class SvcBreakages extends LitElement {
+  @property({ attribute: false }) breakages: readonly Breakage[] = [];
+  @property({ attribute: false }) nodes: readonly NodeRecord[] = [];
+
+  static override styles = [
+    baseStyles,
+    panelListStyles,
+    css`
+      :host {
+        container-type: inline-size;
+      }
+      li {
+        grid-template-columns: 5.5rem minmax(0, 1fr) auto;
+        align-items: start;
+      }
+      .title {
+        font-weight: var(--weight-medium);
+        overflow-wrap: anywhere;
+      }
+      .links {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 var(--space-4);
+      }
+      @container (max-width: 34rem) {
+        li {
+          grid-template-columns: minmax(0, 1fr) auto;
+        }
+        .text {
+          grid-column: 1 / -1;
+          grid-row: 2;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    return html`<ul aria-label="What broke">
+      ${repeat(
+        this.breakages,
+        ({ event }) => event.id,
+        (breakage) => this.#renderBreakage(breakage),
+      )}
+    </ul>`;
+  }
+
+  #renderBreakage({ kind, event, also }: Breakage) {
+    const { title, message, created_at: at } = event;
+    return html`<li>
+      <div><svc-status value=${kind}></svc-status></div>
+      <div class="text">
+        <p class="title">${title}</p>
+        ${message && message !== title ? html`<p class="sub">${message}</p>` : nothing}
+        ${also.map((other) => html`<p class="sub">${other.title}</p>`)}
+        <p class="links">${this.#renderLinks(kind, event)}</p>
+      </div>
+      <div class="end"><svc-time .from=${at}></svc-time></div>
+    </li>`;
+  }
+
+  #renderLinks(kind: Breakage['kind'], { job_id: jobId, run_id: runId, node_id: nodeId }: Breakage['event']) {
+    const why = kind === 'FAILED' ? 'Why it failed' : kind === 'LOST' ? 'What is known' : 'What is affected';
+    const target = jobId ? paths.job(jobId) : runId ? paths.run(runId) : null;
+    return html`${target ? html`<a href=${target}>${why}</a>` : nothing}
+    ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}`;
+  }
+
+  #nameNode(nodeId: string): string {
+    return this.nodes.find(({ id }) => id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
+  }
+}
