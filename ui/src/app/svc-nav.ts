@@ -47,7 +47,9 @@ export class SvcNav extends LitElement {
       <button class="skip button primary" @click=${() => this.dispatchEvent(new CustomEvent('svc-skip'))}>
         Skip to content
       </button>
-      <a class="brand" href=${paths.overview()} aria-label="svc, to the overview">${brandMark(24)}<span>svc</span></a>
+      <a class="brand" href=${paths.overview()} aria-label="svc, to the overview"
+        >${brandMark(24)}<span>svc</span></a
+      >
       <nav aria-label="Main">
         <ul>
           ${this.pages.map((page) => this.#renderEntry(page))}

@@ -1,4 +1,4 @@
-import { LitElement, html, nothing, type PropertyValues } from 'lit';
+import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import uPlot from 'uplot';
 import { formatClock, formatDateTime } from '../format.js';
@@ -16,6 +16,7 @@ export interface NodeChartLine {
 const COLORS = 8;
 const TOOLTIP_AWAY_PX = 14;
 const DAY_MS = 86_400_000;
+const POWERS_OF_TWO = Array.from({ length: 40 }, (_, power) => 2 ** power);
 
 /** Figures of a host over time, all charts of a page with the same range and one cursor. */
 @customElement('svc-node-chart')
@@ -27,6 +28,8 @@ export class SvcNodeChart extends LitElement {
   /** The top of the y axis where it is known, such as 100 %; null: that of the data. */
   @property({ type: Number }) top: number | null = null;
   @property({ attribute: false }) format: (value: number) => string = String;
+  /** Steps of the y axis are powers of two, as of memory. */
+  @property({ type: Boolean }) binary = false;
   @property() syncKey = '';
   @state() private cursorAt: number | null = null;
   @state() private cursorLeft = 0;
@@ -47,7 +50,22 @@ export class SvcNodeChart extends LitElement {
     { rootMargin: '200px' },
   );
 
-  static override styles = [baseStyles, chartStyles];
+  static override styles = [
+    baseStyles,
+    chartStyles,
+    css`
+      .entry {
+        display: inline-flex;
+        align-items: center;
+        gap: 0.375rem;
+        max-width: 100%;
+        min-height: 1.5rem;
+        padding: 0 0.375rem;
+        color: var(--color-text-2);
+        font-size: var(--text-xs);
+      }
+    `,
+  ];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -192,7 +210,7 @@ export class SvcNodeChart extends LitElement {
       padding: [10, 20, 0, 0],
       scales: {
         x: { time: true, range: () => [...this.range] as [number, number] },
-        y: { range: (_, __, max) => [0, Math.max(this.top ?? (max ?? 0) * 1.08, Number.MIN_VALUE) || 1] },
+        y: { range: (_, __, max) => [0, this.#highest(max ?? 0)] },
       },
       axes: [
         { ...axis, size: 26, space: 80, values: (_, splits) => this.#labelTimes(splits) },
@@ -200,14 +218,17 @@ export class SvcNodeChart extends LitElement {
           ...axis,
           size: 68,
           space: 36,
+          ...(this.binary && { incrs: POWERS_OF_TWO }),
           values: (_, splits) => splits.map((value) => this.format(value)),
         },
       ],
       series: [
         {},
-        ...this.lines.map(
-          (_, at): uPlot.Series => ({ stroke: colors.series[at]!, width: 1.5, points: { show: false } }),
-        ),
+        ...this.lines.map((_, at): uPlot.Series => ({
+          stroke: colors.series[at]!,
+          width: 1.5,
+          points: { show: false },
+        })),
       ],
       cursor: {
         y: false,
@@ -218,6 +239,10 @@ export class SvcNodeChart extends LitElement {
       },
       hooks: { setCursor: [(plot) => this.#onCursor(plot)] },
     };
+  }
+
+  #highest(max: number): number {
+    return Math.max(this.top ?? max * 1.08, max) || 1;
   }
 
   /** The clock, and beyond a day the date too. */

@@ -116,7 +116,8 @@ export class SvcActivities extends LitElement {
     if (!metric) return html`<div class="metric"><a href=${paths.run(runId)}>Open the run</a></div>`;
     const value = typeof metric.value === 'number' ? formatValue(metric.value) : metric.value;
     return html`<div class="metric">
-      <a class="label truncate" href=${paths.run(runId)} title=${metric.name}>${metric.name}</a><b>${value}</b>
+      <a class="label truncate" href=${paths.run(runId)} title=${metric.name}>${metric.name}</a
+      ><b>${value}</b>
     </div>`;
   }
 
@@ -124,7 +125,7 @@ export class SvcActivities extends LitElement {
     const { node_id: id, gpu_indices: gpus } = job!;
     if (id === null) return nothing;
     const name = this.nodes.find((node) => node.id === id)?.name ?? 'a node that is gone';
-    const place = gpus.length > 0 ? `GPU ${gpus.join(", ")}` : "CPU";
+    const place = gpus.length > 0 ? `GPU ${gpus.join(', ')}` : 'CPU';
     return html`<a href=${paths.node(id)}>${name}</a> · ${place}`;
   }
 }

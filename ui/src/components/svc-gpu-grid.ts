@@ -135,17 +135,14 @@ export class SvcGpuGrid extends LitElement {
   #renderSmall(node: NodeRecord, slot: Slot) {
     const state = stateOfSlot(node, slot);
     const isBusy = state.name === 'busy' && slot.utilization !== null;
-    return html`<span class="figure">
-        ${isBusy ? Math.round(slot.utilization!) : icon(state.icon, 14)}
-      </span>
+    return html`<span class="figure"> ${isBusy ? Math.round(slot.utilization!) : icon(state.icon, 14)} </span>
       ${renderBars(slot)}`;
   }
 
   #renderLarge(node: NodeRecord, slot: Slot) {
     const state = stateOfSlot(node, slot);
     return html`<span class="line">
-        <b>GPU ${slot.index}</b
-        ><span class="state">${icon(state.icon, 12)} ${state.label}</span>
+        <b>GPU ${slot.index}</b><span class="state">${icon(state.icon, 12)} ${state.label}</span>
       </span>
       <span class="job truncate">${slot.job_id ? nameOfJob(this.jobs, slot.job_id) : ' '}</span>
       ${renderBars(slot)}

@@ -1,32 +1,35 @@
-import { consume } from '@lit/context';
-import type { Job, NodeRecord } from '@svc/contract';
+import type { Job } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
-import { toApiError, type Api } from '../data/api.js';
-import type { Whoami } from '../data/auth.js';
-import { apiContext, whoContext } from '../data/contexts.js';
-import { drainNode, undrainNode } from '../data/nodes.js';
-import { formatBytes, formatMegabytes, plural, shortId } from '../format.js';
+import { customElement, property } from 'lit/decorators.js';
+import type { NodeRecord, Slot } from '../data/nodes.js';
+import { formatBytes, formatMegabytes, plural } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
 import { fact } from './record-parts.js';
+import {
+  celsius,
+  describeDevice,
+  describeMemory,
+  describeProcess,
+  foreignProcesses,
+  joined,
+  nameOfJob,
+  percent,
+  reasonOfSlot,
+  stateOfSlot,
+} from './slot-words.js';
+import './svc-node-actions.js';
 import './svc-status.js';
 import './svc-time.js';
-import { toast } from './svc-toasts.js';
-
-type Slot = NodeRecord['slots'][number];
 
 /** A node: its state, its GPU slots and who holds them, and the host under it. */
 @customElement('svc-node-card')
 export class SvcNodeCard extends LitElement {
-  @consume({ context: apiContext }) private api!: Api;
-  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) node!: NodeRecord;
-  /** Jobs that run now, to name the holders of slots. */
-  @property({ attribute: false }) running: readonly Job[] = [];
-  @state() private isBusy = false;
+  /** By id: those that hold slots. */
+  @property({ attribute: false }) jobs: ReadonlyMap<string, Job> = new Map();
 
   static override styles = [
     baseStyles,
@@ -50,6 +53,9 @@ export class SvcNodeCard extends LitElement {
       h2 {
         font-size: var(--text-lg);
         overflow-wrap: anywhere;
+      }
+      h2 a {
+        color: inherit;
       }
       .beat {
         margin-left: auto;
@@ -185,7 +191,7 @@ export class SvcNodeCard extends LitElement {
       .problem {
         color: var(--color-warning);
       }
-      .foot .button {
+      svc-node-actions {
         margin-left: auto;
         --control-height: 1.75rem;
       }
@@ -196,7 +202,7 @@ export class SvcNodeCard extends LitElement {
     const { node } = this;
     return html`
       <header>
-        <h2 title=${node.id}>${node.name}</h2>
+        <h2 title=${node.id}><a href=${paths.node(node.id)}>${node.name}</a></h2>
         <svc-status value=${node.status}></svc-status>
         <span class="beat">heartbeat <svc-time .from=${node.last_heartbeat_at}></svc-time></span>
       </header>
@@ -222,44 +228,35 @@ export class SvcNodeCard extends LitElement {
   }
 
   #renderSlot(slot: Slot) {
-    const { state, reason } = slot.health;
-    const isOk = state === 'ok';
-    const use = slot.busy ? 'busy' : this.node.status === 'OFFLINE' ? 'offline' : isOk ? 'free' : '';
+    const state = stateOfSlot(this.node, slot);
+    const isOk = slot.health.state === 'ok';
+    const foreign = isOk ? foreignProcesses(slot) : [];
     return html`<li
-      class="slot ${use} ${isOk ? '' : 'troubled'}"
+      class="slot ${slot.busy ? 'busy' : ''} ${isOk ? '' : 'troubled'}"
       title="${describeDevice(slot)} · ${slot.uuid}"
     >
       <p>
         <span class="index">GPU ${slot.index}</span
-        >${use === '' ? nothing : html`<span class="who">${use}</span>`}${isOk ? nothing : html`<span class="problem">${icon('warning', 12)} ${state}</span>`}
+        ><span class=${isOk ? 'who' : 'problem'}>${icon(state.icon, 12)} ${state.label}</span>
       </p>
       ${
         slot.job_id
-          ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${this.#nameJob(slot.job_id)}</a>`
+          ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${nameOfJob(this.jobs, slot.job_id)}</a>`
           : html`<span class="quiet truncate"
               >${this.#model === '' ? describeDevice(slot) : html`&nbsp;`}</span
             >`
       }
-      ${isOk ? nothing : html`<span class="reason">It ${reason ?? 'gives no reason'}.</span>`}
+      ${isOk ? nothing : html`<span class="reason">${reasonOfSlot(slot)}</span>`}
+      ${foreign.length === 0 ? nothing : html`<span class="reason">${icon('foreign', 12)} Foreign: ${foreign.map(describeProcess).join(', ')}</span>`}
       ${this.#renderFigures(slot)}
     </li>`;
   }
 
   /** What the GPU does now; nothing where nothing was measured within the last minute. */
-  #renderFigures({
-    index,
-    utilization,
-    memory_used_mb: used,
-    memory_total_mb: total,
-    temperature_c: temperature,
-  }: Slot) {
-    if (utilization === null && used === null && temperature === null) return nothing;
-    const memory =
-      used === null
-        ? null
-        : total === null
-          ? formatMegabytes(used)
-          : `${formatMegabytes(used)} of ${formatMegabytes(total)}`;
+  #renderFigures(slot: Slot) {
+    const figures = [percent(slot.utilization), describeMemory(slot), celsius(slot)];
+    if (figures.every((figure) => figure === null)) return nothing;
+    const { index, utilization } = slot;
     return html`
       ${
         utilization === null
@@ -272,9 +269,7 @@ export class SvcNodeCard extends LitElement {
             ></meter>`
       }
       <p class="figures">
-        ${utilization === null ? nothing : html`<span>${Math.round(utilization)} %</span>`}
-        ${memory === null ? nothing : html`<span>${memory}</span>`}
-        ${temperature === null ? nothing : html`<span>${Math.round(temperature)} °C</span>`}
+        ${figures.map((figure) => (figure === null ? nothing : html`<span>${figure}</span>`))}
       </p>
     `;
   }
@@ -303,29 +298,14 @@ export class SvcNodeCard extends LitElement {
   }
 
   #renderFoot() {
-    const { labels, runners, status } = this.node;
+    const { labels, runners } = this.node;
     const missing = runners.filter((runner) => !runner.available);
     return html`<div class="foot">
       ${Object.entries(labels).map(([name, value]) => html`<span class="label">${name}=${value}</span>`)}
       ${runners.filter((runner) => runner.available).map(({ name, version }) => html`<span class="label" title="Runner">${name}${version ? ` ${version}` : ''}</span>`)}
       ${missing.map(({ name, reason }) => html`<span class="problem">${icon('warning', 12)} ${name}: ${reason ?? 'not available'}</span>`)}
-      ${this.who?.can_write && status !== 'OFFLINE' ? this.#renderDrain() : nothing}
+      <svc-node-actions .node=${this.node}></svc-node-actions>
     </div>`;
-  }
-
-  #renderDrain() {
-    const isDraining = this.node.status === 'DRAINING';
-    const hint = isDraining
-      ? 'Let the node take jobs again'
-      : 'Let running jobs finish and start no new ones here';
-    return html`<button
-      class="button plain"
-      title=${hint}
-      ?disabled=${this.isBusy}
-      @click=${() => void this.#toggleDrain(isDraining)}
-    >
-      ${isDraining ? 'Undrain' : 'Drain'}
-    </button>`;
   }
 
   /** The one kind of device that all slots stand for; empty when they differ. */
@@ -333,37 +313,4 @@ export class SvcNodeCard extends LitElement {
     const models = new Set(this.node.slots.map(describeDevice));
     return models.size === 1 ? [...models][0]! : '';
   }
-
-  #nameJob(jobId: string): string {
-    return this.running.find((job) => job.id === jobId)?.name ?? `Job ${shortId(jobId)}`;
-  }
-
-  async #toggleDrain(isDraining: boolean): Promise<void> {
-    const { id, name } = this.node;
-    this.isBusy = true;
-    try {
-      await (isDraining ? undrainNode(this.api, id) : drainNode(this.api, id));
-      toast(
-        isDraining
-          ? `${name} takes jobs again.`
-          : `${name} is draining: running jobs finish, new ones start elsewhere.`,
-      );
-    } catch (error) {
-      toast(toApiError(error).message, { isError: true });
-    }
-    this.isBusy = false;
-    this.dispatchEvent(new CustomEvent('svc-node-changed', { bubbles: true }));
-  }
-}
-
-function joined(parts: readonly (string | false | undefined)[]): string {
-  return parts.filter(Boolean).join(' · ');
-}
-
-function percent(value: number | null | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : `${Math.round(value)} %`;
-}
-
-function describeDevice({ model, memory_total_mb: memory, virtual }: Slot): string {
-  return joined([model, memory !== null && formatMegabytes(memory), virtual && 'virtual, no device']);
 }

@@ -63,7 +63,9 @@ export function toBreakages(events: readonly EventRecord[], since: number): Brea
     const key = keyOf(event);
     groups.set(key, (groups.get(key) ?? new Map<string, EventRecord>()).set(event.id, event));
   }
-  return [...groups.values()].flatMap((group) => toBreakage([...group.values()].sort(newestFirst))).sort((a, b) => newestFirst(a.event, b.event));
+  return [...groups.values()]
+    .flatMap((group) => toBreakage([...group.values()].sort(newestFirst)))
+    .sort((a, b) => newestFirst(a.event, b.event));
 }
 
 function newestFirst(a: EventRecord, b: EventRecord): number {

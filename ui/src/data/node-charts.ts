@@ -8,6 +8,8 @@ export interface NodeChart {
   /** Of the y axis; null: that of the data. */
   readonly top: number | null;
   readonly format: (value: number) => string;
+  /** It shows MiB. */
+  readonly isBinary: boolean;
 }
 
 const MOST_LINES = 8;
@@ -33,7 +35,12 @@ const DISK = /^disk\.(?:(.+)\.)?(used|free|total)_gb$/;
 /** All metrics of a node in charts: the GPUs, the host, its disks, then what other collectors measure, by name. */
 export function toNodeCharts(series: NodeSeriesByName): NodeChart[] {
   const names = Object.keys(series);
-  return [...gpuCharts(series, names), ...hostCharts(series), ...diskCharts(series, names), ...otherCharts(series, names)];
+  return [
+    ...gpuCharts(series, names),
+    ...hostCharts(series),
+    ...diskCharts(series, names),
+    ...otherCharts(series, names),
+  ];
 }
 
 function gpuCharts(series: NodeSeriesByName, names: readonly string[]): NodeChart[] {
@@ -52,8 +59,7 @@ function gpuCharts(series: NodeSeriesByName, names: readonly string[]): NodeChar
 }
 
 function hostCharts(series: NodeSeriesByName): NodeChart[] {
-  const line = (name: string, label: string) =>
-    series[name] ? [{ name: label, series: series[name] }] : [];
+  const line = (name: string, label: string) => (series[name] ? [{ name: label, series: series[name] }] : []);
   const network = [...line('net.rx_bps', 'received'), ...line('net.tx_bps', 'sent')];
   return [
     ...inParts('CPU', line('cpu.util', 'CPU'), 100, percent),
@@ -98,7 +104,8 @@ function inParts(
   for (let at = 0; at < lines.length; at += MOST_LINES) {
     const part = lines.slice(at, at + MOST_LINES);
     const names = lines.length > MOST_LINES ? `, ${part[0]!.name} to ${part.at(-1)!.name}` : '';
-    charts.push({ heading: heading + names, lines: part, top, format });
+    const isBinary = format === formatMegabytes;
+    charts.push({ heading: heading + names, lines: part, top, format, isBinary });
   }
   return charts;
 }

@@ -17,6 +17,15 @@ export async function listNodes(api: Api, signal?: AbortSignal): Promise<NodeRec
   return (await api.call(LIST, { query: { limit: 1000 }, signal })).items;
 }
 
+/** As people count: `node-2` before `node-10`. */
+export function sortByName<T extends { readonly name: string; readonly id: string }>(
+  nodes: readonly T[],
+): T[] {
+  return [...nodes].sort(
+    (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || (a.id < b.id ? -1 : 1),
+  );
+}
+
 export function drainNode(api: Api, nodeId: string): Promise<NodeRecord> {
   return api.call(DRAIN, { params: { node_id: nodeId } });
 }
@@ -45,7 +54,11 @@ export async function readNodeSeries(
   return (await api.call(METRICS, { params: { node_id: nodeId }, query, signal })).series;
 }
 
-/** The newest of the jobs whose last attempt was placed there. */
+/** Those that run there, then the newest of those whose last attempt was placed there. */
 export async function listJobsOfNode(api: Api, nodeId: string, signal?: AbortSignal): Promise<Job[]> {
-  return (await api.call(JOBS, { query: { node_id: nodeId, limit: 20 }, signal })).items;
+  const read = async (query: { status?: 'RUNNING'; limit: number }) =>
+    (await api.call(JOBS, { query: { ...query, node_id: nodeId }, signal })).items;
+  const [running, newest] = await Promise.all([read({ status: 'RUNNING', limit: 200 }), read({ limit: 20 })]);
+  const ids = new Set(running.map(({ id }) => id));
+  return [...running, ...newest.filter(({ id }) => !ids.has(id))];
 }

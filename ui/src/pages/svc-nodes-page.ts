@@ -1,8 +1,11 @@
 import { consume } from '@lit/context';
 import { LitElement, css, html } from 'lit';
-import { customElement } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
+import '../components/svc-filters.js';
 import '../components/svc-node-card.js';
+import '../components/svc-nodes-table.js';
 import '../components/svc-notice.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
@@ -10,17 +13,23 @@ import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { listNodes, type NodeRecord } from '../data/nodes.js';
+import { listNodes, sortByName, type NodeRecord } from '../data/nodes.js';
 import { getStatus } from '../data/service.js';
 import { plural } from '../format.js';
-import { baseStyles, pageStyles } from '../styles/shared.js';
+import { navigate, paths } from '../paths.js';
+import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 
-const ORDER: Readonly<Record<NodeRecord['status'], number>> = { ONLINE: 0, DRAINING: 1, OFFLINE: 2 };
+const VIEWS = [
+  { value: null, label: 'Cards' },
+  { value: 'list', label: 'List' },
+];
 
-/** The machines, their slots, and who holds them. */
+/** The machines, their slots, and who holds them, each in its place by name whatever its state. */
 @customElement('svc-nodes-page')
 export class SvcNodesPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  /** `view=list`: a line for each; `q`: a part of the name. */
+  @property({ attribute: false }) query = new URLSearchParams();
   readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
   readonly #status = new Loader(this, {
     load: (signal) => getStatus(this.api, signal),
@@ -29,6 +38,7 @@ export class SvcNodesPage extends LitElement {
 
   static override styles = [
     baseStyles,
+    controlStyles,
     pageStyles,
     css`
       .grid {
@@ -76,15 +86,66 @@ export class SvcNodesPage extends LitElement {
         ? this.#renderError()
         : html`<div class="panel"><svc-skeleton></svc-skeleton></div>`;
     if (nodes.length === 0) return this.#renderEmpty();
-    const sorted = [...nodes].sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.name < b.name ? -1 : 1));
+    const shown = sortByName(
+      nodes.filter(({ name }) => name.toLowerCase().includes(this.#search.toLowerCase())),
+    );
+    return html`${this.#renderFilters()}
+    ${shown.length === 0 ? this.#renderNoMatch() : this.#isList ? this.#renderList(shown) : this.#renderCards(shown)}`;
+  }
+
+  get #search(): string {
+    return this.query.get('q') ?? '';
+  }
+
+  get #isList(): boolean {
+    return this.query.get('view') === 'list';
+  }
+
+  #renderFilters() {
+    return html`<svc-filters
+      label="How the nodes are shown"
+      .choices=${VIEWS}
+      .value=${this.#isList ? 'list' : null}
+      @svc-filter=${({ detail: view }: CustomEvent<string | null>) => this.#go({ view })}
+      ><input
+        class="input"
+        type="search"
+        placeholder="Search nodes"
+        aria-label="Search nodes by name"
+        .value=${live(this.#search)}
+        @input=${({ target }: InputEvent) => this.#go({ q: (target as HTMLInputElement).value })}
+    /></svc-filters>`;
+  }
+
+  #go(changes: Record<string, string | null>): void {
+    const { view, q } = { view: this.query.get('view'), q: this.#search, ...changes };
+    navigate(paths.nodes({ view, q }), { replace: true });
+  }
+
+  #renderNoMatch() {
+    return html`<div class="panel">
+      <svc-notice icon="nodes" headline="No node has this in its name"
+        ><a href=${paths.nodes({ view: this.query.get('view') })}>Show all nodes</a></svc-notice
+      >
+    </div>`;
+  }
+
+  #renderList(nodes: readonly NodeRecord[]) {
+    return html`<div class="panel">
+      <svc-nodes-table .nodes=${nodes} @svc-node-changed=${() => this.#nodes.reload()}></svc-nodes-table>
+    </div>`;
+  }
+
+  #renderCards(nodes: readonly NodeRecord[]) {
+    const jobs = new Map(this.#status.value?.running.map((job) => [job.id, job]));
     return html`<div class="grid">
       ${repeat(
-        sorted,
+        nodes,
         (node) => node.id,
         (node) =>
           html`<svc-node-card
             .node=${node}
-            .running=${this.#status.value?.running ?? []}
+            .jobs=${jobs}
             @svc-node-changed=${() => this.#nodes.reload()}
           ></svc-node-card>`,
       )}

@@ -28,7 +28,7 @@ import { apiContext } from '../data/contexts.js';
 import type { EventRecord } from '../data/event-list.js';
 import { listEvents } from '../data/events.js';
 import type { Job } from '../data/jobs.js';
-import { listNodes } from '../data/nodes.js';
+import { listNodes, sortByName } from '../data/nodes.js';
 import {
   readFreeRuns,
   readQueue,
@@ -182,7 +182,8 @@ export class SvcOverviewPage extends LitElement {
           ([title, isDone, text, commands], at) =>
             html`<li>
               <h3>
-                <span class="number">${isDone ? icon('check', 14) : at + 1}</span>${title}${isDone ? html` <span class="done">done: <a href=${paths.nodes()}>${plural(nodes.total, 'node')}</a></span>` : nothing}
+                <span class="number">${isDone ? icon('check', 14) : at + 1}</span
+                >${title}${isDone ? html` <span class="done">done: <a href=${paths.nodes()}>${plural(nodes.total, 'node')}</a></span>` : nothing}
               </h3>
               ${isDone ? nothing : html`<p>${text}</p>`}
               ${isDone ? nothing : commands.map((command) => html`<svc-code .text=${command}></svc-code>`)}
@@ -214,7 +215,9 @@ export class SvcOverviewPage extends LitElement {
   }
 
   #renderBrokenLine(shape: 'check' | 'warning', text: TemplateResult | string) {
-    return html`<p id="broken" class="fine ${shape}" tabindex="-1">${icon(shape, 14)}<span>${text}</span></p>`;
+    return html`<p id="broken" class="fine ${shape}" tabindex="-1">
+      ${icon(shape, 14)}<span>${text}</span>
+    </p>`;
   }
 
   #renderBreakages(breakages: readonly Breakage[]) {
@@ -299,7 +302,7 @@ export class SvcOverviewPage extends LitElement {
   }
 
   #renderGpus() {
-    const nodes = [...(this.#nodes.value ?? [])].sort(byName);
+    const nodes = sortByName(this.#nodes.value ?? []);
     const without = nodes.filter(({ slots }) => slots.length === 0).length;
     const hasSlots = without < nodes.length;
     return html`<section class="panel" aria-labelledby="gpus">
@@ -356,8 +359,4 @@ export class SvcOverviewPage extends LitElement {
     await this.updateComplete;
     this.brokenHeading?.focus();
   }
-}
-
-function byName(a: { name: string }, b: { name: string }): number {
-  return a.name.localeCompare(b.name, 'en', { numeric: true });
 }

@@ -1,0 +1,77 @@
+import { consume } from '@lit/context';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property, query, state } from 'lit/decorators.js';
+import { toApiError, type Api } from '../data/api.js';
+import type { Whoami } from '../data/auth.js';
+import { apiContext, whoContext } from '../data/contexts.js';
+import { drainNode, undrainNode, type NodeRecord } from '../data/nodes.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import './svc-confirm.js';
+import type { SvcConfirm } from './svc-confirm.js';
+import { toast } from './svc-toasts.js';
+
+/** Drain and undrain, for callers that may; fires `svc-node-changed` when something was done. */
+@customElement('svc-node-actions')
+export class SvcNodeActions extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
+  @property({ attribute: false }) node!: NodeRecord;
+  @state() private isBusy = false;
+  @query('svc-confirm') private readonly dialog!: SvcConfirm;
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    css`
+      :host {
+        display: inline-flex;
+      }
+      .button[aria-disabled='true'] {
+        color: var(--color-text-3);
+      }
+    `,
+  ];
+
+  override render() {
+    const { status, name } = this.node;
+    if (!this.who?.can_write || status === 'OFFLINE') return nothing;
+    const isDraining = status === 'DRAINING';
+    return html`<button
+        class="button"
+        title=${isDraining ? 'Let the node take jobs again' : 'Let running jobs finish and start no new ones here'}
+        aria-disabled=${this.isBusy ? 'true' : 'false'}
+        @click=${() => void this.#toggle()}
+      >
+        ${isDraining ? 'Undrain' : 'Drain'}
+      </button>
+      <svc-confirm
+        headline=${isDraining ? `Undrain ${name}?` : `Drain ${name}?`}
+        confirm=${isDraining ? 'Undrain the node' : 'Drain the node'}
+        >${
+          isDraining
+            ? 'The node takes jobs again, at once if some wait.'
+            : 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.'
+        }</svc-confirm
+      >`;
+  }
+
+  /** The button stays in its place and able to hold the focus, also while the server is asked. */
+  async #toggle(): Promise<void> {
+    if (this.isBusy || !(await this.dialog.ask())) return;
+    const { id, name, status } = this.node;
+    this.isBusy = true;
+    try {
+      if (status === 'DRAINING') {
+        await undrainNode(this.api, id);
+        toast(`${name} takes jobs again.`);
+      } else {
+        await drainNode(this.api, id);
+        toast(`${name} is draining: running jobs finish, new ones start elsewhere.`);
+      }
+    } catch (error) {
+      toast(toApiError(error).message, { isError: true });
+    }
+    this.isBusy = false;
+    this.dispatchEvent(new CustomEvent('svc-node-changed', { bubbles: true, composed: true }));
+  }
+}

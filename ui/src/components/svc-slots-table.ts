@@ -1,0 +1,120 @@
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import type { Job } from '../data/jobs.js';
+import type { NodeRecord, Slot } from '../data/nodes.js';
+import { paths } from '../paths.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles } from '../styles/shared.js';
+import { dataTableStyles } from '../styles/table-styles.js';
+import { icon } from './icons.js';
+import {
+  celsius,
+  describeDevice,
+  describeMemory,
+  nameOfJob,
+  percent,
+  reasonOfSlot,
+  stateOfSlot,
+} from './slot-words.js';
+import './svc-time.js';
+
+/** The GPU slots of a node: who has each, whether it takes jobs and why not, and what its GPU does. */
+@customElement('svc-slots-table')
+export class SvcSlotsTable extends LitElement {
+  @property({ attribute: false }) node!: NodeRecord;
+  @property({ attribute: false }) jobs: ReadonlyMap<string, Job> = new Map();
+
+  static override styles = [
+    baseStyles,
+    iconStyles,
+    dataTableStyles,
+    css`
+      th,
+      td {
+        padding: var(--space-2) var(--space-4) var(--space-2) 0;
+        vertical-align: top;
+      }
+      tr > :first-child {
+        padding-left: var(--space-4);
+      }
+      tbody th {
+        white-space: nowrap;
+      }
+      .sub {
+        color: var(--color-text-2);
+        font-size: var(--text-xs);
+        overflow-wrap: anywhere;
+      }
+      .state {
+        min-width: 10rem;
+        max-width: 24rem;
+      }
+      .job {
+        min-width: 8rem;
+        max-width: 16rem;
+        overflow-wrap: anywhere;
+      }
+      .number {
+        font-variant-numeric: tabular-nums;
+      }
+      .foreign,
+      .quarantined,
+      .draining {
+        color: var(--color-warning);
+      }
+      .unhealthy,
+      .offline {
+        color: var(--color-danger);
+      }
+    `,
+  ];
+
+  override render() {
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="GPU slots">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">GPU</th>
+            <th scope="col">State</th>
+            <th scope="col">Job</th>
+            <th scope="col" class="number">Utilization</th>
+            <th scope="col" class="number">Memory</th>
+            <th scope="col" class="number">Temperature</th>
+            <th scope="col" class="number">Power</th>
+            <th scope="col" class="number">Clocks</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${this.node.slots.map((slot) => this.#renderSlot(slot))}
+        </tbody>
+      </table>
+    </div>`;
+  }
+
+  #renderSlot(slot: Slot) {
+    const state = stateOfSlot(this.node, slot);
+    const reason = reasonOfSlot(slot);
+    const { job_id: jobId, power_w: power, sm_clock_mhz: clock, mem_clock_mhz: memoryClock } = slot;
+    return html`<tr>
+      <th scope="row" title=${slot.uuid}>
+        ${slot.index}
+        <div class="sub">${describeDevice(slot)}</div>
+      </th>
+      <td class="state">
+        <span class=${state.name}>${icon(state.icon, 14)} ${state.label}</span>
+        ${reason === null ? nothing : html`<div class="sub">${reason}${slot.health.since === null ? nothing : html` Since <svc-time .from=${slot.health.since}></svc-time>`}</div>`}
+      </td>
+      <td class="job">
+        ${jobId === null ? html`<span class="quiet">–</span>` : html`<a href=${paths.job(jobId)}>${nameOfJob(this.jobs, jobId)}</a>`}
+      </td>
+      <td class="number">${percent(slot.utilization) ?? '–'}</td>
+      <td class="number">${describeMemory(slot) ?? '–'}</td>
+      <td class="number">${celsius(slot) ?? '–'}</td>
+      <td class="number">${power === null ? '–' : `${Math.round(power)} W`}</td>
+      <td class="number">
+        ${clock === null ? '–' : `${Math.round(clock)} MHz`}
+        ${memoryClock === null ? nothing : html`<div class="sub">memory ${Math.round(memoryClock)} MHz</div>`}
+      </td>
+    </tr>`;
+  }
+}
