@@ -13,6 +13,11 @@ export const gpuGridStyles = css`
     color: var(--color-text-2);
     font-size: var(--text-xs);
   }
+  .key {
+    margin-bottom: var(--space-3);
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+  }
   .counts b {
     color: var(--color-text);
     font-weight: var(--weight-strong);
@@ -76,10 +81,16 @@ export const gpuGridStyles = css`
   .cell {
     min-width: 0;
   }
-  .slot {
+  .look {
     display: grid;
     align-content: space-between;
     gap: 2px;
+    height: 100%;
+    min-width: 0;
+  }
+  .slot {
+    position: relative;
+    display: block;
     height: 100%;
     min-width: 0;
     padding: var(--space-2) var(--space-3);
@@ -170,6 +181,10 @@ export const gpuGridStyles = css`
     min-height: 1.5em;
   }
   .figures {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    gap: 0 var(--space-2);
     min-height: 1.5em;
     font-variant-numeric: tabular-nums;
   }
@@ -192,6 +207,7 @@ export const gpuGridStyles = css`
   .bar.memory span {
     background: var(--chart-3);
   }
+  .bar.unknown,
   .offline .bars {
     visibility: hidden;
   }

@@ -27,6 +27,11 @@ export const panelListStyles = css`
     font-size: var(--text-xs);
     overflow-wrap: anywhere;
   }
+  .sub a {
+    text-decoration: underline;
+    text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
+    text-underline-offset: 3px;
+  }
   .end {
     color: var(--color-text-2);
     font-size: var(--text-xs);

@@ -69,6 +69,14 @@ export function describeMemory({ memory_used_mb: used, memory_total_mb: total }:
   return total === null ? formatMegabytes(used) : `${formatMegabytes(used)} of ${formatMegabytes(total)}`;
 }
 
+/** `40 / 80 GiB`, where there is little room. */
+export function shortMemory({ memory_used_mb: used, memory_total_mb: total }: Slot): string | null {
+  if (used === null) return null;
+  if (total === null || total < 1024) return formatMegabytes(used);
+  const gib = (mb: number) => Math.round(mb / 1024);
+  return `${gib(used)} / ${gib(total)} GiB`;
+}
+
 export function celsius({ temperature_c: value }: Slot): string | null {
   return value === null ? null : `${Math.round(value)} °C`;
 }

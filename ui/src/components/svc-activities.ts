@@ -95,19 +95,21 @@ export class SvcActivities extends LitElement {
         </p>
         <p class="sub">${job ? this.#describePlace(activity) : 'Run without a job'}</p>
       </div>
-      <div class="progress">
-        ${
-          job?.status === 'DISPATCHING'
-            ? html`<svc-status value="DISPATCHING"></svc-status>`
-            : html`<svc-progress
-                .step=${summary?.step ?? run?.step ?? null}
-                .max=${summary?.max_steps ?? run?.max_steps ?? null}
-              ></svc-progress>`
-        }
-      </div>
+      <div class="progress">${this.#renderProgress(activity, summary)}</div>
       ${this.#renderMetric(runId, summary)}
       <div class="end"><svc-time elapsed .from=${startedAt}></svc-time></div>
     </li>`;
+  }
+
+  /** Nothing while no step is known. */
+  #renderProgress({ job, run }: Activity, summary: RunSummary | undefined) {
+    if (job?.status === 'DISPATCHING') return html`<svc-status value="DISPATCHING"></svc-status>`;
+    const step = summary?.step ?? run?.step ?? null;
+    if (step === null) return nothing;
+    return html`<svc-progress
+      .step=${step}
+      .max=${summary?.max_steps ?? run?.max_steps ?? null}
+    ></svc-progress>`;
   }
 
   #renderMetric(runId: string | null, summary: RunSummary | undefined) {

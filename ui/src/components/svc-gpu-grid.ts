@@ -17,10 +17,10 @@ import {
   describeProcess,
   foreignProcesses,
   isTroubled,
-  joined,
   nameOfJob,
   percent,
   reasonOfSlot,
+  shortMemory,
   slotState,
   stateOfSlot,
 } from './slot-words.js';
@@ -58,6 +58,7 @@ export class SvcGpuGrid extends LitElement {
     const nodes = this.#withSlots;
     const isDense = nodes.reduce((sum, { slots }) => sum + slots.length, 0) >= DENSE_FROM;
     return html`${this.#renderCounts()}
+      ${isDense ? html`<p class="key">Number and upper bar: utilization in percent. Lower bar: memory.</p>` : nothing}
       <div
         class="nodes ${isDense ? 'dense' : ''}"
         role="grid"
@@ -123,11 +124,13 @@ export class SvcGpuGrid extends LitElement {
       <a
         class="slot ${state.name} ${isTroubled(state) ? 'troubled' : ''}"
         href=${slot.job_id ? paths.job(slot.job_id) : paths.node(node.id)}
-        aria-label=${this.#describe(node, slot)}
         data-node=${node.id}
         data-slot=${slot.index}
         tabindex=${this.#tabIndex(node.id, slot.index)}
-        >${isDense ? this.#renderSmall(node, slot) : this.#renderLarge(node, slot)}</a
+        ><span class="visually-hidden">${this.#describe(node, slot)}</span
+        ><span class="look" aria-hidden="true"
+          >${isDense ? this.#renderSmall(node, slot) : this.#renderLarge(node, slot)}</span
+        ></a
       >
     </div>`;
   }
@@ -146,7 +149,9 @@ export class SvcGpuGrid extends LitElement {
       </span>
       <span class="job truncate">${slot.job_id ? nameOfJob(this.jobs, slot.job_id) : ' '}</span>
       ${renderBars(slot)}
-      <span class="figures">${figuresOf(slot) || ' '}</span>`;
+      <span class="figures"
+        >${[percent(slot.utilization), shortMemory(slot), celsius(slot)].map((figure) => html`<span>${figure}</span>`)}</span
+      >`;
   }
 
   /** Those that take no job though their node does, with the reason. */
@@ -296,11 +301,9 @@ function renderBars({ utilization, memory_used_mb: used, memory_total_mb: total 
 
 function renderBar(kind: string, value: number | null) {
   const width = Math.max(0, Math.min(100, value ?? 0));
-  return html`<span class="bar ${kind}"><span .style=${`width: ${width}%`}></span></span>`;
-}
-
-function figuresOf(slot: Slot): string {
-  return joined([percent(slot.utilization), describeMemory(slot), celsius(slot)]);
+  return html`<span class="bar ${kind} ${value === null ? 'unknown' : ''}"
+    ><span .style=${`width: ${width}%`}></span
+  ></span>`;
 }
 
 function factsOf(slot: Slot): [name: string, value: string][] {

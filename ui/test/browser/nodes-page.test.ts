@@ -35,14 +35,39 @@ describe('the page of nodes', () => {
     await stage.untilEqual(names, ['node-1']);
   });
 
-  it('shows those that work before those that do not, by name', async () => {
-    await mount([
-      node(4, { status: 'OFFLINE' }),
-      node(3, { status: 'DRAINING' }),
-      node(2),
-      node(1, { status: 'ONLINE' }),
-    ]);
-    await stage.untilEqual(names, ['node-1', 'node-2', 'node-3', 'node-4']);
+  it('keeps each in its place by name, as people count, whatever its state', async () => {
+    await mount([node(10), node(3, { status: 'DRAINING' }), node(2, { status: 'OFFLINE' }), node(1)]);
+    await stage.untilEqual(names, ['node-1', 'node-2', 'node-3', 'node-10']);
+  });
+
+  it('leads to the page of each', async () => {
+    const page = await mount([node(1)]);
+    const link = page.getByRole('link', { name: 'node-1' });
+    expect(await link.getAttribute('href')).to.equal(`/nodes/${idOf('node', 1)}`);
+  });
+
+  it('finds nodes by a part of their names, which is in the address', async () => {
+    const page = await mount([node(1), node(2), node(12)]);
+    await page.getByLabel('Search nodes by name').fill('E-1');
+    await stage.untilEqual(names, ['node-1', 'node-12']);
+    expect(await stage.page.evaluate('location.search')).to.equal('?q=E-1');
+    await page.getByLabel('Search nodes by name').fill('nothing');
+    await page.getByText('No node has this in its name').waitFor();
+  });
+
+  it('shows them as a list when asked, which is in the address', async () => {
+    const busy = slot(0, { busy: true, utilization: 80, memory_used_mb: 40_960, temperature_c: 71 });
+    const sick = slot(1, { utilization: 20, health: { state: 'foreign', reason: 'is used', since: NOW } });
+    const page = await mount([node(1, { slots: [busy, sick] }), node(2, { slots: [], status: 'OFFLINE' })]);
+    await page.getByRole('button', { name: 'List' }).click();
+    const row = page.getByRole('row').nth(1);
+    await row.getByText('1 of 2').waitFor();
+    const texts = (await row.innerText()).split(/[\t\n]+/).map((text) => text.trim());
+    expect(texts).to.include.members(['node-1', '1 not usable · 1 of 2', '50 %', '40 GiB', '71 °C']);
+    expect(await stage.page.evaluate('location.search')).to.equal('?view=list');
+    await stage.expectSound();
+    await page.getByRole('button', { name: 'Cards' }).click();
+    await stage.untilEqual(names, ['node-1', 'node-2']);
   });
 
   const free: [string, NodeRecord[], string | null][] = [
@@ -64,7 +89,7 @@ describe('the page of nodes', () => {
     [
       'its GPUs',
       { slots: [slot(0, { busy: true }), slot(1)] },
-      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GiB', 'GPU 0', 'busy', 'free'],
+      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GiB', 'GPU 0', 'Busy', 'Free'],
     ],
     [
       'its host',
@@ -112,7 +137,7 @@ describe('the page of nodes', () => {
       { runners: [{ name: 'docker', available: false, reason: null, version: null }] },
       ['docker: not available'],
     ],
-    ['GPUs that are away with it', { status: 'OFFLINE' }, ['Offline', 'offline']],
+    ['GPUs that are away with it', { status: 'OFFLINE' }, ['Offline']],
     [
       'a virtual GPU',
       { slots: [slot(0, { model: 'virtual', memory_total_mb: null, virtual: true })] },
@@ -128,7 +153,16 @@ describe('the page of nodes', () => {
           slot(1),
         ],
       },
-      ['foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'free'],
+      ['Foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'Free'],
+    ],
+    [
+      'a foreign process on a GPU that takes jobs all the same',
+      {
+        slots: [
+          slot(0, { processes: [{ pid: 4711, name: 'Xorg', user: 'root', mem_mb: 80, job_id: null }] }),
+        ],
+      },
+      ['Foreign: Xorg (pid 4711, root, 80 MiB)'],
     ],
     [
       'GPUs that differ',
@@ -166,7 +200,13 @@ describe('the page of nodes', () => {
       const page = await mount([node(1)], { 'POST /nodes/{node_id}/drain': node(1, { status: 'DRAINING' }) });
       stage.api.change({ 'GET /nodes': { items: [node(1, { status: 'DRAINING' })] } });
       await page.getByRole('button', { name: 'Drain', exact: true }).click();
-      await page.getByRole('button', { name: 'Undrain' }).waitFor();
+      await page.getByRole('heading', { name: 'Drain node-1?' }).waitFor();
+      expect(stage.api.count('POST')).to.equal(0);
+      await stage.expectSound('the question');
+      await page.getByRole('button', { name: 'Drain the node' }).click();
+      const undrain = page.getByRole('button', { name: 'Undrain', exact: true });
+      await undrain.waitFor();
+      expect(await undrain.evaluate((button) => button.matches(':focus')), 'the focus stays').to.equal(true);
       expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/drain`);
     });
 
@@ -175,9 +215,18 @@ describe('the page of nodes', () => {
         'POST /nodes/{node_id}/undrain': node(1),
       });
       stage.api.change({ 'GET /nodes': { items: [node(1)] } });
-      await page.getByRole('button', { name: 'Undrain' }).click();
+      await page.getByRole('button', { name: 'Undrain', exact: true }).click();
+      await page.getByRole('button', { name: 'Undrain the node' }).click();
       await page.getByRole('button', { name: 'Drain', exact: true }).waitFor();
       expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/undrain`);
+    });
+
+    it('is not done by somebody who goes back', async () => {
+      const page = await mount([node(1)]);
+      await page.getByRole('button', { name: 'Drain', exact: true }).click();
+      await page.getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('heading', { name: 'Drain node-1?' }).waitFor({ state: 'hidden' });
+      expect(stage.api.count('POST')).to.equal(0);
     });
 
     it('says why it failed', async () => {
@@ -189,6 +238,7 @@ describe('the page of nodes', () => {
         },
       });
       await stage.page.getByRole('button', { name: 'Drain', exact: true }).click();
+      await stage.page.getByRole('button', { name: 'Drain the node' }).click();
       await stage.page.locator('svc-toasts li.error', { hasText: 'The node is offline.' }).waitFor();
       expect(await stage.page.getByRole('button', { name: 'Drain', exact: true }).isEnabled()).to.equal(true);
     });

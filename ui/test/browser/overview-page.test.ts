@@ -1,0 +1,520 @@
+import type { EventRecord, Job, NodeRecord, Slot } from '@svc/contract';
+import { expect } from 'chai';
+import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import {
+  HOSTILE,
+  LONG_NAME,
+  MINUTE,
+  NOW,
+  event,
+  idOf,
+  job,
+  metric,
+  node,
+  run,
+  slot,
+  status,
+  summary,
+} from './harness/records.js';
+import { DESK, PHONE, useStage } from './harness/stage.js';
+
+const HOUR = 60 * MINUTE;
+
+/** Events by the filters that a page asks with. */
+function eventsOf(events: readonly EventRecord[]) {
+  return ({ query }: ApiRequest) => ({
+    items: events
+      .filter((each) =>
+        ['severity', 'type'].every((name) => [null, each[name as 'type']].includes(query.get(name))),
+      )
+      .sort((a, b) => b.created_at - a.created_at)
+      .slice(0, Number(query.get('limit'))),
+  });
+}
+
+function jobsOf(jobs: readonly Job[]) {
+  return ({ query }: ApiRequest) => ({
+    items: jobs.filter((each) => each.status === query.get('status')),
+    next_before: null,
+  });
+}
+
+const failed = (number: number, changes: Partial<EventRecord> = {}) =>
+  event(number, {
+    type: 'RUN_FINISHED',
+    severity: 'warning',
+    title: `Job job-${number} failed`,
+    message: 'exited with code 1',
+    job_id: idOf('job', number),
+    data: { status: 'FAILED' },
+    created_at: NOW - 10 * MINUTE,
+    ...changes,
+  });
+
+/** 50 nodes of 8 GPUs, of which some are busy, free, away or not well. */
+function cluster(): NodeRecord[] {
+  return Array.from({ length: 50 }, (_, at) => {
+    const slots = Array.from({ length: 8 }, (_, index): Slot => {
+      const number = at * 8 + index;
+      const isBusy = number % 5 < 3;
+      const figures = {
+        utilization: (number * 13) % 101,
+        memory_used_mb: (number * 997) % 81_920,
+        temperature_c: 40 + (number % 45),
+      };
+      const busy = isBusy ? { busy: true, job_id: idOf('job', (number % 9) + 1) } : {};
+      const health =
+        number % 97 === 50
+          ? ({
+              state: 'foreign',
+              reason: 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc',
+              since: NOW,
+            } as const)
+          : number % 89 === 40
+            ? ({ state: 'quarantined', reason: 'is still used', since: NOW } as const)
+            : number % 101 === 60
+              ? ({ state: 'unhealthy', reason: 'is lost', since: NOW } as const)
+              : slot(0).health;
+      return slot(index, { ...figures, ...busy, health });
+    });
+    return node(at + 1, {
+      name: `gpu-${at + 1}`,
+      slots,
+      status: at === 7 ? 'DRAINING' : at === 12 ? 'OFFLINE' : 'ONLINE',
+    });
+  });
+}
+
+describe('the overview', () => {
+  const stage = useStage();
+  const nodes = [
+    node(1, {
+      slots: [
+        slot(0, {
+          busy: true,
+          job_id: idOf('job', 1),
+          utilization: 93.4,
+          memory_used_mb: 40_960,
+          temperature_c: 67,
+          power_w: 402,
+        }),
+        slot(1),
+      ],
+    }),
+    node(2, {
+      status: 'DRAINING',
+      slots: [
+        slot(0, {
+          health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GB)', since: NOW },
+        }),
+      ],
+    }),
+  ];
+  const training = run(1, { job_id: idOf('job', 1), name: 'job-1', step: 400, max_steps: 1000 });
+  const running = job(1, {
+    run_id: training.id,
+    node_id: idOf('node', 1),
+    gpu_indices: [0],
+    started_at: NOW - 5 * MINUTE,
+  });
+  const waiting = [
+    job(2, { status: 'QUEUED', pending_reason: 'waiting for 1 free GPU behind 1 job' }),
+    job(3, { status: 'QUEUED', priority: 5, pending_reason: 'needs 4 GPUs: the largest online node has 2' }),
+  ];
+  const lively: ApiTable = {
+    'GET /status': status({ RUNNING: 1, QUEUED: 2 }, { total: 2, online: 1 }, [running]),
+    'GET /nodes': { items: nodes },
+    'GET /jobs': jobsOf(waiting),
+    'GET /runs': { items: [training, run(9, { name: 'notebook', step: 12 })] },
+    'GET /runs/{run_id}/summary': ({ params }: ApiRequest) =>
+      params['run_id'] === training.id
+        ? summary(training, {
+            'val/loss': metric({ is_primary: true, latest: { value: 0.125, step: 400, ts: NOW } }),
+            lr: metric(),
+          })
+        : summary(run(9, { step: 12 })),
+    'GET /events': eventsOf([
+      event(1, { title: 'Job job-1 started', job_id: idOf('job', 1), created_at: NOW - MINUTE }),
+    ]),
+  };
+  const mount = (api: ApiTable = {}, more: Parameters<typeof stage.mount>[1] = {}) =>
+    stage.mount('svc-overview-page', { api: { ...lively, ...api }, ...more });
+  const region = (name: string | RegExp) => stage.page.getByRole('region', { name });
+  const cell = (name: string | RegExp) => stage.page.getByRole('gridcell').getByRole('link', { name });
+  /** As if the console had been looked at last so long ago. */
+  const visited = (ago: number) =>
+    stage.page.evaluate(
+      (visit) => localStorage.setItem('svc.visit', visit),
+      JSON.stringify({ since: NOW - 24 * HOUR, seenAt: NOW - ago }),
+    );
+
+  it('shows what runs: how far it is, its primary metric, and where', async () => {
+    const page = await mount();
+    const list = page.getByRole('list', { name: 'What runs' });
+    const first = list.getByRole('listitem').filter({ hasText: 'job-1' });
+    await first.getByText('val/loss').waitFor();
+    for (const text of ['400 / 1,000', '40%', '0.125', 'GPU 0', /^5m 0\ds$/])
+      await first.getByText(text).waitFor();
+    expect(await first.getByRole('link', { name: 'node-1' }).getAttribute('href')).to.equal(
+      `/nodes/${idOf('node', 1)}`,
+    );
+    expect(await first.getByRole('link', { name: 'val/loss' }).getAttribute('href')).to.equal(
+      `/runs/${training.id}`,
+    );
+    const free = list.getByRole('listitem').filter({ hasText: 'notebook' });
+    await free.getByText('Run without a job').waitFor();
+    await free.getByText('step 12').waitFor();
+  });
+
+  it('shows jobs that a node is starting', async () => {
+    const starting = job(4, {
+      status: 'DISPATCHING',
+      started_at: null,
+      dispatched_at: NOW,
+      node_id: idOf('node', 1),
+    });
+    const page = await mount({
+      'GET /status': status({ DISPATCHING: 1 }),
+      'GET /jobs': jobsOf([starting]),
+    });
+    await page.getByRole('list', { name: 'What runs' }).getByText('Starting').waitFor();
+  });
+
+  it('shows what waits in the order of the queue, and why', async () => {
+    const page = await mount();
+    const list = page.getByRole('list', { name: 'What waits' });
+    await list.waitFor();
+    expect(await list.getByRole('link').allInnerTexts()).to.deep.equal(['job-3', 'job-2']);
+    await list.getByText('needs 4 GPUs: the largest online node has 2').waitFor();
+    await list.getByText('priority 5').waitFor();
+    expect(await list.getByRole('link', { name: 'job-3' }).getAttribute('href')).to.equal(
+      `/jobs/${idOf('job', 3)}`,
+    );
+  });
+
+  it('leads on to all that runs and waits when there is more', async () => {
+    const jobs = Array.from({ length: 30 }, (_, at) => job(at + 1));
+    const queued = jobs.map((each) => ({ ...each, status: 'QUEUED' as const, pending_reason: 'waiting' }));
+    await mount({
+      'GET /status': status({ RUNNING: 30, QUEUED: 1200 }, { total: 1, online: 1 }, jobs),
+      'GET /jobs': jobsOf(queued),
+      'GET /runs': { items: [] },
+    });
+    await region('Running').getByRole('link', { name: 'Show all 30' }).waitFor();
+    expect(await region('Running').getByRole('listitem').count()).to.equal(10);
+    expect(
+      await region('Waiting').getByRole('link', { name: 'Show all 1,200' }).getAttribute('href'),
+    ).to.equal('/jobs?status=QUEUED');
+  });
+
+  it('says so when nothing runs or waits', async () => {
+    const page = await mount({ 'GET /status': status({ SUCCEEDED: 3 }), 'GET /runs': { items: [] } });
+    await page.getByText('Nothing runs now.').waitFor();
+    await page.getByText('No job waits.').waitFor();
+  });
+
+  describe('what broke since the last visit', () => {
+    const events = [
+      failed(1),
+      event(2, {
+        type: 'OOM',
+        severity: 'critical',
+        title: 'Out of memory in job-1',
+        job_id: idOf('job', 1),
+        created_at: NOW - 11 * MINUTE,
+      }),
+      event(3, {
+        type: 'JOB_LOST',
+        severity: 'warning',
+        title: 'Job job-5 lost',
+        job_id: idOf('job', 5),
+        created_at: NOW - 20 * MINUTE,
+      }),
+      event(4, {
+        type: 'JOB_LOST',
+        severity: 'warning',
+        title: 'Job job-6 lost',
+        job_id: idOf('job', 6),
+        created_at: NOW - 30 * MINUTE,
+      }),
+      event(5, {
+        type: 'JOB_FOUND',
+        title: 'Job job-6 is running after all',
+        job_id: idOf('job', 6),
+        created_at: NOW - 25 * MINUTE,
+      }),
+      event(6, {
+        type: 'GPU_UNHEALTHY',
+        severity: 'critical',
+        title: 'GPU 3 of node-1 is lost',
+        node_id: idOf('node', 1),
+        created_at: NOW - 40 * MINUTE,
+      }),
+      failed(7, { data: { status: 'CANCELLED' }, title: 'Job job-7 cancelled' }),
+      failed(8, { created_at: NOW - 5 * HOUR }),
+    ];
+    const list = () => stage.page.getByRole('list', { name: 'What broke' });
+
+    it('counts it, says what, and leads to why', async () => {
+      await mount();
+      await visited(2 * HOUR);
+      await mount({ 'GET /events': eventsOf(events) });
+      await list().waitFor();
+      // The stage forgets what the browser has stored: a first visit is told of the last day.
+      await region(/^2 failed, 1 lost, 1 critical event in the last 24 hours/).waitFor();
+      const first = list().getByRole('listitem').filter({ hasText: 'Job job-1 failed' });
+      await first.getByText('exited with code 1').waitFor();
+      await first.getByText('Out of memory in job-1').waitFor();
+      expect(await first.getByRole('link', { name: 'Why it failed' }).getAttribute('href')).to.equal(
+        `/jobs/${idOf('job', 1)}`,
+      );
+      const gpu = list().getByRole('listitem').filter({ hasText: 'GPU 3 of node-1 is lost' });
+      expect(await gpu.getByRole('link', { name: 'node-1' }).getAttribute('href')).to.equal(
+        `/nodes/${idOf('node', 1)}`,
+      );
+      expect(await list().getByText('job-6').count()).to.equal(0);
+      expect(await list().getByText('job-7').count()).to.equal(0);
+      await stage.expectSound();
+    });
+
+    it('is marked as seen, and the focus stays there', async () => {
+      const page = await mount({ 'GET /events': eventsOf(events) });
+      await page.getByRole('button', { name: 'Mark as seen' }).click();
+      await page.getByText('Nothing broke since your last visit').waitFor();
+      expect(
+        await stage.page.evaluate(
+          () => document.querySelector('svc-overview-page')!.shadowRoot!.activeElement?.id,
+        ),
+      ).to.equal('broken');
+    });
+
+    it('grows when something fails meanwhile', async () => {
+      const page = await mount();
+      await page.getByText('Nothing broke in the last 24 hours.').waitFor();
+      const news = failed(1, { created_at: NOW });
+      stage.api.change({ 'GET /events': eventsOf([news]) });
+      await stage.push('/events/stream', [news]);
+      await region(/^1 failed/).waitFor();
+    });
+
+    it('shows a few, and all when asked', async () => {
+      const many = Array.from({ length: 12 }, (_, at) => failed(at + 1));
+      await mount({ 'GET /events': eventsOf(many) });
+      await list().waitFor();
+      expect(await list().getByRole('listitem').count()).to.equal(5);
+      expect(await stage.page.getByRole('link', { name: 'Show all 12' }).getAttribute('href')).to.equal(
+        '/?broken=all',
+      );
+      await stage.change({ query: 'broken=all' });
+      await stage.untilEqual(() => list().getByRole('listitem').count(), 12);
+    });
+
+    it('says that there is more than it knows', async () => {
+      const many = Array.from({ length: 200 }, (_, at) => failed(at + 1));
+      await mount({ 'GET /events': eventsOf(many) });
+      await region(/^More than 200 failed/).waitFor();
+    });
+  });
+
+  describe('the GPUs', () => {
+    it('say who has each, what it does, and whether it is well', async () => {
+      await mount();
+      await cell(
+        'node-1, GPU 0: Busy, job job-1, utilization 93 %, memory 40 GiB of 80 GiB, temperature 67 °C, power 402 W.',
+      ).waitFor();
+      await cell('node-1, GPU 1: Free.').waitFor();
+      await cell('node-2, GPU 0: Foreign, It is used by python (pid 4711, alice, 10 GB).').waitFor();
+      expect(await cell(/^node-1, GPU 0/).getAttribute('href')).to.equal(`/jobs/${idOf('job', 1)}`);
+      expect(await cell(/^node-1, GPU 1/).getAttribute('href')).to.equal(`/nodes/${idOf('node', 1)}`);
+      const troubles = stage.page.getByRole('list', { name: 'GPUs that take no job' });
+      expect(await troubles.innerText()).to.match(/Foreign\s+node-2, GPU 0\s+It is used by python/);
+      await stage.page.getByText('1 of 3 GPUs free · 1 of 2 nodes online').waitFor();
+    });
+
+    it('tell all of the one that is pointed at', async () => {
+      await mount();
+      await cell(/^node-1, GPU 0/).hover();
+      const tip = stage.page.locator('.tip');
+      await tip.getByText('402 W').waitFor();
+      await tip.getByText('NVIDIA H100 · 80 GiB').waitFor();
+      await stage.page.keyboard.press('Escape');
+    });
+
+    it('are one stop of the tab key, with arrows between them', async () => {
+      await mount({ 'GET /nodes': { items: cluster() } });
+      await cell(/^gpu-1, GPU 0/).waitFor();
+      expect(await stage.page.locator('[role=grid] [tabindex="0"]').count()).to.equal(1);
+      await stage.page.locator('[role=grid] [tabindex="0"]').focus();
+      const focused = () =>
+        stage.page.evaluate(() => {
+          let at = document.activeElement;
+          while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+          return at?.textContent?.trim().split(':')[0];
+        });
+      for (const [key, at] of [
+        ['ArrowRight', 'gpu-1, GPU 0'],
+        ['ArrowRight', 'gpu-1, GPU 1'],
+        ['ArrowDown', 'gpu-2, GPU 1'],
+        ['End', 'gpu-2, GPU 7'],
+        ['ArrowRight', 'gpu-2, GPU 7'],
+        ['ArrowUp', 'gpu-1, GPU 7'],
+        ['ArrowUp', 'gpu-1, GPU 7'],
+        ['Home', 'gpu-1'],
+      ] as const) {
+        await stage.page.keyboard.press(key);
+        expect(await focused(), key).to.equal(at);
+      }
+      await stage.page.keyboard.press('ArrowRight');
+      await stage.page.locator('.tip').getByText('gpu-1 · GPU 0').waitFor();
+      await stage.page.keyboard.press('Escape');
+      expect(await stage.page.locator('.tip').count()).to.equal(0);
+    });
+
+    it('keep the focus when they are read again', async () => {
+      await mount();
+      await cell(/^node-1, GPU 1/).focus();
+      const busy = { ...nodes[0]!, slots: [nodes[0]!.slots[0]!, slot(1, { utilization: 12 })] };
+      stage.api.change({ 'GET /nodes': { items: [busy, nodes[1]] } });
+      await stage.push('/events/stream', [event(1, { node_id: idOf('node', 1) })]);
+      await cell('node-1, GPU 1: Free, utilization 12 %.').waitFor();
+      expect(await cell(/^node-1, GPU 1/).evaluate((link) => link.matches(':focus'))).to.equal(true);
+    });
+
+    it('leave out nodes without any, and say so', async () => {
+      await mount({ 'GET /nodes': { items: [nodes[0], node(3, { slots: [] })] } });
+      await region('GPUs').getByText('1 node without GPUs').waitFor();
+      expect(await stage.page.getByRole('row').count()).to.equal(1);
+    });
+
+    it('are missed where no node has one', async () => {
+      const page = await mount({ 'GET /nodes': { items: [node(3, { slots: [] })] } });
+      await page.getByText('The node has no GPUs').waitFor();
+    });
+  });
+
+  it('shows the latest events, and new ones as they happen', async () => {
+    await mount();
+    await region('Latest events').getByText('Job job-1 started').waitFor();
+    await stage.push('/events/stream', [event(2, { title: 'a disk is full', created_at: NOW })]);
+    await region('Latest events').getByText('a disk is full').waitFor();
+  });
+
+  it('reads again when something has happened', async () => {
+    const page = await mount();
+    await page.getByRole('link', { name: 'job-3' }).waitFor();
+    stage.api.change({
+      'GET /status': status({ RUNNING: 1 }, { total: 2, online: 2 }, [running]),
+      'GET /jobs': jobsOf([]),
+    });
+    await stage.push('/events/stream', [event(2, { job_id: idOf('job', 3) })]);
+    await page.getByText('No job waits.').waitFor();
+  });
+
+  it('says how to begin where nothing is', async () => {
+    const page = await stage.mount('svc-overview-page', {
+      api: { 'GET /status': status({}, { total: 0, online: 0 }) },
+    });
+    await page.getByRole('heading', { name: 'Nothing has run here yet' }).waitFor();
+    await page.getByText('svc token create --name gpu-1 --scope agent').waitFor();
+    await page.getByText('svc agent --url http://localhost').waitFor();
+    await page.getByText('svc submit --follow -- python3 train.py').waitFor();
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).to.equal(3);
+    await stage.screenshot('overview-empty');
+    await stage.expectSound();
+  });
+
+  it('asks for a first job alone where a node has connected', async () => {
+    const page = await stage.mount('svc-overview-page', { api: { 'GET /nodes': { items: [node(1)] } } });
+    await page.getByRole('link', { name: '1 node' }).waitFor();
+    expect(await page.getByText('svc token create').count()).to.equal(0);
+    await page.getByText('svc submit --follow').waitFor();
+  });
+
+  it('says that it could not be loaded, and tries again when asked', async () => {
+    const page = await mount({ 'GET /status': OFFLINE });
+    await page.getByRole('heading', { name: 'The overview could not be loaded' }).waitFor();
+    stage.api.change({ 'GET /status': lively['GET /status']! });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('link', { name: 'job-3' }).waitFor();
+  });
+
+  it('keeps what it has when a refresh fails, and says so', async () => {
+    const page = await mount();
+    await page.getByRole('link', { name: 'job-3' }).waitFor();
+    stage.api.change({ 'GET /nodes': OFFLINE });
+    await stage.push('/events/stream', [event(2, { node_id: idOf('node', 1) })]);
+    await page.getByText('This may be out of date.').waitFor();
+    await cell(/^node-1, GPU 0/).waitFor();
+  });
+
+  it('is the same for a token that can only read', async () => {
+    await mount({}, { canWrite: false });
+    await cell(/^node-1, GPU 0/).waitFor();
+    await stage.expectSound();
+  });
+
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [where, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
+      it(`is sound on a ${where}, ${theme}, with 50 nodes of 8 GPUs and hostile names`, async () => {
+        const all = cluster();
+        const names = [HOSTILE, LONG_NAME];
+        const jobs = Array.from({ length: 9 }, (_, at) =>
+          job(at + 1, {
+            name: names[at] ?? `train-${at}`,
+            node_id: all[at]!.id,
+            gpu_indices: [0, 1],
+            run_id: at < 5 ? idOf('run', at + 1) : null,
+          }),
+        );
+        await mount(
+          {
+            'GET /status': status({ RUNNING: 9, QUEUED: 2 }, { total: 50, online: 48 }, jobs),
+            'GET /nodes': { items: all },
+            'GET /jobs': jobsOf(
+              names.map((name, at) =>
+                job(20 + at, { status: 'QUEUED', name, pending_reason: `waits: ${name}` }),
+              ),
+            ),
+            'GET /runs/{run_id}/summary': ({ params }: ApiRequest) =>
+              summary(run(1, { id: params['run_id']!, step: 400, max_steps: 1000 }), {
+                [`${LONG_NAME}/loss`]: metric({ is_primary: true }),
+              }),
+            'GET /events': eventsOf([
+              failed(1, { title: `Job ${HOSTILE} failed`, message: LONG_NAME }),
+              event(2, {
+                severity: 'critical',
+                type: 'OOM',
+                title: LONG_NAME,
+                message: HOSTILE,
+                created_at: NOW,
+              }),
+            ]),
+          },
+          { viewport, theme },
+        );
+        await cell(/^gpu-50, GPU 7/).waitFor();
+        await stage.page.getByText(LONG_NAME).first().waitFor();
+        expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+        await stage.screenshot(`overview-many-${where}-${theme}`);
+        await stage.expectSound(`${where}, ${theme}`);
+      });
+    }
+  }
+
+  it('is sound with a few GPUs, in the dark and on a phone', async () => {
+    for (const [theme, viewport] of [
+      ['light', DESK],
+      ['dark', DESK],
+      ['light', PHONE],
+    ] as const) {
+      await mount(
+        { 'GET /events': eventsOf([failed(1), event(2, { title: 'Job job-1 started', created_at: NOW })]) },
+        { theme, viewport },
+      );
+      await cell(/^node-1, GPU 0/).waitFor();
+      await stage.page.getByText('val/loss').waitFor();
+      await stage.screenshot(`overview-${theme}-${viewport.width}`);
+      await stage.expectSound(`${theme} ${viewport.width}`);
+    }
+  });
+});
