@@ -16,6 +16,7 @@ export class SvcNodeActions extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) node!: NodeRecord;
+  @state() private isAsking = false;
   @state() private isBusy = false;
   @query('svc-confirm') private readonly dialog!: SvcConfirm;
 
@@ -33,7 +34,7 @@ export class SvcNodeActions extends LitElement {
   ];
 
   override render() {
-    const { status, name } = this.node;
+    const { status } = this.node;
     if (!this.who?.can_write || status === 'OFFLINE') return nothing;
     const isDraining = status === 'DRAINING';
     return html`<button
@@ -44,20 +45,33 @@ export class SvcNodeActions extends LitElement {
       >
         ${isDraining ? 'Undrain' : 'Drain'}
       </button>
-      <svc-confirm
-        headline=${isDraining ? `Undrain ${name}?` : `Drain ${name}?`}
-        confirm=${isDraining ? 'Undrain the node' : 'Drain the node'}
-        >${
-          isDraining
-            ? 'The node takes jobs again, at once if some wait.'
-            : 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.'
-        }</svc-confirm
-      >`;
+      ${this.isAsking ? this.#renderQuestion(isDraining) : nothing}`;
+  }
+
+  #renderQuestion(isDraining: boolean) {
+    const { name } = this.node;
+    return html`<svc-confirm
+      headline=${isDraining ? `Undrain ${name}?` : `Drain ${name}?`}
+      confirm=${isDraining ? 'Undrain the node' : 'Drain the node'}
+      >${
+        isDraining
+          ? 'The node takes jobs again, at once if some wait.'
+          : 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.'
+      }</svc-confirm
+    >`;
+  }
+
+  async #ask(): Promise<boolean> {
+    this.isAsking = true;
+    await this.updateComplete;
+    const isConfirmed = await this.dialog.ask();
+    this.isAsking = false;
+    return isConfirmed;
   }
 
   /** The button stays in its place and able to hold the focus, also while the server is asked. */
   async #toggle(): Promise<void> {
-    if (this.isBusy || !(await this.dialog.ask())) return;
+    if (this.isBusy || this.isAsking || !(await this.#ask())) return;
     const { id, name, status } = this.node;
     this.isBusy = true;
     try {
