@@ -51,7 +51,7 @@ export class SvcNodesTable extends LitElement {
   ];
 
   override render() {
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Nodes">
+    return html`<div class="scroll" tabindex="0" role="group" aria-label="Nodes">
       <table>
         <thead>
           <tr>

@@ -56,7 +56,7 @@ export class SvcProcessesTable extends LitElement {
 
   override render() {
     const isOfGpus = this.processes.some(isOfGpu);
-    return html`<div class="scroll" tabindex="0" role="region" aria-label=${this.label}>
+    return html`<div class="scroll" tabindex="0" role="group" aria-label=${this.label}>
       <table>
         <thead>
           <tr>

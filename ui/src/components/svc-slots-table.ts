@@ -70,7 +70,7 @@ export class SvcSlotsTable extends LitElement {
   ];
 
   override render() {
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="GPU slots">
+    return html`<div class="scroll" tabindex="0" role="group" aria-label="GPU slots">
       <table>
         <thead>
           <tr>
