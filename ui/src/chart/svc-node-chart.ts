@@ -54,6 +54,22 @@ export class SvcNodeChart extends LitElement {
     baseStyles,
     chartStyles,
     css`
+      figcaption {
+        display: block;
+        min-height: 0;
+        padding: var(--space-3) var(--space-4) 0;
+      }
+      h3 {
+        display: inline;
+      }
+      .legend {
+        max-height: none;
+        margin: var(--space-1) 0 0 -0.375rem;
+        overflow: visible;
+      }
+      .entry:only-child .value {
+        min-width: 0;
+      }
       .entry {
         display: inline-flex;
         align-items: center;

@@ -38,11 +38,16 @@ export const gpuGridStyles = css`
     color: var(--color-danger);
   }
   .nodes {
-    display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr));
+    display: flex;
+    flex-wrap: wrap;
     gap: var(--space-4) var(--space-6);
   }
+  /* As wide as its slots side by side, as far as there is room. */
+  .nodes:not(.dense) .node {
+    width: min(100%, var(--slots) * 11.5rem);
+  }
   .nodes.dense {
+    display: grid;
     grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr));
     gap: var(--space-3) var(--space-5);
   }
@@ -71,7 +76,7 @@ export const gpuGridStyles = css`
   }
   .slots {
     display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(9rem, 100%), 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(min(10.5rem, 100%), 1fr));
     gap: var(--space-2);
   }
   .dense .slots {
@@ -186,6 +191,7 @@ export const gpuGridStyles = css`
     justify-content: space-between;
     gap: 0 var(--space-2);
     min-height: 1.5em;
+    font-size: 0.6875rem;
     font-variant-numeric: tabular-nums;
   }
   .bars {

@@ -19,6 +19,8 @@ export class SvcEventsList extends LitElement {
   @property({ attribute: false }) nodes: readonly NodeRecord[] = [];
   /** Left out where the page is about that very job or run. */
   @property({ type: Boolean }) unlinked = false;
+  /** Titles and links alone, where there is little room. */
+  @property({ type: Boolean }) compact = false;
 
   static override styles = [
     baseStyles,
@@ -137,11 +139,11 @@ export class SvcEventsList extends LitElement {
       <div>
         <p class="title"><span class="visually-hidden">${event.severity}: </span>${event.title}</p>
         <div class="more">
-          ${event.message && event.message !== event.title ? html`<p class="message">${event.message}</p>` : nothing}
+          ${!this.compact && event.message && event.message !== event.title ? html`<p class="message">${event.message}</p>` : nothing}
           ${this.unlinked ? nothing : this.#renderLinks(event)}
         </div>
       </div>
-      <span class="type">${event.type}</span>
+      ${this.compact ? nothing : html`<span class="type">${event.type}</span>`}
     </li>`;
   }
 

@@ -100,7 +100,7 @@ export class SvcGpuGrid extends LitElement {
 
   #renderNode(node: NodeRecord, isDense: boolean) {
     const { id, name, status, slots } = node;
-    return html`<div class="node" role="row">
+    return html`<div class="node" role="row" .style=${`--slots: ${slots.length}`}>
       <div class="name" role="rowheader">
         <a
           class="truncate"

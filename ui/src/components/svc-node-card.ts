@@ -89,6 +89,7 @@ export class SvcNodeCard extends LitElement {
       .slot {
         position: relative;
         display: grid;
+        align-content: start;
         gap: 1px;
         min-width: 0;
         padding: var(--space-2) var(--space-3);

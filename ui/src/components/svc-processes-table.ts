@@ -44,6 +44,9 @@ export class SvcProcessesTable extends LitElement {
         max-width: 16rem;
         overflow-wrap: anywhere;
       }
+      .job a {
+        display: block;
+      }
       .number {
         font-variant-numeric: tabular-nums;
       }
@@ -90,7 +93,10 @@ export class SvcProcessesTable extends LitElement {
   }
 
   #renderJob(jobId: string | null, isForeign: boolean) {
-    if (jobId !== null) return html`<a href=${paths.job(jobId)}>${nameOfJob(this.jobs, jobId)}</a>`;
+    if (jobId !== null) {
+      const name = nameOfJob(this.jobs, jobId);
+      return html`<a class="truncate" href=${paths.job(jobId)} title=${name}>${name}</a>`;
+    }
     if (!isForeign) return html`<span class="quiet">–</span>`;
     return html`<span class="foreign">${icon('foreign', 14)} Foreign: of no job</span>`;
   }

@@ -52,7 +52,9 @@ export class SvcSlotsTable extends LitElement {
       .job {
         min-width: 8rem;
         max-width: 16rem;
-        overflow-wrap: anywhere;
+      }
+      .job a {
+        display: block;
       }
       .number {
         font-variant-numeric: tabular-nums;
@@ -104,9 +106,7 @@ export class SvcSlotsTable extends LitElement {
         <span class=${state.name}>${icon(state.icon, 14)} ${state.label}</span>
         ${reason === null ? nothing : html`<div class="sub">${reason}${slot.health.since === null ? nothing : html` Since <svc-time .from=${slot.health.since}></svc-time>`}</div>`}
       </td>
-      <td class="job">
-        ${jobId === null ? html`<span class="quiet">–</span>` : html`<a href=${paths.job(jobId)}>${nameOfJob(this.jobs, jobId)}</a>`}
-      </td>
+      <td class="job">${jobId === null ? html`<span class="quiet">–</span>` : this.#renderJob(jobId)}</td>
       <td class="number">${percent(slot.utilization) ?? '–'}</td>
       <td class="number">${describeMemory(slot) ?? '–'}</td>
       <td class="number">${celsius(slot) ?? '–'}</td>
@@ -116,5 +116,10 @@ export class SvcSlotsTable extends LitElement {
         ${memoryClock === null ? nothing : html`<div class="sub">memory ${Math.round(memoryClock)} MHz</div>`}
       </td>
     </tr>`;
+  }
+
+  #renderJob(jobId: string) {
+    const name = nameOfJob(this.jobs, jobId);
+    return html`<a class="truncate" href=${paths.job(jobId)} title=${name}>${name}</a>`;
   }
 }

@@ -49,7 +49,8 @@ export const nodePageStyles = css`
     gap: var(--space-4);
   }
   .charts svc-node-chart {
-    height: 15rem;
+    height: 100%;
+    min-height: 15rem;
   }
   .columns {
     display: grid;

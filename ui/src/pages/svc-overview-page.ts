@@ -49,7 +49,7 @@ import { overviewPageStyles } from './overview-page-styles.js';
 const MOST_RUNNING = 10;
 const MOST_WAITING = 6;
 const MOST_BROKEN = 5;
-const MOST_EVENTS = 12;
+const MOST_EVENTS = 8;
 
 /** Jobs and runs as they are now. */
 interface Work {
@@ -294,6 +294,7 @@ export class SvcOverviewPage extends LitElement {
               ${phase === 'failed' ? error?.message : phase === 'ready' ? 'No events yet.' : ' '}
             </p>`
           : html`<svc-events-list
+              compact
               .events=${items.slice(0, MOST_EVENTS)}
               .nodes=${this.#nodes.value ?? []}
             ></svc-events-list>`
