@@ -29,6 +29,7 @@ describe('the registry of pages', () => {
     ['/runs//', null, {}],
     ['/Runs', null, {}],
     ['/', null, {}],
+    ['//', null, {}],
     ['/runsX', null, {}],
   ];
   for (const [path, name, params] of matches) {
@@ -38,6 +39,13 @@ describe('the registry of pages', () => {
       expect(match?.params ?? {}).to.deep.equal(params);
     });
   }
+
+  it('finds the page at / there alone', () => {
+    const pages = new Registry([page('start', '/'), page('runs', '/runs')]);
+    expect(pages.match('/')?.page.name).to.equal('start');
+    expect(pages.match('//')).to.equal(null);
+    expect(pages.match('/runs/')?.page.name).to.equal('runs');
+  });
 
   it('keeps the order in which pages were added', () => {
     expect(registry.pages.map(({ name }) => name)).to.deep.equal(['run', 'runs', 'compare', 'part', 'raw']);

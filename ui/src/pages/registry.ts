@@ -109,8 +109,9 @@ function toShape(path: string): string {
 }
 
 function fit(pattern: string, path: string): Record<string, string> | null {
+  if (pattern === '/') return path === '/' ? {} : null;
   const wanted = pattern.split('/');
-  const given = path.replace(/(.)\/$/, '$1').split('/');
+  const given = path.replace(/\/$/, '').split('/');
   if (wanted.length !== given.length) return null;
   const params: Record<string, string> = {};
   for (const [at, segment] of wanted.entries()) {

@@ -41,6 +41,9 @@ export class SvcNodesPage extends LitElement {
     controlStyles,
     pageStyles,
     css`
+      .list {
+        overflow: hidden;
+      }
       .grid {
         display: grid;
         grid-template-columns: repeat(auto-fill, minmax(min(30rem, 100%), 1fr));
@@ -131,7 +134,7 @@ export class SvcNodesPage extends LitElement {
   }
 
   #renderList(nodes: readonly NodeRecord[]) {
-    return html`<div class="panel">
+    return html`<div class="panel list">
       <svc-nodes-table .nodes=${nodes} @svc-node-changed=${() => this.#nodes.reload()}></svc-nodes-table>
     </div>`;
   }

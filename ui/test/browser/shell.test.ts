@@ -131,18 +131,21 @@ describe('the console', () => {
       await stage.page.getByText('Can only read').waitFor();
     });
 
-    it('leads from / to the jobs', async () => {
+    it('begins with the overview', async () => {
       await stage.mountApp({ address: '/' });
-      await heading('Jobs').waitFor();
-      expect(address()).to.equal('/jobs');
+      await heading('Overview').waitFor();
+      expect(address()).to.equal('/');
+      const current = stage.page.locator('nav [aria-current="page"]');
+      await stage.untilEqual(() => current.allInnerTexts(), ['Overview']);
+      await stage.expectSound();
     });
 
     it('says that there is no page at an address', async () => {
       await stage.mountApp({ address: '/nothing/here' });
       await heading('Page not found').waitFor();
       await stage.untilEqual(() => stage.page.title(), 'Not found · svc');
-      await stage.page.getByRole('link', { name: 'Go to the jobs' }).click();
-      await heading('Jobs').waitFor();
+      await stage.page.getByRole('link', { name: 'Go to the overview' }).click();
+      await heading('Overview').waitFor();
       await stage.untilEqual(() => stage.page.title(), 'Jobs · svc');
     });
 
