@@ -37,8 +37,13 @@ describe('the page of events', () => {
   const links: [string, Partial<EventRecord>, string, string][] = [
     ['its job', { job_id: idOf('job', 7) }, 'Job 000007', `/jobs/${idOf('job', 7)}`],
     ['its run', { run_id: idOf('run', 8) }, 'Run 000008', `/runs/${idOf('run', 8)}`],
-    ['its node by name', { node_id: idOf('node', 1) }, 'node-1', '/nodes'],
-    ['a node that is gone by the end of its id', { node_id: idOf('node', 9) }, 'Node 000009', '/nodes'],
+    ['its node by name', { node_id: idOf('node', 1) }, 'node-1', `/nodes/${idOf('node', 1)}`],
+    [
+      'a node that is gone by the end of its id',
+      { node_id: idOf('node', 9) },
+      'Node 000009',
+      `/nodes/${idOf('node', 9)}`,
+    ],
   ];
   for (const [what, changes, name, href] of links) {
     it(`links an event to ${what}`, async () => {

@@ -146,7 +146,7 @@ describe('the console', () => {
       await stage.untilEqual(() => stage.page.title(), 'Not found · svc');
       await stage.page.getByRole('link', { name: 'Go to the overview' }).click();
       await heading('Overview').waitFor();
-      await stage.untilEqual(() => stage.page.title(), 'Jobs · svc');
+      await stage.untilEqual(() => stage.page.title(), 'Overview · svc');
     });
 
     it('goes from page to page without a reload, and back', async () => {
@@ -315,7 +315,7 @@ describe('the console', () => {
       await stage.mountApp({
         api: extensions([page('a', { icon: 'events' }), page('b', { icon: 'no-such-icon' })]),
       });
-      await stage.untilEqual(entries, ['Jobs', 'Runs', 'Nodes', 'Events', 'Page a', 'Page b']);
+      await stage.untilEqual(entries, ['Overview', 'Jobs', 'Runs', 'Nodes', 'Events', 'Page a', 'Page b']);
       expect(await stage.page.locator('nav a .icon-page').count()).to.equal(1);
       await stage.expectSound();
     });
@@ -371,7 +371,7 @@ describe('the console', () => {
       it(`leaves one out that ${what}, and says so`, async () => {
         await stage.mountApp({ api: api as Record<string, object> });
         await stage.page.locator('svc-toasts li.error', { hasText: text }).waitFor();
-        expect(await entries()).to.deep.equal(['Jobs', 'Runs', 'Nodes', 'Events', 'Page good']);
+        expect(await entries()).to.deep.equal(['Overview', 'Jobs', 'Runs', 'Nodes', 'Events', 'Page good']);
       });
     }
 
