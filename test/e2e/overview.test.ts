@@ -94,7 +94,7 @@ describe('the overview and the page of a node', function () {
       .getByText(/waiting for 1 free GPU/)
       .waitFor();
     await gpu(
-      /^gpu-1, GPU 0: Busy, job long, utilization 94 %, memory \S+ GiB of 192 GiB, temperature 71 °C, power 612 W\.$/,
+      /^gpu-1, GPU 0: Busy, job long, utilization 94 %, memory \S+ GiB of 192 GiB, temperature 71 °C, power 612 W, clock 2087 MHz, memory clock 900 MHz\.$/,
     ).waitFor();
     await gpu(/^gpu-1, GPU 1: Busy, job long/).waitFor();
     await page.getByRole('region', { name: 'Latest events' }).getByText('Job long started').waitFor();

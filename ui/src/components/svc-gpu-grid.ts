@@ -47,15 +47,18 @@ export class SvcGpuGrid extends LitElement {
   @property({ attribute: false }) nodes: readonly NodeRecord[] = [];
   /** By id: those that hold slots. */
   @property({ attribute: false }) jobs: ReadonlyMap<string, Job> = new Map();
-  /** Where the tab key comes in. */
+  /** What had the focus last. */
   @state() private current: Place | null = null;
   @state() private told: Place | null = null;
   @query('.tip') private readonly tip!: HTMLElement | null;
+  /** Where the tab key comes in. */
+  #entry: Place | null = null;
 
   static override styles = [baseStyles, iconStyles, gpuGridStyles];
 
   override render() {
     const nodes = this.#withSlots;
+    this.#entry = this.#findEntry();
     const isDense = nodes.reduce((sum, { slots }) => sum + slots.length, 0) >= DENSE_FROM;
     return html`${this.#renderCounts()}
       ${isDense ? html`<p class="key">Number and upper bar: utilization in percent. Lower bar: memory.</p>` : nothing}
@@ -216,14 +219,16 @@ export class SvcGpuGrid extends LitElement {
   }
 
   #tabIndex(nodeId: string, index: number): 0 | -1 {
-    const first = this.#withSlots[0];
-    const isThere = this.#withSlots.some(
-      ({ id, slots }) =>
-        id === this.current?.nodeId &&
-        (this.current.index === -1 || slots.some((slot) => slot.index === this.current?.index)),
-    );
-    const at = isThere ? this.current! : { nodeId: first!.id, index: -1 };
-    return at.nodeId === nodeId && at.index === index ? 0 : -1;
+    return this.#entry?.nodeId === nodeId && this.#entry.index === index ? 0 : -1;
+  }
+
+  /** The place that had the focus last, while it is there; else the first one. */
+  #findEntry(): Place | null {
+    const nodes = this.#withSlots;
+    const { nodeId, index } = this.current ?? {};
+    const node = nodes.find(({ id }) => id === nodeId);
+    if (node && (index === -1 || node.slots.some((slot) => slot.index === index))) return this.current;
+    return nodes[0] ? { nodeId: nodes[0].id, index: -1 } : null;
   }
 
   readonly #onPoint = (event: Event): void => {
@@ -312,6 +317,8 @@ function factsOf(slot: Slot): [name: string, value: string][] {
     ['memory', describeMemory(slot)],
     ['temperature', celsius(slot)],
     ['power', slot.power_w === null ? null : `${Math.round(slot.power_w)} W`],
+    ['clock', slot.sm_clock_mhz === null ? null : `${Math.round(slot.sm_clock_mhz)} MHz`],
+    ['memory clock', slot.mem_clock_mhz === null ? null : `${Math.round(slot.mem_clock_mhz)} MHz`],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as [string, string]]));
 }

@@ -114,7 +114,7 @@ export class SvcNodeCard extends LitElement {
         gap: var(--space-2);
         justify-content: space-between;
       }
-      .figures {
+      .slot .figures {
         flex-wrap: wrap;
         color: var(--color-text-2);
         font-variant-numeric: tabular-nums;
