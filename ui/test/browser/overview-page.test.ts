@@ -1,6 +1,6 @@
-import type { EventRecord, Job, NodeRecord, Slot } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import { LIVELY, RUNNING, TRAINING, cluster, eventsOf, failed, jobsOf } from './harness/overview.js';
 import {
   HOSTILE,
   LONG_NAME,
@@ -12,7 +12,6 @@ import {
   metric,
   node,
   run,
-  slot,
   status,
   summary,
 } from './harness/records.js';
@@ -20,133 +19,12 @@ import { DESK, PHONE, useStage } from './harness/stage.js';
 
 const HOUR = 60 * MINUTE;
 
-/** Events by the filters that a page asks with. */
-function eventsOf(events: readonly EventRecord[]) {
-  return ({ query }: ApiRequest) => ({
-    items: events
-      .filter((each) =>
-        ['severity', 'type'].every((name) => [null, each[name as 'type']].includes(query.get(name))),
-      )
-      .sort((a, b) => b.created_at - a.created_at)
-      .slice(0, Number(query.get('limit'))),
-  });
-}
-
-function jobsOf(jobs: readonly Job[]) {
-  return ({ query }: ApiRequest) => ({
-    items: jobs.filter((each) => each.status === query.get('status')),
-    next_before: null,
-  });
-}
-
-const failed = (number: number, changes: Partial<EventRecord> = {}) =>
-  event(number, {
-    type: 'RUN_FINISHED',
-    severity: 'warning',
-    title: `Job job-${number} failed`,
-    message: 'exited with code 1',
-    job_id: idOf('job', number),
-    data: { status: 'FAILED' },
-    created_at: NOW - 10 * MINUTE,
-    ...changes,
-  });
-
-/** 50 nodes of 8 GPUs, of which some are busy, free, away or not well. */
-function cluster(): NodeRecord[] {
-  return Array.from({ length: 50 }, (_, at) => {
-    const slots = Array.from({ length: 8 }, (_, index): Slot => {
-      const number = at * 8 + index;
-      const isBusy = number % 5 < 3;
-      const figures = {
-        utilization: (number * 13) % 101,
-        memory_used_mb: (number * 997) % 81_920,
-        temperature_c: 40 + (number % 45),
-      };
-      const busy = isBusy ? { busy: true, job_id: idOf('job', (number % 9) + 1) } : {};
-      const health =
-        number % 97 === 50
-          ? ({
-              state: 'foreign',
-              reason: 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc',
-              since: NOW,
-            } as const)
-          : number % 89 === 40
-            ? ({ state: 'quarantined', reason: 'is still used', since: NOW } as const)
-            : number % 101 === 60
-              ? ({ state: 'unhealthy', reason: 'is lost', since: NOW } as const)
-              : slot(0).health;
-      return slot(index, { ...figures, ...busy, health });
-    });
-    return node(at + 1, {
-      name: `gpu-${at + 1}`,
-      slots,
-      status: at === 7 ? 'DRAINING' : at === 12 ? 'OFFLINE' : 'ONLINE',
-    });
-  });
-}
-
 describe('the overview', () => {
   const stage = useStage();
-  const nodes = [
-    node(1, {
-      slots: [
-        slot(0, {
-          busy: true,
-          job_id: idOf('job', 1),
-          utilization: 93.4,
-          memory_used_mb: 40_960,
-          temperature_c: 67,
-          power_w: 402,
-        }),
-        slot(1),
-      ],
-    }),
-    node(2, {
-      status: 'DRAINING',
-      slots: [
-        slot(0, {
-          health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GB)', since: NOW },
-        }),
-      ],
-    }),
-  ];
-  const training = run(1, { job_id: idOf('job', 1), name: 'job-1', step: 400, max_steps: 1000 });
-  const running = job(1, {
-    run_id: training.id,
-    node_id: idOf('node', 1),
-    gpu_indices: [0],
-    started_at: NOW - 5 * MINUTE,
-  });
-  const waiting = [
-    job(2, { status: 'QUEUED', pending_reason: 'waiting for 1 free GPU behind 1 job' }),
-    job(3, { status: 'QUEUED', priority: 5, pending_reason: 'needs 4 GPUs: the largest online node has 2' }),
-  ];
-  const lively: ApiTable = {
-    'GET /status': status({ RUNNING: 1, QUEUED: 2 }, { total: 2, online: 1 }, [running]),
-    'GET /nodes': { items: nodes },
-    'GET /jobs': jobsOf(waiting),
-    'GET /runs': { items: [training, run(9, { name: 'notebook', step: 12 })] },
-    'GET /runs/{run_id}/summary': ({ params }: ApiRequest) =>
-      params['run_id'] === training.id
-        ? summary(training, {
-            'val/loss': metric({ is_primary: true, latest: { value: 0.125, step: 400, ts: NOW } }),
-            lr: metric(),
-          })
-        : summary(run(9, { step: 12 })),
-    'GET /events': eventsOf([
-      event(1, { title: 'Job job-1 started', job_id: idOf('job', 1), created_at: NOW - MINUTE }),
-    ]),
-  };
   const mount = (api: ApiTable = {}, more: Parameters<typeof stage.mount>[1] = {}) =>
-    stage.mount('svc-overview-page', { api: { ...lively, ...api }, ...more });
+    stage.mount('svc-overview-page', { api: { ...LIVELY, ...api }, ...more });
   const region = (name: string | RegExp) => stage.page.getByRole('region', { name });
   const cell = (name: string | RegExp) => stage.page.getByRole('gridcell').getByRole('link', { name });
-  /** As if the console had been looked at last so long ago. */
-  const visited = (ago: number) =>
-    stage.page.evaluate(
-      (visit) => localStorage.setItem('svc.visit', visit),
-      JSON.stringify({ since: NOW - 24 * HOUR, seenAt: NOW - ago }),
-    );
 
   it('shows what runs: how far it is, its primary metric, and where', async () => {
     const page = await mount();
@@ -159,7 +37,7 @@ describe('the overview', () => {
       `/nodes/${idOf('node', 1)}`,
     );
     expect(await first.getByRole('link', { name: 'val/loss' }).getAttribute('href')).to.equal(
-      `/runs/${training.id}`,
+      `/runs/${TRAINING.id}`,
     );
     const free = list.getByRole('listitem').filter({ hasText: 'notebook' });
     await free.getByText('Run without a job').waitFor();
@@ -256,11 +134,8 @@ describe('the overview', () => {
     const list = () => stage.page.getByRole('list', { name: 'What broke' });
 
     it('counts it, says what, and leads to why', async () => {
-      await mount();
-      await visited(2 * HOUR);
       await mount({ 'GET /events': eventsOf(events) });
       await list().waitFor();
-      // The stage forgets what the browser has stored: a first visit is told of the last day.
       await region(/^2 failed, 1 lost, 1 critical event in the last 24 hours/).waitFor();
       const first = list().getByRole('listitem').filter({ hasText: 'Job job-1 failed' });
       await first.getByText('exited with code 1').waitFor();
@@ -316,82 +191,6 @@ describe('the overview', () => {
     });
   });
 
-  describe('the GPUs', () => {
-    it('say who has each, what it does, and whether it is well', async () => {
-      await mount();
-      await cell(
-        'node-1, GPU 0: Busy, job job-1, utilization 93 %, memory 40 GiB of 80 GiB, temperature 67 °C, power 402 W.',
-      ).waitFor();
-      await cell('node-1, GPU 1: Free.').waitFor();
-      await cell('node-2, GPU 0: Foreign, It is used by python (pid 4711, alice, 10 GB).').waitFor();
-      expect(await cell(/^node-1, GPU 0/).getAttribute('href')).to.equal(`/jobs/${idOf('job', 1)}`);
-      expect(await cell(/^node-1, GPU 1/).getAttribute('href')).to.equal(`/nodes/${idOf('node', 1)}`);
-      const troubles = stage.page.getByRole('list', { name: 'GPUs that take no job' });
-      expect(await troubles.innerText()).to.match(/Foreign\s+node-2, GPU 0\s+It is used by python/);
-      await stage.page.getByText('1 of 3 GPUs free · 1 of 2 nodes online').waitFor();
-    });
-
-    it('tell all of the one that is pointed at', async () => {
-      await mount();
-      await cell(/^node-1, GPU 0/).hover();
-      const tip = stage.page.locator('.tip');
-      await tip.getByText('402 W').waitFor();
-      await tip.getByText('NVIDIA H100 · 80 GiB').waitFor();
-      await stage.page.keyboard.press('Escape');
-    });
-
-    it('are one stop of the tab key, with arrows between them', async () => {
-      await mount({ 'GET /nodes': { items: cluster() } });
-      await cell(/^gpu-1, GPU 0/).waitFor();
-      expect(await stage.page.locator('[role=grid] [tabindex="0"]').count()).to.equal(1);
-      await stage.page.locator('[role=grid] [tabindex="0"]').focus();
-      const focused = () =>
-        stage.page.evaluate(() => {
-          let at = document.activeElement;
-          while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-          return at?.textContent?.trim().split(':')[0];
-        });
-      for (const [key, at] of [
-        ['ArrowRight', 'gpu-1, GPU 0'],
-        ['ArrowRight', 'gpu-1, GPU 1'],
-        ['ArrowDown', 'gpu-2, GPU 1'],
-        ['End', 'gpu-2, GPU 7'],
-        ['ArrowRight', 'gpu-2, GPU 7'],
-        ['ArrowUp', 'gpu-1, GPU 7'],
-        ['ArrowUp', 'gpu-1, GPU 7'],
-        ['Home', 'gpu-1'],
-      ] as const) {
-        await stage.page.keyboard.press(key);
-        expect(await focused(), key).to.equal(at);
-      }
-      await stage.page.keyboard.press('ArrowRight');
-      await stage.page.locator('.tip').getByText('gpu-1 · GPU 0').waitFor();
-      await stage.page.keyboard.press('Escape');
-      expect(await stage.page.locator('.tip').count()).to.equal(0);
-    });
-
-    it('keep the focus when they are read again', async () => {
-      await mount();
-      await cell(/^node-1, GPU 1/).focus();
-      const busy = { ...nodes[0]!, slots: [nodes[0]!.slots[0]!, slot(1, { utilization: 12 })] };
-      stage.api.change({ 'GET /nodes': { items: [busy, nodes[1]] } });
-      await stage.push('/events/stream', [event(1, { node_id: idOf('node', 1) })]);
-      await cell('node-1, GPU 1: Free, utilization 12 %.').waitFor();
-      expect(await cell(/^node-1, GPU 1/).evaluate((link) => link.matches(':focus'))).to.equal(true);
-    });
-
-    it('leave out nodes without any, and say so', async () => {
-      await mount({ 'GET /nodes': { items: [nodes[0], node(3, { slots: [] })] } });
-      await region('GPUs').getByText('1 node without GPUs').waitFor();
-      expect(await stage.page.getByRole('row').count()).to.equal(1);
-    });
-
-    it('are missed where no node has one', async () => {
-      const page = await mount({ 'GET /nodes': { items: [node(3, { slots: [] })] } });
-      await page.getByText('The node has no GPUs').waitFor();
-    });
-  });
-
   it('shows the latest events, and new ones as they happen', async () => {
     await mount();
     await region('Latest events').getByText('Job job-1 started').waitFor();
@@ -403,7 +202,7 @@ describe('the overview', () => {
     const page = await mount();
     await page.getByRole('link', { name: 'job-3' }).waitFor();
     stage.api.change({
-      'GET /status': status({ RUNNING: 1 }, { total: 2, online: 2 }, [running]),
+      'GET /status': status({ RUNNING: 1 }, { total: 2, online: 2 }, [RUNNING]),
       'GET /jobs': jobsOf([]),
     });
     await stage.push('/events/stream', [event(2, { job_id: idOf('job', 3) })]);
@@ -433,7 +232,7 @@ describe('the overview', () => {
   it('says that it could not be loaded, and tries again when asked', async () => {
     const page = await mount({ 'GET /status': OFFLINE });
     await page.getByRole('heading', { name: 'The overview could not be loaded' }).waitFor();
-    stage.api.change({ 'GET /status': lively['GET /status']! });
+    stage.api.change({ 'GET /status': LIVELY['GET /status']! });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('link', { name: 'job-3' }).waitFor();
   });
