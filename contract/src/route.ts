@@ -108,8 +108,8 @@ export function text(maxLength: number, minLength = 0) {
 }
 
 /** Milliseconds since the Unix epoch, up to the last moment that a JavaScript Date can hold. */
+export const TIME_BOUNDS = { minimum: 0, maximum: 8_640_000_000_000_000 };
 export const Timestamp = Type.Integer({
-  minimum: 0,
-  maximum: 8_640_000_000_000_000,
+  ...TIME_BOUNDS,
   description: 'Milliseconds since the Unix epoch.',
 });

@@ -50,6 +50,7 @@ export async function readSeries(
     steps: shown.map(({ step }) => step),
     values: shown.map(({ value }) => toMetricValue(value)),
     ts: shown.map(({ ts }) => ts),
+    ...(shown.some(({ epoch }) => epoch != null) && { epochs: shown.map(({ epoch = null }) => epoch) }),
     total,
     downsampled: total > shown.length,
   };
