@@ -99,7 +99,9 @@ describe('toSections', () => {
   });
 
   it('has no section for a measure that has its data behind the slash', () => {
-    expect(sections(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal({ '': ['Loss', 'Accuracy'] });
+    expect(sections(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal({
+      '': ['Loss', 'Accuracy'],
+    });
   });
 
   it('sorts numbers in names as numbers', () => {
@@ -132,7 +134,15 @@ describe('orderGroups', () => {
 
 describe('measureOf', () => {
   it('is the name without the word for the data', () => {
-    const names = ['val/f1_macro', 'val_f1_macro', 'eval-loss', 'a/b/train.loss', 'loss_val', 'valLoss', 'Loss/test'];
+    const names = [
+      'val/f1_macro',
+      'val_f1_macro',
+      'eval-loss',
+      'a/b/train.loss',
+      'loss_val',
+      'valLoss',
+      'Loss/test',
+    ];
     expect(names.map((name) => measureOf(name))).to.deep.equal([
       'f1_macro',
       'f1_macro',

@@ -53,7 +53,10 @@ export function logScale(): YScale {
 
 /** Whole decades; within two of them, 1, 2 and 5 of each; within less, as on a linear axis. */
 function logTicks(min: number, max: number, count: number): number[] {
-  if (max - min < 0.7) return niceTicks(10 ** min, 10 ** max, count).map(Math.log10).filter(Number.isFinite);
+  if (max - min < 0.7)
+    return niceTicks(10 ** min, 10 ** max, count)
+      .map(Math.log10)
+      .filter(Number.isFinite);
   const parts = max - min < 2 ? [1, 2, 5] : [1];
   const every = Math.max(1, Math.ceil((max - min) / Math.max(1, count)));
   const ticks: number[] = [];
@@ -109,7 +112,8 @@ export function xTicks(kind: XKind, min: number, max: number, count: number): nu
 }
 
 export function formatXTicks(kind: XKind, ticks: readonly number[]): string[] {
-  if (kind === 'elapsed') return ticks.map((tick) => (tick % SECOND === 0 ? formatElapsed(tick) : formatTick(tick / SECOND) + 's'));
+  if (kind === 'elapsed')
+    return ticks.map((tick) => (tick % SECOND === 0 ? formatElapsed(tick) : formatTick(tick / SECOND) + 's'));
   if (kind !== 'time') return formatTicks(ticks);
   const gap = ticks.length > 1 ? ticks[1]! - ticks[0]! : MINUTE;
   return ticks.map((tick) => {

@@ -18,7 +18,7 @@ export function drawBands(
   ctx.globalAlpha = BAND_ALPHA;
   for (const line of lines) {
     ctx.fillStyle = colors[line]!;
-    for (const { rows, low, high } of envelopesOf(plot.data[line + 1]!)) {
+    for (const { rows, low, high } of envelopesOf(plot.data[line + 1] as (number | null | undefined)[])) {
       const toX = (row: number): number => plot.valToPos(xs[row]!, 'x', true);
       ctx.beginPath();
       rows.forEach((row, at) => ctx.lineTo(toX(row), plot.valToPos(high[at]!, 'y', true)));

@@ -5,18 +5,31 @@ interface Known {
   epoch: number;
 }
 
+/** How far a run is; null where it has not said. */
+export interface Progress {
+  readonly step: number | null;
+  readonly epoch: number | null;
+}
+
+const NOWHERE: Progress = { step: null, epoch: null };
+
 /**
- * The epoch at a step of a run, from the points that tell theirs and from metrics named `epoch`: at the first step of each
- * epoch it is known, between two of them it rises evenly, and behind the last one as before. null: nothing tells it.
+ * The epoch at a step of a run, from the points that tell theirs, from metrics named `epoch`, and from how far the run is: at the first
+ * step of each epoch it is known, between two of them it rises evenly, and behind the last one as before. null: nothing tells it.
  */
-export function epochsOf(series: ReadonlyMap<string, MetricSeries>): ((step: number) => number) | null {
-  const known = risingOnly(
-    [...series].flatMap(([name, one]) => [
+export function epochsOf(
+  series: ReadonlyMap<string, MetricSeries>,
+  progress = NOWHERE,
+): ((step: number) => number) | null {
+  const known = risingOnly([
+    ...[...series].flatMap(([name, one]) => [
       ...pairsOf(one.steps, one.epochs ?? []),
       ...(isEpochName(name) ? pairsOf(one.steps, one.values) : []),
     ]),
-  );
-  if (known.length < 2) return null;
+    ...pairsOf([progress.step ?? 0], [progress.epoch]),
+  ]);
+  if (known.length === 1) known.unshift({ step: 0, epoch: 0 });
+  if (known.length < 2 || known[0]!.step >= known[1]!.step) return null;
   const steps = known.map(({ step }) => step);
   return (step) => {
     const at = Math.min(Math.max(1, lowerBound(steps, step)), known.length - 1);

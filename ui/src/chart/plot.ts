@@ -48,6 +48,9 @@ export interface PlotSize {
   height: number;
 }
 
+/** Its types leave out the last parameter: whether the other charts of the group follow. */
+type SetCursor = (place: { left: number; top: number }, isFired: boolean, isShared: boolean) => void;
+
 const RAW_UNDER_SMOOTH = 0.3;
 const X_TICK_PX = { step: 70, epoch: 60, time: 80, elapsed: 72 } as const;
 const Y_TICK_PX = 36;
@@ -105,7 +108,8 @@ export class Plot {
   /** Puts the cursor at a row, for the keyboard; the charts of its group follow. */
   moveTo(row: number): void {
     const left = this.#plot.valToPos(this.aligned.xs[row]!, 'x');
-    this.#plot.setCursor({ left, top: this.#plot.over.clientHeight / 2 }, true, true);
+    const top = this.#plot.over.clientHeight / 2;
+    (this.#plot.setCursor as SetCursor)({ left, top }, true, true);
   }
 
   destroy(): void {
@@ -179,7 +183,7 @@ export class Plot {
         points: { size: 7, width: 2, stroke: colors.surface },
         drag: { x: true, y: false, setScale: false, dist: 6 },
         bind: { dblclick: () => () => (this.#spec.onReset(), null) },
-        sync: { key: syncKey, setSeries: false, filters: { pub: isMove, sub: isMove } },
+        sync: { key: syncKey, setSeries: false, scales: ['x', null], filters: { pub: isMove, sub: isMove } },
         focus: { prox: -1 },
       },
       hooks: {
