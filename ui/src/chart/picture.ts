@@ -1,11 +1,11 @@
 import type { ChartColors } from './palette.js';
 import { font } from './plot.js';
 
-interface Picture {
+export interface Picture {
   readonly title: string;
   readonly labels: readonly string[];
-  readonly colors: ChartColors;
-  readonly canvas: HTMLCanvasElement;
+  readonly colors: ChartColors | null;
+  readonly canvas: HTMLCanvasElement | undefined;
 }
 
 const MARGIN_PX = 12;
@@ -13,6 +13,7 @@ const LINE_PX = 18;
 
 /** The chart with its title and legend, as a PNG in the resolution of the screen. */
 export function toPng({ title, labels, colors, canvas: plotted }: Picture): Promise<Blob> {
+  if (!plotted || !colors) throw new Error('Nothing is drawn yet.');
   const scale = window.devicePixelRatio;
   const canvas = document.createElement('canvas');
   const ctx = canvas.getContext('2d')!;

@@ -3,9 +3,7 @@ import { customElement, property, query } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
-
-/** What a chart can be saved as. `all`: every point, from the server. */
-export type ChartFile = 'png' | 'csv' | 'all';
+import type { ChartFile } from './chart-files.js';
 
 /** The buttons of a chart. Fires `svc-reset`, `svc-save` with a ChartFile, and `svc-toggle` of the full size. */
 @customElement('svc-chart-tools')

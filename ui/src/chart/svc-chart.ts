@@ -2,7 +2,6 @@ import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import { formatCount, formatValue } from '../format.js';
-import { saveFile } from '../save-file.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
@@ -11,14 +10,13 @@ import { formatX, type Limits, type Range, type XKind } from './axis.js';
 import { keyOf, toPlotLine, toPlotMark, type ChartLine, type ChartMark, type XAxis } from './chart-lines.js';
 import { describeReading, readAt, renderReading, type Reading } from './chart-reading.js';
 import { actionOf, rowAfter, zoomBy } from './chart-keys.js';
+import { saveChart, type ChartFile } from './chart-files.js';
 import { chartStyles } from './chart-styles.js';
-import { toCsv, toFileName } from './csv.js';
 import { assignColors, labelOf } from './groups.js';
 import { resolveColors, type ChartColors } from './palette.js';
-import { toPng } from './picture.js';
 import { Plot } from './plot.js';
 import './svc-chart-tools.js';
-import type { ChartFile, SvcChartTools } from './svc-chart-tools.js';
+import type { SvcChartTools } from './svc-chart-tools.js';
 
 export type { ChartLine, ChartMark };
 
@@ -393,23 +391,17 @@ export class SvcChart extends LitElement {
   async #save(file: ChartFile): Promise<void> {
     this.problem = '';
     try {
-      const blob = await this.#makeFile(file);
-      saveFile(blob, toFileName(this.heading, file === 'png' ? 'png' : 'csv'));
+      const { heading, lines, exportAll } = this;
+      const picture = {
+        title: heading,
+        labels: this.#labels,
+        colors: this.#colors,
+        canvas: this.#plot?.canvas,
+      };
+      await saveChart(file, { lines, picture, exportAll });
     } catch (error) {
       this.problem = `The file could not be made. ${error instanceof Error ? error.message : ''}`;
     }
-  }
-
-  #makeFile(file: ChartFile): Blob | Promise<Blob> {
-    if (file === 'png') return this.#toPng();
-    if (file === 'all' && this.exportAll) return this.exportAll();
-    return new Blob([toCsv(this.lines)], { type: 'text/csv' });
-  }
-
-  #toPng(): Promise<Blob> {
-    if (!this.#plot || !this.#colors) throw new Error('Nothing is drawn yet.');
-    const labels = this.lines.map(({ name }, at) => (this.lines.length === 1 ? name : this.#labels[at]!));
-    return toPng({ title: this.heading, labels, colors: this.#colors, canvas: this.#plot.canvas });
   }
 
   #setFull(isFull: boolean): void {

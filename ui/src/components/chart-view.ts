@@ -5,7 +5,7 @@ import type { Address } from '../controllers/address.js';
 export interface ChartView {
   readonly smoothing: number;
   readonly isLog: boolean;
-  readonly x: XKind;
+  readonly x: (typeof X_KINDS)[number];
   /** In the unit of the x axis; null: all. */
   readonly range: Range | null;
   readonly search: string;
@@ -16,7 +16,12 @@ export interface ChartView {
 }
 
 export const MAX_SMOOTHING = 0.99;
-const X_KINDS: readonly XKind[] = ['step', 'epoch', 'time'];
+export const X_KINDS = ['step', 'epoch', 'time'] as const satisfies readonly XKind[];
+
+/** By the names in the address; null takes one out. */
+export type ViewChanges = Partial<
+  Record<'smooth' | 'scale' | 'x' | 'zoom' | 'search' | 'chart', string | null>
+>;
 
 /** Text that makes no sense is as if it were not there. */
 export function readView(address: Pick<Address, 'get'>): ChartView {

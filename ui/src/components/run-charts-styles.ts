@@ -1,57 +1,6 @@
 import { css } from 'lit';
 
 export const runChartsStyles = css`
-  .tools {
-    position: sticky;
-    z-index: 6;
-    top: 0;
-    display: flex;
-    flex-wrap: wrap;
-    align-items: center;
-    gap: var(--space-2) var(--space-4);
-    margin-bottom: var(--space-2);
-    padding-block: var(--space-2);
-    background: var(--color-bg);
-  }
-  .live {
-    display: flex;
-    gap: var(--space-3);
-    margin-right: auto;
-    color: var(--color-text-3);
-    font-size: var(--text-xs);
-    font-weight: var(--weight-normal);
-  }
-  label,
-  .range {
-    display: inline-flex;
-    align-items: center;
-    gap: var(--space-2);
-    color: var(--color-text-2);
-    font-size: var(--text-sm);
-  }
-  .range .input {
-    width: 5rem;
-    padding: 0 var(--space-2);
-    appearance: textfield;
-  }
-  .range .input::-webkit-inner-spin-button {
-    display: none;
-  }
-  input[type='search'] {
-    width: 11rem;
-  }
-  input[type='range'] {
-    width: 7rem;
-    accent-color: var(--color-accent);
-  }
-  output {
-    min-width: 2.25rem;
-    font-variant-numeric: tabular-nums;
-  }
-  .segmented button:disabled {
-    color: var(--color-text-3);
-    cursor: not-allowed;
-  }
   .problem {
     margin-bottom: var(--space-3);
     color: var(--color-danger);
@@ -61,16 +10,6 @@ export const runChartsStyles = css`
     display: flex;
     justify-content: center;
     margin-top: var(--space-4);
-  }
-  @media (pointer: coarse) {
-    .hint {
-      display: none;
-    }
-  }
-  @media (max-width: 56rem) {
-    .tools {
-      position: static;
-    }
   }
 `;
 

@@ -4,7 +4,7 @@ import { isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { formatX, type Range, type XKind } from '../chart/axis.js';
+import type { Range, XKind } from '../chart/axis.js';
 import {
   groupMetrics,
   orderGroups,
@@ -14,7 +14,7 @@ import {
 } from '../chart/groups.js';
 import '../chart/svc-chart.js';
 import type { ChartLine, ChartMark, SvcChart } from '../chart/svc-chart.js';
-import { Address } from '../controllers/address.js';
+import { Address, type AddressWay } from '../controllers/address.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import { RunMetrics } from '../controllers/run-metrics.js';
@@ -27,19 +27,15 @@ import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { ChartFolds } from './chart-folds.js';
 import { marksOf } from './chart-marks.js';
-import { MAX_SMOOTHING, readView, writeRange, type ChartView } from './chart-view.js';
+import { readView, writeRange, type ChartView, type ViewChanges } from './chart-view.js';
 import { icon } from './icons.js';
 import { chartGridStyles, runChartsStyles } from './run-charts-styles.js';
+import './svc-chart-controls.js';
 import './svc-run-system.js';
 
 /** So many charts of a section are shown at first, and sections with so many together are open at first. */
 const FIRST_CHARTS = 48;
 const SHOWN_EVENTS = 200;
-const X_LABELS: Readonly<Record<'step' | 'epoch' | 'time', string>> = {
-  step: 'Step',
-  epoch: 'Epoch',
-  time: 'Time',
-};
 
 /**
  * The curves of a run, one chart per measure, in sections by prefix, with one zoom, smoothing, scale and x axis for all, which the address
@@ -106,7 +102,7 @@ export class SvcRunCharts extends LitElement {
     const matching = this.#matching;
     const { search } = this.#view;
     return html`
-      ${this.#renderTools()}
+      ${this.#renderControls()}
       ${error ? html`<p class="problem" role="status">The points could not be loaded. ${error.message}</p>` : nothing}
       ${repeat(
         matching,
@@ -130,105 +126,16 @@ export class SvcRunCharts extends LitElement {
     return readView(this.#address);
   }
 
-  #renderTools() {
-    const { smoothing, isLog, search } = this.#view;
-    const count = this.#sections.reduce((sum, { groups }) => sum + groups.length, 0);
-    return html`<div class="tools">
-      <h2>Charts</h2>
-      ${this.#describeStream()} ${this.#renderRange()}
-      ${
-        count > 6 || search !== ''
-          ? html`<input
-              class="input"
-              type="search"
-              placeholder="Filter metrics"
-              aria-label="Filter metrics"
-              .value=${search}
-              @input=${this.#onSearch}
-            />`
-          : nothing
-      }
-      <label>
-        Smoothing
-        <input
-          type="range"
-          min="0"
-          max=${MAX_SMOOTHING}
-          step="0.01"
-          .value=${String(smoothing)}
-          @input=${(event: Event) => this.#onSmoothing(event, 'hold')}
-          @change=${(event: Event) => this.#onSmoothing(event, 'replace')}
-        />
-        <output>${smoothing === 0 ? 'off' : smoothing.toFixed(2)}</output>
-      </label>
-      <div class="segmented" role="group" aria-label="X axis">
-        ${(['step', 'epoch', 'time'] as const).map((kind) => this.#renderX(kind))}
-      </div>
-      <button
-        class="button"
-        aria-pressed=${isLog ? 'true' : 'false'}
-        @click=${() => this.#address.set({ scale: isLog ? null : 'log' })}
-      >
-        Log scale
-      </button>
-    </div>`;
-  }
-
-  #renderX(kind: 'step' | 'epoch' | 'time') {
-    const isPossible = kind !== 'epoch' || this.#metrics.epochAt !== null;
-    return html`<button
-      aria-pressed=${this.#view.x === kind ? 'true' : 'false'}
-      ?disabled=${!isPossible}
-      title=${isPossible ? `By ${kind}` : 'No point of this run tells its epoch'}
-      @click=${() => this.#address.set({ x: kind === 'step' ? null : kind, zoom: null })}
-    >
-      ${X_LABELS[kind]}
-    </button>`;
-  }
-
-  /** The range in figures: for keyboard and touch, and to be exact. */
-  #renderRange() {
-    const { range, x } = this.#view;
-    const reset = html`<button
-      class="button plain icon"
-      type="button"
-      aria-label="Show all steps"
-      title="Show all steps"
-      @click=${() => this.#zoom(null)}
-    >
-      ${icon('cross', 14)}
-    </button>`;
-    if (x !== 'step')
-      return range
-        ? html`<span class="range">${formatX(x, range[0])} – ${formatX(x, range[1])} ${reset}</span>`
-        : nothing;
-    const [from, to] = range ?? ['', ''];
-    return html`<form
-      class="range"
-      aria-label="Steps shown"
-      @change=${this.#onRange}
-      @submit=${this.#onRange}
-    >
-      Steps
-      <input
-        class="input"
-        name="from"
-        type="number"
-        placeholder="first"
-        aria-label="From step"
-        .value=${String(from)}
-      />
-      –
-      <input
-        class="input"
-        name="to"
-        type="number"
-        placeholder="last"
-        aria-label="To step"
-        .value=${String(to)}
-      />
-      ${range ? reset : nothing}
-    </form>`;
+  #renderControls() {
+    const { streamState, epochAt, lastStep } = this.#metrics;
+    return html`<svc-chart-controls
+      .view=${this.#view}
+      .count=${this.#sections.reduce((sum, { groups }) => sum + groups.length, 0)}
+      .lastStep=${lastStep}
+      ?epochs=${epochAt !== null}
+      .stream=${this.live ? (streamState === 'live' ? 'live' : 'connecting') : ''}
+      @svc-view=${this.#onView}
+    ></svc-chart-controls>`;
   }
 
   #renderSection(section: MetricSection) {
@@ -299,14 +206,6 @@ export class SvcRunCharts extends LitElement {
       latest: this.#metrics.latest(name, metric),
       best: bestOf(metric),
     };
-  }
-
-  #describeStream() {
-    const isOpen = this.#metrics.streamState === 'live';
-    return html`<span class="live">
-      ${this.live ? html`<span>${isOpen ? 'live' : 'connecting'}</span>` : nothing}
-      <span class="hint">drag to zoom, double-click to reset</span>
-    </span>`;
   }
 
   /** By epoch only where epochs are known. */
@@ -425,24 +324,9 @@ export class SvcRunCharts extends LitElement {
     this.#address.set({ chart: isFull ? heading : null }, isFull ? 'push' : 'replace');
   }
 
-  readonly #onRange = (event: Event): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const last = this.#metrics.lastStep;
-    const from = form.get('from') === '' ? 0 : Number(form.get('from'));
-    const to = form.get('to') === '' ? last : Number(form.get('to'));
-    const isWhole = form.get('from') === '' && form.get('to') === '';
-    this.#zoom(isWhole || from >= to ? null : [Math.floor(from), Math.ceil(to)]);
-    this.requestUpdate();
-  };
-
-  #onSmoothing(event: Event, way: 'hold' | 'replace'): void {
-    const { value } = event.target as HTMLInputElement;
-    this.#address.set({ smooth: Number(value) === 0 ? null : value }, way);
-  }
-
-  readonly #onSearch = (event: Event): void => {
-    this.#address.set({ search: (event.target as HTMLInputElement).value });
+  readonly #onView = (event: Event): void => {
+    const { changes, way } = (event as CustomEvent<{ changes: ViewChanges; way: AddressWay }>).detail;
+    this.#address.set(changes, way);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 
 /** How a change reaches the address: as a step that the back button undoes, in place, or not yet, as during a drag. */
-type Way = 'push' | 'replace' | 'hold';
+export type AddressWay = 'push' | 'replace' | 'hold';
 
 /**
  * The part of the page's address that an element keeps its state in. It changes the address without a navigation: the page
@@ -32,7 +32,7 @@ export class Address implements ReactiveController {
   }
 
   /** null takes a name out. */
-  set(changes: Readonly<Record<string, string | null>>, way: Way = 'replace'): void {
+  set(changes: Readonly<Record<string, string | null>>, way: AddressWay = 'replace'): void {
     const query = new URLSearchParams(this.#query);
     for (const [name, value] of Object.entries(changes)) {
       if (value === null || value === '') query.delete(name);
