@@ -1,5 +1,7 @@
+import { formatValue } from '../format.js';
 import { sortByX } from './align.js';
 import type { XKind } from './axis.js';
+import { assignColors, labelOf } from './groups.js';
 import type { PlotMark } from './markers.js';
 import type { PlotLine } from './plot.js';
 import { lowerBound, type MetricSeries } from './series-store.js';
@@ -40,6 +42,42 @@ export interface XAxis {
 
 export function keyOf({ key, name }: ChartLine): string {
   return key ?? name;
+}
+
+/** CSS colours of the lines. */
+export function cssColorsOf(lines: readonly ChartLine[]): string[] {
+  const numbers = assignColors(lines.map(({ name }) => name));
+  return lines.map(({ color }, at) => color ?? `var(--chart-${numbers[at]})`);
+}
+
+/** What tells the lines apart: what the heading does not say of a name, else the whole name. */
+export function labelsOf(lines: readonly ChartLine[], heading: string): string[] {
+  if (lines.length === 1) {
+    const { label, name } = lines[0]!;
+    return [label ?? (name === heading ? 'latest' : name)];
+  }
+  const labels = lines.map(({ label, name }) => label ?? labelOf(name, heading));
+  const isUnique = (label: string): boolean => labels.indexOf(label) === labels.lastIndexOf(label);
+  return lines.map(({ label, name }, at) => label ?? (isUnique(labels[at]!) ? labels[at]! : name));
+}
+
+/** What is drawn, piece by piece, to compare with what was. Series grow in place: their length tells it. */
+export function contentOf(lines: readonly ChartLine[], marks: readonly ChartMark[]): unknown[] {
+  return [
+    marks.map(({ step, tone }) => `${step} ${tone}`).join(),
+    ...lines.flatMap(({ series, best }) => [series, series.steps.length, best?.step, best?.value]),
+  ];
+}
+
+/** For those who cannot see it. */
+export function describeLines(lines: readonly ChartLine[], heading: string): string {
+  const parts = lines.map(({ name, series }) => {
+    const last = series.values.at(-1);
+    return last === undefined
+      ? `${name}: no points`
+      : `${name}: ${formatValue(last)} at step ${series.steps.at(-1)}`;
+  });
+  return `Chart of ${heading}. ${parts.join('; ')}`;
 }
 
 export function toPlotLine({ series, best = null, dash = [] }: ChartLine, axis: XAxis): PlotLine {

@@ -276,8 +276,7 @@ function isShown(plot: uPlot, line: number): boolean {
 
 function largestOf({ drawn }: AlignedSeries): number {
   let largest = 0;
-  for (const column of drawn)
-    for (const value of column) if (value != null && Math.abs(value) > largest) largest = Math.abs(value);
+  for (const column of drawn) for (const value of column) largest = Math.max(largest, Math.abs(value ?? 0));
   return largest;
 }
 

@@ -7,12 +7,22 @@ import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
 import { countUndrawable, describeUndrawable, nearestRow } from './align.js';
 import { formatX, type Limits, type Range, type XKind } from './axis.js';
-import { keyOf, toPlotLine, toPlotMark, type ChartLine, type ChartMark, type XAxis } from './chart-lines.js';
+import {
+  contentOf,
+  cssColorsOf,
+  describeLines,
+  keyOf,
+  labelsOf,
+  toPlotLine,
+  toPlotMark,
+  type ChartLine,
+  type ChartMark,
+  type XAxis,
+} from './chart-lines.js';
 import { describeReading, readAt, renderReading, type Reading } from './chart-reading.js';
 import { actionOf, rowAfter, zoomBy } from './chart-keys.js';
 import { saveChart, type ChartFile } from './chart-files.js';
 import { chartStyles } from './chart-styles.js';
-import { assignColors, labelOf } from './groups.js';
 import { resolveColors, type ChartColors } from './palette.js';
 import { Plot } from './plot.js';
 import './svc-chart-tools.js';
@@ -69,9 +79,13 @@ export class SvcChart extends LitElement {
   #isDirty = true;
   #forgetTheme: (() => void) | null = null;
   readonly #sizes = new ResizeObserver(() => this.#resize());
-  readonly #sight = new IntersectionObserver(([entry]) => this.#onSight(entry?.isIntersecting ?? false), {
-    rootMargin: '200px',
-  });
+  readonly #sight = new IntersectionObserver(
+    ([entry]) => {
+      this.#isInSight = entry?.isIntersecting ?? false;
+      if (this.#isInSight && this.#isDirty) this.#invalidate();
+    },
+    { rootMargin: '200px' },
+  );
 
   static override styles = [baseStyles, iconStyles, chartStyles];
 
@@ -109,7 +123,7 @@ export class SvcChart extends LitElement {
   override render() {
     const x = this.#cursorX;
     const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
-    return html`<figure aria-label=${this.#describe()}>
+    return html`<figure aria-label=${describeLines(this.lines, this.heading)}>
         <figcaption>
           <h3 title=${this.heading}><bdi>${this.heading}</bdi></h3>
           ${x === null ? nothing : html`<span class="step">${formatX(this.x, x)}</span>`}
@@ -147,23 +161,11 @@ export class SvcChart extends LitElement {
     return { kind: this.x, epochAt: this.epochAt };
   }
 
-  /** CSS colours of the lines. */
   get #cssColors(): string[] {
-    const numbers = assignColors(this.lines.map(({ name }) => name));
-    return this.lines.map(({ color }, at) => color ?? `var(--chart-${numbers[at]})`);
+    return cssColorsOf(this.lines);
   }
-
   get #labels(): string[] {
-    if (this.lines.length === 1) {
-      const { label, name } = this.lines[0]!;
-      return [label ?? (name === this.heading ? 'latest' : name)];
-    }
-    const labels = this.lines.map(({ label, name }) => label ?? labelOf(name, this.heading));
-    return labels.map((label, at) =>
-      labels.indexOf(label) === labels.lastIndexOf(label)
-        ? label
-        : (this.lines[at]!.label ?? this.lines[at]!.name),
-    );
+    return labelsOf(this.lines, this.heading);
   }
 
   #renderTools() {
@@ -244,27 +246,12 @@ export class SvcChart extends LitElement {
     return nearest === null ? undefined : column![nearest];
   }
 
-  #describe(): string {
-    const parts = this.lines.map(({ name, series }) => {
-      const last = series.values.at(-1);
-      return last === undefined
-        ? `${name}: no points`
-        : `${name}: ${formatValue(last)} at step ${series.steps.at(-1)}`;
-    });
-    return `Chart of ${this.heading}. ${parts.join('; ')}`;
-  }
-
   #toggle(line: ChartLine, at: number): void {
     const muted = new Set(this.muted);
     const key = keyOf(line);
     if (!muted.delete(key)) muted.add(key);
     this.muted = muted;
     this.#plot?.show(at, !muted.has(key));
-  }
-
-  #onSight(isInSight: boolean): void {
-    this.#isInSight = isInSight;
-    if (isInSight && this.#isDirty) this.#invalidate();
   }
 
   #resize(): void {
@@ -290,7 +277,7 @@ export class SvcChart extends LitElement {
     const looks = this.lines.map((line) => [keyOf(line), line.color, line.dash]);
     const key = JSON.stringify([looks, this.log, this.smoothing, this.x, this.syncKey, this.limits]);
     const isSame = this.#plot !== null && key === this.#plotOf;
-    const data = this.#dataNow();
+    const data = [...(this.range ?? [null, null]), this.epochAt, ...contentOf(this.lines, this.marks)];
     if (isSame && data.every((each, at) => each === this.#drawnOf[at])) return;
     this.#drawnOf = data;
     const changes = {
@@ -302,17 +289,6 @@ export class SvcChart extends LitElement {
     else this.#rebuild(key, changes);
     // The tooltip shows what the plot holds.
     if (this.cursorRow !== null) this.requestUpdate();
-  }
-
-  /** What is drawn, piece by piece, to compare. Series grow in place: their length tells it. */
-  #dataNow(): unknown[] {
-    const { range, marks, lines, epochAt } = this;
-    return [
-      ...(range ?? [null, null]),
-      epochAt,
-      marks.map(({ step, tone }) => `${step}${tone}`).join(),
-      ...lines.flatMap(({ series, best }) => [series, series.steps.length, best?.step, best?.value]),
-    ];
   }
 
   #rebuild(
@@ -391,14 +367,13 @@ export class SvcChart extends LitElement {
   async #save(file: ChartFile): Promise<void> {
     this.problem = '';
     try {
-      const { heading, lines, exportAll } = this;
       const picture = {
-        title: heading,
+        title: this.heading,
         labels: this.#labels,
         colors: this.#colors,
         canvas: this.#plot?.canvas,
       };
-      await saveChart(file, { lines, picture, exportAll });
+      await saveChart(file, { lines: this.lines, exportAll: this.exportAll, picture });
     } catch (error) {
       this.problem = `The file could not be made. ${error instanceof Error ? error.message : ''}`;
     }

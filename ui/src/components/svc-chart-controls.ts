@@ -156,7 +156,7 @@ export class SvcChartControls extends LitElement {
         : html`<span class="range"
             >${formatX(x, range[0])} – ${formatX(x, range[1])} ${this.#renderReset()}</span
           >`;
-    const [from, to] = range ?? ['', ''];
+    const [from, to] = range ?? (['', ''] as const);
     const bound = (name: 'from' | 'to', placeholder: string, value: number | '') =>
       html`<input
         class="input"

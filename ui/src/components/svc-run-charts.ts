@@ -54,6 +54,8 @@ export class SvcRunCharts extends LitElement {
   readonly #whole = new Set<string>();
   #sections: MetricSection[] = [];
   #isPointShown = false;
+  /** The revision of the values that were told last. */
+  #told = 0;
   readonly #metrics = new RunMetrics(
     this,
     () => this.api,
@@ -87,10 +89,11 @@ export class SvcRunCharts extends LitElement {
     if (changed.has('summary')) void this.#metrics.check(metrics, this.summary);
   }
 
-  override updated(): void {
+  override updated(changed: PropertyValues<this>): void {
     this.#showPoint();
-    const metrics = this.summary?.metrics ?? {};
-    const latest = Object.entries(metrics).map(
+    if (this.#told === this.#metrics.revision && !changed.has('summary')) return;
+    this.#told = this.#metrics.revision;
+    const latest = Object.entries(this.summary?.metrics ?? {}).map(
       ([name, metric]) => [name, this.#metrics.latest(name, metric)] as const,
     );
     this.dispatchEvent(new CustomEvent('svc-latest', { detail: new Map(latest) }));

@@ -1,7 +1,7 @@
 import type { RunSummary, Series } from '@svc/contract';
 import { expect } from 'chai';
 import type { ApiRequest, ApiTable } from './harness/fake-api.js';
-import { LONG_NAME, NOW, idOf, metric, run, series, summary } from './harness/records.js';
+import { LONG_NAME, MINUTE, NOW, idOf, metric, run, series, summary } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 const ID = idOf('run', 1);
@@ -27,6 +27,7 @@ describe('charts', () => {
             const names = query.get('names')!.split(',');
             return { run_id: ID, series: Object.fromEntries(names.map((name) => [name, all[name]!])) };
           },
+          'GET /runs/{run_id}': run(1),
           ...more.api,
         },
         ...(more.viewport && { viewport: more.viewport }),
@@ -41,7 +42,11 @@ describe('charts', () => {
         Object.fromEntries(
           Object.entries(metrics).map(([name, { values }]) => [
             name,
-            metric({ count: counts[name] ?? values.length }),
+            metric({
+              count: counts[name] ?? values.length,
+              latest: { value: values.at(-1) ?? 0, step: 10 * (values.length - 1), ts: NOW - MINUTE },
+              best: null,
+            }),
           ]),
         ),
       );
@@ -55,7 +60,7 @@ describe('charts', () => {
         'val/loss': { values: [2] },
         'val/f1': { values: [1] },
       });
-      await stage.untilEqual(headings, ['loss', 'f1', 'acc']);
+      await stage.untilEqual(headings, ['loss', 'acc', 'f1']);
       const legend = (await chart('loss').locator('.legend button').allInnerTexts()).map((text) =>
         text.replace(/\s+/g, ' ').trim(),
       );
@@ -201,20 +206,20 @@ describe('charts', () => {
 
     describe('when they are many', () => {
       const many = Object.fromEntries(
-        Array.from({ length: 30 }, (_, at) => [`metric_${String(at).padStart(2, '0')}`, { values: [at] }]),
+        Array.from({ length: 60 }, (_, at) => [`metric_${String(at).padStart(2, '0')}`, { values: [at] }]),
       );
 
       it('are shown in part, and all when asked', async () => {
         const page = await mount(many);
-        await stage.untilEqual(async () => (await headings()).length, 24);
-        await page.getByRole('button', { name: 'Show all 30 charts' }).click();
-        await stage.untilEqual(async () => (await headings()).length, 30);
+        await stage.untilEqual(async () => (await headings()).length, 48);
+        await page.getByRole('button', { name: 'Show all 60 charts' }).click();
+        await stage.untilEqual(async () => (await headings()).length, 60);
       });
 
       it('are drawn only where they are in sight', async () => {
         const page = await mount(many);
         await page.locator('.uplot').first().waitFor();
-        expect(await page.locator('.uplot').count()).to.be.below(24);
+        expect(await page.locator('.uplot').count()).to.be.below(48);
         await page.locator('svc-chart').last().scrollIntoViewIfNeeded();
         await page.locator('svc-chart').last().locator('.uplot').waitFor();
       });
@@ -242,7 +247,10 @@ describe('charts', () => {
   it('take the colours of another theme', async () => {
     const page = await stage.mount('svc-run-charts', {
       properties: { runId: ID, summary: summary(run(1), { loss: metric() }) },
-      api: { 'GET /runs/{run_id}/metrics': { run_id: ID, series: { loss: series([1, 2]) } } },
+      api: {
+        'GET /runs/{run_id}': run(1),
+        'GET /runs/{run_id}/metrics': { run_id: ID, series: { loss: series([1, 2]) } },
+      },
     });
     await page.locator('.uplot').waitFor();
     const pixels = () => page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
