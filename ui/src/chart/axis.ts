@@ -38,6 +38,9 @@ export interface Limits {
   max: number;
 }
 
+/** No number is larger than ten to this. */
+const LARGEST_DECADE = Math.log10(Number.MAX_VALUE);
+
 export function logScale(): YScale {
   return {
     toPlot: Math.log10,
@@ -45,7 +48,7 @@ export function logScale(): YScale {
     bounds(min, max) {
       if (min === null || max === null) return [0, 1];
       const air = (max - min) * 0.06 || 0.5;
-      return [min - air, max + air];
+      return [min - air, Math.min(max + air, LARGEST_DECADE)];
     },
     ticks: logTicks,
   };

@@ -53,7 +53,8 @@ type SetCursor = (place: { left: number; top: number }, isFired: boolean, isShar
 
 const RAW_UNDER_SMOOTH = 0.3;
 const X_TICK_PX = { step: 70, epoch: 60, time: 80, elapsed: 72 } as const;
-const Y_TICK_PX = 36;
+const Y_TICK_PX = 28;
+const MOST_Y_TICKS = 10;
 
 /** A uPlot of the lines, kept in step with them by `update`. */
 export class Plot {
@@ -173,7 +174,8 @@ export class Plot {
           ...axis,
           size: axisWidth,
           space: Y_TICK_PX,
-          splits: (plot, _, min, max) => this.#scale.ticks(min, max, countTicks(plot.height, Y_TICK_PX)),
+          splits: (plot, _, min, max) =>
+            this.#scale.ticks(min, max, Math.min(MOST_Y_TICKS, countTicks(plot.height, Y_TICK_PX))),
           values: (_, splits) => formatTicks(splits.map((split) => this.#scale.fromPlot(split))),
         },
       ],

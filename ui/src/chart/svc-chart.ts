@@ -395,6 +395,6 @@ export class SvcChart extends LitElement {
       this.dialog.close();
       this.renderRoot.insertBefore(this.figure, this.dialog);
     }
-    this.tools.focus();
+    void this.tools.updateComplete.then(() => this.tools.focus());
   }
 }

@@ -38,7 +38,11 @@ export const chartGridStyles = css`
   .fold .icon {
     color: var(--color-text-3);
   }
+  .fold bdi {
+    min-width: 0;
+  }
   .fold .quiet {
+    flex: none;
     font-weight: var(--weight-normal);
   }
   .grid {

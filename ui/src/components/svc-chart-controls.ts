@@ -33,7 +33,7 @@ export class SvcChartControls extends LitElement {
         display: flex;
         flex-wrap: wrap;
         align-items: center;
-        gap: var(--space-2) var(--space-4);
+        gap: var(--space-2) var(--space-3);
         margin-bottom: var(--space-2);
         padding-block: var(--space-2);
         background: var(--color-bg);
@@ -55,7 +55,7 @@ export class SvcChartControls extends LitElement {
         font-size: var(--text-sm);
       }
       .range .input {
-        width: 5rem;
+        width: 4.25rem;
         padding: 0 var(--space-2);
         appearance: textfield;
       }
@@ -63,10 +63,10 @@ export class SvcChartControls extends LitElement {
         display: none;
       }
       input[type='search'] {
-        width: 11rem;
+        width: 8.5rem;
       }
       input[type='range'] {
-        width: 7rem;
+        width: 5rem;
         accent-color: var(--color-accent);
       }
       output {
@@ -77,7 +77,7 @@ export class SvcChartControls extends LitElement {
         color: var(--color-text-3);
         cursor: not-allowed;
       }
-      @media (pointer: coarse) {
+      @media (max-width: 90rem), (pointer: coarse) {
         .hint {
           display: none;
         }
@@ -85,6 +85,9 @@ export class SvcChartControls extends LitElement {
       @media (max-width: 56rem) {
         :host {
           position: static;
+        }
+        input[type='search'] {
+          flex: 1;
         }
       }
     `,
