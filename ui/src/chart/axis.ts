@@ -78,7 +78,7 @@ export function niceTicks(min: number, max: number, count: number, least = 0): n
   const step = power * ([1, 2, 5, 10].find((part) => part * power >= rough * 0.999) ?? 10);
   const first = Math.ceil(min / step);
   const last = Math.floor(max / step);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => round((first + at) * step));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => round((first + at) * step, 15));
 }
 
 const SECOND = 1000;
@@ -161,6 +161,6 @@ export function widenX(kind: XKind, from: number, to: number): [number, number] 
 }
 
 /** Without the last digits, which are errors of the arithmetic. */
-function round(value: number): number {
-  return Number(value.toPrecision(12));
+function round(value: number, digits = 12): number {
+  return Number(value.toPrecision(digits));
 }

@@ -53,7 +53,8 @@ export class SvcRunCharts extends LitElement {
   /** Sections of which all charts are asked for. */
   readonly #whole = new Set<string>();
   #sections: MetricSection[] = [];
-  #isPointShown = false;
+  /** The point that was brought into view. */
+  #shownPoint = '';
   /** The revision of the values that were told last. */
   #told = 0;
   readonly #metrics = new RunMetrics(
@@ -271,11 +272,12 @@ export class SvcRunCharts extends LitElement {
   /** Brings the chart of the point in the address into view, once. */
   #showPoint(): void {
     const { point } = this.#view;
-    if (point === null || this.#isPointShown) return;
+    const key = JSON.stringify(point);
+    if (point === null || key === this.#shownPoint) return;
     const charts = [...this.renderRoot.querySelectorAll<SvcChart>('svc-chart')];
     const chart = charts.find(({ lines }) => lines.some(({ name }) => name === point.metric));
     if (!chart) return;
-    this.#isPointShown = true;
+    this.#shownPoint = key;
     chart.scrollIntoView({ block: 'center' });
   }
 
