@@ -38,8 +38,8 @@ export interface Limits {
   max: number;
 }
 
-/** No number is larger than ten to this. */
-const LARGEST_DECADE = Math.log10(Number.MAX_VALUE);
+/** No number is larger than ten to about this. */
+const LARGEST_DECADE = 308.25;
 
 export function logScale(): YScale {
   return {
