@@ -110,6 +110,10 @@ describe('toSections', () => {
     expect(sections(names)['layer10']).to.deep.equal(['layer10/w3', 'layer10/w12']);
   });
 
+  it('begins with the section of the most telling chart', () => {
+    expect(Object.keys(sections(['lr', 'acc', 'train/loss', 'val/f1']))).to.deep.equal(['train', '', 'val']);
+  });
+
   it('keeps the parts of one measure of several phases together', () => {
     expect(sections(['train/top/f1', 'val/top/f1', 'train/top/loss', 'val/top/loss'])).to.deep.equal({
       top: ['top/f1', 'top/loss'],

@@ -59,10 +59,15 @@ export function orderGroups(
   return [...groups].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.title, b.title));
 }
 
-/** By the first part of the names. First what has no prefix or is measured in several phases, then train, val and test, then the rest. */
+/**
+ * By the first part of the names, for groups in their order: first the section of the first group, then what has no prefix or is measured in
+ * several phases, then train, val and test, then the rest.
+ */
 export function toSections(groups: readonly MetricGroup[]): MetricSection[] {
   const sections = [...collect(groups, sectionOf)].map(([title, members]) => ({ title, groups: members }));
+  const lead = groups[0] && sectionOf(groups[0]);
   const rankOf = ({ title }: MetricSection): number => {
+    if (title === lead) return -2;
     if (title === '') return -1;
     const phase = PHASE_OF_WORD.get(title.toLowerCase());
     return phase === undefined ? PHASES.length : PHASES.indexOf(phase);
