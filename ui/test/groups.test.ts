@@ -18,7 +18,10 @@ function charts(names: readonly string[]): string[] {
 }
 
 function sections(names: readonly string[]): Record<string, string[]> {
-  const found = toSections(orderGroups(groupMetrics(names), () => false));
+  const found = toSections(
+    orderGroups(groupMetrics(names), () => false),
+    () => false,
+  );
   return Object.fromEntries(found.map(({ title, groups }) => [title, groups.map((group) => group.title)]));
 }
 

@@ -51,21 +51,30 @@ export function orderGroups(
   groups: readonly MetricGroup[],
   isPrimary: (name: string) => boolean,
 ): MetricGroup[] {
-  const rankOf = ({ title, names }: MetricGroup): number => {
-    if (names.some(isPrimary)) return 0;
-    if (title.toLowerCase() === 'loss') return 1;
-    return names.filter(phaseOf).length > 1 ? 2 : 3;
-  };
+  const rankOf = (group: MetricGroup): number => importanceOf(group, isPrimary);
   return [...groups].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.title, b.title));
 }
 
+/** 0 is most, UNIMPORTANT least. */
+function importanceOf({ title, names }: MetricGroup, isPrimary: (name: string) => boolean): number {
+  if (names.some(isPrimary)) return 0;
+  if (title.toLowerCase() === 'loss') return 1;
+  return names.filter(phaseOf).length > 1 ? 2 : UNIMPORTANT;
+}
+
+const UNIMPORTANT = 3;
+
 /**
- * By the first part of the names, for groups in their order: first the section of the first group, then what has no prefix or is measured in
- * several phases, then train, val and test, then the rest.
+ * By the first part of the names, for groups in their order: first the section of the first group if that is important, then what has no prefix or
+ * is measured in several phases, then train, val and test, then the rest.
  */
-export function toSections(groups: readonly MetricGroup[]): MetricSection[] {
+export function toSections(
+  groups: readonly MetricGroup[],
+  isPrimary: (name: string) => boolean,
+): MetricSection[] {
   const sections = [...collect(groups, sectionOf)].map(([title, members]) => ({ title, groups: members }));
-  const lead = groups[0] && sectionOf(groups[0]);
+  const [first] = groups;
+  const lead = first && importanceOf(first, isPrimary) < UNIMPORTANT ? sectionOf(first) : null;
   const rankOf = ({ title }: MetricSection): number => {
     if (title === lead) return -2;
     if (title === '') return -1;

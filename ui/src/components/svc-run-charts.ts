@@ -79,8 +79,8 @@ export class SvcRunCharts extends LitElement {
     if (this.summary === null) return;
     const { metrics } = this.summary;
     if (changed.has('summary')) {
-      const groups = orderGroups(groupMetrics(Object.keys(metrics)), (name) => metrics[name]!.is_primary);
-      this.#sections = toSections(groups);
+      const isPrimary = (name: string): boolean => metrics[name]!.is_primary;
+      this.#sections = toSections(orderGroups(groupMetrics(Object.keys(metrics)), isPrimary), isPrimary);
     }
     this.#metrics.watch(
       this.#openSections.flatMap((section) => this.#shownOf(section).flatMap(({ names }) => names)),

@@ -505,6 +505,60 @@ describe('charts', () => {
     });
   });
 
+  describe('of many runs', () => {
+    const lines = Array.from({ length: 50 }, (_, at) => ({
+      key: `run-${at}`,
+      name: 'train/loss',
+      label: `run-${at}`,
+      color: `oklch(0.5 0.15 ${at * 7})`,
+      dash: at % 2 === 0 ? [] : [4, 4],
+      series: series([at, at + 1, at + 2]),
+    }));
+    const mount = () =>
+      stage.mount('svc-chart', {
+        properties: { heading: 'train/loss', lines, x: 'elapsed', style: 'height: 20rem' },
+      });
+
+    it('name the lines nearest to the pointer, and how many there are besides', async () => {
+      const page = await mount();
+      await page.locator('.u-over').waitFor();
+      const box = (await page.locator('.u-over').boundingBox())!;
+      await stage.page.mouse.move(box.x + box.width / 2, box.y + 4);
+      await page.locator('.tooltip').getByText('40 more lines').waitFor();
+      expect(await page.locator('.tooltip th').first().innerText()).to.equal('run-49');
+      await stage.expectSound();
+    });
+
+    it('switch each line off by its own key', async () => {
+      const page = await mount();
+      await page.getByRole('button', { name: /^run-7 / }).click();
+      await stage.untilEqual(() => page.locator('.legend [aria-pressed=false]').count(), 1);
+    });
+  });
+
+  it('draw a spike that is one of many points, with the band of a thinned line below it', async () => {
+    const values = Array.from({ length: 4000 }, (_, at) => (at === 2222 ? 100 : at % 2));
+    const page = await stage.mount('svc-chart', {
+      properties: {
+        heading: 'loss',
+        lines: [{ name: 'loss', series: series(values, { total: 40_000 }) }],
+        style: 'height: 20rem',
+      },
+    });
+    await page.locator('.uplot').waitFor();
+    /** The part of the plot's height that is free above the highest pixel of the line. */
+    const free = () =>
+      page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { width, height } = canvas;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, width, height);
+        const isLine = (_: unknown, at: number): boolean =>
+          data[at * 4 + 3]! > 60 && data[at * 4 + 2]! - data[at * 4]! > 80;
+        const first = Array.from({ length: width * height }).findIndex(isLine);
+        return Math.floor(first / width) / height;
+      });
+    await stage.untilEqual(async () => (await free()) < 0.15, true);
+  });
+
   it('take the colours of another theme', async () => {
     const page = await stage.mount('svc-run-charts', {
       properties: { runId: ID, summary: summary(run(1), { loss: metric() }) },
