@@ -1,9 +1,9 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query } from 'lit/decorators.js';
-import { icon } from '../components/icons.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import type { ChartFile } from './chart-files.js';
+import { chartIcon } from './chart-icons.js';
 
 /** The buttons of a chart. Fires `svc-reset`, `svc-save` with a ChartFile, and `svc-toggle` of the full size. */
 @customElement('svc-chart-tools')
@@ -89,13 +89,13 @@ export class SvcChartTools extends LitElement {
               aria-label="Show all of ${this.heading}"
               @click=${() => this.#fire('svc-reset')}
             >
-              ${icon('retry', 14)}
+              ${chartIcon('reset')}
             </button>`
           : nothing
       }
       <details @keydown=${this.#onKey} @focusout=${this.#onLeft}>
         <summary class="icon-button" title="Download" aria-label="Download ${this.heading}">
-          ${icon('download', 14)}
+          ${chartIcon('download')}
         </summary>
         <div class="menu">
           ${this.#renderItem('PNG image', 'png')} ${this.#renderItem('CSV of the points shown', 'csv')}
@@ -108,7 +108,7 @@ export class SvcChartTools extends LitElement {
         aria-label="${this.full ? 'Close' : 'Full size of'} ${this.heading}"
         @click=${() => this.#fire('svc-toggle')}
       >
-        ${icon(this.full ? 'cross' : 'expand', 14)}
+        ${chartIcon(this.full ? 'close' : 'expand')}
       </button>`;
   }
 

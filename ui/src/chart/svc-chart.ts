@@ -1,6 +1,5 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { icon } from '../components/icons.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
@@ -203,7 +202,7 @@ export class SvcChart extends LitElement {
     return html`${this.marks.slice(0, SHOWN_MARKS).map(
       (mark) =>
         html`<button class="mark ${mark.tone}" title=${mark.label} @click=${() => this.#moveToMark(mark)}>
-          ${icon(mark.tone, 12)} step ${formatCount(mark.step)}
+          <span aria-hidden="true">◆</span> step ${formatCount(mark.step)}
           <span class="visually-hidden">${mark.label}</span>
         </button>`,
     )}${more > 0 ? html`<span class="more">+${formatCount(more)}</span>` : nothing}`;

@@ -45,7 +45,6 @@ const PATHS = {
   steady: svg`<path d="M2.5 8h10.6M10.6 5.5 13.1 8l-2.5 2.5" />`,
   live: svg`<circle cx="8" cy="8" r="2" class="solid" stroke="none" /><path d="M4.8 11.2a4.5 4.5 0 0 1 0-6.4M11.2 4.8a4.5 4.5 0 0 1 0 6.4" />`,
   away: svg`<path d="M4.8 11.2a4.5 4.5 0 0 1-.9-4.9M12.1 9.7a4.5 4.5 0 0 0-.9-4.9M2.5 2.5l11 11" />`,
-  expand: svg`<path d="M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9" />`,
 } satisfies Record<string, SVGTemplateResult>;
 
 export type IconName = keyof typeof PATHS;
