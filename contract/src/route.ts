@@ -107,9 +107,9 @@ export function text(maxLength: number, minLength = 0) {
   return Type.String({ minLength, maxLength, pattern: PLAIN, description });
 }
 
-/** Milliseconds since the Unix epoch, up to the last moment that a JavaScript Date can hold. */
+/** Up to the last moment that a JavaScript Date can hold. */
+export const TIME_BOUNDS = { minimum: 0, maximum: 8_640_000_000_000_000 };
 export const Timestamp = Type.Integer({
-  minimum: 0,
-  maximum: 8_640_000_000_000_000,
+  ...TIME_BOUNDS,
   description: 'Milliseconds since the Unix epoch.',
 });

@@ -3,10 +3,10 @@ import { alignSeries, countUndrawable, describeUndrawable, nearestRow } from '..
 
 describe('alignSeries', () => {
   it('puts series on one axis; a missing point is undefined, not a gap', () => {
-    const train = { steps: [1, 2, 3], values: [9, 8, 7] };
-    const val = { steps: [2], values: [5] };
+    const train = { xs: [1, 2, 3], values: [9, 8, 7] };
+    const val = { xs: [2], values: [5] };
     expect(alignSeries([train, val])).to.deep.equal({
-      steps: [1, 2, 3],
+      xs: [1, 2, 3],
       drawn: [
         [9, 8, 7],
         [undefined, 5, undefined],
@@ -19,17 +19,17 @@ describe('alignSeries', () => {
   });
 
   it('breaks the line at NaN and infinities, and keeps what was measured', () => {
-    const { drawn, measured } = alignSeries([{ steps: [1, 2, 3], values: [1, NaN, Infinity] }]);
+    const { drawn, measured } = alignSeries([{ xs: [1, 2, 3], values: [1, NaN, Infinity] }]);
     expect(drawn[0]).to.deep.equal([1, null, null]);
     expect(measured[0]).to.deep.equal([1, NaN, Infinity]);
   });
 
   it('gives a repeated step a row each: the second value does not hide the first', () => {
-    const { steps, drawn } = alignSeries([
-      { steps: [1, 1, 2], values: [1, 99, 2] },
-      { steps: [1, 2], values: [5, 6] },
+    const { xs, drawn } = alignSeries([
+      { xs: [1, 1, 2], values: [1, 99, 2] },
+      { xs: [1, 2], values: [5, 6] },
     ]);
-    expect(steps).to.deep.equal([1, 1, 2]);
+    expect(xs).to.deep.equal([1, 1, 2]);
     expect(drawn).to.deep.equal([
       [1, 99, 2],
       [5, undefined, 6],
@@ -37,7 +37,7 @@ describe('alignSeries', () => {
   });
 
   it('has no place below zero on a log axis', () => {
-    expect(alignSeries([{ steps: [1, 2, 3], values: [0, -1, 2] }], true).drawn[0]).to.deep.equal([
+    expect(alignSeries([{ xs: [1, 2, 3], values: [0, -1, 2] }], true).drawn[0]).to.deep.equal([
       null,
       null,
       2,

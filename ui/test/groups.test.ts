@@ -1,21 +1,126 @@
 import { expect } from 'chai';
-import { assignColors, groupMetrics, measureOf, orderGroups } from '../src/chart/groups.js';
+import {
+  assignColors,
+  compareNames,
+  groupMetrics,
+  labelOf,
+  measureOf,
+  orderGroups,
+  phaseOf,
+  toSections,
+} from '../src/chart/groups.js';
+
+/** `title: name name` for each chart, in the order of the page. */
+function charts(names: readonly string[]): string[] {
+  return orderGroups(groupMetrics(names), () => false).map(
+    ({ title, names: members }) => `${title}: ${members.join(' ')}`,
+  );
+}
+
+function sections(names: readonly string[]): Record<string, string[]> {
+  const found = toSections(
+    orderGroups(groupMetrics(names), () => false),
+    () => false,
+  );
+  return Object.fromEntries(found.map(({ title, groups }) => [title, groups.map((group) => group.title)]));
+}
+
+const HUGGING_FACE = [
+  'eval/loss',
+  'eval/runtime',
+  'eval/samples_per_second',
+  'train/epoch',
+  'train/grad_norm',
+  'train/learning_rate',
+  'train/loss',
+];
 
 describe('groupMetrics', () => {
-  it('puts phases of one measure together, train first', () => {
-    expect(groupMetrics(['lr', 'val/loss', 'train/loss', 'val_acc', 'train_acc', 'loss'])).to.deep.equal([
-      { title: 'lr', names: ['lr'] },
-      { title: 'loss', names: ['train/loss', 'val/loss', 'loss'] },
-      { title: 'acc', names: ['train_acc', 'val_acc'] },
+  it('puts the same measure of train and validation together, train first', () => {
+    expect(charts(['lr', 'val/loss', 'train/loss', 'val_acc', 'train_acc', 'loss'])).to.deep.equal([
+      'loss: train/loss val/loss loss',
+      'acc: train_acc val_acc',
+      'lr: lr',
     ]);
   });
 
-  it('splits what would be a tangle, and loses no metric', () => {
-    const names = Array.from({ length: 40 }, (_, layer) => `layer${layer % 8}/block${layer >> 3}/grad_norm`);
+  it('never puts two measures on one axis', () => {
+    expect(charts(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal([
+      'Loss: Loss/train Loss/test',
+      'Accuracy: Accuracy/train',
+    ]);
+    expect(charts(['a/loss', 'b/loss'])).to.deep.equal(['a/loss: a/loss', 'b/loss: b/loss']);
+  });
+
+  it('reads the names of Hugging Face', () => {
+    expect(charts(HUGGING_FACE)).to.deep.equal([
+      'loss: train/loss eval/loss',
+      'epoch: train/epoch',
+      'grad_norm: train/grad_norm',
+      'learning_rate: train/learning_rate',
+      'runtime: eval/runtime',
+      'samples_per_second: eval/samples_per_second',
+    ]);
+  });
+
+  it('reads the names of Lightning', () => {
+    const names = ['epoch', 'train_loss_epoch', 'train_loss_step', 'val_loss', 'lr-Adam', 'val_acc_epoch'];
+    expect(charts(names)).to.deep.equal([
+      'loss: train_loss_epoch train_loss_step val_loss',
+      'acc_epoch: val_acc_epoch',
+      'epoch: epoch',
+      'lr-Adam: lr-Adam',
+    ]);
+  });
+
+  it('reads the names of Keras', () => {
+    expect(charts(['accuracy', 'loss', 'val_accuracy', 'val_loss'])).to.deep.equal([
+      'loss: val_loss loss',
+      'accuracy: val_accuracy accuracy',
+    ]);
+    expect(charts(['train/epoch_loss', 'validation/epoch_loss'])).to.deep.equal([
+      'epoch_loss: train/epoch_loss validation/epoch_loss',
+    ]);
+  });
+
+  it('gives each metric a chart of its own where one would be a tangle, and loses none', () => {
+    const names = ['train', 'val', 'test', 'dev', 'eval', 'valid', 'validation'].map((word) => `${word}/f1`);
     const groups = groupMetrics(names);
-    expect(groups.flatMap((group) => group.names).sort()).to.deep.equal([...names].sort());
-    expect(Math.max(...groups.map((group) => group.names.length))).to.be.at.most(6);
-    expect(new Set(groups.map((group) => group.title)).size).to.equal(groups.length);
+    expect(groups.map(({ title }) => title)).to.deep.equal(names);
+    expect(groups.flatMap((group) => group.names)).to.deep.equal(names);
+  });
+});
+
+describe('toSections', () => {
+  it('is by prefix, with what several prefixes share before them', () => {
+    expect(sections([...HUGGING_FACE, 'system/cpu', 'seed'])).to.deep.equal({
+      '': ['loss', 'seed'],
+      train: ['epoch', 'grad_norm', 'learning_rate'],
+      eval: ['runtime', 'samples_per_second'],
+      system: ['system/cpu'],
+    });
+  });
+
+  it('has no section for a measure that has its data behind the slash', () => {
+    expect(sections(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal({
+      '': ['Loss', 'Accuracy'],
+    });
+  });
+
+  it('sorts numbers in names as numbers', () => {
+    const names = [10, 9, 2, 1].flatMap((layer) => [`layer${layer}/w12`, `layer${layer}/w3`]);
+    expect(Object.keys(sections(names))).to.deep.equal(['layer1', 'layer2', 'layer9', 'layer10']);
+    expect(sections(names)['layer10']).to.deep.equal(['layer10/w3', 'layer10/w12']);
+  });
+
+  it('begins with the section of the most telling chart', () => {
+    expect(Object.keys(sections(['lr', 'acc', 'train/loss', 'val/f1']))).to.deep.equal(['train', '', 'val']);
+  });
+
+  it('keeps the parts of one measure of several phases together', () => {
+    expect(sections(['train/top/f1', 'val/top/f1', 'train/top/loss', 'val/top/loss'])).to.deep.equal({
+      top: ['top/f1', 'top/loss'],
+    });
   });
 });
 
@@ -35,10 +140,67 @@ describe('orderGroups', () => {
 });
 
 describe('measureOf', () => {
-  it('is the last part without the phase', () => {
-    expect(
-      ['val/f1_macro', 'val_f1_macro', 'eval-loss', 'a/b/train.loss', 'train/', 'test_'].map(measureOf),
-    ).to.deep.equal(['f1_macro', 'f1_macro', 'loss', 'loss', 'train/', 'test_']);
+  it('is the name without the word for the data', () => {
+    const names = [
+      'val/f1_macro',
+      'val_f1_macro',
+      'eval-loss',
+      'a/b/train.loss',
+      'loss_val',
+      'valLoss',
+      'Loss/test',
+    ];
+    expect(names.map((name) => measureOf(name))).to.deep.equal([
+      'f1_macro',
+      'f1_macro',
+      'loss',
+      'a/b/loss',
+      'loss',
+      'loss',
+      'Loss',
+    ]);
+  });
+
+  it('is the whole name where nothing else would be left', () => {
+    expect(['train/', 'train', 'test_', '/', 'val/train'].map((name) => measureOf(name))).to.deep.equal([
+      'train/',
+      'train',
+      'test_',
+      '/',
+      'val/train',
+    ]);
+  });
+});
+
+describe('labelOf', () => {
+  it('is what the title does not say', () => {
+    const names = ['train/loss', 'train_loss_step', 'loss_val', 'loss', 'Loss/test', 'a.train/b.loss'];
+    expect(names.map((name) => labelOf(name, 'loss'))).to.deep.equal([
+      'train',
+      'train step',
+      'val',
+      'loss',
+      'Loss/test',
+      'a train b',
+    ]);
+  });
+});
+
+describe('phaseOf', () => {
+  it('is told by a whole word', () => {
+    expect(['train/loss', 'restrain', 'evalLoss', 'dev_acc', 'test'].map(phaseOf)).to.deep.equal([
+      'train',
+      null,
+      'val',
+      'val',
+      'test',
+    ]);
+  });
+});
+
+describe('compareNames', () => {
+  it('has an order for every two names', () => {
+    expect(['b10', 'b2', 'B2', 'a', 'b02'].sort(compareNames)).to.deep.equal(['a', 'b02', 'b2', 'B2', 'b10']);
   });
 });
 

@@ -42,6 +42,12 @@ export const Series = strict(
     steps: Type.Array(Type.Integer()),
     values: Type.Array(MetricValue),
     ts: Type.Array(Timestamp),
+    epochs: Type.Optional(
+      Type.Array(nullable(Type.Number()), {
+        description:
+          'Where a point of the answer has an epoch; null for a point without one, and for some points of a thinned series.',
+      }),
+    ),
     total: Type.Integer(),
     downsampled: Type.Boolean(),
   },

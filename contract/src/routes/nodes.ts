@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { limit, listOf, page, route, strict } from '../route.js';
+import { TIME_BOUNDS, limit, listOf, page, route, strict } from '../route.js';
 import { NodeRecord, NodeSeries, NodeSnapshot } from '../records/node.js';
 
 export const listNodes = route({
@@ -68,6 +68,12 @@ export const readNodeMetrics = route({
         maximum: 31 * 86_400,
         default: 3600,
         description: 'The last seconds: at full rate for a day, means of a minute before that.',
+      }),
+    ),
+    until: Type.Optional(
+      Type.Integer({
+        ...TIME_BOUNDS,
+        description: 'When these seconds end, in milliseconds since the Unix epoch; left out: now.',
       }),
     ),
     limit: limit(1000, 10_000),

@@ -1,7 +1,7 @@
 import { comparePoints, type Point } from './point.js';
 
-/** A point as a digest contains it: without its epoch. */
-export type DigestPoint = Omit<Point, 'epoch'>;
+/** A point as a digest contains it: a stored digest does not have the epochs of its points. */
+export type DigestPoint = Omit<Point, 'epoch'> & Partial<Pick<Point, 'epoch'>>;
 
 /**
  * A summary of a set of points of one series. The digests of disjoint sets can be merged in any order, so a chunk, a series and a bucket

@@ -32,7 +32,7 @@ interface RankedPoint {
  * The selected points of a series whose segments come in order and do not overlap. More than `limit` are thinned: what remains is the first
  * and the last point, and of each bucket its minimum, its maximum and its first NaN, Infinity and -Infinity. A bucket has 2^n ranks of
  * the whole series, with the smallest n that keeps within `limit`. So the answer depends only on the points and the query, not on the
- * order in which the points were stored, or on the chunks.
+ * order in which the points were stored, or on the chunks; but for epochs, which are left out where a digest gave the point.
  */
 export async function readSeries(
   segments: readonly Segment[],
@@ -50,6 +50,9 @@ export async function readSeries(
     steps: shown.map(({ step }) => step),
     values: shown.map(({ value }) => toMetricValue(value)),
     ts: shown.map(({ ts }) => ts),
+    ...(shown.some(({ epoch }) => (epoch ?? null) !== null) && {
+      epochs: shown.map(({ epoch = null }) => epoch),
+    }),
     total,
     downsampled: total > shown.length,
   };

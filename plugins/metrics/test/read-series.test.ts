@@ -48,6 +48,15 @@ describe('GET /runs/{run_id}/metrics', () => {
       expect(await rig.series(await rig.newRun())).to.deep.equal({});
     });
 
+    it('tells the epochs of points where one of them has an epoch', async () => {
+      const other = await rig.newRun();
+      const [first, second] = pointsOf('loss', [3, 2]);
+      await rig.write(other, [{ ...first!, epoch: 0.5 }, second!, ...pointsOf('lr', [1], 10)]);
+      const { loss, lr } = await rig.series(other);
+      expect(loss?.epochs).to.deep.equal([0.5, null]);
+      expect(lr).not.to.have.property('epochs');
+    });
+
     it('step_from and step_to are both within the range', async () => {
       const part = async (query: string) =>
         (await rig.series(run, `?names=train/loss&${query}`))['train/loss'];

@@ -32,6 +32,7 @@ describe('reading a series', () => {
             steps: wanted.map(({ step }) => step),
             values: wanted.map(({ value }) => toMetricValue(value)),
             ts: wanted.map(({ ts }) => ts),
+            ...(wanted.some(({ epoch }) => epoch !== null) && { epochs: wanted.map(({ epoch }) => epoch) }),
             total: wanted.length,
             downsampled: false,
           });

@@ -53,7 +53,12 @@ export const nodeMetrics = definePlugin({
     ctx.declare(samplesReceived);
     ctx.provide(nodeMetricsRef, {
       series: (nodeId, names, from) =>
-        readSeries(ctx.db, nodeId, intake.buffer(nodeId), { names, from, limit: Infinity }),
+        readSeries(ctx.db, nodeId, intake.buffer(nodeId), {
+          names,
+          from,
+          to: Number.MAX_SAFE_INTEGER,
+          limit: Infinity,
+        }),
       means: (nodeId, names, from, to) =>
         readMeans(ctx.db, nodeId, intake.buffer(nodeId), { names: new Set(names), from, to }),
     });
@@ -70,10 +75,12 @@ export const nodeMetrics = definePlugin({
     ctx.hooks.routes.tap(ctx.name, (routes) => {
       routes.add(contract.readNodeMetrics, async ({ params, query }) => {
         const nodeId = await requireNode(ctx, nodes, params.node_id);
-        const { names, window_s = 3600, limit = 1000 } = query;
+        const { names, window_s = 3600, until, limit = 1000 } = query;
         const series = await readSeries(ctx.db, nodeId, intake.buffer(nodeId), {
           names: names === undefined ? null : new Set(names.split(',')),
-          from: ctx.clock.now() - window_s * 1000,
+          from: (until ?? ctx.clock.now()) - window_s * 1000,
+          // Without an end also what a node whose clock is ahead has measured.
+          to: until ?? Number.MAX_SAFE_INTEGER,
           limit,
         });
         return ok({ node_id: nodeId, series });

@@ -10,8 +10,9 @@ import { toThinned } from './thin.js';
 export interface SeriesQuery {
   /** null: every metric. */
   readonly names: MetricNames | null;
-  /** Samples from then on, ms. */
+  /** Samples from then on until then, ms, both inclusive. */
   readonly from: number;
+  readonly to: number;
   readonly limit: number;
 }
 
@@ -20,21 +21,22 @@ export async function readSeries(
   db: Db,
   nodeId: string,
   buffer: NodeBuffer | null,
-  { names, from, limit }: SeriesQuery,
+  { names, from, to, limit }: SeriesQuery,
 ): Promise<Record<string, NodeSeries>> {
   const gathered = new Map<string, TimedValues>();
   // Copied first: a chunk that is written during the read would otherwise be read twice, or never.
   const unwritten = buffer === null ? null : copy(buffer.samples, names);
   const except = new Set(unwritten?.ts);
   for (const resolution of ['minute', 'raw'] as const)
-    await gatherStored(db, nodeId, resolution, { names, from, except }, gathered);
-  if (unwritten) gather(gathered, unwritten, { from, except: new Set() });
+    await gatherStored(db, nodeId, resolution, { names, from, to, except }, gathered);
+  if (unwritten) gather(gathered, unwritten, { from, to, except: new Set() });
   const series = [...gathered].map(([name, values]) => [name, toThinned(inOrder(values), limit)] as const);
   return Object.fromEntries(series.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 interface Choice {
   readonly from: number;
+  readonly to: number;
   /** Times of samples that are read elsewhere. */
   readonly except: ReadonlySet<number>;
 }
@@ -46,7 +48,7 @@ async function gatherStored(
   { names, ...choice }: Choice & Pick<SeriesQuery, 'names'>,
   gathered: Map<string, TimedValues>,
 ): Promise<void> {
-  for (const fromTs of await listChunks(db, nodeId, resolution, choice.from)) {
+  for (const fromTs of await listChunks(db, nodeId, resolution, choice.from, choice.to)) {
     await yieldIfSliceOver();
     const bytes = await loadChunk(db, nodeId, resolution, fromTs);
     if (bytes) gather(gathered, decodeChunk(bytes, names), choice);
@@ -56,7 +58,7 @@ async function gatherStored(
 function gather(
   gathered: Map<string, TimedValues>,
   { ts, columns }: Samples,
-  { from, except }: Choice,
+  { from, to, except }: Choice,
 ): void {
   for (const [name, column] of columns) {
     const into = gathered.get(name) ?? { ts: [], values: [] };
@@ -64,7 +66,7 @@ function gather(
     for (let index = 0; index < ts.length; index++) {
       const at = ts[index] as number;
       const value = column[index] as number;
-      if (Number.isNaN(value) || at < from || except.has(at)) continue;
+      if (Number.isNaN(value) || at < from || at > to || except.has(at)) continue;
       into.ts.push(at);
       into.values.push(value);
     }

@@ -54,6 +54,7 @@ describe('node metrics', () => {
       });
       expect(Object.keys(await read('?names=gpu.0.util,unknown'))).to.deep.equal(['gpu.0.util']);
       expect((await read('?window_s=3'))['cpu.util'].values).to.deep.equal([20]);
+      expect((await read(`?window_s=3&until=${now - 3000}`))['cpu.util'].values).to.deep.equal([10]);
       expect((await read('?limit=1'))['cpu.util']).to.include({ total: 2, downsampled: true });
     });
 

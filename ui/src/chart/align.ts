@@ -1,35 +1,44 @@
-import type { PointColumns } from './series-store.js';
+/** A line as it is drawn: columns of equal length, by x ascending; x may repeat, values may be NaN or infinite. */
+export interface PlotColumns {
+  readonly xs: readonly number[];
+  readonly values: readonly number[];
+}
 
 /**
- * Several series on one x axis, as uPlot takes them. A cell is a number to draw, null where a value cannot be drawn
- * (the line breaks there), undefined where the series has no point at that step (the line goes on).
+ * Several lines on one x axis, as uPlot takes them. A cell is a number to draw, null where a value cannot be drawn
+ * (the line breaks there), undefined where the line has no point at that x (the line goes on).
  */
 export interface AlignedSeries {
-  steps: number[];
+  xs: number[];
   drawn: (number | null | undefined)[][];
   /** What was measured, NaN and infinities included. */
   measured: (number | undefined)[][];
 }
 
-/** Merges by step. A step that a series holds twice gets two rows: no point is hidden behind another. */
-export function alignSeries(
-  series: readonly Pick<PointColumns, 'steps' | 'values'>[],
-  isLog = false,
-): AlignedSeries {
-  const steps: number[] = [];
-  const drawn: AlignedSeries['drawn'] = series.map(() => []);
-  const measured: AlignedSeries['measured'] = series.map(() => []);
-  const next = series.map(() => 0);
+/** Merges by x. An x that a line holds twice gets two rows: no point is hidden behind another. */
+export function alignSeries(lines: readonly PlotColumns[], isLog = false): AlignedSeries {
+  const drawn: AlignedSeries['drawn'] = lines.map(() => []);
+  const measured: AlignedSeries['measured'] = lines.map(() => []);
+  const next = lines.map(() => 0);
+  const xs: number[] = [];
   for (;;) {
-    const step = smallest(series, next);
-    if (step === null) return { steps, drawn, measured };
-    steps.push(step);
-    series.forEach((one, at) => {
-      const value = one.steps[next[at]!] === step ? one.values[next[at]!++] : undefined;
+    const x = smallest(lines, next);
+    if (x === null) return { xs, drawn, measured };
+    xs.push(x);
+    for (let at = 0; at < lines.length; at += 1) {
+      const line = lines[at]!;
+      const value = line.xs[next[at]!] === x ? line.values[next[at]!++] : undefined;
       measured[at]!.push(value);
       drawn[at]!.push(value === undefined ? undefined : isDrawable(value, isLog) ? value : null);
-    });
+    }
   }
+}
+
+/** The columns by x ascending; points of one x stay in their order. */
+export function sortByX({ xs, values }: PlotColumns): PlotColumns {
+  if (xs.every((x, at) => at === 0 || x >= xs[at - 1]!)) return { xs, values };
+  const places = xs.map((_, at) => at).sort((a, b) => xs[a]! - xs[b]!);
+  return { xs: places.map((at) => xs[at]!), values: places.map((at) => values[at]!) };
 }
 
 /** Can the value stand on the axis? On a log axis only what is above zero can. */
@@ -73,11 +82,43 @@ export function nearestRow(column: readonly (number | undefined)[], row: number)
   return null;
 }
 
-function smallest(series: readonly Pick<PointColumns, 'steps'>[], next: readonly number[]): number | null {
-  let step: number | null = null;
-  series.forEach((one, at) => {
-    const candidate = one.steps[next[at]!];
-    if (candidate !== undefined && (step === null || candidate < step)) step = candidate;
+export interface Envelope {
+  readonly rows: number[];
+  readonly low: number[];
+  readonly high: number[];
+}
+
+/** Between which values a thinned line moves: at each of its points, those of its neighbours. A gap breaks it. */
+export function envelopesOf(column: readonly (number | null | undefined)[]): Envelope[] {
+  const envelopes: Envelope[] = [];
+  let rows: number[] = [];
+  const close = (): void => {
+    if (rows.length > 2) envelopes.push(toEnvelope(column as readonly number[], rows));
+    rows = [];
+  };
+  column.forEach((value, row) => {
+    if (value === null) close();
+    else if (value !== undefined) rows.push(row);
   });
-  return step;
+  close();
+  return envelopes;
+}
+
+function toEnvelope(column: readonly number[], rows: number[]): Envelope {
+  const around = (at: number): number[] =>
+    [rows[at - 1], rows[at], rows[at + 1]].flatMap((row) => (row === undefined ? [] : [column[row]!]));
+  return {
+    rows,
+    low: rows.map((_, at) => Math.min(...around(at))),
+    high: rows.map((_, at) => Math.max(...around(at))),
+  };
+}
+
+function smallest(lines: readonly PlotColumns[], next: readonly number[]): number | null {
+  let found: number | null = null;
+  for (let at = 0; at < lines.length; at += 1) {
+    const candidate = lines[at]!.xs[next[at]!];
+    if (candidate !== undefined && (found === null || candidate < found)) found = candidate;
+  }
+  return found;
 }

@@ -13,17 +13,18 @@ export const chartStyles = css`
     flex-direction: column;
   }
   figcaption {
-    display: flex;
-    flex-wrap: wrap;
+    display: grid;
+    grid-template-columns: minmax(0, 1fr) auto auto;
     align-items: center;
-    gap: 0 var(--space-3);
-    min-height: 2.5rem;
-    padding: var(--space-2) var(--space-4) 0;
+    gap: 0 var(--space-2);
+    padding: var(--space-2) var(--space-2) 0 var(--space-4);
   }
   h3 {
+    overflow: hidden;
     font-size: var(--text-sm);
     font-weight: var(--weight-strong);
-    overflow-wrap: anywhere;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   /* Where there is no tooltip: elsewhere the heading would wrap and move the plot under the pointer. */
   .step {
@@ -31,12 +32,24 @@ export const chartStyles = css`
     color: var(--color-text-3);
     font-size: var(--text-xs);
   }
+  svc-chart-tools {
+    grid-row: 1;
+    grid-column: 3;
+  }
   .legend {
+    grid-column: 1 / -1;
     display: flex;
     flex-wrap: wrap;
     gap: 0 var(--space-1);
     min-width: 0;
-    margin-left: auto;
+    max-height: 4.5rem;
+    margin-left: -0.375rem;
+    overflow-y: auto;
+  }
+  .problem {
+    padding: 0 var(--space-4);
+    color: var(--color-danger);
+    font-size: var(--text-xs);
   }
   .legend button {
     display: inline-flex;
@@ -52,6 +65,28 @@ export const chartStyles = css`
     font: inherit;
     font-size: var(--text-xs);
     cursor: pointer;
+  }
+  .legend .mark {
+    color: var(--color-accent);
+  }
+  .legend .mark.warning,
+  .note.warning {
+    color: var(--color-warning);
+  }
+  .legend .mark.critical,
+  .note.critical {
+    color: var(--color-danger);
+  }
+  .legend .more,
+  .legend .best {
+    color: var(--color-text-3);
+    font-size: var(--text-xs);
+    font-variant-numeric: tabular-nums;
+  }
+  .note {
+    max-width: 16rem;
+    padding-top: 2px;
+    overflow-wrap: anywhere;
   }
   .legend button:hover {
     background: var(--color-hover);
@@ -71,7 +106,6 @@ export const chartStyles = css`
   }
   .legend .value {
     min-width: 3.25rem;
-    text-align: right;
     color: var(--color-text);
     font-weight: var(--weight-medium);
     font-variant-numeric: tabular-nums;
@@ -95,6 +129,33 @@ export const chartStyles = css`
     min-height: 9rem;
     padding: 0 0 var(--space-1) var(--space-2);
     touch-action: pan-y;
+  }
+  .plot:focus-visible {
+    outline-offset: -2px;
+  }
+  dialog {
+    flex-direction: column;
+    width: min(90rem, 96vw);
+    max-width: none;
+    height: min(54rem, 92vh);
+    max-height: none;
+    padding: var(--space-2);
+    border: 0;
+    border-radius: var(--radius-lg);
+    background: var(--color-surface);
+    color: var(--color-text);
+    box-shadow: var(--shadow-overlay);
+  }
+  dialog[open] {
+    display: flex;
+  }
+  dialog::backdrop {
+    background: var(--color-backdrop);
+  }
+  dialog h3 {
+    font-size: var(--text-lg);
+    overflow-wrap: anywhere;
+    white-space: normal;
   }
   .empty {
     position: absolute;
@@ -146,7 +207,7 @@ export const chartStyles = css`
     text-align: right;
     white-space: nowrap;
   }
-  .tooltip .at {
+  .at {
     color: var(--color-text-3);
     font-weight: var(--weight-normal);
   }

@@ -4,79 +4,153 @@ export interface MetricGroup {
   names: string[];
 }
 
-/** Most telling first: what holds the primary metric, the loss, what is measured in phases, then the rest by name. */
-export function orderGroups(
-  groups: readonly MetricGroup[],
-  isPrimary: (name: string) => boolean,
-): MetricGroup[] {
-  const rankOf = ({ title, names }: MetricGroup): number => {
-    if (names.some(isPrimary)) return 0;
-    if (title === 'loss') return 1;
-    return names.some(phaseOf) ? 2 : 3;
-  };
-  return [...groups].sort((a, b) => rankOf(a) - rankOf(b));
+/** Charts under one heading. */
+export interface MetricSection {
+  /** Empty for what has no prefix of its own. */
+  title: string;
+  groups: MetricGroup[];
 }
 
-const PHASE_WORD = /^(train|training|val|valid|validation|eval|evaluation|test|dev)[_.-](?=.)/;
+const PHASE_WORDS = {
+  train: ['train', 'training', 'tr'],
+  val: ['val', 'valid', 'validation', 'eval', 'evaluation', 'dev', 'heldout', 'holdout'],
+  test: ['test', 'testing'],
+} as const;
+type Phase = keyof typeof PHASE_WORDS;
+const PHASES = Object.keys(PHASE_WORDS) as Phase[];
+const PHASE_OF_WORD = new Map(
+  PHASES.flatMap((phase) => PHASE_WORDS[phase].map((word): [string, Phase] => [word, phase])),
+);
 const MAX_PER_CHART = 6;
 
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** By the alphabet, with numbers in names as numbers: `layer2` before `layer10`. */
+export function compareNames(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
 /**
- * `train/loss`, `val/loss`, `val_loss` and `loss` to one chart named `loss`. A group of more than six is split by
- * what stands before the last slash, so that no chart is a tangle.
+ * The same measure of train, validation and test data to one chart: `train/loss` and `val/loss`, `Loss/train` and `Loss/test`,
+ * `loss` and `val_loss`. Different measures never share a chart, as their values have nothing in common. More than six lines are a
+ * tangle: then each has a chart of its own.
  */
 export function groupMetrics(names: readonly string[]): MetricGroup[] {
-  const groups = [...collect(names, measureOf)].flatMap(([title, members]) =>
-    members.length <= MAX_PER_CHART ? [{ title, names: members }] : splitGroup(members),
+  const all = new Set(names);
+  const groups = [...collect(names, (name) => measureOf(name, all))].flatMap(([title, members]) =>
+    members.length <= MAX_PER_CHART
+      ? [{ title, names: members }]
+      : members.map((name) => ({ title: name, names: [name] })),
   );
   for (const group of groups) group.names.sort(byPhase);
   return groups;
 }
 
-/** What is measured, without who measured it: `val/f1_macro` and `val_f1_macro` to `f1_macro`. */
-export function measureOf(name: string): string {
-  const last = name.slice(name.lastIndexOf('/') + 1);
-  return last.replace(PHASE_WORD, '') || name;
+/** Most telling first: what holds the primary metric, the loss, what is measured in phases, then the rest by name. */
+export function orderGroups(
+  groups: readonly MetricGroup[],
+  isPrimary: (name: string) => boolean,
+): MetricGroup[] {
+  const rankOf = (group: MetricGroup): number => importanceOf(group, isPrimary);
+  return [...groups].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.title, b.title));
 }
 
-function splitGroup(members: string[]): MetricGroup[] {
-  const parts = collect(members, (name) => name.slice(0, Math.max(0, name.lastIndexOf('/'))));
-  return [...parts].flatMap(([, part]) => {
-    if (part.length <= MAX_PER_CHART)
-      return [{ title: part.length === 1 ? part[0]! : commonTitle(part), names: part }];
-    return part.map((name) => ({ title: name, names: [name] }));
-  });
+/** 0 is most, UNIMPORTANT least. */
+function importanceOf({ title, names }: MetricGroup, isPrimary: (name: string) => boolean): number {
+  if (names.some(isPrimary)) return 0;
+  if (title.toLowerCase() === 'loss') return 1;
+  return names.filter(phaseOf).length > 1 ? 2 : UNIMPORTANT;
 }
 
-function commonTitle(names: string[]): string {
-  return names[0]!.slice(0, names[0]!.lastIndexOf('/') + 1) + measureOf(names[0]!);
+const UNIMPORTANT = 3;
+
+/**
+ * By the first part of the names, for groups in their order: first the section of the first group if that is important, then what has no prefix or
+ * is measured in several phases, then train, val and test, then the rest.
+ */
+export function toSections(
+  groups: readonly MetricGroup[],
+  isPrimary: (name: string) => boolean,
+): MetricSection[] {
+  const sections = [...collect(groups, sectionOf)].map(([title, members]) => ({ title, groups: members }));
+  const [first] = groups;
+  const lead = first && importanceOf(first, isPrimary) < UNIMPORTANT ? sectionOf(first) : null;
+  const rankOf = ({ title }: MetricSection): number => {
+    if (title === lead) return -2;
+    if (title === '') return -1;
+    const phase = PHASE_OF_WORD.get(title.toLowerCase());
+    return phase === undefined ? PHASES.length : PHASES.indexOf(phase);
+  };
+  return sections.sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.title, b.title));
 }
 
-function collect(names: readonly string[], keyOf: (name: string) => string): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const key = keyOf(name);
+/** What is measured, without on which data: `val/f1_macro`, `val_f1_macro` and `f1_macro/val` to `f1_macro`. */
+export function measureOf(name: string, all: ReadonlySet<string> = new Set()): string {
+  const path = withoutPeriod(name, all).split('/');
+  const isPhase = (part: string): boolean => PHASE_OF_WORD.has(part.toLowerCase());
+  const parts = path.filter((part) => !isPhase(part)).map(withoutPhase);
+  const measure = parts.join('/');
+  return measure.replaceAll('/', '') === '' ? name : measure;
+}
+
+/** What tells a metric from the others in the chart: `train` of `train/loss`, `train step` of `train_loss_step`. */
+export function labelOf(name: string, title: string): string {
+  const at = name.indexOf(title);
+  if (name === title || at < 0) return name;
+  const rest = `${name.slice(0, at)} ${name.slice(at + title.length)}`;
+  return rest.split(SEPARATORS).filter(Boolean).join(' ') || name;
+}
+
+/** Lightning logs a metric of each step also as the mean of each epoch: the ending goes where both are there. */
+function withoutPeriod(name: string, all: ReadonlySet<string>): string {
+  const [, base, period] = /^(.+)_(step|epoch)$/.exec(name) ?? [];
+  if (base === undefined) return name;
+  return all.has(`${base}_${period === 'step' ? 'epoch' : 'step'}`) ? base : name;
+}
+
+/** `val_loss`, `loss_val`, `valLoss`, `loss.val`: without the word. */
+function withoutPhase(part: string): string {
+  const [, first, behind] = /^([A-Za-z]+)[_.\- ](.+)$/.exec(part) ?? [];
+  if (first !== undefined && PHASE_OF_WORD.has(first.toLowerCase())) return behind!;
+  const [, before, last] = /^(.+)[_.\- ]([A-Za-z]+)$/.exec(part) ?? [];
+  if (last !== undefined && PHASE_OF_WORD.has(last.toLowerCase())) return before!;
+  const [, small, capital, tail] = /^(train|val|valid|validation|eval|test)([A-Z])(.*)$/.exec(part) ?? [];
+  return small === undefined ? part : capital!.toLowerCase() + tail!;
+}
+
+function sectionOf({ title, names }: MetricGroup): string {
+  const [first = '', ...rest] = names[0]!.split('/');
+  const isShared = names.every((name) => name.startsWith(`${first}/`));
+  if (isShared && rest.length > 0 && first !== title) return first;
+  const slash = title.indexOf('/');
+  return slash > 0 && names.length > 1 ? title.slice(0, slash) : '';
+}
+
+function collect<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
     const members = groups.get(key);
-    if (members) members.push(name);
-    else groups.set(key, [name]);
+    if (members) members.push(item);
+    else groups.set(key, [item]);
   }
   return groups;
 }
 
-const PHASES = ['train', 'val', 'test'] as const;
-type Phase = (typeof PHASES)[number];
+const SEPARATORS = /[/_.\- ]+/;
 
 /** Which part of the work a metric watches, if its name says so. */
 export function phaseOf(name: string): Phase | null {
-  const words = name.toLowerCase().split(/[/_.-]/);
-  if (words.some((word) => word === 'train' || word === 'training')) return 'train';
-  if (words.some((word) => ['val', 'valid', 'validation', 'eval', 'evaluation', 'dev'].includes(word)))
-    return 'val';
-  if (words.includes('test')) return 'test';
-  return null;
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(SEPARATORS);
+  const found = words.map((word) => PHASE_OF_WORD.get(word)).find((phase) => phase !== undefined);
+  return found ?? null;
 }
 
 function byPhase(a: string, b: string): number {
-  return rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0);
+  return rank(a) - rank(b) || compareNames(a, b);
 }
 
 function rank(name: string): number {

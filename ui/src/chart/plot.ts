@@ -1,20 +1,42 @@
 import uPlot from 'uplot';
-import { formatTick, formatTicks } from '../format.js';
-import { alignSeries, type AlignedSeries } from './align.js';
+import { alignSeries, type AlignedSeries, type PlotColumns } from './align.js';
+import {
+  formatXTicks,
+  linearScale,
+  logScale,
+  widenX,
+  xTicks,
+  type Limits,
+  type Range,
+  type XKind,
+  type YScale,
+} from './axis.js';
+import { drawBands } from './bands.js';
 import { ema } from './ema.js';
-import { drawMarkers } from './markers.js';
+import { drawBest, drawMarkers, drawMarks, type PlotMark } from './markers.js';
 import type { ChartColors } from './palette.js';
-import type { PointColumns } from './series-store.js';
+import { formatTicks } from '../format.js';
+
+/** A line with its points. */
+export interface PlotLine extends PlotColumns {
+  /** It moves between values that the server has left out: it gets a band. */
+  readonly isThinned: boolean;
+  readonly best: { readonly x: number; readonly value: number } | null;
+  readonly dash: readonly number[];
+}
 
 /** What a chart shows. Lines come with their points; the rest is how to draw them. */
 export interface PlotSpec {
-  lines: readonly Pick<PointColumns, 'steps' | 'values'>[];
+  lines: readonly PlotLine[];
+  marks: readonly PlotMark[];
   colors: ChartColors;
+  xKind: XKind;
   isLog: boolean;
   /** Weight of the past, 0 for none. The raw line stays under the smoothed one. */
   smoothing: number;
-  /** Steps in view; null for all. */
-  range: readonly [number, number] | null;
+  /** In view; null for all. */
+  range: Range | null;
+  limits: Partial<Limits>;
   syncKey: string;
   onSelect(from: number, to: number): void;
   onReset(): void;
@@ -26,31 +48,53 @@ export interface PlotSize {
   height: number;
 }
 
+/** Its types leave out the last parameter: whether the other charts of the group follow. */
+type SetCursor = (place: { left: number; top: number }, isFired: boolean, isShared: boolean) => void;
+
 const RAW_UNDER_SMOOTH = 0.3;
+const X_TICK_PX = { step: 70, epoch: 60, time: 80, elapsed: 72 } as const;
+const Y_TICK_PX = 28;
+const MOST_Y_TICKS = 10;
 
 /** A uPlot of the lines, kept in step with them by `update`. */
 export class Plot {
   readonly #plot: uPlot;
-  aligned: AlignedSeries;
-
+  aligned!: AlignedSeries;
+  #scale!: YScale;
   #spec: PlotSpec;
 
   constructor(target: HTMLElement, spec: PlotSpec, size: PlotSize) {
     this.#spec = spec;
-    this.aligned = alignSeries(spec.lines, spec.isLog);
-    this.#plot = new uPlot(this.#options(size), this.#data(), target);
+    const data = this.#align();
+    this.#plot = new uPlot(this.#options(size), data, target);
   }
 
-  /** New points or another range; lines, colours and scale must be the same, else make a new plot. */
-  update(lines: PlotSpec['lines'], range: PlotSpec['range']): void {
-    this.#spec = { ...this.#spec, lines, range };
-    this.aligned = alignSeries(lines, this.#spec.isLog);
-    this.#plot.setData(this.#data());
+  /** New points, marks or another range; the number of lines, colours and scale must be the same, else make a new plot. */
+  update(changes: Pick<PlotSpec, 'lines' | 'marks' | 'range'>): void {
+    this.#spec = { ...this.#spec, ...changes };
+    this.#plot.setData(this.#align());
   }
 
   /** Pixels from the edge of the target to the y axis. */
   get left(): number {
     return this.#plot.bbox.left / window.devicePixelRatio;
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.#plot.ctx.canvas;
+  }
+
+  /** What is in view. */
+  get range(): Range {
+    const { min, max } = this.#plot.scales['x']!;
+    return [min ?? 0, max ?? 1];
+  }
+
+  /** How far the value of a line in a row is from the cursor, in pixels. */
+  distance(line: number, row: number): number {
+    const value = this.aligned.drawn[line]![row];
+    if (value === null || value === undefined) return Infinity;
+    return Math.abs(this.#plot.valToPos(this.#scale.toPlot(value), 'y') - (this.#plot.cursor.top ?? 0));
   }
 
   resize(size: PlotSize): void {
@@ -62,13 +106,26 @@ export class Plot {
     if (this.#spec.smoothing > 0) this.#plot.setSeries(line + 1 + this.#spec.lines.length, { show: isShown });
   }
 
+  /** Puts the cursor at a row, for the keyboard; the charts of its group follow. */
+  moveTo(row: number): void {
+    const left = this.#plot.valToPos(this.aligned.xs[row]!, 'x');
+    const top = this.#plot.over.clientHeight / 2;
+    (this.#plot.setCursor as SetCursor)({ left, top }, true, true);
+  }
+
   destroy(): void {
     this.#plot.destroy();
   }
 
-  #data(): uPlot.AlignedData {
-    const { steps, drawn } = this.aligned;
-    return [steps, ...drawn, ...this.#smoothed()] as uPlot.AlignedData;
+  #align(): uPlot.AlignedData {
+    const { lines, isLog, limits } = this.#spec;
+    this.aligned = alignSeries(lines, isLog);
+    this.#scale = isLog ? logScale() : linearScale(largestOf(this.aligned), limits);
+    const { toPlot } = this.#scale;
+    const columns = [...this.aligned.drawn, ...this.#smoothed()].map((column) =>
+      column.map((value) => (value === null || value === undefined ? value : toPlot(value))),
+    );
+    return [this.aligned.xs, ...columns] as uPlot.AlignedData;
   }
 
   /**
@@ -89,7 +146,7 @@ export class Plot {
   }
 
   #options(size: PlotSize): uPlot.Options {
-    const { colors, isLog, syncKey } = this.#spec;
+    const { colors, xKind, syncKey } = this.#spec;
     const axis = {
       stroke: colors.axis,
       grid: { stroke: colors.grid, width: 1 },
@@ -103,15 +160,23 @@ export class Plot {
       padding: [10, 20, 0, 0],
       scales: {
         x: { time: false, range: (_, min, max) => this.#xRange(min, max) },
-        y: isLog ? { distr: 3 } : { range: (_, min, max) => yRange(min, max) },
+        y: { range: (_, min, max) => this.#scale.bounds(min, max) },
       },
       axes: [
-        { ...axis, size: 26, space: 70, values: (_, splits) => splits.map(formatStep) },
+        {
+          ...axis,
+          size: 26,
+          space: X_TICK_PX[xKind],
+          splits: (plot, _, min, max) => xTicks(xKind, min, max, countTicks(plot.width, X_TICK_PX[xKind])),
+          values: (_, splits) => formatXTicks(xKind, splits),
+        },
         {
           ...axis,
           size: axisWidth,
-          space: 36,
-          values: (_, splits) => formatTicks(splits),
+          space: Y_TICK_PX,
+          splits: (plot, _, min, max) =>
+            this.#scale.ticks(min, max, Math.min(MOST_Y_TICKS, countTicks(plot.height, Y_TICK_PX))),
+          values: (_, splits) => formatTicks(splits.map((split) => this.#scale.fromPlot(split))),
         },
       ],
       series: this.#series(),
@@ -120,37 +185,56 @@ export class Plot {
         points: { size: 7, width: 2, stroke: colors.surface },
         drag: { x: true, y: false, setScale: false, dist: 6 },
         bind: { dblclick: () => () => (this.#spec.onReset(), null) },
-        sync: { key: syncKey, setSeries: false, filters: { pub: isMove, sub: isMove } },
+        sync: { key: syncKey, setSeries: false, scales: ['x', null], filters: { pub: isMove, sub: isMove } },
         focus: { prox: -1 },
       },
       hooks: {
-        draw: [(plot) => drawMarkers(plot, this.aligned, this.#spec.colors.series)],
+        drawAxes: [(plot) => this.#drawUnder(plot)],
+        draw: [(plot) => this.#drawOver(plot)],
         setSelect: [(plot) => this.#onSelect(plot)],
         setCursor: [(plot) => this.#spec.onCursor(plot.cursor.idx ?? null, plot.cursor.left ?? -1)],
       },
     };
   }
 
+  #drawUnder(plot: uPlot): void {
+    const { lines, colors } = this.#spec;
+    const thinned = lines.flatMap((line, at) => (line.isThinned && isShown(plot, at) ? [at] : []));
+    drawBands(plot, thinned, this.aligned.xs, colors.series);
+  }
+
+  #drawOver(plot: uPlot): void {
+    const { lines, colors, marks } = this.#spec;
+    drawMarkers(plot, this.aligned, colors.series);
+    drawMarks(plot, marks, colors);
+    lines.forEach(({ best }, at) => {
+      if (best === null || !isShown(plot, at)) return;
+      drawBest(plot, best.x, this.#scale.toPlot(best.value), colors.series[at]!, colors.surface);
+    });
+  }
+
   #series(): uPlot.Series[] {
     const { lines, colors, smoothing } = this.#spec;
-    const raw = lines.map((_, line): uPlot.Series => {
+    const raw = lines.map(({ dash }, line): uPlot.Series => {
       const isUnder = smoothing > 0;
       return {
         stroke: colors.series[line]!,
         width: isUnder ? 1 : 1.5,
         alpha: isUnder ? RAW_UNDER_SMOOTH : 1,
+        dash: [...dash],
         points: {
           size: 5,
-          filter: (_plot, series, isShown) => (isShown ? null : this.#isolated(series - 1)),
+          filter: (_plot, series, areShown) => (areShown ? null : this.#isolated(series - 1)),
         },
       };
     });
     const smooth =
       smoothing === 0
         ? []
-        : lines.map((_, line): uPlot.Series => ({
+        : lines.map(({ dash }, line): uPlot.Series => ({
             stroke: colors.series[line]!,
             width: 2,
+            dash: [...dash],
             points: { show: false },
           }));
     return [{}, ...raw, ...smooth];
@@ -175,28 +259,35 @@ export class Plot {
 
   #xRange(min: number | null, max: number | null): [number, number] {
     const [from, to] = this.#spec.range ?? [min ?? 0, max ?? 1];
-    return from === to ? [from - 1, to + 1] : [from, to];
+    return widenX(this.#spec.xKind, from, to);
   }
 
   #onSelect(plot: uPlot): void {
     const { left, width } = plot.select;
     if (width < 6) return;
-    const from = Math.floor(plot.posToVal(left, 'x'));
-    const to = Math.ceil(plot.posToVal(left + width, 'x'));
+    const from = plot.posToVal(left, 'x');
+    const to = plot.posToVal(left + width, 'x');
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     if (to > from) this.#spec.onSelect(from, to);
   }
 }
 
-function toCell(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
+function isShown(plot: uPlot, line: number): boolean {
+  return plot.series[line + 1]?.show !== false;
 }
 
-/** The whole range of the data with a little air: a spike is always in view. */
-function yRange(min: number | null, max: number | null): [number, number] {
-  if (min === null || max === null) return [0, 1];
-  const air = (max - min) * 0.06 || Math.abs(max) * 0.1 || 1;
-  return [min - air, max + air];
+function largestOf({ drawn }: AlignedSeries): number {
+  let largest = 0;
+  for (const column of drawn) for (const value of column) largest = Math.max(largest, Math.abs(value ?? 0));
+  return largest;
+}
+
+function countTicks(lengthPx: number, spacePx: number): number {
+  return Math.max(2, Math.floor(lengthPx / spacePx));
+}
+
+function toCell(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 function axisWidth(plot: uPlot, values: string[] | null): number {
@@ -206,14 +297,10 @@ function axisWidth(plot: uPlot, values: string[] | null): number {
   return Math.max(36, Math.ceil(widest / window.devicePixelRatio) + 14);
 }
 
-function formatStep(value: number): string {
-  return Number.isInteger(value) ? formatTick(value) : '';
-}
-
 function isMove(type: string): boolean {
   return type === 'mousemove' || type === 'mouseleave' || type === 'mouseenter';
 }
 
-function font(scale = 1): string {
+export function font(scale = 1): string {
   return `${11 * scale}px ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif`;
 }

@@ -12,6 +12,8 @@ export interface PointColumns {
 export interface MetricSeries extends PointColumns {
   /** Points that the server has in the range; more than are here when it thinned them. */
   total: number;
+  /** What the first points tell of their epochs, where one does; live points tell none. */
+  epochs?: readonly (number | null)[];
 }
 
 export interface Point {
@@ -26,6 +28,7 @@ export function toMetricSeries(answer: Series): MetricSeries {
     values: answer.values.map(fromMetricValue),
     ts: [...answer.ts],
     total: answer.total,
+    ...(answer.epochs && { epochs: answer.epochs }),
   };
 }
 
@@ -94,6 +97,8 @@ function interleave(series: MetricSeries, points: readonly Point[]): void {
     push(merged, held);
   }
   while (next < points.length) push(merged, points[next++]!);
+  // They belong to places, which have changed.
+  delete series.epochs;
   Object.assign(series, merged);
 }
 

@@ -1,25 +1,43 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { formatCount, formatValue } from '../format.js';
+import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
 import { countUndrawable, describeUndrawable, nearestRow } from './align.js';
+import { formatX, type Limits, type Range, type XKind } from './axis.js';
+import {
+  contentOf,
+  cssColorsOf,
+  describeLines,
+  keyOf,
+  labelsOf,
+  toPlotLine,
+  toPlotMark,
+  type ChartLine,
+  type ChartMark,
+  type XAxis,
+} from './chart-lines.js';
+import { describeReading, readAt, renderReading, type Reading } from './chart-reading.js';
+import { actionOf, rowAfter, zoomBy } from './chart-keys.js';
+import { saveChart, type ChartFile } from './chart-files.js';
 import { chartStyles } from './chart-styles.js';
-import { assignColors, measureOf, phaseOf } from './groups.js';
-import { resolveColors } from './palette.js';
+import { resolveColors, type ChartColors } from './palette.js';
 import { Plot } from './plot.js';
-import type { MetricSeries } from './series-store.js';
+import './svc-chart-tools.js';
+import type { SvcChartTools } from './svc-chart-tools.js';
 
-export interface ChartLine {
-  name: string;
-  series: MetricSeries;
-}
+export type { ChartLine, ChartMark };
 
 const TOOLTIP_AWAY_PX = 14;
+/** So many marks have a button of their own. */
+const SHOWN_MARKS = 3;
+const MARK_REACH_PX = 6;
 
 /**
- * Metrics over steps. The owner adds points to the series in place and raises `revision`; the chart draws at most once
- * per animation frame, and only while it is in sight. Fires `svc-zoom` with `[from, to]` or null.
+ * Lines over steps, epochs or time. The owner adds points to the series in place and raises `revision`; the chart draws at
+ * most once per animation frame, only while it is in sight, and only what has changed. Fires `svc-zoom` with `[from, to]` in the unit of the
+ * x axis or null, and `svc-full` with true or false. Charts of one `syncKey` show the cursor together.
  */
 @customElement('svc-chart')
 export class SvcChart extends LitElement {
@@ -28,26 +46,47 @@ export class SvcChart extends LitElement {
   @property({ type: Number }) revision = 0;
   @property({ type: Boolean }) log = false;
   @property({ type: Number }) smoothing = 0;
-  @property({ attribute: false }) range: readonly [number, number] | null = null;
+  @property({ attribute: false }) range: Range | null = null;
   @property() syncKey = '';
+  @property() x: XKind = 'step';
+  /** The epoch at a step; needed for `x="epoch"`. */
+  @property({ attribute: false }) epochAt: ((step: number) => number) | null = null;
+  @property({ attribute: false }) marks: readonly ChartMark[] = [];
+  /** What the y axis reaches in any case. */
+  @property({ attribute: false }) limits: Partial<Limits> = {};
+  /** Fetches every point of the lines as CSV; null: only the points shown can be had. */
+  @property({ attribute: false }) exportAll: (() => Promise<Blob>) | null = null;
+  /** Fills the window, as a dialog. */
+  @property({ type: Boolean }) full = false;
   @state() private cursorRow: number | null = null;
   @state() private cursorLeft = 0;
   @state() private isHovered = false;
+  @state() private isKeyed = false;
   @state() private muted = new Set<string>();
+  @state() private problem = '';
   @query('.plot') private readonly target!: HTMLElement;
+  @query('figure') private readonly figure!: HTMLElement;
+  @query('dialog') private readonly dialog!: HTMLDialogElement;
+  @query('svc-chart-tools') private readonly tools!: SvcChartTools;
 
   #plot: Plot | null = null;
   #plotOf = '';
+  #drawnOf: readonly unknown[] = [];
+  #colors: ChartColors | null = null;
   #frame = 0;
   #isInSight = false;
   #isDirty = true;
   #forgetTheme: (() => void) | null = null;
   readonly #sizes = new ResizeObserver(() => this.#resize());
-  readonly #sight = new IntersectionObserver(([entry]) => this.#onSight(entry?.isIntersecting ?? false), {
-    rootMargin: '200px',
-  });
+  readonly #sight = new IntersectionObserver(
+    ([entry]) => {
+      this.#isInSight = entry?.isIntersecting ?? false;
+      if (this.#isInSight && this.#isDirty) this.#invalidate();
+    },
+    { rootMargin: '200px' },
+  );
 
-  static override styles = [baseStyles, chartStyles];
+  static override styles = [baseStyles, iconStyles, chartStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -75,82 +114,128 @@ export class SvcChart extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    const isDrawn = ['lines', 'revision', 'log', 'smoothing', 'range'] as const;
+    if (changed.has('full')) this.#showFull();
+    const isDrawn = ['lines', 'revision', 'log', 'smoothing', 'range', 'x', 'epochAt', 'marks'] as const;
     if (isDrawn.some((name) => changed.has(name))) this.#invalidate();
   }
 
   override render() {
-    const step = this.cursorRow === null ? null : (this.#plot?.aligned.steps[this.cursorRow] ?? null);
+    const x = this.#cursorX;
     const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
-    return html`<figure aria-label=${this.#describe()}>
-      <figcaption>
-        <h3>${this.heading}</h3>
-        ${step === null ? nothing : html`<span class="step">step ${formatCount(step)}</span>`}
-        <div class="legend">${this.lines.map((line, at) => this.#renderLegend(line, at))}</div>
-      </figcaption>
-      <div
-        class="plot"
-        @mouseenter=${() => (this.isHovered = true)}
-        @mouseleave=${() => (this.isHovered = false)}
-      >
-        ${isEmpty ? html`<p class="empty">${this.range ? 'No points in this range' : 'Waiting for the first point'}</p>` : nothing}
-        ${this.isHovered ? this.#renderTooltip() : nothing}
-      </div>
-    </figure>`;
+    return html`<figure aria-label=${describeLines(this.lines, this.heading)}>
+        <figcaption>
+          <h3 title=${this.heading}><bdi>${this.heading}</bdi></h3>
+          ${x === null ? nothing : html`<span class="step">${formatX(this.x, x)}</span>`}
+          ${this.#renderTools()}
+          <div class="legend">
+            ${this.lines.map((line, at) => this.#renderLegend(line, at))} ${this.#renderMarks()}
+          </div>
+        </figcaption>
+        ${this.problem === '' ? nothing : html`<p class="problem" role="alert">${this.problem}</p>`}
+        <div
+          class="plot"
+          tabindex="0"
+          role="group"
+          aria-label="Plot of ${this.heading}. Left and right move through the points, plus and minus zoom, 0 shows all."
+          @mouseenter=${() => (this.isHovered = true)}
+          @mouseleave=${() => (this.isHovered = false)}
+          @keydown=${this.#onKey}
+          @blur=${() => (this.isKeyed = false)}
+        >
+          ${isEmpty ? html`<p class="empty">${this.range ? 'No points in this range' : 'Waiting for the first point'}</p>` : nothing}
+          ${this.isHovered || this.isKeyed ? this.#renderTooltip() : nothing}
+        </div>
+        <p class="visually-hidden" role="status">
+          ${this.isKeyed && this.#reading ? describeReading(this.#reading) : nothing}
+        </p>
+      </figure>
+      <dialog aria-label=${this.heading} @close=${() => this.#setFull(false)}></dialog>`;
   }
 
-  get #colors(): number[] {
-    return assignColors(this.lines.map(({ name }) => name));
+  get #cursorX(): number | null {
+    return this.cursorRow === null ? null : (this.#plot?.aligned.xs[this.cursorRow] ?? null);
   }
 
-  #renderLegend({ name, series }: ChartLine, at: number) {
+  get #axis(): XAxis {
+    return { kind: this.x, epochAt: this.epochAt };
+  }
+
+  get #cssColors(): string[] {
+    return cssColorsOf(this.lines);
+  }
+  get #labels(): string[] {
+    return labelsOf(this.lines, this.heading);
+  }
+
+  #renderTools() {
+    return html`<svc-chart-tools
+      heading=${this.heading}
+      ?zoomed=${this.range !== null}
+      ?full=${this.full}
+      ?exportable=${this.exportAll !== null}
+      @svc-reset=${() => this.#zoom(null)}
+      @svc-toggle=${() => this.#setFull(!this.full)}
+      @svc-save=${(event: CustomEvent<ChartFile>) => void this.#save(event.detail)}
+    ></svc-chart-tools>`;
+  }
+
+  #renderLegend(line: ChartLine, at: number) {
+    const { name, series, best } = line;
     const note = describeUndrawable(countUndrawable(series.values, this.log));
-    const value = this.#valueAtCursor(at) ?? series.values.at(-1);
+    const value = this.#valueAtCursor(at) ?? line.latest ?? series.values.at(-1);
+    const isMuted = this.muted.has(keyOf(line));
     return html`<button
-      title=${name}
-      aria-pressed=${this.muted.has(name) ? 'false' : 'true'}
-      @click=${() => this.#toggle(name, at)}
+      title=${best ? `${name}: best ${formatValue(best.value)} at step ${formatCount(best.step)}` : name}
+      aria-pressed=${isMuted ? 'false' : 'true'}
+      @click=${() => this.#toggle(line, at)}
     >
-      <span class="swatch" .style=${`--swatch: var(--chart-${this.#colors[at]})`}></span>
-      <span class="label">${this.#labelOf(name)}</span>
+      <span class="swatch" .style=${`--swatch: ${this.#cssColors[at]}`}></span>
+      <span class="label">${this.#labels[at]}</span>
       ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>`}
+      ${best && this.lines.length <= 2 ? html`<span class="best">best ${formatValue(best.value)}</span>` : nothing}
       ${note === '' ? nothing : html`<span class="odd">${note}</span>`}
     </button>`;
   }
 
-  #renderTooltip() {
-    const row = this.cursorRow;
-    const step = row === null ? undefined : this.#plot?.aligned.steps[row];
-    if (row === null || step === undefined) return nothing;
-    const width = this.target.clientWidth;
-    const x = this.cursorLeft + TOOLTIP_AWAY_PX;
-    const side =
-      this.cursorLeft > width / 2 ? `right: ${width - this.cursorLeft + TOOLTIP_AWAY_PX}px` : `left: ${x}px`;
-    return html`<div class="tooltip" .style=${side}>
-      <table>
-        <caption>
-          Step ${formatCount(step)}
-        </caption>
-        ${this.lines.map(({ name }, at) => this.#renderTooltipRow(name, at, row, step))}
-      </table>
-    </div>`;
+  #renderMarks() {
+    const more = this.marks.length - SHOWN_MARKS;
+    return html`${this.marks.slice(0, SHOWN_MARKS).map(
+      (mark) =>
+        html`<button class="mark ${mark.tone}" title=${mark.label} @click=${() => this.#moveToMark(mark)}>
+          <span aria-hidden="true">◆</span> step ${formatCount(mark.step)}
+          <span class="visually-hidden">${mark.label}</span>
+        </button>`,
+    )}${more > 0 ? html`<span class="more">+${formatCount(more)}</span>` : nothing}`;
   }
 
-  #renderTooltipRow(name: string, at: number, row: number, step: number) {
-    const column = this.#plot?.aligned.measured[at] ?? [];
-    const nearest = nearestRow(column, row);
-    if (nearest === null || this.muted.has(name)) return nothing;
-    const nearestStep = this.#plot!.aligned.steps[nearest]!;
-    return html`<tr>
-      <th scope="row">
-        <span class="swatch" .style=${`--swatch: var(--chart-${this.#colors[at]})`}></span
-        >${this.#labelOf(name)}
-      </th>
-      <td>
-        ${nearestStep === step ? nothing : html`<span class="at">at ${formatCount(nearestStep)} </span>`}
-        ${formatValue(column[nearest]!)}
-      </td>
-    </tr>`;
+  #renderTooltip() {
+    const reading = this.#reading;
+    if (reading === null) return nothing;
+    const width = this.target.clientWidth;
+    const side =
+      this.cursorLeft > width / 2
+        ? `right: ${width - this.cursorLeft + TOOLTIP_AWAY_PX}px`
+        : `left: ${this.cursorLeft + TOOLTIP_AWAY_PX}px`;
+    return renderReading(reading, side);
+  }
+
+  get #reading(): Reading | null {
+    const x = this.#cursorX;
+    if (x === null) return null;
+    const [labels, colors] = [this.#labels, this.#cssColors];
+    const lines = this.lines.map((line, at) =>
+      this.muted.has(keyOf(line)) ? null : { label: labels[at]!, color: colors[at]! },
+    );
+    return readAt(this.#plot!, this.cursorRow!, { kind: this.x, lines, notes: this.#marksNear(x) });
+  }
+
+  #marksNear(x: number): ChartMark[] {
+    const [from, to] = this.#plot!.range;
+    const reach = ((to - from) / Math.max(1, this.target.clientWidth)) * MARK_REACH_PX;
+    return this.marks.filter((mark) => {
+      const at = toPlotMark(mark, this.lines, this.#axis)?.x;
+      return at !== undefined && Math.abs(at - x) <= reach;
+    });
   }
 
   #valueAtCursor(at: number): number | undefined {
@@ -160,35 +245,12 @@ export class SvcChart extends LitElement {
     return nearest === null ? undefined : column![nearest];
   }
 
-  /** What tells the lines of this chart apart: the phase where the heading names the measure, else the whole name. */
-  #labelOf(name: string): string {
-    if (this.lines.length === 1) return name === this.heading ? 'latest' : name;
-    const phase = phaseOf(name);
-    return phase && measureOf(name) === this.heading
-      ? name.slice(0, name.length - this.heading.length - 1)
-      : name;
-  }
-
-  #describe(): string {
-    const parts = this.lines.map(({ name, series }) => {
-      const last = series.values.at(-1);
-      return last === undefined
-        ? `${name}: no points`
-        : `${name}: ${formatValue(last)} at step ${series.steps.at(-1)}`;
-    });
-    return `Chart of ${this.heading}. ${parts.join('; ')}`;
-  }
-
-  #toggle(name: string, at: number): void {
+  #toggle(line: ChartLine, at: number): void {
     const muted = new Set(this.muted);
-    if (!muted.delete(name)) muted.add(name);
+    const key = keyOf(line);
+    if (!muted.delete(key)) muted.add(key);
     this.muted = muted;
-    this.#plot?.show(at, !muted.has(name));
-  }
-
-  #onSight(isInSight: boolean): void {
-    this.#isInSight = isInSight;
-    if (isInSight && this.#isDirty) this.#invalidate();
+    this.#plot?.show(at, !muted.has(key));
   }
 
   #resize(): void {
@@ -211,23 +273,39 @@ export class SvcChart extends LitElement {
     this.#frame = 0;
     if (this.target.clientWidth === 0) return;
     this.#isDirty = false;
-    const key = `${this.lines.map(({ name }) => name).join('\n')} ${this.log} ${this.smoothing}`;
-    const lines = this.lines.map(({ series }) => series);
-    if (this.#plot && key === this.#plotOf) this.#plot.update(lines, this.range);
-    else this.#rebuild(key, lines);
+    const looks = this.lines.map((line) => [keyOf(line), line.color, line.dash]);
+    const key = JSON.stringify([looks, this.log, this.smoothing, this.x, this.syncKey, this.limits]);
+    const isSame = this.#plot !== null && key === this.#plotOf;
+    const data = [...(this.range ?? [null, null]), this.epochAt, ...contentOf(this.lines, this.marks)];
+    if (isSame && data.every((each, at) => each === this.#drawnOf[at])) return;
+    this.#drawnOf = data;
+    const changes = {
+      lines: this.lines.map((line) => toPlotLine(line, this.#axis)),
+      marks: this.marks.flatMap((mark) => toPlotMark(mark, this.lines, this.#axis) ?? []),
+      range: this.range,
+    };
+    if (isSame) this.#plot!.update(changes);
+    else this.#rebuild(key, changes);
+    // The tooltip shows what the plot holds.
+    if (this.cursorRow !== null) this.requestUpdate();
   }
 
-  #rebuild(key: string, lines: MetricSeries[]): void {
+  #rebuild(
+    key: string,
+    changes: Pick<ConstructorParameters<typeof Plot>[1], 'lines' | 'marks' | 'range'>,
+  ): void {
     this.#plot?.destroy();
     this.#plotOf = key;
+    this.#colors = resolveColors(this, this.#cssColors);
     this.#plot = new Plot(
       this.target,
       {
-        lines,
-        colors: resolveColors(this, this.#colors),
+        ...changes,
+        colors: this.#colors,
+        xKind: this.x,
         isLog: this.log,
         smoothing: this.smoothing,
-        range: this.range,
+        limits: this.limits,
         syncKey: this.syncKey,
         onSelect: (from, to) => this.#zoom([from, to]),
         onReset: () => this.#zoom(null),
@@ -235,8 +313,8 @@ export class SvcChart extends LitElement {
       },
       this.#size(),
     );
-    this.lines.forEach(({ name }, at) => {
-      if (this.muted.has(name)) this.#plot?.show(at, false);
+    this.lines.forEach((line, at) => {
+      if (this.muted.has(keyOf(line))) this.#plot?.show(at, false);
     });
   }
 
@@ -245,7 +323,77 @@ export class SvcChart extends LitElement {
     this.cursorLeft = left + (this.#plot?.left ?? 0);
   }
 
-  #zoom(range: [number, number] | null): void {
-    this.dispatchEvent(new CustomEvent('svc-zoom', { detail: range }));
+  /** Steps are whole. */
+  #zoom(range: Range | null): void {
+    if (range === null && this.range === null) return;
+    const detail = range && this.x === 'step' ? [Math.floor(range[0]), Math.ceil(range[1])] : range;
+    this.dispatchEvent(new CustomEvent('svc-zoom', { detail }));
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const plot = this.#plot;
+    const action = event.target === this.target ? actionOf(event) : null;
+    if (!plot || action === null) return;
+    event.preventDefault();
+    const { xs } = plot.aligned;
+    if (action === 'all') this.#zoom(null);
+    else if ('move' in action) {
+      const row = rowAfter(xs, plot.range, this.cursorRow, action.move);
+      if (row !== null) this.#moveTo(row);
+    } else {
+      const [from, to] = plot.range;
+      this.#zoom(zoomBy(xs, plot.range, this.#cursorX ?? (from + to) / 2, action.zoom));
+    }
+  };
+
+  #moveTo(row: number): void {
+    this.isKeyed = true;
+    this.#plot!.moveTo(row);
+  }
+
+  /** Shows a mark as under the pointer; in view, should it lie outside the range. */
+  #moveToMark(mark: ChartMark): void {
+    const x = toPlotMark(mark, this.lines, this.#axis)?.x;
+    if (x === undefined || !this.#plot) return;
+    const [from, to] = this.#plot.range;
+    if (x < from || x > to) return this.#zoom(null);
+    const { xs } = this.#plot.aligned;
+    const row = xs.findIndex((each) => each >= x);
+    this.target.focus();
+    this.#moveTo(row < 0 ? xs.length - 1 : row);
+  }
+
+  async #save(file: ChartFile): Promise<void> {
+    this.problem = '';
+    try {
+      const picture = {
+        title: this.heading,
+        labels: this.#labels,
+        colors: this.#colors,
+        canvas: this.#plot?.canvas,
+      };
+      await saveChart(file, { lines: this.lines, exportAll: this.exportAll, picture });
+    } catch (error) {
+      this.problem = `The file could not be made. ${error instanceof Error ? error.message : ''}`;
+    }
+  }
+
+  #setFull(isFull: boolean): void {
+    if (this.full === isFull) return;
+    this.full = isFull;
+    this.dispatchEvent(new CustomEvent('svc-full', { detail: isFull }));
+  }
+
+  /** The figure itself moves into the dialog and back, with its zoom, cursor and muted lines. */
+  #showFull(): void {
+    if (this.full === (this.figure.parentNode === this.dialog)) return;
+    if (this.full) {
+      this.dialog.append(this.figure);
+      this.dialog.showModal();
+    } else {
+      this.dialog.close();
+      this.renderRoot.insertBefore(this.figure, this.dialog);
+    }
+    void this.tools.updateComplete.then(() => this.tools.focus());
   }
 }

@@ -5,10 +5,11 @@ import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { formatClock, formatDateTime, formatDay, shortId } from '../format.js';
+import { formatClock, formatCount, formatDateTime, formatDay, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
+import { pointOfEvent } from './chart-marks.js';
 import { icon, type IconName } from './icons.js';
 
 /** Events as a timeline, newest first, by day. */
@@ -140,20 +141,31 @@ export class SvcEventsList extends LitElement {
         <p class="title"><span class="visually-hidden">${event.severity}: </span>${event.title}</p>
         <div class="more">
           ${!this.compact && event.message && event.message !== event.title ? html`<p class="message">${event.message}</p>` : nothing}
-          ${this.unlinked ? nothing : this.#renderLinks(event)}
+          ${this.unlinked ? this.#renderPoint(event) : this.#renderLinks(event)}
         </div>
       </div>
       ${this.compact ? nothing : html`<span class="type">${event.type}</span>`}
     </li>`;
   }
 
-  #renderLinks({ job_id: jobId, run_id: runId, node_id: nodeId }: EventRecord) {
+  #renderLinks(event: EventRecord) {
+    const { job_id: jobId, run_id: runId, node_id: nodeId } = event;
     if (!jobId && !runId && !nodeId) return nothing;
     return html`<p class="links">
       ${jobId ? html`<a href=${paths.job(jobId)} title=${jobId}>Job ${shortId(jobId)}</a>` : nothing}
       ${runId ? html`<a href=${paths.run(runId)} title=${runId}>Run ${shortId(runId)}</a>` : nothing}
+      ${this.#renderPoint(event)}
       ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}
     </p>`;
+  }
+
+  /** To the place in the curve. */
+  #renderPoint(event: EventRecord) {
+    const { metric = null, step } = pointOfEvent(event) ?? {};
+    if (event.run_id === null || metric === null) return nothing;
+    return html`<a href=${paths.run(event.run_id, { metric, step: String(step) })}
+      >${metric} at step ${formatCount(step!)}</a
+    >`;
   }
 
   #nameNode(nodeId: string): string {

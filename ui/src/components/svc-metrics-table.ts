@@ -2,6 +2,7 @@ import type { MetricSummary, RunSummary } from '@svc/contract';
 import { fromMetricValue, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { compareNames } from '../chart/groups.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
@@ -19,6 +20,8 @@ const TREND_ICONS: Readonly<Record<string, IconName>> = {
 @customElement('svc-metrics-table')
 export class SvcMetricsTable extends LitElement {
   @property({ attribute: false }) summary: RunSummary | null = null;
+  /** Newer values than those of the summary, by metric, as the charts beside the table show them. */
+  @property({ attribute: false }) latest: ReadonlyMap<string, number> = new Map();
   /** Of the run. */
   @property({ attribute: false }) projectId: string | null = null;
 
@@ -138,7 +141,7 @@ export class SvcMetricsTable extends LitElement {
 
   #renderMetric(name: string, metric: MetricSummary) {
     const { latest, trend, direction, is_primary: isPrimary, count } = metric;
-    const value = fromMetricValue(latest.value);
+    const value = this.latest.get(name) ?? fromMetricValue(latest.value);
     const isKnown = isDirectionKnown(metric);
     return html`<tr>
       <th scope="row">
@@ -152,7 +155,7 @@ export class SvcMetricsTable extends LitElement {
       </td>
       <td class="number">${isKnown ? renderBest(metric) : this.#renderChoice(name)}</td>
       <td>${renderTrend(trend, isKnown ? direction : null)}</td>
-      <td class="wide quiet">${isKnown ? direction : 'unknown'}</td>
+      <td class="wide quiet">${isKnown ? direction : '–'}</td>
       <td class="number wide quiet">${formatCount(count)}</td>
     </tr>`;
   }
@@ -188,5 +191,5 @@ function renderTrend(trend: MetricSummary['trend'], direction: MetricSummary['di
 }
 
 function byImportance([a, left]: [string, MetricSummary], [b, right]: [string, MetricSummary]): number {
-  return Number(right.is_primary) - Number(left.is_primary) || (a < b ? -1 : 1);
+  return Number(right.is_primary) - Number(left.is_primary) || compareNames(a, b);
 }

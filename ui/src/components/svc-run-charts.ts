@@ -1,302 +1,343 @@
 import { consume } from '@lit/context';
-import type { RunSummary } from '@svc/contract';
-import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import type { MetricSummary, RunSummary } from '@svc/contract';
+import { isDirectionKnown } from '@svc/contract/protocol';
+import { LitElement, html, nothing, type PropertyValues } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { groupMetrics, orderGroups, type MetricGroup } from '../chart/groups.js';
+import type { Range, XKind } from '../chart/axis.js';
+import {
+  groupMetrics,
+  orderGroups,
+  toSections,
+  type MetricGroup,
+  type MetricSection,
+} from '../chart/groups.js';
 import '../chart/svc-chart.js';
+import type { ChartLine, ChartMark, SvcChart } from '../chart/svc-chart.js';
+import { Address, type AddressWay } from '../controllers/address.js';
+import { LiveEvents } from '../controllers/live-events.js';
+import { Loader } from '../controllers/loader.js';
 import { RunMetrics } from '../controllers/run-metrics.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { formatCount } from '../format.js';
+import { listEvents } from '../data/events.js';
+import { canExport, exportPoints } from '../data/runs.js';
+import { formatCount, plural } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
+import { ChartFolds } from './chart-folds.js';
+import { marksOf } from './chart-marks.js';
+import { readView, writeRange, type ChartView, type ViewChanges } from './chart-view.js';
 import { icon } from './icons.js';
+import { chartGridStyles, runChartsStyles } from './run-charts-styles.js';
+import './svc-chart-controls.js';
+import './svc-run-system.js';
 
-const FIRST_CHARTS = 24;
+/** So many charts of a section are shown at first, and sections with so many together are open at first. */
+const FIRST_CHARTS = 48;
+const SHOWN_EVENTS = 200;
 
-/** The curves of a run, one chart per measure, with one zoom, smoothing and scale for all. */
+/**
+ * The curves of a run, one chart per measure, in sections by prefix, with one zoom, smoothing, scale and x axis for all, which the address
+ * keeps. Under them what its node measured. Fires `svc-latest` with the newest value of each metric whose points are here.
+ */
 @customElement('svc-run-charts')
 export class SvcRunCharts extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property() runId = '';
   @property({ attribute: false }) summary: RunSummary | null = null;
   @property({ type: Boolean }) live = false;
-  @state() private filter = '';
-  @state() private isLog = false;
-  @state() private smoothing = 0;
-  @state() private isAll = false;
 
+  readonly #address = new Address(this);
+  readonly #folds = new ChartFolds();
+  /** Sections of which all charts are asked for. */
+  readonly #whole = new Set<string>();
+  #sections: MetricSection[] = [];
+  /** The point that was brought into view. */
+  #shownPoint = '';
+  /** The revision of the values that were told last. */
+  #told = 0;
   readonly #metrics = new RunMetrics(
     this,
     () => this.api,
     () => this.runId,
   );
+  readonly #events = new Loader(this, {
+    load: (signal) => listEvents(this.api, { run_id: this.runId, limit: SHOWN_EVENTS }, signal),
+  });
 
-  static override styles = [
-    baseStyles,
-    controlStyles,
-    iconStyles,
-    css`
-      .tools {
-        position: sticky;
-        z-index: 4;
-        top: 0;
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        gap: var(--space-2) var(--space-4);
-        margin-bottom: var(--space-2);
-        padding-block: var(--space-2);
-        background: var(--color-bg);
-      }
-      .live {
-        display: flex;
-        gap: var(--space-3);
-        margin-right: auto;
-        color: var(--color-text-3);
-        font-size: var(--text-xs);
-        font-weight: var(--weight-normal);
-      }
-      label,
-      .range {
-        display: inline-flex;
-        align-items: center;
-        gap: var(--space-2);
-        color: var(--color-text-2);
-        font-size: var(--text-sm);
-      }
-      .range .input {
-        width: 5rem;
-        padding: 0 var(--space-2);
-        appearance: textfield;
-      }
-      .range .input::-webkit-inner-spin-button {
-        display: none;
-      }
-      input[type='range'] {
-        width: 7rem;
-        accent-color: var(--color-accent);
-      }
-      output {
-        min-width: 2.25rem;
-        font-variant-numeric: tabular-nums;
-      }
-      .grid {
-        display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr));
-        gap: var(--space-4);
-      }
-      svc-chart {
-        border: 1px solid var(--color-line);
-        border-radius: var(--radius-lg);
-        background: var(--color-surface);
-        height: 17rem;
-      }
-      .problem {
-        margin-bottom: var(--space-3);
-        color: var(--color-danger);
-        font-size: var(--text-sm);
-      }
-      .more {
-        display: flex;
-        justify-content: center;
-        margin-top: var(--space-4);
-      }
-      @media (pointer: coarse) {
-        .hint {
-          display: none;
-        }
-      }
-      @media (max-width: 56rem) {
-        .tools {
-          position: static;
-        }
-      }
-    `,
-  ];
+  static override styles = [baseStyles, controlStyles, iconStyles, runChartsStyles, chartGridStyles];
+
+  constructor() {
+    super();
+    new LiveEvents(this, (events) => {
+      if (events.some((event) => event.run_id === this.runId)) this.#events.refresh();
+    });
+  }
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (this.summary === null) return;
+    const { metrics } = this.summary;
+    if (changed.has('summary')) {
+      const isPrimary = (name: string): boolean => metrics[name]!.is_primary;
+      this.#sections = toSections(orderGroups(groupMetrics(Object.keys(metrics)), isPrimary), isPrimary);
+    }
     this.#metrics.watch(
-      this.#groups.flatMap(({ names }) => names),
+      this.#openSections.flatMap((section) => this.#shownOf(section).flatMap(({ names }) => names)),
       this.live,
     );
-    if (changed.has('summary')) void this.#metrics.check(this.summary.metrics);
+    this.#followZoom();
+    if (changed.has('summary')) void this.#metrics.check(metrics, this.summary);
+  }
+
+  override updated(changed: PropertyValues<this>): void {
+    this.#showPoint();
+    if (this.#told === this.#metrics.revision && !changed.has('summary')) return;
+    this.#told = this.#metrics.revision;
+    const latest = Object.entries(this.summary?.metrics ?? {}).map(
+      ([name, metric]) => [name, this.#metrics.latest(name, metric)] as const,
+    );
+    this.dispatchEvent(new CustomEvent('svc-latest', { detail: new Map(latest) }));
   }
 
   override render() {
-    const all = this.#allGroups;
-    if (all.length === 0) return nothing;
-    const groups = this.#groups;
-    const metrics = this.#metrics;
+    if (this.#sections.length === 0) return nothing;
+    const { error } = this.#metrics;
+    const matching = this.#matching;
+    const { search } = this.#view;
     return html`
-      ${this.#renderTools(all.length)}
-      ${metrics.error ? html`<p class="problem" role="status">The points could not be loaded. ${metrics.error.message}</p>` : nothing}
+      ${this.#renderControls()}
+      ${error ? html`<p class="problem" role="status">The points could not be loaded. ${error.message}</p>` : nothing}
+      ${repeat(
+        matching,
+        ({ title }) => title,
+        (section) => this.#renderSection(section),
+      )}
+      ${matching.length === 0 ? html`<p class="quiet">No metric’s name contains “${search}”.</p>` : nothing}
+      <svc-run-system
+        .runId=${this.runId}
+        ?live=${this.live}
+        .range=${this.#timeRange}
+        .syncKey=${this.#view.x === 'time' ? this.runId : `${this.runId} system`}
+        .full=${this.#view.full}
+        @svc-zoom=${this.#onSystemZoom}
+        @svc-full=${(event: CustomEvent<{ heading: string; isFull: boolean }>) => this.#setFull(event.detail)}
+      ></svc-run-system>
+    `;
+  }
+
+  get #view(): ChartView {
+    return readView(this.#address);
+  }
+
+  #renderControls() {
+    const { streamState, epochAt, lastStep } = this.#metrics;
+    return html`<svc-chart-controls
+      .view=${this.#view}
+      .count=${this.#sections.reduce((sum, { groups }) => sum + groups.length, 0)}
+      .lastStep=${lastStep}
+      ?epochs=${epochAt !== null}
+      .stream=${this.live ? (streamState === 'live' ? 'live' : 'connecting') : ''}
+      @svc-view=${this.#onView}
+    ></svc-chart-controls>`;
+  }
+
+  #renderSection(section: MetricSection) {
+    const { title, groups } = section;
+    const isOpen = this.#isOpen(section);
+    const shown = isOpen ? this.#shownOf(section) : [];
+    return html`<section>
+      ${
+        this.#sections.length === 1 && title === ''
+          ? nothing
+          : html`<h3>
+              <button
+                class="fold"
+                aria-expanded=${isOpen ? 'true' : 'false'}
+                @click=${() => this.#fold(title, !isOpen)}
+              >
+                ${icon(isOpen ? 'down' : 'right', 14)}<bdi>${title || 'Main'}</bdi>
+                <span class="quiet">${plural(groups.length, 'chart')}</span>
+              </button>
+            </h3>`
+      }
       <div class="grid">
         ${repeat(
-          groups,
-          ({ title, names }) => `${title}\n${names.join('\n')}`,
+          shown,
+          (group) => group.title,
           (group) => this.#renderChart(group),
         )}
       </div>
-      ${groups.length === 0 ? html`<p class="quiet">No metric’s name contains “${this.filter}”.</p>` : nothing}
       ${
-        groups.length < this.#matching.length
+        isOpen && shown.length < groups.length
           ? html`<p class="more">
-              <button class="button" @click=${() => (this.isAll = true)}>
-                Show all ${formatCount(this.#matching.length)} charts
+              <button class="button" @click=${() => this.#showWhole(title)}>
+                Show all ${formatCount(groups.length)} charts
               </button>
             </p>`
           : nothing
       }
-    `;
-  }
-
-  #renderTools(count: number) {
-    return html`<div class="tools">
-      <h2>Charts</h2>
-      ${this.#describeStream()} ${this.#renderZoom()}
-      ${
-        count > 6
-          ? html`<input
-              class="input"
-              type="search"
-              placeholder="Filter metrics"
-              aria-label="Filter metrics"
-              @input=${this.#onFilter}
-            />`
-          : nothing
-      }
-      <label>
-        Smoothing
-        <input
-          type="range"
-          min="0"
-          max="0.99"
-          step="0.01"
-          .value=${String(this.smoothing)}
-          @input=${(event: Event) => (this.smoothing = Number((event.target as HTMLInputElement).value))}
-        />
-        <output>${this.smoothing === 0 ? 'off' : this.smoothing.toFixed(2)}</output>
-      </label>
-      <button
-        class="button"
-        aria-pressed=${this.isLog ? 'true' : 'false'}
-        @click=${() => (this.isLog = !this.isLog)}
-      >
-        Log scale
-      </button>
-    </div>`;
-  }
-
-  /** The range in figures: for keyboard and touch, and to be exact. */
-  #renderZoom() {
-    const [from, to] = this.#metrics.range ?? ['', ''];
-    return html`<form
-      class="range"
-      aria-label="Steps shown"
-      @change=${this.#onRange}
-      @submit=${this.#onRange}
-    >
-      Steps
-      <input
-        class="input"
-        name="from"
-        type="number"
-        placeholder="first"
-        aria-label="From step"
-        .value=${String(from)}
-      />
-      –
-      <input
-        class="input"
-        name="to"
-        type="number"
-        placeholder="last"
-        aria-label="To step"
-        .value=${String(to)}
-      />
-      ${
-        this.#metrics.range
-          ? html`<button
-              class="button plain icon"
-              type="button"
-              aria-label="Show all steps"
-              title="Show all steps"
-              @click=${this.#showAll}
-            >
-              ${icon('cross', 14)}
-            </button>`
-          : nothing
-      }
-    </form>`;
+    </section>`;
   }
 
   #renderChart({ title, names }: MetricGroup) {
     const metrics = this.#metrics;
+    const { range, smoothing, isLog, full } = this.#view;
+    const x = this.#x;
     return html`<svc-chart
       heading=${title}
       syncKey=${this.runId}
-      .lines=${names.map((name) => ({ name, series: metrics.series(name) }))}
+      .lines=${names.map((name) => this.#toLine(name))}
       .revision=${metrics.revision}
-      .range=${metrics.range}
-      .smoothing=${this.smoothing}
-      ?log=${this.isLog}
+      .range=${range}
+      .smoothing=${smoothing}
+      .x=${x}
+      .epochAt=${x === 'epoch' ? metrics.epochAt : null}
+      .marks=${this.#marksFor(names)}
+      .exportAll=${canExport(names) ? () => exportPoints(this.api, this.runId, names) : null}
+      ?log=${isLog}
+      .full=${full === title}
       @svc-zoom=${this.#onZoom}
+      @svc-full=${this.#onFull}
     ></svc-chart>`;
   }
 
-  #describeStream() {
-    const isOpen = this.#metrics.streamState === 'live';
-    return html`<span class="live">
-      ${this.live ? html`<span>${isOpen ? 'live' : 'connecting'}</span>` : nothing}
-      <span class="hint">drag to zoom, double-click to reset</span>
-    </span>`;
+  #toLine(name: string): ChartLine {
+    const metric = this.summary!.metrics[name]!;
+    return {
+      name,
+      series: this.#metrics.series(name),
+      latest: this.#metrics.latest(name, metric),
+      best: bestOf(metric),
+    };
   }
 
-  get #allGroups(): MetricGroup[] {
-    const metrics = this.summary?.metrics ?? {};
-    return orderGroups(
-      groupMetrics(Object.keys(metrics).sort()),
-      (name) => metrics[name]?.is_primary ?? false,
+  /** By epoch only where epochs are known. */
+  get #x(): XKind {
+    const { x } = this.#view;
+    return x === 'epoch' && this.#metrics.epochAt === null ? 'step' : x;
+  }
+
+  get #matching(): MetricSection[] {
+    const needle = this.#view.search.toLowerCase();
+    if (needle === '') return this.#sections;
+    const isWanted = ({ title, names }: MetricGroup): boolean =>
+      [title, ...names].some((name) => name.toLowerCase().includes(needle));
+    return this.#sections
+      .map(({ title, groups }) => ({ title, groups: groups.filter(isWanted) }))
+      .filter(({ groups }) => groups.length > 0);
+  }
+
+  get #openSections(): MetricSection[] {
+    return this.#matching.filter((section) => this.#isOpen(section));
+  }
+
+  /** As somebody chose; what the address leads to in any case; else the first sections, until they have many charts together. */
+  #isOpen({ title, groups }: MetricSection): boolean {
+    const { full, point, search } = this.#view;
+    if (search !== '') return true;
+    if (groups.some((group) => group.title === full || group.names.includes(point?.metric ?? '')))
+      return true;
+    const before = this.#sections.slice(
+      0,
+      this.#sections.findIndex((each) => each.title === title),
+    );
+    return (
+      this.#folds.isOpen(title) ?? before.reduce((sum, each) => sum + each.groups.length, 0) < FIRST_CHARTS
     );
   }
 
-  get #matching(): MetricGroup[] {
-    const needle = this.filter.toLowerCase();
-    return this.#allGroups.filter(({ title, names }) =>
-      [title, ...names].some((name) => name.toLowerCase().includes(needle)),
+  #shownOf({ title, groups }: MetricSection): MetricGroup[] {
+    const { full, point } = this.#view;
+    if (this.#whole.has(title)) return groups;
+    return groups.filter(
+      (group, at) => at < FIRST_CHARTS || group.title === full || group.names.includes(point?.metric ?? ''),
     );
   }
 
-  get #groups(): MetricGroup[] {
-    return this.isAll ? this.#matching : this.#matching.slice(0, FIRST_CHARTS);
+  #fold(title: string, isOpen: boolean): void {
+    this.#folds.set(title, isOpen);
+    this.#address.set({ metric: null, step: null });
   }
 
-  readonly #onZoom = (event: Event): void => {
-    const range = (event as CustomEvent<[number, number] | null>).detail;
-    if (range === null && this.#metrics.range === null) return;
-    void this.#metrics.zoom(range);
+  #showWhole(title: string): void {
+    this.#whole.add(title);
+    this.requestUpdate();
+  }
+
+  #marksFor(names: readonly string[]): readonly ChartMark[] {
+    return marksOf(this.#events.value ?? [], this.#view.point, names);
+  }
+
+  /** Brings the chart of the point in the address into view, once. */
+  #showPoint(): void {
+    const { point } = this.#view;
+    const key = JSON.stringify(point);
+    if (point === null || key === this.#shownPoint) return;
+    const charts = [...this.renderRoot.querySelectorAll<SvcChart>('svc-chart')];
+    const chart = charts.find(({ lines }) => lines.some(({ name }) => name === point.metric));
+    if (!chart) return;
+    this.#shownPoint = key;
+    chart.scrollIntoView({ block: 'center' });
+  }
+
+  /** Points in full resolution for what is in view, which the server knows by steps. */
+  #followZoom(): void {
+    const { range } = this.#view;
+    const steps = range && this.#toSteps(range);
+    const held = this.#metrics.range;
+    if (steps?.[0] === held?.[0] && steps?.[1] === held?.[1]) return;
+    void this.#metrics.zoom(steps);
+  }
+
+  #toSteps([from, to]: Range): Range | null {
+    const x = this.#x;
+    if (x === 'step') return [Math.floor(from), Math.ceil(to)];
+    if (x === 'time') return this.#metrics.stepsWithin(from, to);
+    return this.#metrics.stepsOfEpochs(from, to);
+  }
+
+  get #timeRange(): Range | null {
+    const { range } = this.#view;
+    if (range === null || this.#x === 'time') return range;
+    const steps = this.#toSteps(range);
+    return steps && this.#metrics.timesWithin(...steps);
+  }
+
+  #zoom(range: Range | null): void {
+    this.#address.set({ zoom: writeRange(range) }, 'push');
+  }
+
+  readonly #onZoom = (event: Event): void => this.#zoom((event as CustomEvent<Range | null>).detail);
+
+  /** Of the system's charts, which are by time. */
+  readonly #onSystemZoom = (event: Event): void => {
+    const times = (event as CustomEvent<Range | null>).detail;
+    if (times === null || this.#x === 'time') return this.#zoom(times);
+    const steps = this.#metrics.stepsWithin(...times);
+    if (steps === null || steps[0] === steps[1]) return;
+    const { epochAt } = this.#metrics;
+    this.#zoom(this.#x === 'epoch' && epochAt ? [epochAt(steps[0]), epochAt(steps[1])] : steps);
   };
 
-  readonly #showAll = (): void => void this.#metrics.zoom(null);
-
-  readonly #onRange = (event: Event): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const last = Math.max(
-      ...this.#groups.flatMap(({ names }) =>
-        names.map((name) => this.#metrics.series(name).steps.at(-1) ?? 0),
-      ),
-    );
-    const from = form.get('from') === '' ? 0 : Number(form.get('from'));
-    const to = form.get('to') === '' ? last : Number(form.get('to'));
-    const isWhole = form.get('from') === '' && form.get('to') === '';
-    void this.#metrics.zoom(isWhole || from >= to ? null : [Math.floor(from), Math.ceil(to)]);
+  readonly #onFull = (event: Event): void => {
+    const { heading } = event.target as SvcChart;
+    this.#setFull({ heading, isFull: (event as CustomEvent<boolean>).detail });
   };
 
-  readonly #onFilter = (event: Event): void => {
-    this.filter = (event.target as HTMLInputElement).value;
+  #setFull({ heading, isFull }: { heading: string; isFull: boolean }): void {
+    this.#address.set({ chart: isFull ? heading : null }, isFull ? 'push' : 'replace');
+  }
+
+  readonly #onView = (event: Event): void => {
+    const { changes, way } = (event as CustomEvent<{ changes: ViewChanges; way: AddressWay }>).detail;
+    this.#address.set(changes, way);
   };
+}
+
+/** Only where somebody knows which values are good. */
+function bestOf(metric: MetricSummary): { step: number; value: number } | null {
+  if (!isDirectionKnown(metric) || metric.best === null) return null;
+  const { step, value } = metric.best;
+  return typeof value === 'number' ? { step, value } : null;
 }

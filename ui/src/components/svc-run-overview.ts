@@ -1,6 +1,6 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
@@ -39,6 +39,9 @@ export class SvcRunOverview extends LitElement {
   @property({ attribute: false }) run!: Run;
   @property({ attribute: false }) summary: RunSummary | null = null;
 
+  /** The newest values that the charts know. */
+  @state() private latest: ReadonlyMap<string, number> = new Map();
+
   readonly #events = new Loader(this, {
     load: (signal) => listEvents(this.api, { run_id: this.run.id, limit: SHOWN_EVENTS + 1 }, signal),
     everyMs: POLL_MS,
@@ -69,7 +72,12 @@ export class SvcRunOverview extends LitElement {
     const { run } = this;
     return html`
       ${this.#renderOverview(run)}
-      <svc-run-charts .runId=${run.id} .summary=${this.summary} ?live=${this.#isLive}></svc-run-charts>
+      <svc-run-charts
+        .runId=${run.id}
+        .summary=${this.summary}
+        ?live=${this.#isLive}
+        @svc-latest=${(event: CustomEvent<ReadonlyMap<string, number>>) => (this.latest = event.detail)}
+      ></svc-run-charts>
       <div class="details">
         ${this.#renderCheckpoints()} ${this.#renderConfig(run)} ${this.#renderEnvironment(run)}
         ${this.#renderEvents()}
@@ -112,6 +120,7 @@ export class SvcRunOverview extends LitElement {
     if (Object.keys(summary.metrics).length > 0)
       return html`<svc-metrics-table
         .summary=${summary}
+        .latest=${this.latest}
         .projectId=${this.run.project_id}
       ></svc-metrics-table>`;
     if (!this.#isLive) return html`<p class="none">This run ended without logging a metric.</p>`;

@@ -1,8 +1,10 @@
 import type { MetricSummary, routes } from '@svc/contract';
 import { fromMetricValue } from '@svc/contract/protocol';
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { epochsOf, type Progress } from '../chart/epochs.js';
 import {
   emptySeries,
+  lowerBound,
   mergePoints,
   toMetricSeries,
   toPoints,
@@ -15,12 +17,14 @@ import type { SseEvent, StreamState } from '../data/live-stream.js';
 
 type Range = readonly [number, number];
 
+const EMPTY: MetricSeries = emptySeries();
+
 /** Points per metric of a whole run, and of a range looked at more closely. */
 const OVERVIEW_LIMIT = 2000;
 const RANGE_LIMIT = 5000;
 const REPAIR_LIMIT = 10_000;
-/** A series that has grown past this is thinned again by the server, which keeps every extreme. */
-const REBASE_AT = 8000;
+/** A series that has grown past this is read again thinned by the server, which keeps every extreme: a page that stays open does not grow. */
+export const REBASE_AT = 8000;
 
 /**
  * The points of some metrics of a run: first what there is, then live. `check` compares with the server's count and
@@ -39,6 +43,8 @@ export class RunMetrics implements ReactiveController {
   /** Per metric, the step up to which the count is known to be right: where repair begins. */
   readonly #watermarks = new Map<string, number>();
   readonly #loading = new Set<string>();
+  #epochAt: ((step: number) => number) | null = null;
+  #progress: Progress = { step: null, epoch: null };
   #work = new AbortController();
   #closeStream: (() => void) | null = null;
   #streamed = '';
@@ -73,12 +79,65 @@ export class RunMetrics implements ReactiveController {
     this.#isLive = isLive;
     for (const name of fresh) this.#whole.set(name, emptySeries());
     if (fresh.length > 0) void this.#load(fresh);
+    if (fresh.length > 0 && this.range !== null) void this.zoom(this.range);
     this.#updateStream();
   }
 
   series(name: string): MetricSeries {
-    const held = this.#ranged?.get(name) ?? this.#whole.get(name) ?? emptySeries();
-    return held;
+    return this.#ranged?.get(name) ?? this.#whole.get(name) ?? EMPTY;
+  }
+
+  /** The newest value of the whole run that is known here: of the points, or of the summary where that is ahead. */
+  latest(name: string, { latest }: Pick<MetricSummary, 'latest'>): number {
+    const series = this.#whole.get(name);
+    const step = series?.steps.at(-1);
+    const isAhead =
+      step !== undefined && (step > latest.step || (step === latest.step && series!.ts.at(-1)! >= latest.ts));
+    return isAhead ? series!.values.at(-1)! : fromMetricValue(latest.value);
+  }
+
+  /** The epoch at a step; null while nothing tells it. */
+  get epochAt(): ((step: number) => number) | null {
+    return this.#epochAt;
+  }
+
+  /** The steps of the points that were made in that time; null without any. */
+  stepsWithin(from: number, to: number): Range | null {
+    return this.#stepsOf((_, ts) => ts >= from && ts <= to);
+  }
+
+  stepsOfEpochs(from: number, to: number): Range | null {
+    const epochAt = this.#epochAt;
+    return epochAt && this.#stepsOf((step) => epochAt(step) >= from && epochAt(step) <= to);
+  }
+
+  /** 0 without any point. */
+  get lastStep(): number {
+    return Math.max(0, ...[...this.#whole.values()].map(({ steps }) => steps.at(-1) ?? 0));
+  }
+
+  #stepsOf(isWanted: (step: number, ts: number) => boolean): Range | null {
+    let [first, last] = [Infinity, -Infinity];
+    for (const { steps, ts } of this.#whole.values()) {
+      steps.forEach((step, at) => {
+        if (!isWanted(step, ts[at]!)) return;
+        first = Math.min(first, step);
+        last = Math.max(last, step);
+      });
+    }
+    return first > last ? null : [first, last];
+  }
+
+  /** When the points of these steps were made; null without any. */
+  timesWithin(from: number, to: number): Range | null {
+    let [first, last] = [Infinity, -Infinity];
+    for (const { steps, ts } of this.#whole.values()) {
+      for (let at = lowerBound(steps, from); at < steps.length && steps[at]! <= to; at += 1) {
+        first = Math.min(first, ts[at]!);
+        last = Math.max(last, ts[at]!);
+      }
+    }
+    return first > last ? null : [first, last];
   }
 
   /** Looks at a range in full resolution; null is the whole run. */
@@ -99,16 +158,29 @@ export class RunMetrics implements ReactiveController {
   }
 
   /** Repairs what the stream lost: metrics of which the server counts more points than are here. */
-  async check(summaries: Readonly<Record<string, MetricSummary>>): Promise<void> {
+  async check(summaries: Readonly<Record<string, MetricSummary>>, progress?: Progress): Promise<void> {
+    if (progress) this.#follow(progress);
     if (this.#isChecking) return;
     this.#isChecking = true;
     const lacking = this.#names.filter((name) => this.#isLacking(name, summaries[name]));
     for (const name of this.#names)
       if (!lacking.includes(name)) this.#watermarks.set(name, this.#lastStep(name));
     if (lacking.length > 0) await this.#attempt((signal) => this.#repair(lacking, summaries, signal));
-    const long = this.#names.filter((name) => this.#whole.get(name)!.steps.length > REBASE_AT);
-    if (long.length > 0) await this.#load(long);
+    this.#thinLong();
     this.#isChecking = false;
+  }
+
+  #thinLong(): void {
+    const isLong = (name: string): boolean =>
+      this.#whole.get(name)!.steps.length > REBASE_AT && !this.#loading.has(name);
+    const long = this.#names.filter(isLong);
+    if (long.length > 0) void this.#load(long);
+  }
+
+  #follow(progress: Progress): void {
+    if (progress.step === this.#progress.step && progress.epoch === this.#progress.epoch) return;
+    this.#progress = { step: progress.step, epoch: progress.epoch };
+    this.#epochAt = epochsOf(this.#whole, this.#progress);
   }
 
   #isLacking(name: string, summary: MetricSummary | undefined): boolean {
@@ -148,6 +220,7 @@ export class RunMetrics implements ReactiveController {
         this.#whole.set(name, series);
         this.#watermarks.set(name, this.#lastStep(name));
       }
+      this.#epochAt = epochsOf(this.#whole, this.#progress);
     });
     names.forEach((name) => this.#loading.delete(name));
   }
@@ -208,6 +281,7 @@ export class RunMetrics implements ReactiveController {
       const series = this.#whole.get(name);
       if (series) mergePoints(series, points);
     }
+    this.#thinLong();
     this.#changed();
   }
 

@@ -1,7 +1,7 @@
-import type { AnswerOf, Job, NodeRecord, NodeSnapshot, routes } from '@svc/contract';
+import type { AnswerOf, Job, NodeRecord, NodeSeries, NodeSnapshot, routes } from '@svc/contract';
 import { endpoint, type Api } from './api.js';
 
-export type { NodeRecord, NodeSnapshot };
+export type { NodeRecord, NodeSeries, NodeSnapshot };
 export type NodeSeriesByName = AnswerOf<typeof routes.readNodeMetrics>['body']['series'];
 export type Slot = NodeRecord['slots'][number];
 
@@ -12,6 +12,20 @@ const METRICS = endpoint<typeof routes.readNodeMetrics>('GET', '/nodes/{node_id}
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const DRAIN = endpoint<typeof routes.drainNode>('POST', '/nodes/{node_id}/drain');
 const UNDRAIN = endpoint<typeof routes.undrainNode>('POST', '/nodes/{node_id}/undrain');
+/** Of what a node has measured, so much can be asked for at once, in ms. */
+const MOST_MS = 31 * 86_400_000;
+
+/** What a node measured in that time, in ms since the Unix epoch; thinned to `limit` samples of each metric. */
+export async function readNodeSeries(
+  api: Api,
+  nodeId: string,
+  { names, from, to, limit }: { names: readonly string[]; from: number; to: number; limit: number },
+  signal?: AbortSignal,
+): Promise<Record<string, NodeSeries>> {
+  const window_s = Math.min(MOST_MS, Math.max(1, to - from)) / 1000;
+  const query = { names: names.join(','), window_s, until: Math.ceil(to), limit };
+  return (await api.call(METRICS, { params: { node_id: nodeId }, query, signal })).series;
+}
 
 export async function listNodes(api: Api, signal?: AbortSignal): Promise<NodeRecord[]> {
   return (await api.call(LIST, { query: { limit: 1000 }, signal })).items;
@@ -43,7 +57,7 @@ export function getNodeSnapshot(api: Api, nodeId: string, signal?: AbortSignal):
 }
 
 /** All metrics of the last seconds, each thinned to `limit` points. */
-export async function readNodeSeries(
+export async function readLastNodeSeries(
   api: Api,
   nodeId: string,
   windowS: number,

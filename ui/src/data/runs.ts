@@ -8,6 +8,7 @@ const GET = endpoint<typeof routes.getRun>('GET', '/runs/{run_id}');
 const SUMMARY = endpoint<typeof routes.getRunSummary>('GET', '/runs/{run_id}/summary');
 const SERIES = endpoint<typeof routes.readSeries>('GET', '/runs/{run_id}/metrics');
 const QUERY = endpoint<typeof routes.queryMetrics>('POST', '/runs/metrics:query');
+const EXPORT = endpoint<typeof routes.exportMetrics>('GET', '/runs/{run_id}/metrics/export');
 const POINTS = endpoint<typeof routes.streamPoints>('GET', '/runs/{run_id}/metrics/stream');
 
 const MAX_QUERY_CHARS = 4_000;
@@ -78,6 +79,19 @@ export function streamPoints(
   // All points of the run, where the query cannot carry the names.
   const query = { names: fitsQuery(names, { limit: 0 }) ? toNames(names) : null };
   return api.stream(POINTS, { params: { run_id: runId }, query }, listener);
+}
+
+/** A name with a comma stands for several in that query. */
+export function canExport(names: readonly string[]): boolean {
+  return fitsQuery(names, { limit: 0 });
+}
+
+/** Every point of these metrics, as CSV. */
+export function exportPoints(api: Api, runId: string, names: readonly string[]): Promise<Blob> {
+  return api.download(EXPORT, {
+    params: { run_id: runId },
+    query: { format: 'csv', names: toNames(names) },
+  });
 }
 
 function toNames(names: readonly string[] = []): string | null {

@@ -18,6 +18,11 @@ export const runPageStyles = css`
   .reasons .icon {
     margin-right: var(--space-2);
   }
+  .reasons a {
+    color: inherit;
+    text-decoration: underline;
+    text-underline-offset: 3px;
+  }
   .tabs {
     display: flex;
     gap: var(--space-1);

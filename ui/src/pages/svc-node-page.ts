@@ -24,7 +24,7 @@ import {
   getNode,
   getNodeSnapshot,
   listJobsOfNode,
-  readNodeSeries,
+  readLastNodeSeries,
   type NodeRecord,
   type NodeSeriesByName,
 } from '../data/nodes.js';
@@ -293,7 +293,7 @@ export class SvcNodePage extends LitElement {
 
   async #readPast(signal: AbortSignal): Promise<Past> {
     const { seconds } = this.#window;
-    const series = await readNodeSeries(this.api, this.nodeId, seconds, POINTS, signal);
+    const series = await readLastNodeSeries(this.api, this.nodeId, seconds, POINTS, signal);
     const now = this.api.now();
     return { series, range: [now - seconds * 1000, now] };
   }

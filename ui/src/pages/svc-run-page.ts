@@ -1,6 +1,7 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { pointOfReason } from '../components/chart-marks.js';
 import { icon } from '../components/icons.js';
 import { loadFailure } from '../components/load-failure.js';
 import { renderPending } from '../components/record-parts.js';
@@ -80,10 +81,18 @@ export class SvcRunPage extends LitElement {
       ${
         health && health.reasons.length > 0
           ? html`<ul class="reasons ${health.status}">
-              ${health.reasons.map((reason) => html`<li>${icon('warning', 14)}${reason}</li>`)}
+              ${health.reasons.map((reason) => html`<li>${icon('warning', 14)}${this.#renderReason(reason)}</li>`)}
             </ul>`
           : nothing
       }`;
+  }
+
+  /** With a link to the place in the curve that it is about. */
+  #renderReason(reason: string) {
+    const point = pointOfReason(reason, Object.keys(this.#summary.value?.metrics ?? {}));
+    if (point === null) return reason;
+    const { metric, step } = point;
+    return html`<a href=${paths.run(this.runId, { metric, step: String(step) })}>${reason}</a>`;
   }
 
   /** With one tab alone there is nothing to choose. */

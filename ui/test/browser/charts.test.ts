@@ -1,53 +1,16 @@
-import type { RunSummary, Series } from '@svc/contract';
+import type { Series } from '@svc/contract';
 import { expect } from 'chai';
-import type { ApiRequest, ApiTable } from './harness/fake-api.js';
-import { LONG_NAME, NOW, idOf, metric, run, series, summary } from './harness/records.js';
+import { HOSTILE, LONG_NAME, NOW, metric, run, series, summary } from './harness/records.js';
+import { RUN_ID as ID, useRunCharts } from './harness/run-charts.js';
 import { PHONE, useStage } from './harness/stage.js';
 
-const ID = idOf('run', 1);
 const STREAM = `/runs/${ID}/metrics/stream`;
 
 describe('charts', () => {
   const stage = useStage();
-  const chart = (name: string) =>
-    stage.page.locator('svc-chart').filter({ has: stage.page.getByRole('heading', { name, exact: true }) });
+  const { chart, mount, summaryOf, headings, metricReads } = useRunCharts(stage);
 
   describe('of a run', () => {
-    const mount = (
-      metrics: Record<string, Partial<Series> & { values: Series['values'] }>,
-      more: { live?: boolean; api?: ApiTable; viewport?: typeof PHONE } = {},
-    ) => {
-      const all = Object.fromEntries(
-        Object.entries(metrics).map(([name, { values, ...rest }]) => [name, series(values, rest)]),
-      );
-      return stage.mount('svc-run-charts', {
-        properties: { runId: ID, summary: summaryOf(metrics), live: more.live ?? false },
-        api: {
-          'GET /runs/{run_id}/metrics': ({ query }: ApiRequest) => {
-            const names = query.get('names')!.split(',');
-            return { run_id: ID, series: Object.fromEntries(names.map((name) => [name, all[name]!])) };
-          },
-          ...more.api,
-        },
-        ...(more.viewport && { viewport: more.viewport }),
-      });
-    };
-    const summaryOf = (
-      metrics: Record<string, { values: Series['values'] }>,
-      counts: Record<string, number> = {},
-    ): RunSummary =>
-      summary(
-        run(1),
-        Object.fromEntries(
-          Object.entries(metrics).map(([name, { values }]) => [
-            name,
-            metric({ count: counts[name] ?? values.length }),
-          ]),
-        ),
-      );
-    const headings = () => stage.page.locator('svc-chart h3').allInnerTexts();
-    const metricReads = () => stage.api.requests.filter((request) => request.includes('/metrics?'));
-
     it('are one for each measure, the loss first', async () => {
       await mount({
         acc: { values: [1] },
@@ -55,7 +18,7 @@ describe('charts', () => {
         'val/loss': { values: [2] },
         'val/f1': { values: [1] },
       });
-      await stage.untilEqual(headings, ['loss', 'f1', 'acc']);
+      await stage.untilEqual(headings, ['loss', 'acc', 'f1']);
       const legend = (await chart('loss').locator('.legend button').allInnerTexts()).map((text) =>
         text.replace(/\s+/g, ' ').trim(),
       );
@@ -201,20 +164,20 @@ describe('charts', () => {
 
     describe('when they are many', () => {
       const many = Object.fromEntries(
-        Array.from({ length: 30 }, (_, at) => [`metric_${String(at).padStart(2, '0')}`, { values: [at] }]),
+        Array.from({ length: 60 }, (_, at) => [`metric_${String(at).padStart(2, '0')}`, { values: [at] }]),
       );
 
       it('are shown in part, and all when asked', async () => {
         const page = await mount(many);
-        await stage.untilEqual(async () => (await headings()).length, 24);
-        await page.getByRole('button', { name: 'Show all 30 charts' }).click();
-        await stage.untilEqual(async () => (await headings()).length, 30);
+        await stage.untilEqual(async () => (await headings()).length, 48);
+        await page.getByRole('button', { name: 'Show all 60 charts' }).click();
+        await stage.untilEqual(async () => (await headings()).length, 60);
       });
 
       it('are drawn only where they are in sight', async () => {
         const page = await mount(many);
         await page.locator('.uplot').first().waitFor();
-        expect(await page.locator('.uplot').count()).to.be.below(24);
+        expect(await page.locator('.uplot').count()).to.be.below(48);
         await page.locator('svc-chart').last().scrollIntoViewIfNeeded();
         await page.locator('svc-chart').last().locator('.uplot').waitFor();
       });
@@ -229,6 +192,45 @@ describe('charts', () => {
       });
     });
 
+    it('draw names as text, whatever is in them', async () => {
+      for (const theme of ['light', 'dark'] as const) {
+        const name = `train/${HOSTILE}`;
+        await stage.mount('svc-run-charts', {
+          theme,
+          viewport: PHONE,
+          properties: { runId: ID, summary: summary(run(1), { [name]: metric({ best: null }) }) },
+          api: {
+            'GET /runs/{run_id}': run(1),
+            'GET /runs/{run_id}/metrics': { run_id: ID, series: { [name]: series([1, 2]) } },
+          },
+        });
+        await stage.page.locator('.uplot').waitFor();
+        expect(await stage.page.locator('svc-chart h3').innerText()).to.equal(HOSTILE);
+        await stage.expectSound(theme);
+      }
+    });
+
+    it('stay bounded while points arrive for hours: what is long is read again, thinned', async () => {
+      const page = await mount({ loss: { values: [1] } }, { live: true });
+      await page.getByText('live', { exact: true }).waitFor();
+      const thinned = series([1, 2, 3], { steps: [0, 5000, 9000], total: 9001, downsampled: true });
+      stage.api.change({ 'GET /runs/{run_id}/metrics': { run_id: ID, series: { loss: thinned } } });
+      const points = Array.from({ length: 9000 }, (_, at) => ({
+        name: 'loss',
+        step: at + 1,
+        value: 1,
+        ts: NOW + at,
+      }));
+      await stage.push(STREAM, [{ points }], 'points');
+      const held = () =>
+        chart('loss').evaluate(
+          (element) =>
+            (element as unknown as { lines: { series: { steps: number[] } }[] }).lines[0]!.series.steps
+              .length,
+        );
+      await stage.untilEqual(held, 3);
+    });
+
     it('fit a phone with very long names', async () => {
       const page = await mount(
         { [`${LONG_NAME}/a`]: { values: ['NaN', 1e9] }, [LONG_NAME]: { values: [1e-9] } },
@@ -239,10 +241,67 @@ describe('charts', () => {
     });
   });
 
+  describe('of many runs', () => {
+    const lines = Array.from({ length: 50 }, (_, at) => ({
+      key: `run-${at}`,
+      name: 'train/loss',
+      label: `run-${at}`,
+      color: `oklch(0.5 0.15 ${at * 7})`,
+      dash: at % 2 === 0 ? [] : [4, 4],
+      series: series([at, at + 1, at + 2]),
+    }));
+    const mountMany = () =>
+      stage.mount('svc-chart', {
+        properties: { heading: 'train/loss', lines, x: 'elapsed', style: 'height: 20rem' },
+      });
+
+    it('name the lines nearest to the pointer, and how many there are besides', async () => {
+      const page = await mountMany();
+      await page.locator('.u-over').waitFor();
+      const box = (await page.locator('.u-over').boundingBox())!;
+      await stage.page.mouse.move(box.x + box.width / 2, box.y + 4);
+      await page.locator('.tooltip').getByText('40 more lines').waitFor();
+      expect(await page.locator('.tooltip th').first().innerText()).to.equal('run-49');
+      await stage.expectSound();
+    });
+
+    it('switch each line off by its own key', async () => {
+      const page = await mountMany();
+      await page.getByRole('button', { name: /^run-7 / }).click();
+      await stage.untilEqual(() => page.locator('.legend [aria-pressed=false]').count(), 1);
+    });
+  });
+
+  it('draw a spike that is one of many points, with the band of a thinned line below it', async () => {
+    const values = Array.from({ length: 4000 }, (_, at) => (at === 2222 ? 100 : at % 2));
+    const page = await stage.mount('svc-chart', {
+      properties: {
+        heading: 'loss',
+        lines: [{ name: 'loss', series: series(values, { total: 40_000 }) }],
+        style: 'height: 20rem',
+      },
+    });
+    await page.locator('.uplot').waitFor();
+    /** The part of the plot's height that is free above the highest pixel of the line. */
+    const free = () =>
+      page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { width, height } = canvas;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, width, height);
+        const isLine = (_: unknown, at: number): boolean =>
+          data[at * 4 + 3]! > 60 && data[at * 4 + 2]! - data[at * 4]! > 80;
+        const first = Array.from({ length: width * height }).findIndex(isLine);
+        return Math.floor(first / width) / height;
+      });
+    await stage.untilEqual(async () => (await free()) < 0.15, true);
+  });
+
   it('take the colours of another theme', async () => {
     const page = await stage.mount('svc-run-charts', {
       properties: { runId: ID, summary: summary(run(1), { loss: metric() }) },
-      api: { 'GET /runs/{run_id}/metrics': { run_id: ID, series: { loss: series([1, 2]) } } },
+      api: {
+        'GET /runs/{run_id}': run(1),
+        'GET /runs/{run_id}/metrics': { run_id: ID, series: { loss: series([1, 2]) } },
+      },
     });
     await page.locator('.uplot').waitFor();
     const pixels = () => page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());

@@ -219,10 +219,11 @@ describe('the page of a run', () => {
       await stage.untilEqual(() => page.locator('svc-chart .uplot').count(), 2);
       await stage.push(
         `/runs/${ID}/metrics/stream`,
-        [{ points: [{ name: 'acc', step: 30, value: 0.99, ts: NOW }] }],
+        [{ points: [{ name: 'acc', step: 100, value: 0.99, ts: NOW }] }],
         'points',
       );
       await page.locator('svc-chart', { hasText: 'acc' }).getByText('0.99').waitFor();
+      await page.locator('svc-metrics-table').getByText('0.99', { exact: true }).waitFor();
       await stage.expectSound();
     });
 

@@ -134,7 +134,7 @@ describe('the tables and records', () => {
       const table = await mount({ psi: metric({ ...UNKNOWN, trend: 'decreasing' }), loss: metric() });
       expect(await row('psi').locator('.trend').getAttribute('title')).to.equal('decreasing');
       expect(await row('psi').locator('.trend').getAttribute('class')).not.to.match(/good|bad/);
-      expect(await row('psi').locator('.wide').first().innerText()).to.equal('unknown');
+      expect(await row('psi').locator('.wide').first().innerText()).to.equal('–');
       const hint = await table.locator('.hint').innerText();
       expect(hint)
         .to.include('The direction of psi is unknown')

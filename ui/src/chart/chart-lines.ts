@@ -1,0 +1,132 @@
+import { formatValue } from '../format.js';
+import { sortByX } from './align.js';
+import type { XKind } from './axis.js';
+import { assignColors, labelOf } from './groups.js';
+import type { PlotMark } from './markers.js';
+import type { PlotLine } from './plot.js';
+import { lowerBound, type MetricSeries } from './series-store.js';
+
+/** A line of a chart. All but the first two have a default. */
+export interface ChartLine {
+  /** Whole; also what it is called in a file. */
+  readonly name: string;
+  readonly series: MetricSeries;
+  /** Unique among the lines of the chart; default: the name. */
+  readonly key?: string;
+  /** In the legend; default: what the heading does not say of the name. */
+  readonly label?: string;
+  /** CSS; default: one of the eight chart colours. */
+  readonly color?: string;
+  readonly dash?: readonly number[];
+  /** Marked with a ring; left out where no direction is known. */
+  readonly best?: { readonly step: number; readonly value: number } | null;
+  /** What the legend shows without a cursor; default: the last point. */
+  readonly latest?: number;
+}
+
+/** Something that has happened at a step. */
+export interface ChartMark {
+  readonly step: number;
+  /** ms since the Unix epoch; null: when the lines had that step. */
+  readonly ts: number | null;
+  readonly tone: PlotMark['tone'];
+  readonly label: string;
+}
+
+/** What turns steps and times into places on the x axis. */
+export interface XAxis {
+  readonly kind: XKind;
+  /** Of a step; needed for `epoch`. */
+  readonly epochAt: ((step: number) => number) | null;
+}
+
+export function keyOf({ key, name }: ChartLine): string {
+  return key ?? name;
+}
+
+/** CSS colours of the lines. */
+export function cssColorsOf(lines: readonly ChartLine[]): string[] {
+  const numbers = assignColors(lines.map(({ name }) => name));
+  return lines.map(({ color }, at) => color ?? `var(--chart-${numbers[at]})`);
+}
+
+/** What tells the lines apart: what the heading does not say of a name, else the whole name. */
+export function labelsOf(lines: readonly ChartLine[], heading: string): string[] {
+  if (lines.length === 1) {
+    const { label, name } = lines[0]!;
+    return [label ?? (name === heading ? 'latest' : name)];
+  }
+  const labels = lines.map(({ label, name }) => label ?? labelOf(name, heading));
+  const isUnique = (label: string): boolean => labels.indexOf(label) === labels.lastIndexOf(label);
+  return lines.map(({ label, name }, at) => label ?? (isUnique(labels[at]!) ? labels[at]! : name));
+}
+
+/** What is drawn, piece by piece, to compare with what was. Series grow in place: their length tells it. */
+export function contentOf(lines: readonly ChartLine[], marks: readonly ChartMark[]): unknown[] {
+  return [
+    marks.map(({ step, tone }) => `${step} ${tone}`).join(),
+    ...lines.flatMap(({ series, best }) => [series, series.steps.length, best?.step, best?.value]),
+  ];
+}
+
+/** For those who cannot see it. */
+export function describeLines(lines: readonly ChartLine[], heading: string): string {
+  const parts = lines.map(({ name, series }) => {
+    const last = series.values.at(-1);
+    return last === undefined
+      ? `${name}: no points`
+      : `${name}: ${formatValue(last)} at step ${series.steps.at(-1)}`;
+  });
+  return `Chart of ${heading}. ${parts.join('; ')}`;
+}
+
+export function toPlotLine({ series, best = null, dash = [] }: ChartLine, axis: XAxis): PlotLine {
+  const at = best === null ? -1 : findPoint(series, best);
+  return {
+    ...sortByX({ xs: xsOf(series, axis), values: series.values }),
+    isThinned: series.total > series.steps.length,
+    best: at < 0 ? null : { x: xOf(series, at, axis), value: best!.value },
+    dash,
+  };
+}
+
+/** null: nothing tells where it stands. */
+export function toPlotMark(mark: ChartMark, lines: readonly ChartLine[], axis: XAxis): PlotMark | null {
+  const x = xOfStep(mark.step, mark.ts, lines, axis);
+  return x === null ? null : { x, tone: mark.tone };
+}
+
+function xOfStep(
+  step: number,
+  ts: number | null,
+  lines: readonly ChartLine[],
+  { kind, epochAt }: XAxis,
+): number | null {
+  if (kind === 'step') return step;
+  if (kind === 'epoch') return epochAt?.(step) ?? null;
+  const series = lines.map((line) => line.series).find(({ steps }) => steps.length > 0);
+  if (!series) return null;
+  const at = Math.min(lowerBound(series.steps, step), series.steps.length - 1);
+  const time = ts ?? series.ts[at]!;
+  return kind === 'time' ? time : time - series.ts[0]!;
+}
+
+function xsOf(series: MetricSeries, { kind, epochAt }: XAxis): readonly number[] {
+  if (kind === 'time') return series.ts;
+  if (kind === 'elapsed') return series.ts.map((ts) => ts - series.ts[0]!);
+  return kind === 'epoch' && epochAt ? series.steps.map(epochAt) : series.steps;
+}
+
+function xOf(series: MetricSeries, at: number, { kind, epochAt }: XAxis): number {
+  if (kind === 'time') return series.ts[at]!;
+  if (kind === 'elapsed') return series.ts[at]! - series.ts[0]!;
+  return kind === 'epoch' && epochAt ? epochAt(series.steps[at]!) : series.steps[at]!;
+}
+
+function findPoint(
+  { steps, values }: MetricSeries,
+  { step, value }: { step: number; value: number },
+): number {
+  for (let at = lowerBound(steps, step); steps[at] === step; at += 1) if (values[at] === value) return at;
+  return -1;
+}

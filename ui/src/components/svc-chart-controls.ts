@@ -1,0 +1,221 @@
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { formatX, type Range } from '../chart/axis.js';
+import type { AddressWay } from '../controllers/address.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { MAX_SMOOTHING, X_KINDS, writeRange, type ChartView, type ViewChanges } from './chart-view.js';
+import { icon } from './icons.js';
+
+const MANY_CHARTS = 6;
+
+/** How the charts below it are shown. Fires `svc-view` with what somebody has changed. */
+@customElement('svc-chart-controls')
+export class SvcChartControls extends LitElement {
+  @property({ attribute: false }) view!: ChartView;
+  /** How many charts there are. */
+  @property({ type: Number }) count = 0;
+  @property({ type: Number }) lastStep = 0;
+  /** Epochs are known. */
+  @property({ type: Boolean }) epochs = false;
+  /** The state of the stream of live points; empty without one. */
+  @property() stream = '';
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    css`
+      :host {
+        position: sticky;
+        z-index: 6;
+        top: 0;
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--space-2) var(--space-3);
+        margin-bottom: var(--space-2);
+        padding-block: var(--space-2);
+        background: var(--color-bg);
+      }
+      .live {
+        display: flex;
+        gap: var(--space-3);
+        margin-right: auto;
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+        font-weight: var(--weight-normal);
+      }
+      label,
+      .range {
+        display: inline-flex;
+        align-items: center;
+        gap: var(--space-2);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
+      }
+      .range .input {
+        width: 4.25rem;
+        padding: 0 var(--space-2);
+        appearance: textfield;
+      }
+      .range .input::-webkit-inner-spin-button {
+        display: none;
+      }
+      input[type='search'] {
+        width: 8.5rem;
+      }
+      input[type='range'] {
+        width: 5rem;
+        accent-color: var(--color-accent);
+      }
+      output {
+        min-width: 2.25rem;
+        font-variant-numeric: tabular-nums;
+      }
+      .segmented button:disabled {
+        color: var(--color-text-3);
+        cursor: not-allowed;
+      }
+      @media (max-width: 90rem), (pointer: coarse) {
+        .hint {
+          display: none;
+        }
+      }
+      @media (max-width: 56rem) {
+        :host {
+          position: static;
+        }
+        input[type='search'] {
+          flex: 1;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    const { smoothing, isLog, search } = this.view;
+    return html`<h2>Charts</h2>
+      <span class="live">
+        ${this.stream === '' ? nothing : html`<span>${this.stream}</span>`}
+        <span class="hint">drag to zoom, double-click to reset</span>
+      </span>
+      ${this.#renderRange()}
+      ${
+        this.count > MANY_CHARTS || search !== ''
+          ? html`<input
+              class="input"
+              type="search"
+              placeholder="Filter metrics"
+              aria-label="Filter metrics"
+              .value=${search}
+              @input=${(event: Event) => this.#change({ search: valueOf(event) })}
+            />`
+          : nothing
+      }
+      <label>
+        Smoothing
+        <input
+          type="range"
+          min="0"
+          max=${MAX_SMOOTHING}
+          step="0.01"
+          .value=${String(smoothing)}
+          @input=${(event: Event) => this.#smooth(valueOf(event), 'hold')}
+          @change=${(event: Event) => this.#smooth(valueOf(event), 'replace')}
+        />
+        <output>${smoothing === 0 ? 'off' : smoothing.toFixed(2)}</output>
+      </label>
+      <div class="segmented" role="group" aria-label="X axis">
+        ${X_KINDS.map((kind) => this.#renderX(kind))}
+      </div>
+      <button
+        class="button"
+        aria-pressed=${isLog ? 'true' : 'false'}
+        @click=${() => this.#change({ scale: isLog ? null : 'log' })}
+      >
+        Log scale
+      </button>`;
+  }
+
+  #renderX(kind: (typeof X_KINDS)[number]) {
+    const isPossible = kind !== 'epoch' || this.epochs;
+    return html`<button
+      aria-pressed=${this.view.x === kind ? 'true' : 'false'}
+      ?disabled=${!isPossible}
+      title=${isPossible ? `By ${kind}` : 'No point of this run tells its epoch'}
+      @click=${() => this.#change({ x: kind === 'step' ? null : kind, zoom: null })}
+    >
+      ${kind.charAt(0).toUpperCase() + kind.slice(1)}
+    </button>`;
+  }
+
+  /** The range in figures: for keyboard and touch, and to be exact. */
+  #renderRange() {
+    const { range, x } = this.view;
+    if (x !== 'step')
+      return range === null
+        ? nothing
+        : html`<span class="range"
+            >${formatX(x, range[0])} – ${formatX(x, range[1])} ${this.#renderReset()}</span
+          >`;
+    const [from, to] = range ?? (['', ''] as const);
+    const bound = (name: 'from' | 'to', placeholder: string, value: number | '') =>
+      html`<input
+        class="input"
+        name=${name}
+        type="number"
+        placeholder=${placeholder}
+        aria-label="${name === 'from' ? 'From' : 'To'} step"
+        .value=${String(value)}
+      />`;
+    return html`<form
+      class="range"
+      aria-label="Steps shown"
+      @change=${this.#onRange}
+      @submit=${this.#onRange}
+    >
+      Steps ${bound('from', 'first', from)} – ${bound('to', 'last', to)}
+      ${range === null ? nothing : this.#renderReset()}
+    </form>`;
+  }
+
+  #renderReset() {
+    const label = `Show all ${this.view.x === 'step' ? 'steps' : 'points'}`;
+    return html`<button
+      class="button plain icon"
+      type="button"
+      aria-label=${label}
+      title=${label}
+      @click=${() => this.#zoom(null)}
+    >
+      ${icon('cross', 14)}
+    </button>`;
+  }
+
+  readonly #onRange = (event: Event): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const isWhole = form.get('from') === '' && form.get('to') === '';
+    const from = Math.floor(Number(form.get('from')));
+    const to = form.get('to') === '' ? this.lastStep : Math.ceil(Number(form.get('to')));
+    this.#zoom(isWhole || from >= to ? null : [from, to]);
+    this.requestUpdate();
+  };
+
+  #zoom(range: Range | null): void {
+    this.#change({ zoom: writeRange(range) }, 'push');
+  }
+
+  #smooth(value: string, way: AddressWay): void {
+    this.#change({ smooth: Number(value) === 0 ? null : value }, way);
+  }
+
+  #change(changes: ViewChanges, way: AddressWay = 'replace'): void {
+    this.dispatchEvent(new CustomEvent('svc-view', { detail: { changes, way } }));
+  }
+}
+
+function valueOf(event: Event): string {
+  return (event.target as HTMLInputElement).value;
+}
