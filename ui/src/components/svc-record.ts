@@ -1,5 +1,6 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { flatRecord, toText } from '../data/flat-record.js';
 import { detailsStyles } from '../styles/details-styles.js';
 import { baseStyles } from '../styles/shared.js';
 
@@ -39,7 +40,7 @@ export class SvcRecord extends LitElement {
   ];
 
   override render() {
-    const entries = flatten(this.value);
+    const entries = [...flatRecord(this.value)];
     if (entries.length === 0) return nothing;
     return html`<details ?open=${this.open}>
       <summary>${this.heading}<span class="count">${entries.length}</span></summary>
@@ -47,20 +48,9 @@ export class SvcRecord extends LitElement {
         ${entries.map(
           ([name, value]) =>
             html`<dt>${name}</dt>
-              <dd>${value}</dd>`,
+              <dd>${toText(value)}</dd>`,
         )}
       </dl>
     </details>`;
   }
-}
-
-function flatten(value: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
-  return Object.entries(value).flatMap(([name, inner]): [string, string][] => {
-    if (isObject(inner) && Object.keys(inner).length > 0) return flatten(inner, `${prefix}${name}.`);
-    return [[prefix + name, typeof inner === 'string' ? inner : JSON.stringify(inner)]];
-  });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
