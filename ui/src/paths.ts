@@ -5,7 +5,7 @@ export const paths = {
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
-  compare: (runIds: readonly string[]) => withQuery('/compare', { runs: runIds.join(',') }),
+  compare: (query: Record<string, string | null> = {}) => withQuery('/compare', query),
   nodes: () => '/nodes',
   events: (query: Record<string, string | null> = {}) => withQuery('/events', query),
 };

@@ -18,7 +18,7 @@ import { LogMatches } from './log-matches.js';
 import { renderRow, type RowLook } from './log-row.js';
 import { logStyles } from './log-styles.js';
 import { readSwitch, storeSwitch } from './log-switches.js';
-import { saveFile } from './save-file.js';
+import { saveFile } from '../save-file.js';
 
 type StreamFilter = 'all' | (typeof LOG_STREAMS)[number];
 

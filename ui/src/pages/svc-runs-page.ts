@@ -86,7 +86,10 @@ export class SvcRunsPage extends LitElement {
   #inSight: readonly Run[] = [];
   /** Older runs could not be loaded: until someone asks again. */
   #isTired = false;
-  #arranged: { readonly of: readonly unknown[]; readonly lines: readonly Line<Run>[] } = { of: [], lines: [] };
+  #arranged: { readonly of: readonly unknown[]; readonly lines: readonly Line<Run>[] } = {
+    of: [],
+    lines: [],
+  };
   #config: { readonly of: unknown; readonly keys: readonly string[] } = { of: null, keys: [] };
 
   readonly #runs = new ListController<Run>(this, {
@@ -181,7 +184,9 @@ export class SvcRunsPage extends LitElement {
 
   /** Which metrics' values are needed. */
   get #metrics(): string[] {
-    return [...new Set([...metricsOf(this.#columns), ...(this.#sortMetric === null ? [] : [this.#sortMetric])])];
+    return [
+      ...new Set([...metricsOf(this.#columns), ...(this.#sortMetric === null ? [] : [this.#sortMetric])]),
+    ];
   }
 
   get #sortMetric(): string | null {
@@ -359,7 +364,7 @@ export class SvcRunsPage extends LitElement {
       ${
         selected.length < 2
           ? nothing
-          : html`<a class="button primary" href=${paths.compare(selected)}>Compare</a>`
+          : html`<a class="button primary" href=${paths.compare({ runs: selected.join(',') })}>Compare</a>`
       }
       <button class="button plain" @click=${() => this.#go({ selected: [] })}>Clear</button>
     </div>`;
@@ -389,13 +394,17 @@ export class SvcRunsPage extends LitElement {
     const by = toColumn(sort?.by ?? '');
     const groupBy = toColumn(group ?? '');
     const view = JSON.stringify([sort, group, closed, isWaiting]);
-    const of = [items, view, this.#places.value, needsValues && this.#values.revision, needsValues && this.#definitions.value];
+    const of = [
+      items,
+      view,
+      this.#places.value,
+      needsValues && this.#values.revision,
+      needsValues && this.#definitions.value,
+    ];
     if (of.some((part, at) => part !== this.#arranged.of[at])) {
       const lines = arrange(items, {
         sort:
-          sort === null || isWaiting
-            ? null
-            : (run) => (by === null ? run.name : sortValue(run, by, context)),
+          sort === null || isWaiting ? null : (run) => (by === null ? run.name : sortValue(run, by, context)),
         isDescending: sort?.isDescending ?? false,
         group: groupBy && ((run) => placesOf(run, groupBy, context)),
         closed: new Set(closed),
