@@ -2,7 +2,7 @@ import type { Run } from '@svc/contract';
 import { html, nothing } from 'lit';
 import { flatRecord, toText } from '../data/flat-record.js';
 import type { MetricValues, StepValue } from '../data/metric-values.js';
-import { formatCount, formatValue, shortId } from '../format.js';
+import { formatAge, formatCount, formatDateTime, formatDuration, formatValue, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { NO_GROUP, type Place, type SortValue } from '../table/arrange.js';
 import type { Column, Field } from '../table/columns.js';
@@ -56,6 +56,8 @@ function fieldValue(run: Run, name: Field, context: RunTableContext): SortValue 
       return run.job_id;
     case 'notes':
       return run.notes || null;
+    case 'id':
+      return run.id;
   }
 }
 
@@ -93,13 +95,17 @@ function renderField(run: Run, name: Field, context: RunTableContext): unknown {
     case 'experiment':
       return renderText(context.experimentName(run) ?? undefined);
     case 'progress':
-      return html`<svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>`;
+      return renderProgress(run);
     case 'tags':
       return renderTags(run.tags, context);
     case 'created':
-      return html`<svc-time class="quiet" .from=${run.created_at}></svc-time>`;
+      return html`<span class="quiet" @mouseenter=${(event: MouseEvent) => setTitle(event, run.created_at)}
+        >${formatAge(context.now() - run.created_at)}</span
+      >`;
     case 'duration':
-      return html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>`;
+      return run.finished_at === null
+        ? html`<svc-time elapsed .from=${run.started_at}></svc-time>`
+        : formatDuration(run.finished_at - run.started_at);
     case 'step':
       return run.step === null ? renderText(undefined) : formatCount(run.step);
     case 'epoch':
@@ -114,7 +120,26 @@ function renderField(run: Run, name: Field, context: RunTableContext): unknown {
           >`;
     case 'notes':
       return renderText(run.notes || undefined);
+    case 'id':
+      return html`<code class="text" title=${run.id}>${shortId(run.id)}</code>`;
   }
+}
+
+/** In few elements: a table draws dozens with each step of a scroll. */
+function renderProgress({ step, max_steps: max, status }: Run): unknown {
+  if (step === null) return renderText(undefined);
+  if (!max || max < 0) return html`step ${formatCount(step)}`;
+  const part = Math.min(1, Math.max(0, step / max));
+  // A run that goes on is not at 100 %: after its last step it still evaluates and saves.
+  const percent = Math.min(Math.floor(part * 100), status === 'RUNNING' ? 99 : 100);
+  return html`<span class="progress ${status}" .style=${`--part: ${part * 100}%`}
+    ><span class="text">${formatCount(step)} / ${formatCount(max)}</span><span>${percent}%</span></span
+  >`;
+}
+
+/** The full time, only when it is pointed at: writing it is slow. */
+function setTitle(event: MouseEvent, ts: number): void {
+  (event.target as HTMLElement).title = formatDateTime(ts);
 }
 
 /** Commas separate the tags of a filter: a tag with one, or with space around it, cannot be asked for. */
@@ -142,7 +167,9 @@ function renderText(value: unknown): unknown {
 function renderPoint(point: StepValue | null, hasStep: boolean): unknown {
   if (point === null) return renderText(undefined);
   const isOdd = !Number.isFinite(point.value);
-  return html`<span class=${isOdd ? 'odd' : ''} title="${String(point.value)} at step ${formatCount(point.step)}"
+  return html`<span
+      class=${isOdd ? 'odd' : ''}
+      title="${String(point.value)} at step ${formatCount(point.step)}"
       >${formatValue(point.value)}</span
     >${hasStep ? html`<span class="at">@${formatCount(point.step)}</span>` : nothing}`;
 }

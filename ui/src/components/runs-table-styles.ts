@@ -8,7 +8,7 @@ export const runsTableStyles = css`
   .scroll {
     position: relative;
     min-height: min(16rem, 60vh);
-    max-height: max(18rem, calc(100dvh - 15rem));
+    max-height: max(18rem, calc(100dvh - 13rem));
     border-radius: var(--radius-lg);
     overflow: auto;
     overscroll-behavior-x: contain;
@@ -30,6 +30,9 @@ export const runsTableStyles = css`
     border-bottom: 1px solid var(--color-line);
     background: var(--ground);
     font-size: var(--text-sm);
+  }
+  .row {
+    contain: strict;
   }
   .row {
     cursor: default;
@@ -116,12 +119,6 @@ export const runsTableStyles = css`
     color: var(--color-text);
     font-weight: var(--weight-medium);
   }
-  .id {
-    flex: none;
-    margin-left: auto;
-    color: var(--color-text-3);
-    font-size: var(--text-xs);
-  }
   .tags {
     display: flex;
     gap: var(--space-1);
@@ -142,8 +139,23 @@ export const runsTableStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
-  svc-progress {
+  .progress {
+    --bar: var(--color-line-control);
     flex: 1;
+    display: flex;
+    gap: var(--space-2);
+    justify-content: space-between;
+    min-width: 0;
+    padding-bottom: 0.3125rem;
+    background:
+      linear-gradient(var(--bar), var(--bar)) bottom left / var(--part) 3px no-repeat,
+      linear-gradient(var(--color-neutral-soft), var(--color-neutral-soft)) bottom left / 100% 3px no-repeat;
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+    white-space: nowrap;
+  }
+  .progress.RUNNING {
+    --bar: var(--color-accent);
   }
   .sort {
     display: inline-flex;
@@ -199,9 +211,6 @@ export const runsTableStyles = css`
   @media (max-width: 56rem) {
     .scroll {
       max-height: max(20rem, calc(100dvh - 9rem));
-    }
-    .id {
-      display: none;
     }
   }
   @media (pointer: coarse) {

@@ -279,11 +279,14 @@ export class SvcColumnPicker extends LitElement {
   }
 
   get #matchCount(): number {
-    return this.sections.flatMap(({ columns }) => columns).filter((column) => this.#isMatching(column)).length;
+    return this.sections.flatMap(({ columns }) => columns).filter((column) => this.#isMatching(column))
+      .length;
   }
 
   #isMatching(column: Column): boolean {
-    return `${columnHint(column)} ${columnTitle(column)}`.toLowerCase().includes(this.needle.trim().toLowerCase());
+    return `${columnHint(column)} ${columnTitle(column)}`
+      .toLowerCase()
+      .includes(this.needle.trim().toLowerCase());
   }
 
   #toggle(column: Column): void {

@@ -80,6 +80,7 @@ export class SvcFlatRecord extends LitElement {
         <span class="quiet" role="status"
           >${needle === '' ? plural(entries.length, 'value') : `${formatCount(found.length)} of ${formatCount(entries.length)}`}</span
         >
+        <svc-copy label="Copy as JSON" .text=${JSON.stringify(this.value, null, 2)}></svc-copy>
         <input
           class="input"
           type="search"
@@ -88,7 +89,6 @@ export class SvcFlatRecord extends LitElement {
           spellcheck="false"
           @input=${(event: Event) => (this.needle = (event.target as HTMLInputElement).value)}
         />
-        <svc-copy label="Copy as JSON" .text=${JSON.stringify(this.value, null, 2)}></svc-copy>
       </header>
       <table aria-label=${this.heading}>
         <tbody>

@@ -17,7 +17,7 @@ import { pointPath, renderCitation } from './citation-link.js';
 import { icon, type IconName } from './icons.js';
 import { fact, renderPart } from './record-parts.js';
 import { runDiagnosisStyles } from './run-diagnosis-styles.js';
-import './svc-status.js';
+import './svc-time.js';
 
 const LIVE_POLL_MS = 15_000;
 
@@ -86,12 +86,16 @@ export class SvcRunDiagnosis extends LitElement {
     </section>`;
   }
 
+  /** Of a run without a job there is nothing more to explain than what stands here. */
   #renderActions({ next_actions: actions }: Diagnosis) {
-    if (actions.length === 0) return nothing;
+    const possible = actions.filter(
+      (action) => action.tool !== 'explain_failure' || this.run.job_id !== null,
+    );
+    if (possible.length === 0) return nothing;
     return html`<section aria-label="What to do next">
       <h2>What to do next</h2>
       <ol class="actions">
-        ${actions.map((action) => this.#renderAction(action))}
+        ${possible.map((action) => this.#renderAction(action))}
       </ol>
     </section>`;
   }
@@ -130,6 +134,11 @@ export class SvcRunDiagnosis extends LitElement {
       case 'retry_job':
       case 'submit_job':
         return job === null ? null : { path: paths.job(job), label: 'Job and log' };
+      case 'compare_runs':
+        return { path: paths.compare({ runs: [args['ids']].flat().join(',') }), label: 'Compare' };
+      case 'list_nodes':
+      case 'get_node_status':
+        return { path: paths.nodes(), label: 'Nodes' };
       default:
         return null;
     }

@@ -3,7 +3,7 @@ import { LitElement, html, nothing, type PropertyValues, type TemplateResult } f
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { formatCount, shortId } from '../format.js';
+import { formatCount } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
@@ -11,14 +11,13 @@ import type { Line, Sort } from '../table/arrange.js';
 import { columnHint, columnId, columnTitle, isNumberColumn, type Column } from '../table/columns.js';
 import { icon } from './icons.js';
 import { runsTableStyles } from './runs-table-styles.js';
-import './svc-progress.js';
 import './svc-status.js';
 import './svc-time.js';
 
 type RunLine = Line<Run>;
 
 /** Rows above and below those in sight that are in the page too. */
-const OVERSCAN = 12;
+const OVERSCAN = 6;
 /** This close to the end `svc-near-end` is fired. */
 const NEAR_END = 60;
 const ROW_PX = 38;
@@ -67,6 +66,8 @@ export class SvcRunsTable extends LitElement {
     const { lines } = this;
     const [from, to] = [Math.max(0, this.first - OVERSCAN), Math.min(lines.length, this.last + OVERSCAN)];
     const active = this.#activeIndex;
+    // A row that comes into sight takes the elements of one that has left it.
+    const slots = to - from;
     return html`<div
       class="scroll"
       role="grid"
@@ -86,7 +87,7 @@ export class SvcRunsTable extends LitElement {
           <div role="presentation" .style=${`transform: translateY(${from * this.#rowPx}px)`}>
             ${repeat(
               lines.slice(from, to),
-              (line) => line.key,
+              (line, at) => `${line.kind} ${(from + at) % slots}`,
               (line, at) => this.#renderLine(line, from + at, from + at === active),
             )}
           </div>
@@ -167,7 +168,6 @@ export class SvcRunsTable extends LitElement {
             @change=${() => this.#fire('svc-select', run.id)}
         /></label>
         <a class="name text" tabindex="-1" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
-        <code class="id" title=${run.id}>${shortId(run.id)}</code>
       </span>
       ${this.columns.map(
         (column) =>

@@ -72,4 +72,12 @@ export const runPageStyles = css`
     border-bottom-color: var(--color-accent);
     color: var(--color-accent);
   }
+  @media (max-width: 40rem) {
+    .page-head .actions {
+      margin-left: 0;
+    }
+    .figures svc-progress {
+      width: 100%;
+    }
+  }
 `;

@@ -4,14 +4,6 @@ export const runsPageStyles = css`
   :host {
     max-width: none;
   }
-  .places {
-    display: flex;
-    gap: var(--space-2);
-    margin-left: auto;
-  }
-  .places .select {
-    max-width: 14rem;
-  }
   .search {
     width: 16rem;
     margin-left: auto;
@@ -27,7 +19,8 @@ export const runsPageStyles = css`
     color: var(--color-text-2);
   }
   .tools .select {
-    max-width: 16rem;
+    max-width: 13rem;
+    color: var(--color-text);
   }
   .chosen {
     display: flex;
@@ -40,7 +33,10 @@ export const runsPageStyles = css`
     flex-wrap: wrap;
     align-items: center;
     gap: var(--space-1) var(--space-2);
+    flex: 1;
     min-width: 0;
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
     overflow-wrap: anywhere;
     --control-height: 1.75rem;
   }
@@ -51,8 +47,15 @@ export const runsPageStyles = css`
     min-width: 0;
   }
   @media (max-width: 56rem) {
-    .places {
-      margin-left: 0;
+    .tools {
+      flex-wrap: nowrap;
+      margin-inline: calc(-1 * var(--space-4));
+      padding: 2px var(--space-4);
+      overflow-x: auto;
+      scrollbar-width: none;
+    }
+    .tools > * {
+      flex: none;
     }
     .search {
       width: 100%;

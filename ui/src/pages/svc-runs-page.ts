@@ -147,6 +147,7 @@ export class SvcRunsPage extends LitElement {
     return html`
       <header class="page-head">
         <h1>Runs</h1>
+        ${this.#renderOrder(view)}
         <input
           class="input search"
           type="search"
@@ -158,8 +159,11 @@ export class SvcRunsPage extends LitElement {
           @input=${this.#onSearch}
         />
       </header>
-      ${this.#renderFilters()} ${this.#renderTools(view)}
-      <svc-list noun="run" .view=${view} .renderItems=${() => this.#renderTable(view)}
+      ${this.#renderFilters()} ${this.#renderTools()}
+      <svc-list
+        noun="run"
+        .view=${{ ...view, hasMore: this.#isTired && view.hasMore }}
+        .renderItems=${() => this.#renderTable(view)}
         >${this.#renderEmpty()}</svc-list
       >
       <svc-column-picker
@@ -195,24 +199,13 @@ export class SvcRunsPage extends LitElement {
   }
 
   #renderFilters() {
-    const [projects, experiments] = this.#places.value ?? [[], []];
-    const { status = null, project_id: projectId = null, experiment_id: experimentId = null } = this.#filter;
-    const shown =
-      projectId === null
-        ? experiments.map((one) => ({ ...one, name: `${nameOf(projects, one.project_id)} / ${one.name}` }))
-        : experiments.filter((one) => one.project_id === projectId);
     return html`<svc-filters
       label="Filter by status"
       .choices=${CHOICES}
-      .value=${status}
+      .value=${this.#filter.status ?? null}
       @svc-filter=${(event: CustomEvent<string | null>) => this.#filterBy({ status: event.detail })}
     >
       ${this.#tags.map((tag) => this.#renderTagFilter(tag))} ${this.#renderJobFilter()}
-      <div class="places">
-        ${this.#renderTagChoice()}
-        ${this.#renderSelect('All projects', projects, projectId, (id) => this.#filterBy({ project_id: id, experiment_id: null }))}
-        ${this.#renderSelect('All experiments', shown, experimentId, (id) => this.#filterBy({ experiment_id: id }))}
-      </div>
     </svc-filters>`;
   }
 
@@ -287,13 +280,25 @@ export class SvcRunsPage extends LitElement {
     </select>`;
   }
 
-  #renderTools(view: ListView<Run>) {
+  #renderTools() {
     return html`<div class="tools">
       <button class="button" aria-haspopup="dialog" @click=${() => this.picker.open()}>
         Columns <span class="count">${this.#columns.length}</span>
       </button>
-      ${this.#renderGroupChoice()} ${this.#renderOrder(view)} ${this.#renderChosen()}
+      ${this.#renderGroupChoice()} ${this.#renderPlaces()} ${this.#renderChosen()}
     </div>`;
+  }
+
+  #renderPlaces() {
+    const [projects, experiments] = this.#places.value ?? [[], []];
+    const { project_id: projectId = null, experiment_id: experimentId = null } = this.#filter;
+    const shown =
+      projectId === null
+        ? experiments.map((one) => ({ ...one, name: `${nameOf(projects, one.project_id)} / ${one.name}` }))
+        : experiments.filter((one) => one.project_id === projectId);
+    return html`${this.#renderTagChoice()}
+    ${this.#renderSelect('All projects', projects, projectId, (id) => this.#filterBy({ project_id: id, experiment_id: null }))}
+    ${this.#renderSelect('All experiments', shown, experimentId, (id) => this.#filterBy({ experiment_id: id }))}`;
   }
 
   #renderGroupChoice() {
@@ -319,19 +324,13 @@ export class SvcRunsPage extends LitElement {
   /** The server lists runs by their time alone: what is sorted or grouped are those that have been loaded. */
   #renderOrder({ items, hasMore, phase }: ListView<Run>) {
     const { sort, group } = this.#view;
-    if (phase !== 'ready') return nothing;
-    const count = `${hasMore ? 'the newest ' : ''}${plural(items.length, 'run')}`;
-    if (sort === null && group === null)
-      return html`<p class="order" role="status">${hasMore ? 'Newest first' : count}</p>`;
+    if (phase !== 'ready' || items.length === 0) return nothing;
+    const count = hasMore ? `The newest ${plural(items.length, 'run')}` : plural(items.length, 'run');
+    if (sort === null && group === null) return html`<p class="order">${count}</p>`;
     const what = [sort && `sorted by ${this.#nameSort()}`, group && 'grouped'].filter(Boolean).join(', ');
     return html`<p class="order" role="status">
       <span>${count}, ${what}${this.#describeReading()}</span>
       ${hasMore ? this.#renderLoadAll(items.length) : nothing}
-      ${
-        sort === null
-          ? nothing
-          : html`<button class="button plain" @click=${() => this.#go({ sort: null })}>Newest first</button>`
-      }
     </p>`;
   }
 
@@ -353,7 +352,7 @@ export class SvcRunsPage extends LitElement {
     if (count >= MOST_RUNS) return html`<span>Older runs are left out: filter to see them.</span>`;
     if (this.isLoadingAll)
       return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
-    return html`<button class="button" @click=${() => void this.#loadAll()}>Load the older ones too</button>`;
+    return html`<button class="button" @click=${() => void this.#loadAll()}>Load older</button>`;
   }
 
   #renderChosen() {

@@ -19,6 +19,7 @@ export const FIELDS = [
   'source',
   'job',
   'notes',
+  'id',
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
@@ -35,6 +36,7 @@ const FIELD_TITLES: Readonly<Record<Field, string>> = {
   source: 'Source',
   job: 'Job',
   notes: 'Notes',
+  id: 'Id',
 };
 const NUMBER_FIELDS: readonly Field[] = ['created', 'duration', 'step', 'epoch'];
 const DEFAULT_FIELDS: readonly Field[] = [
