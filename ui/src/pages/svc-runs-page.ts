@@ -1,7 +1,7 @@
 import { consume } from '@lit/context';
 import type { Direction, Run } from '@svc/contract';
 import { RUN_STATUSES, guessDirection, isDirectionKnown } from '@svc/contract/protocol';
-import { LitElement, html, nothing } from 'lit';
+import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { icon } from '../components/icons.js';
@@ -79,7 +79,7 @@ export class SvcRunsPage extends LitElement {
   @property({ attribute: false }) query = new URLSearchParams();
   @state() private isLoadingAll = false;
   @query('svc-column-picker') private readonly picker!: SvcColumnPicker;
-  #view: RunTableView = toView(this.query);
+  #parsed: { readonly of: URLSearchParams; readonly view: RunTableView } | null = null;
   #typing: ReturnType<typeof setTimeout> | undefined;
   /** What stands in the search field and not yet in the address. */
   #draft: string | null = null;
@@ -128,13 +128,12 @@ export class SvcRunsPage extends LitElement {
     this.isLoadingAll = false;
   }
 
-  override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (!changed.has('query')) return;
-    const before = this.#filter;
-    this.#view = toView(this.query);
-    const isElsewhere =
-      before.project_id !== this.#filter.project_id || before.experiment_id !== this.#filter.experiment_id;
-    if (isElsewhere && this.hasUpdated) this.#definitions.refresh();
+  override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('query');
+    const isElsewhere = ['project_id', 'experiment_id'].some(
+      (name) => before?.get(name) !== this.query.get(name),
+    );
+    if (before && isElsewhere) this.#definitions.refresh();
   }
 
   override updated(): void {
@@ -160,10 +159,7 @@ export class SvcRunsPage extends LitElement {
         />
       </header>
       ${this.#renderFilters()} ${this.#renderTools()}
-      <svc-list
-        noun="run"
-        .view=${{ ...view, hasMore: this.#isTired && view.hasMore }}
-        .renderItems=${() => this.#renderTable(view)}
+      <svc-list noun="run" .view=${this.#toShown(view)} .renderItems=${() => this.#renderTable(view)}
         >${this.#renderEmpty()}</svc-list
       >
       <svc-column-picker
@@ -172,6 +168,11 @@ export class SvcRunsPage extends LitElement {
         @svc-columns=${(event: CustomEvent<readonly Column[] | null>) => this.#onColumns(event.detail)}
       ></svc-column-picker>
     `;
+  }
+
+  get #view(): RunTableView {
+    if (this.#parsed?.of !== this.query) this.#parsed = { of: this.query, view: toView(this.query) };
+    return this.#parsed.view;
   }
 
   get #filter(): RunFilter {
@@ -369,6 +370,15 @@ export class SvcRunsPage extends LitElement {
     </div>`;
   }
 
+  /** Older runs come by themselves; the list offers them when that has failed. */
+  #toShown(view: ListView<Run>): ListView<Run> {
+    const loadMore = (): Promise<void> => {
+      this.#isTired = false;
+      return view.loadMore();
+    };
+    return { ...view, hasMore: this.#isTired && view.hasMore, loadMore };
+  }
+
   #renderTable(view: ListView<Run>) {
     const context = this.#context;
     return html`<svc-runs-table
@@ -514,6 +524,7 @@ export class SvcRunsPage extends LitElement {
       await view.loadMore();
     } catch (error) {
       this.#isTired = true;
+      this.requestUpdate();
       toast(toApiError(error).message, { isError: true });
     }
   }

@@ -8,9 +8,12 @@ import {
   NOW,
   attempt,
   checkpoint,
+  diagnosis,
+  evaluation,
   event,
   idOf,
   job,
+  line,
   metric,
   node,
   run,
@@ -45,7 +48,7 @@ describe('the page of a run', () => {
     const record = run(1, changes);
     const points = Object.fromEntries(Object.keys(metrics).map((name) => [name, series([1, 0.5])]));
     return stage.mount('svc-run-page', {
-      properties: { runId: ID, tab },
+      properties: { runId: ID, query: `tab=${tab}` },
       api: {
         'GET /runs/{run_id}': record,
         'GET /runs/{run_id}/summary': summary(record, metrics, more),
@@ -129,7 +132,9 @@ describe('the page of a run', () => {
       const place = { name: 'vision', description: '', run_count: 1, created_at: NOW };
       await mount({
         run: changes,
+        tab: 'overview',
         api: {
+          'GET /jobs/{job_id}/runs': { items: [] },
           'GET /jobs/{job_id}':
             changes.job_id === idOf('job', 7) ? withSource : new Refusal(404, 'not_found', ''),
           'GET /projects': { items: [{ ...place, id: idOf('prj', 1) }] },
@@ -166,7 +171,7 @@ describe('the page of a run', () => {
   for (const [what, changes, text] of rests) {
     it(`shows ${what}`, async () => {
       const page = await mount({ run: changes });
-      await factOf('Duration').waitFor();
+      await page.locator('.figures').waitFor();
       if (text) await page.getByText(text).waitFor();
       else expect(await page.getByText(/left/).count()).to.equal(0);
     });
@@ -181,7 +186,10 @@ describe('the page of a run', () => {
     ];
     for (const [state, reasons, label] of cases) {
       it(`is ${state}: ${reasons.join(' ') || 'nothing to say'}`, async () => {
-        const page = await mount({ summary: { health: { status: state, reasons } } });
+        const page = await mount({
+          summary: { health: { status: state, reasons } },
+          api: { 'GET /runs/{run_id}/diagnosis': diagnosis() },
+        });
         await head().waitFor();
         await stage.untilEqual(
           async () => (await page.locator('.reasons li').allInnerTexts()).map((text) => text.trim()),
@@ -203,6 +211,24 @@ describe('the page of a run', () => {
       await stage.expectSound();
     });
 
+    it('are told in a table on the overview', async () => {
+      const page = await mount({ metrics: { 'train/loss': metric({ is_primary: true }) }, tab: 'overview' });
+      await page
+        .locator('svc-metrics-table')
+        .getByRole('rowheader', { name: 'train/loss primary' })
+        .waitFor();
+      await page.getByText('train/loss 0.25, best 0.125 at step 40').waitFor();
+      await stage.expectSound();
+    });
+
+    it('show no best value of a primary metric whose direction is unknown', async () => {
+      const page = await mount({
+        metrics: { lr: metric({ is_primary: true, guessed_from: null, best: null }) },
+      });
+      await page.locator('.figures').getByText('lr 0.25', { exact: true }).waitFor();
+      expect(await page.locator('.figures').getByText('best').count()).to.equal(0);
+    });
+
     it('say that a run which is over has none', async () => {
       const page = await mount({ run: { status: 'SUCCEEDED', finished_at: NOW } });
       await page.getByText('This run ended without logging a metric.').waitFor();
@@ -212,10 +238,6 @@ describe('the page of a run', () => {
       const page = await mount({
         metrics: { 'train/loss': metric({ is_primary: true }), acc: metric({ direction: 'maximize' }) },
       });
-      await page
-        .locator('svc-metrics-table')
-        .getByRole('rowheader', { name: 'train/loss primary' })
-        .waitFor();
       await stage.untilEqual(() => page.locator('svc-chart .uplot').count(), 2);
       await stage.push(
         `/runs/${ID}/metrics/stream`,
@@ -245,85 +267,230 @@ describe('the page of a run', () => {
     });
   });
 
-  describe('what is known besides', () => {
-    it('is left out where there is nothing', async () => {
-      const page = await mount();
-      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-      for (const name of ['Checkpoints', 'Events', 'Config', 'Environment'])
-        expect(await page.getByText(name, { exact: true }).count(), name).to.equal(0);
+  describe('its tabs', () => {
+    const TABS = [
+      'Charts',
+      'Overview',
+      'Config',
+      'Environment',
+      'Code',
+      'Checkpoints',
+      'Evaluations',
+      'Events',
+      'Diagnosis',
+    ];
+    const tabs = () => stage.page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link');
+
+    it('have addresses, and an unknown one shows the first', async () => {
+      await mount({ tab: 'gone' });
+      await stage.untilEqual(() => tabs().allInnerTexts(), TABS);
+      expect(await tabs().nth(0).getAttribute('aria-current')).to.equal('page');
+      expect(await tabs().nth(2).getAttribute('href')).to.equal(`/runs/${ID}?tab=config`);
     });
 
-    it('are checkpoints, the newest', async () => {
-      const items = [checkpoint(2), checkpoint(1, { step: null, size: null, path: '/out/last/' })];
-      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
-      await page.getByRole('heading', { name: 'Checkpoints' }).waitFor();
-      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 KiB/ }).waitFor();
-      await page.getByRole('row', { name: /– .*last.*–/ }).waitFor();
+    const empty: [tab: string, headline: string][] = [
+      ['charts', 'No metrics yet'],
+      ['config', 'No config'],
+      ['environment', 'No environment'],
+      ['code', 'No commit'],
+      ['checkpoints', 'No checkpoints'],
+      ['evaluations', 'No evaluations'],
+      ['events', 'No events'],
+    ];
+    for (const [tab, headline] of empty) {
+      it(`say how ${tab} come about when there is nothing`, async () => {
+        const page = await mount({ tab, api: { 'GET /evaluations': { items: [] } } });
+        await page.getByRole('heading', { name: headline }).waitFor();
+        await stage.expectSound(tab);
+      });
+    }
+
+    const offline: [tab: string, route: string, noun: string][] = [
+      ['checkpoints', 'GET /runs/{run_id}/checkpoints', 'checkpoints'],
+      ['evaluations', 'GET /evaluations', 'evaluations'],
+      ['events', 'GET /events', 'events'],
+      ['diagnosis', 'GET /runs/{run_id}/diagnosis', 'diagnosis'],
+    ];
+    for (const [tab, route, noun] of offline) {
+      it(`say that ${noun} could not be loaded`, async () => {
+        const page = await mount({ tab, api: { [route]: OFFLINE } });
+        await page.getByRole('heading', { name: `The ${noun} could not be loaded` }).waitFor();
+      });
+    }
+
+    it('show the config, searched by name and value', async () => {
+      const page = await mount({
+        tab: 'config',
+        run: { config: { lr: 0.1, model: { layers: 3, name: 'resnet' }, html: HOSTILE } },
+      });
+      await page.getByRole('rowheader', { name: 'model.layers' }).waitFor();
+      await page.getByText('4 values').waitFor();
+      await page.getByText(HOSTILE).waitFor();
+      await page.getByLabel('Search Config').fill('RESNET');
+      await page.getByText('1 of 4').waitFor();
+      expect(await page.getByRole('rowheader').allInnerTexts()).to.deep.equal(['model.name']);
+      await page.getByLabel('Search Config').fill('nothing');
+      await page.getByText('Nothing contains “nothing”.').waitFor();
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+    });
+
+    const environment = {
+      hostname: 'node-7',
+      packages: ['numpy==1', 'torch==2'],
+      git: { commit: 'c0ffee00', branch: 'main', dirty: true, diff: DIFF, diff_cut_bytes: 2048 },
+    };
+
+    it('show the environment with its packages', async () => {
+      const page = await mount({ tab: 'environment', run: { environment } });
+      await page.getByText('node-7').waitFor();
+      await page.getByText('torch==2').waitFor();
       await stage.expectSound();
     });
 
-    it('names the node where the files of a job are', async () => {
-      await mount({
+    for (const theme of ['light', 'dark'] as const) {
+      it(`show the commit and what was changed, in ${theme}`, async () => {
+        const page = await mount({ tab: 'code', run: { environment }, theme });
+        await page.getByText('1 file, 80 B, the last 2 KiB were not sent').waitFor();
+        expect(await page.locator('.added').innerText()).to.equal('+lr = 2\n');
+        expect(await page.locator('.removed').innerText()).to.equal('-lr = 1\n');
+        await stage.expectSound(theme);
+      });
+    }
+
+    it('show the newest checkpoints, and the node where their files are', async () => {
+      const items = [checkpoint(2), checkpoint(1, { step: null, size: null, path: '/out/last/' })];
+      const page = await mount({
+        tab: 'checkpoints',
         run: { job_id: idOf('job', 7), attempt: 2 },
         api: {
-          'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
-          'GET /jobs/{job_id}': job(7),
-          'GET /jobs/{job_id}/attempts': {
-            items: [attempt(2, { node_id: idOf('node', 4) }), attempt(1)],
-          },
+          'GET /runs/{run_id}/checkpoints': { items },
+          'GET /jobs/{job_id}/attempts': { items: [attempt(2, { node_id: idOf('node', 4) }), attempt(1)] },
           'GET /nodes': { items: [node(3), node(4)] },
         },
       });
-      await stage.page.getByText('1, on node-4', { exact: true }).waitFor();
-    });
-
-    it('says that there are more checkpoints than it shows', async () => {
-      const items = Array.from({ length: 101 }, (_, at) => checkpoint(200 - at));
-      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
-      await page.getByText('the newest 100').waitFor();
-      expect(await page.locator('svc-checkpoints-table tbody tr').count()).to.equal(100);
-    });
-
-    it('are its events, and a way to all of them', async () => {
-      const items = Array.from({ length: 13 }, (_, at) => event(50 - at, { run_id: ID }));
-      const page = await mount({ api: { 'GET /events': { items } } });
-      await stage.untilEqual(() => page.locator('svc-events-list .title').count(), 12);
-      expect(await page.getByRole('link', { name: 'Show all' }).getAttribute('href')).to.equal(
-        `/events?run_id=${ID}`,
-      );
-      expect(stage.api.requests).to.include(`GET /events?run_id=${ID}&limit=13`);
-    });
-
-    it('are its config and environment', async () => {
-      const page = await mount({
-        run: {
-          config: { lr: 0.1, model: { layers: 3, name: 'resnet' } },
-          environment: {
-            hostname: 'node-7',
-            packages: ['numpy==1', 'torch==2'],
-            git: { commit: 'c0ffee00', diff: DIFF },
-          },
-        },
-      });
-      await page.getByText('model.layers').waitFor();
-      await page.getByText('Packages').click();
-      await page.getByText('torch==2').waitFor();
-      await page.getByText('Uncommitted changes').first().click();
-      expect(await page.locator('.added').innerText()).to.equal('+lr = 2\n');
+      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 KiB/ }).waitFor();
+      await page.getByText('2, on node-4', { exact: true }).waitFor();
       await stage.expectSound();
     });
 
-    it('are new checkpoints and events when an event tells of them', async () => {
-      const page = await mount();
-      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-      const created = event(1, { run_id: ID, type: 'CHECKPOINT_CREATED', title: 'Checkpoint at step 100' });
-      stage.api.change({
-        'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
-        'GET /events': { items: [created] },
+    it('show evaluations with their results and errors', async () => {
+      const page = await mount({
+        tab: 'evaluations',
+        api: {
+          'GET /evaluations': {
+            items: [
+              evaluation(2, { metrics: { 'eval/acc': 0.97 }, suite: 'held-out', runtime_s: 65 }),
+              evaluation(1, { status: 'FAILED', error: HOSTILE }),
+            ],
+          },
+        },
       });
-      await stage.push('/events/stream', [created]);
-      await page.getByText('checkpoint-1').waitFor();
-      await page.getByText('Checkpoint at step 100').waitFor();
+      await page.getByRole('row', { name: /Succeeded eval\/acc 0\.97 held-out .*1m 05s/ }).waitFor();
+      await page.getByText(HOSTILE).waitFor();
+      await stage.expectSound();
+    });
+
+    it('show events, new ones too', async () => {
+      const page = await mount({
+        tab: 'events',
+        api: { 'GET /events': { items: [event(1, { run_id: ID })] } },
+      });
+      await page.getByText('event-1').waitFor();
+      await stage.push('/events/stream', [event(2, { run_id: ID, title: 'lr dropped' })]);
+      await page.getByText('lr dropped').waitFor();
+      expect(stage.api.requests).to.include(`GET /events?run_id=${ID}&limit=200`);
+    });
+
+    it('show the other attempts of its job', async () => {
+      const own = { job_id: idOf('job', 7) };
+      const page = await mount({
+        tab: 'overview',
+        run: { ...own, attempt: 2 },
+        api: {
+          'GET /jobs/{job_id}': job(7),
+          'GET /jobs/{job_id}/runs': {
+            items: [run(1, { ...own, attempt: 2 }), run(9, { ...own, attempt: 1, status: 'FAILED' })],
+          },
+        },
+      });
+      await page.getByText('this run').waitFor();
+      expect(await page.getByRole('link', { name: 'run-9' }).getAttribute('href')).to.equal(
+        `/runs/${idOf('run', 9)}`,
+      );
+      await stage.expectSound();
+    });
+  });
+
+  describe('its diagnosis', () => {
+    const sick = diagnosis({
+      job_id: idOf('job', 7),
+      summary: 'The run is RUNNING at step 90. What needs attention: loss is NaN.',
+      anomalies: [
+        {
+          kind: 'nan',
+          severity: 'critical',
+          message: 'loss is NaN from step 70 on (3 points)',
+          evidence: [{ metric: 'loss', step: 70, value: 'NaN' }, { event_id: idOf('evt', 1) }],
+          fixes: ['Lower the learning rate.'],
+        },
+      ],
+      next_actions: [
+        {
+          tool: 'query_metrics',
+          args: { run_id: ID, names: ['loss'] },
+          reason: 'The points before show how it began.',
+        },
+        {
+          tool: 'cancel_job',
+          args: { job_id: idOf('job', 7), confirm: true },
+          reason: 'All from here on is NaN.',
+        },
+      ],
+      last_errors: [line(1, HOSTILE, 'stderr')],
+    });
+
+    for (const theme of ['light', 'dark'] as const) {
+      it(`says what is wrong, where, and what to do, in ${theme}`, async () => {
+        const page = await mount({
+          tab: 'diagnosis',
+          theme,
+          run: { job_id: idOf('job', 7), attempt: 1 },
+          api: { 'GET /runs/{run_id}/diagnosis': sick },
+        });
+        const point = page.getByRole('link', { name: 'loss is NaN at step 70' });
+        expect(await point.getAttribute('href')).to.equal(`/runs/${ID}?tab=charts&x=step&at=70`);
+        await page.getByText('Lower the learning rate.').waitFor();
+        expect(await page.getByRole('link', { name: 'Job and log' }).getAttribute('href')).to.equal(
+          `/jobs/${idOf('job', 7)}`,
+        );
+        await page.getByText(HOSTILE).waitFor();
+        await stage.expectSound(theme);
+      });
+    }
+
+    it('says that nothing is wrong', async () => {
+      const page = await mount({ tab: 'diagnosis', api: { 'GET /runs/{run_id}/diagnosis': diagnosis() } });
+      await page.getByText('Nothing looks wrong in its metrics and events.').waitFor();
+      await stage.expectSound();
+    });
+
+    it('gives the warnings in the head the place where they can be seen', async () => {
+      const page = await mount({
+        summary: { health: { status: 'warning', reasons: ['loss jumped to 9 at step 50'] } },
+        api: {
+          'GET /runs/{run_id}/diagnosis': diagnosis({
+            health_warnings: [
+              {
+                status: 'warning',
+                message: 'loss jumped to 9 at step 50',
+                evidence: [{ metric: 'loss', step: 50, value: 9 }],
+              },
+            ],
+          }),
+        },
+      });
+      const show = page.locator('.reasons').getByRole('link', { name: 'Show' });
+      expect(await show.getAttribute('href')).to.equal(`/runs/${ID}?tab=charts&x=step&at=50`);
     });
   });
 
@@ -346,10 +513,10 @@ describe('the page of a run', () => {
     expect(await head().innerText()).to.equal('run-1');
   });
 
-  it('shows no choice of tabs while there is one alone, whatever the address says', async () => {
-    const page = await mount({ tab: 'gone' });
-    await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-    expect(await page.getByRole('navigation').count()).to.equal(0);
+  it('says of an imported run that failed that it failed', async () => {
+    const page = await mount({ run: { source: 'import', status: 'FAILED', finished_at: NOW } });
+    await page.locator('.page-head').getByText('Failed').waitFor();
+    await page.locator('.page-head').getByText('imported').waitFor();
   });
 
   for (const [where, look] of Object.entries({
@@ -357,7 +524,8 @@ describe('the page of a run', () => {
     'a phone': { viewport: PHONE },
     'the dark': { theme: 'dark' as const },
   })) {
-    it(`fits ${where} with very long texts`, async () => {
+    it(`fits ${where} with very long texts, on every tab`, async function () {
+      this.timeout(60_000);
       const page = await mount({
         run: {
           name: LONG_NAME,
@@ -367,7 +535,7 @@ describe('the page of a run', () => {
           environment: {
             hostname: LONG_NAME,
             packages: [LONG_NAME],
-            git: { commit: LONG_NAME, branch: LONG_NAME },
+            git: { commit: LONG_NAME, branch: LONG_NAME, diff: `${DIFF}+${LONG_NAME}\n` },
           },
           step: 1e12,
           max_steps: 2e12,
@@ -381,13 +549,41 @@ describe('the page of a run', () => {
           'GET /runs/{run_id}/checkpoints': {
             items: [checkpoint(1, { path: `/${LONG_NAME}/${LONG_NAME}` })],
           },
+          'GET /evaluations': {
+            items: [evaluation(1, { suite: LONG_NAME, dataset: LONG_NAME, metrics: { [LONG_NAME]: 1 } })],
+          },
+          'GET /events': { items: [event(1, { title: LONG_NAME, message: LONG_NAME })] },
+          'GET /runs/{run_id}/diagnosis': diagnosis({
+            summary: LONG_NAME,
+            anomalies: [
+              {
+                kind: 'x',
+                severity: 'warning',
+                message: LONG_NAME,
+                evidence: [{ field: LONG_NAME, value: LONG_NAME }],
+                fixes: [LONG_NAME],
+              },
+            ],
+          }),
         },
         ...look,
       });
-      await page.locator('svc-checkpoints-table').waitFor();
-      await page.locator('svc-chart').first().scrollIntoViewIfNeeded();
-      await page.locator('svc-chart .uplot').first().waitFor();
-      await stage.expectSound(where);
+      const parts: [tab: string, element: string][] = [
+        ['overview', 'svc-metrics-table'],
+        ['config', 'svc-flat-record'],
+        ['environment', 'svc-flat-record'],
+        ['code', 'svc-run-code .diff'],
+        ['checkpoints', 'svc-checkpoints-table'],
+        ['evaluations', 'svc-run-evaluations table'],
+        ['events', 'svc-events-list'],
+        ['diagnosis', 'svc-run-diagnosis .summary'],
+        ['charts', 'svc-chart'],
+      ];
+      for (const [tab, element] of parts) {
+        await stage.change({ query: `tab=${tab}` });
+        await page.locator(element).first().waitFor();
+        await stage.expectSound(`${where}: ${tab}`);
+      }
       expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
     });
   }
