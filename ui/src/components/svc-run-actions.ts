@@ -274,7 +274,7 @@ export class SvcRunActions extends LitElement {
     const lost =
       metrics.length === 0
         ? 'Its points'
-        : `Its ${formatCount(points)} points of ${plural(metrics.length, 'metric')}`;
+        : `Its ${plural(points, 'point')} of ${plural(metrics.length, 'metric')}`;
     const job = this.run.job_id === null ? '' : ', and so does its job with the log';
     return `${lost}, its config and environment, notes, tags, events, and the records of its checkpoints and evaluations are lost. The checkpoint files on the hosts stay${job}. This cannot be undone.`;
   }
@@ -299,9 +299,8 @@ export class SvcRunActions extends LitElement {
     }
     const change = this.#change;
     if (Object.keys(change).length === 0) return this.editor.close();
-    void this.#act(async () => {
+    void this.#act(this.editor, async () => {
       await updateRun(this.api, this.run.id, change);
-      this.editor.close();
       return 'The run is saved.';
     });
   };
@@ -320,9 +319,8 @@ export class SvcRunActions extends LitElement {
   readonly #onEnd = (event: Event): void => {
     event.preventDefault();
     const status = new FormData(event.target as HTMLFormElement).get('status') as RunEnd;
-    void this.#act(async () => {
+    void this.#act(this.ender, async () => {
       await finishRun(this.api, this.run.id, status);
-      this.ender.close();
       return `${this.run.name} has ended.`;
     });
   };
@@ -353,16 +351,20 @@ export class SvcRunActions extends LitElement {
   }
 
   /** What is refused is said in the dialog, which stays open. */
-  async #act(action: () => Promise<string>): Promise<void> {
+  async #act(dialog: HTMLDialogElement, action: () => Promise<string>): Promise<void> {
     this.isBusy = true;
     this.problem = '';
-    try {
-      toast(await action());
-      this.dispatchEvent(new CustomEvent('svc-run-changed', { bubbles: true, composed: true }));
-    } catch (error) {
+    const done = await action().catch((error: unknown) => {
       this.problem = toApiError(error).message;
-    }
+      return null;
+    });
     this.isBusy = false;
+    if (done === null) return;
+    // The button that opened the dialog gets the focus back once it is no longer disabled.
+    await this.updateComplete;
+    dialog.close();
+    toast(done);
+    this.dispatchEvent(new CustomEvent('svc-run-changed', { bubbles: true, composed: true }));
   }
 
   readonly #onMenuKey = (event: KeyboardEvent): void => {
