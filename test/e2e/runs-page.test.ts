@@ -94,7 +94,7 @@ describe('the pages of runs', function () {
     await page.goto(`${server.url}/runs/${own}`);
 
     await button('Edit').click();
-    await page.getByLabel('Name').fill('new name');
+    await page.getByLabel('Name', { exact: true }).fill('new name');
     await page.getByLabel('Add a tag').fill('keep');
     await page.getByLabel('Add a tag').press('Enter');
     await page.getByLabel('Notes').fill('Two lines\nof notes');

@@ -40,8 +40,6 @@ export interface RunView {
   readonly run: Run;
   /** null until it is there. */
   readonly summary: RunSummary | null;
-  /** Of the address: a tab keeps its own state there. */
-  readonly query: URLSearchParams;
 }
 
 /** Declares a page; the registry adds it. */

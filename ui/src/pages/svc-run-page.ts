@@ -154,7 +154,7 @@ export class SvcRunPage extends LitElement {
     const isLoaded = this.#loaded.get(tab.name);
     if (isLoaded === undefined) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
     if (!isLoaded) return loadFailure();
-    return tab.render({ run, summary: this.#summary.value ?? null, query: this.query });
+    return tab.render({ run, summary: this.#summary.value ?? null });
   }
 
   get #currentTab(): RunTab {
