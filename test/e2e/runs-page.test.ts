@@ -1,4 +1,4 @@
-import { ApiError } from '@svc/client';
+import type { ApiError } from '@svc/client';
 import { routes } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';

@@ -77,7 +77,11 @@ export class RunValues implements ReactiveController {
   }
 
   /** A run that is gone by now makes the server refuse the whole batch: then the halves are asked for. */
-  async #readBatch(runs: readonly Run[], names: readonly string[], signal: AbortSignal): Promise<ValuesOfRuns> {
+  async #readBatch(
+    runs: readonly Run[],
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ValuesOfRuns> {
     try {
       return await readMetricValues(
         this.#api(),

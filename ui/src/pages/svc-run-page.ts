@@ -57,7 +57,9 @@ export class SvcRunPage extends LitElement {
     this.addEventListener('svc-metric-changed', () => this.#summary.refresh());
     this.addEventListener('svc-run-changed', () => this.#refresh());
     new LiveEvents(this, (events) => {
-      if (events.some((event) => event.run_id === this.runId)) this.#refresh();
+      // A run that is deleted keeps standing here until the reader goes on.
+      const own = events.filter((event) => event.run_id === this.runId && event.type !== 'RUN_DELETED');
+      if (own.length > 0) this.#refresh();
     });
   }
 

@@ -1,24 +1,17 @@
 import { consume } from '@lit/context';
-import type { Direction, Run } from '@svc/contract';
-import { RUN_STATUSES, guessDirection, isDirectionKnown } from '@svc/contract/protocol';
+import type { Run } from '@svc/contract';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
-import { icon } from '../components/icons.js';
-import {
-  isFilterableTag,
-  placesOf,
-  renderCell,
-  sortValue,
-  type RunTableContext,
-} from '../components/run-cells.js';
+import { placesOf, renderCell, sortValue, type RunTableContext } from '../components/run-cells.js';
 import '../components/svc-column-picker.js';
-import type { ColumnSection, SvcColumnPicker } from '../components/svc-column-picker.js';
-import '../components/svc-filters.js';
+import type { SvcColumnPicker } from '../components/svc-column-picker.js';
+import { renderNoRuns } from '../components/no-runs.js';
+import { createContext, isLowBetter, toSections } from '../components/run-table-context.js';
+import '../components/svc-run-filters.js';
+import { withTag, type Places } from '../components/svc-run-filters.js';
 import '../components/svc-list.js';
-import '../components/svc-notice.js';
 import '../components/svc-runs-table.js';
-import { statusLabel } from '../components/svc-status.js';
 import { toast } from '../components/svc-toasts.js';
 import { ListController, type ListView } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
@@ -29,27 +22,16 @@ import { apiContext } from '../data/contexts.js';
 import { flatRecord } from '../data/flat-record.js';
 import { readRuns } from '../data/lists.js';
 import { listMetricDefinitions } from '../data/metric-definitions.js';
-import type { StepValue } from '../data/metric-values.js';
-import { listExperiments, listProjects, type Experiment, type Project } from '../data/projects.js';
+import { listExperiments, listProjects } from '../data/projects.js';
 import { getRun, type RunFilter } from '../data/runs.js';
-import { formatCount, plural, shortId } from '../format.js';
+import { formatCount, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
-import { chipStyles } from '../styles/filter-styles.js';
-import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { arrange, type Line } from '../table/arrange.js';
+import { defaultColumns, isNumberColumn, metricsOf, toColumn, type Column } from '../table/columns.js';
 import {
-  FIELDS,
-  columnId,
-  columnTitle,
-  defaultColumns,
-  isNumberColumn,
-  metricsOf,
-  toColumn,
-  type Column,
-} from '../table/columns.js';
-import {
-  GROUP_FIELDS,
+  describeSort,
+  metricOfSort,
   rememberColumns,
   rememberedColumns,
   toQuery,
@@ -58,13 +40,10 @@ import {
 } from '../table/run-table-view.js';
 import { runsPageStyles } from './runs-page-styles.js';
 
-const CHOICES = [
-  { value: null, label: 'All' },
-  ...RUN_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
-];
 /** The server is asked once the typing rests. */
 const TYPING_MS = 250;
 const MAX_COMPARED = 50;
+const NO_PLACES: Places = [[], []];
 /** Loading all of the runs ends here. */
 const MOST_RUNS = 10_000;
 /** Of so many runs the config is looked at for what can be a column. */
@@ -112,7 +91,7 @@ export class SvcRunsPage extends LitElement {
     everyMs: 60_000,
   });
 
-  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, chipStyles, runsPageStyles];
+  static override styles = [baseStyles, controlStyles, pageStyles, runsPageStyles];
 
   constructor() {
     super();
@@ -158,12 +137,20 @@ export class SvcRunsPage extends LitElement {
           @input=${this.#onSearch}
         />
       </header>
-      ${this.#renderFilters()} ${this.#renderTools()}
+      <svc-run-filters
+        .view=${this.#view}
+        .runs=${view.items.slice(0, LOOKED_AT)}
+        .configKeys=${this.#configKeys}
+        .places=${this.#places.value ?? NO_PLACES}
+        .columnCount=${this.#columns.length}
+        @svc-view=${(event: CustomEvent<Partial<RunTableView>>) => this.#go(event.detail)}
+        @svc-pick-columns=${() => this.picker.open()}
+      ></svc-run-filters>
       <svc-list noun="run" .view=${this.#toShown(view)} .renderItems=${() => this.#renderTable(view)}
-        >${this.#renderEmpty()}</svc-list
+        >${renderNoRuns(Object.values(this.#filter).some(Boolean))}</svc-list
       >
       <svc-column-picker
-        .sections=${this.#sections}
+        .sections=${toSections(this.#definitions.value ?? [], this.#configKeys)}
         .chosen=${this.#columns}
         @svc-columns=${(event: CustomEvent<readonly Column[] | null>) => this.#onColumns(event.detail)}
       ></svc-column-picker>
@@ -180,11 +167,11 @@ export class SvcRunsPage extends LitElement {
   }
 
   get #columns(): readonly Column[] {
-    return this.#view.columns ?? rememberedColumns() ?? defaultColumns(this.#primary);
-  }
-
-  get #primary(): string | null {
-    return this.#definitions.value?.find((definition) => definition.is_primary)?.name ?? null;
+    return (
+      this.#view.columns ??
+      rememberedColumns() ??
+      defaultColumns(this.#definitions.value?.find((one) => one.is_primary)?.name ?? null)
+    );
   }
 
   /** Which metrics' values are needed. */
@@ -195,131 +182,7 @@ export class SvcRunsPage extends LitElement {
   }
 
   get #sortMetric(): string | null {
-    const column = toColumn(this.#view.sort?.by ?? '');
-    return column && (column.kind === 'last' || column.kind === 'best') ? column.name : null;
-  }
-
-  #renderFilters() {
-    return html`<svc-filters
-      label="Filter by status"
-      .choices=${CHOICES}
-      .value=${this.#filter.status ?? null}
-      @svc-filter=${(event: CustomEvent<string | null>) => this.#filterBy({ status: event.detail })}
-    >
-      ${this.#tags.map((tag) => this.#renderTagFilter(tag))} ${this.#renderJobFilter()}
-    </svc-filters>`;
-  }
-
-  get #tags(): string[] {
-    return (this.#filter.tags ?? '').split(',').filter((tag) => tag.trim() !== '');
-  }
-
-  #renderTagFilter(tag: string) {
-    const others = this.#tags.filter((one) => one !== tag);
-    return html`<button
-      class="chip active"
-      aria-pressed="true"
-      aria-label="Tagged ${tag}. Show runs without this tag too"
-      title=${tag}
-      @click=${() => this.#filterBy({ tags: others.join(',') || null })}
-    >
-      <span class="truncate">${tag}</span> <span aria-hidden="true">×</span>
-    </button>`;
-  }
-
-  #renderJobFilter() {
-    const { job_id: jobId } = this.#filter;
-    if (!jobId) return nothing;
-    return html`<button
-      class="chip active"
-      aria-pressed="true"
-      aria-label="Of job ${jobId}. Show runs of other jobs too"
-      title=${jobId}
-      @click=${() => this.#filterBy({ job_id: null })}
-    >
-      job ${shortId(jobId)} <span aria-hidden="true">×</span>
-    </button>`;
-  }
-
-  /** The tags of the runs that are loaded: for the keyboard, which does not come to those in the rows. */
-  #renderTagChoice() {
-    const items = this.#runs.view.items.slice(0, LOOKED_AT);
-    const tags = [...new Set(items.flatMap((run) => run.tags))]
-      .filter((tag) => isFilterableTag(tag) && !this.#tags.includes(tag))
-      .sort()
-      .slice(0, 200);
-    if (tags.length === 0) return nothing;
-    return html`<select
-      class="select"
-      aria-label="tag"
-      .value=${live('')}
-      @change=${(event: Event) => this.#addTag((event.target as HTMLSelectElement).value)}
-    >
-      <option value="">Any tag</option>
-      ${tags.map((tag) => html`<option value=${tag}>${tag}</option>`)}
-    </select>`;
-  }
-
-  #renderSelect(
-    all: string,
-    places: readonly (Project | Experiment)[],
-    chosen: string | null,
-    onChoice: (id: string | null) => void,
-  ) {
-    return html`<select
-      class="select"
-      aria-label=${all.replace('All ', '')}
-      @change=${(event: Event) => onChoice((event.target as HTMLSelectElement).value || null)}
-    >
-      <option value="" ?selected=${chosen === null}>${all}</option>
-      ${places.map(
-        (place) =>
-          html`<option value=${place.id} ?selected=${place.id === chosen}>
-            ${place.name} (${place.run_count})
-          </option>`,
-      )}
-    </select>`;
-  }
-
-  #renderTools() {
-    return html`<div class="tools">
-      <button class="button" aria-haspopup="dialog" @click=${() => this.picker.open()}>
-        Columns <span class="count">${this.#columns.length}</span>
-      </button>
-      ${this.#renderGroupChoice()} ${this.#renderPlaces()} ${this.#renderChosen()}
-    </div>`;
-  }
-
-  #renderPlaces() {
-    const [projects, experiments] = this.#places.value ?? [[], []];
-    const { project_id: projectId = null, experiment_id: experimentId = null } = this.#filter;
-    const shown =
-      projectId === null
-        ? experiments.map((one) => ({ ...one, name: `${nameOf(projects, one.project_id)} / ${one.name}` }))
-        : experiments.filter((one) => one.project_id === projectId);
-    return html`${this.#renderTagChoice()}
-    ${this.#renderSelect('All projects', projects, projectId, (id) => this.#filterBy({ project_id: id, experiment_id: null }))}
-    ${this.#renderSelect('All experiments', shown, experimentId, (id) => this.#filterBy({ experiment_id: id }))}`;
-  }
-
-  #renderGroupChoice() {
-    const { group } = this.#view;
-    const keys = this.#configKeys;
-    const isKnown = group === null || !group.startsWith('config:') || keys.includes(group.slice(7));
-    const option = (id: string, label: string) =>
-      html`<option value=${id} ?selected=${id === group}>${label}</option>`;
-    return html`<select class="select" aria-label="Group" @change=${this.#onGroup}>
-      ${option('', 'No groups')}
-      ${GROUP_FIELDS.map((name) => option(name, `By ${name === 'tags' ? 'tag' : name}`))}
-      ${
-        keys.length === 0 && isKnown
-          ? nothing
-          : html`<optgroup label="By config">
-              ${isKnown ? nothing : option(group, group.slice(7))}
-              ${keys.slice(0, 200).map((key) => option(`config:${key}`, key))}
-            </optgroup>`
-      }
-    </select>`;
+    return metricOfSort(this.#view.sort);
   }
 
   /** The server lists runs by their time alone: what is sorted or grouped are those that have been loaded. */
@@ -328,19 +191,11 @@ export class SvcRunsPage extends LitElement {
     if (phase !== 'ready' || items.length === 0) return nothing;
     const count = hasMore ? `The newest ${plural(items.length, 'run')}` : plural(items.length, 'run');
     if (sort === null && group === null) return html`<p class="order">${count}</p>`;
-    const what = [sort && `sorted by ${this.#nameSort()}`, group && 'grouped'].filter(Boolean).join(', ');
+    const what = [sort && `sorted by ${describeSort(sort)}`, group && 'grouped'].filter(Boolean).join(', ');
     return html`<p class="order" role="status">
       <span>${count}, ${what}${this.#describeReading()}</span>
       ${hasMore ? this.#renderLoadAll(items.length) : nothing}
     </p>`;
-  }
-
-  #nameSort(): string {
-    const { sort } = this.#view;
-    const column = toColumn(sort?.by ?? '');
-    const name = column === null ? 'name' : columnTitle(column).toLowerCase();
-    const kind = column && column.kind !== 'field' ? `${column.kind} ${column.name}` : name;
-    return `${kind}, ${sort?.isDescending ? 'highest first' : 'lowest first'}`;
   }
 
   #describeReading(): string {
@@ -354,20 +209,6 @@ export class SvcRunsPage extends LitElement {
     if (this.isLoadingAll)
       return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
     return html`<button class="button" @click=${() => void this.#loadAll()}>Load older</button>`;
-  }
-
-  #renderChosen() {
-    const { selected } = this.#view;
-    if (selected.length === 0) return nothing;
-    return html`<div class="chosen" role="group" aria-label="Selected runs">
-      <span>${formatCount(selected.length)} selected</span>
-      ${
-        selected.length < 2
-          ? nothing
-          : html`<a class="button primary" href=${paths.compare({ runs: selected.join(',') })}>Compare</a>`
-      }
-      <button class="button plain" @click=${() => this.#go({ selected: [] })}>Clear</button>
-    </div>`;
   }
 
   /** Older runs come by themselves; the list offers them when that has failed. */
@@ -431,40 +272,15 @@ export class SvcRunsPage extends LitElement {
   }
 
   get #context(): RunTableContext {
-    const [projects, experiments] = this.#places.value ?? [[], []];
-    const projectNames = new Map(projects.map(({ id, name }) => [id, name]));
-    const experimentNames = new Map(experiments.map(({ id, name }) => [id, name]));
-    const named = (names: ReadonlyMap<string, string>, id: string | null) =>
-      id === null ? null : (names.get(id) ?? shortId(id));
-    const directions = new Map(
-      (this.#definitions.value ?? []).map((one) => [one.name, isDirectionKnown(one) ? one.direction : null]),
-    );
-    return {
-      projectName: (run) => named(projectNames, run.project_id),
-      experimentName: (run) => named(experimentNames, run.experiment_id),
+    const [projects, experiments] = this.#places.value ?? NO_PLACES;
+    return createContext({
+      projects,
+      experiments,
+      definitions: this.#definitions.value ?? [],
       values: (run, metric) => this.#values.get(run.id, metric),
-      best: (run, metric) => this.#best(run, metric, directions),
       now: () => this.api.now(),
-      tagPath: (tag) => this.#pathOf({ filter: { ...this.#filter, tags: this.#withTag(tag) } }),
-    };
-  }
-
-  #best(run: Run, metric: string, directions: ReadonlyMap<string, Direction | null>): StepValue | null {
-    const direction = directions.has(metric) ? directions.get(metric) : guessed(metric);
-    const values = this.#values.get(run.id, metric);
-    if (!direction || values === null) return null;
-    return direction === 'minimize' ? values.lowest : values.highest;
-  }
-
-  get #sections(): ColumnSection[] {
-    const definitions = this.#definitions.value ?? [];
-    const known = definitions.filter(isDirectionKnown);
-    return [
-      { title: 'Run', columns: FIELDS.map((name) => ({ kind: 'field', name })) },
-      { title: 'Metrics: last value', columns: definitions.map(({ name }) => ({ kind: 'last', name })) },
-      { title: 'Metrics: best value', columns: known.map(({ name }) => ({ kind: 'best', name })) },
-      { title: 'Config', columns: this.#configKeys.map((name) => ({ kind: 'config', name })) },
-    ];
+      tagPath: (tag) => this.#pathOf({ filter: { ...this.#filter, tags: withTag(this.#filter.tags, tag) } }),
+    });
   }
 
   get #configKeys(): readonly string[] {
@@ -474,20 +290,6 @@ export class SvcRunsPage extends LitElement {
       this.#config = { of: items, keys: [...keys].sort() };
     }
     return this.#config.keys;
-  }
-
-  #renderEmpty() {
-    if (Object.values(this.#filter).some(Boolean)) {
-      return html`<svc-notice icon="runs" headline="No runs match the filter"
-        ><a href=${paths.runs()}>Show all runs</a></svc-notice
-      >`;
-    }
-    return html`<svc-notice
-      icon="runs"
-      headline="No runs yet"
-      command="svc submit --follow -- python3 train.py"
-      >Each training job starts a run; outside a job, svc.init() in Python starts one.</svc-notice
-    >`;
   }
 
   /** null once the run is no longer of the status that is shown; events change no other part of the filter. */
@@ -553,16 +355,11 @@ export class SvcRunsPage extends LitElement {
   #onSort(by: string): void {
     const { sort } = this.#view;
     const column = toColumn(by);
-    const startsHigh = column !== null && isNumberColumn(column) && !this.#isLowBetter(column);
+    const startsHigh =
+      column !== null && isNumberColumn(column) && !isLowBetter(column, this.#definitions.value ?? []);
     if (sort?.by !== by) return this.#go({ sort: { by, isDescending: startsHigh } });
     if (sort.isDescending === startsHigh) return this.#go({ sort: { by, isDescending: !startsHigh } });
     this.#go({ sort: null });
-  }
-
-  #isLowBetter({ kind, name }: Column): boolean {
-    if (kind !== 'last' && kind !== 'best') return false;
-    const definition = this.#definitions.value?.find((one) => one.name === name);
-    return (definition?.direction ?? guessed(name)) === 'minimize';
   }
 
   #onSelect(id: string): void {
@@ -577,18 +374,6 @@ export class SvcRunsPage extends LitElement {
   #onToggle(key: string): void {
     const { closed } = this.#view;
     this.#go({ closed: closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key] });
-  }
-
-  readonly #onGroup = (event: Event): void => {
-    this.#go({ group: (event.target as HTMLSelectElement).value || null, closed: [] });
-  };
-
-  #addTag(tag: string): void {
-    if (tag !== '') this.#filterBy({ tags: this.#withTag(tag) });
-  }
-
-  #withTag(tag: string): string {
-    return [...new Set([...this.#tags, tag])].join(',');
   }
 
   #filterBy(change: { [K in keyof RunFilter]: string | null }): void {
@@ -612,14 +397,4 @@ export class SvcRunsPage extends LitElement {
       this.#filterBy({ q: q.trim() === '' ? null : q });
     }, TYPING_MS);
   };
-}
-
-/** null: nothing in the name tells. */
-function guessed(metric: string): Direction | null {
-  const { direction, guessed_from } = guessDirection(metric);
-  return guessed_from === null ? null : direction;
-}
-
-function nameOf(places: readonly { id: string; name: string }[], id: string | null): string | null {
-  return id && (places.find((place) => place.id === id)?.name ?? shortId(id));
 }

@@ -50,10 +50,7 @@ export function arrange<T extends { readonly id: string }>(
     const isOpen = !closed.has(key);
     const head: Line<T> = { kind: 'group', key, label, count: members.length, isOpen };
     if (!isOpen) return [head];
-    return [
-      head,
-      ...members.map((item): Line<T> => ({ kind: 'item', key: `${key}\n${item.id}`, item })),
-    ];
+    return [head, ...members.map((item): Line<T> => ({ kind: 'item', key: `${key}\n${item.id}`, item }))];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { RunStatus } from '@svc/contract';
 import type { RunFilter } from '../data/runs.js';
 import type { Sort } from './arrange.js';
-import { columnId, joinList, splitList, toColumn, type Column } from './columns.js';
+import { columnId, columnTitle, joinList, splitList, toColumn, type Column } from './columns.js';
 
 /** The whole state of the page of runs, as its address has it. */
 export interface RunTableView {
@@ -49,6 +49,19 @@ export function toQuery({ filter, columns, sort, group, closed, selected }: RunT
   };
 }
 
+export function describeSort({ by, isDescending }: Sort): string {
+  const column = toColumn(by);
+  const name = column === null ? 'name' : columnTitle(column).toLowerCase();
+  const kind = column !== null && column.kind !== 'field' ? `${column.kind} ${column.name}` : name;
+  return `${kind}, ${isDescending ? 'highest first' : 'lowest first'}`;
+}
+
+/** The metric by whose values the runs are sorted; null: by something else. */
+export function metricOfSort(sort: Sort | null): string | null {
+  const column = toColumn(sort?.by ?? '');
+  return column?.kind === 'last' || column?.kind === 'best' ? column.name : null;
+}
+
 function toSort(text: string | null): Sort | null {
   if (!text) return null;
   const isDescending = text.startsWith('-');
@@ -59,8 +72,7 @@ function toSort(text: string | null): Sort | null {
 function toGroup(text: string | null): string | null {
   const column = toColumn(text ?? '');
   if (column === null) return null;
-  const isOffered =
-    column.kind === 'config' || (GROUP_FIELDS as readonly string[]).includes(column.name);
+  const isOffered = column.kind === 'config' || (GROUP_FIELDS as readonly string[]).includes(column.name);
   return isOffered && (column.kind === 'config' || column.kind === 'field') ? text : null;
 }
 
