@@ -1,3 +1,4 @@
+import type { ApiError } from '@svc/client';
 import { routes } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
@@ -74,14 +75,67 @@ describe('the pages of runs', function () {
 
   it('shows the commit, the packages and the changes that a run had', async () => {
     await page.goto(`${server.url}/runs/${id}`);
-    await page.getByText('c0ffee00', { exact: true }).waitFor();
-    await page.getByText('main, with changes').waitFor();
-    await page.getByText('Packages').click();
+    await page.getByRole('link', { name: 'Environment', exact: true }).click();
     await page.getByText('torch==2.4.0').waitFor();
-    await page.getByText('Uncommitted changes').first().click();
-    expect(await page.locator('svc-environment .added').innerText()).to.equal('+lr = 2\n');
-    expect(await page.locator('svc-environment .removed').innerText()).to.equal('-lr = 1\n');
+    await page.getByRole('link', { name: 'Code', exact: true }).click();
+    await page.getByText('c0ffee00'.repeat(5)).waitFor();
+    expect(await page.locator('svc-run-code .added').innerText()).to.equal('+lr = 2\n');
+    expect(await page.locator('svc-run-code .removed').innerText()).to.equal('-lr = 1\n');
     await screenshot(page, 'run-environment-phone');
+  });
+
+  it('rename, tag, annotate, end, export and delete a run', async () => {
+    const body = { points: [{ seq: 0, name: 'train/loss', step: 1, value: 0.5 }] };
+    const { id: own } = await server.client.call(routes.createRun, { body: { name: 'old name' } });
+    const params = { run_id: own };
+    await server.client.call(routes.writePoints, { params, body });
+    const read = () => server.client.call(routes.getRun, { params });
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await page.goto(`${server.url}/runs/${own}`);
+
+    await button('Edit').click();
+    await page.getByLabel('Name', { exact: true }).fill('new name');
+    await page.getByLabel('Add a tag').fill('keep');
+    await page.getByLabel('Add a tag').press('Enter');
+    await page.getByLabel('Notes').fill('Two lines\nof notes');
+    await button('Save').click();
+    await page.getByRole('heading', { name: 'new name' }).waitFor();
+    const { name, tags, notes } = await read();
+    expect({ name, tags, notes }).to.deep.equal({
+      name: 'new name',
+      tags: ['keep'],
+      notes: 'Two lines\nof notes',
+    });
+
+    for (const [label, start] of [
+      ['CSV', 'name,step,epoch,value,ts,seq\ntrain/loss,1,,0.5,'],
+      ['JSON Lines', '{"name":"train/loss","step":1,"epoch":null,"value":0.5,'],
+    ] as const) {
+      const started = page.waitForEvent('download');
+      await page.getByText('Export', { exact: true }).click();
+      await button(`Points as ${label}`).click();
+      expect(readFileSync(await (await started).path(), 'utf8')).to.match(
+        new RegExp(`^${start.replaceAll('{', '\\{')}`),
+      );
+    }
+
+    await button('End run').click();
+    await page.getByLabel('Cancelled').check();
+    await button('End the run').click();
+    await button('Delete').waitFor();
+    expect((await read()).status).to.equal('CANCELLED');
+
+    await button('Delete').click();
+    await page.getByText('Its 1 point of 1 metric').waitFor();
+    await button('Delete the run').click();
+    await page.waitForURL(`${server.url}/runs`);
+    expect(
+      await read().then(
+        () => 200,
+        (error: ApiError) => error.status,
+      ),
+    ).to.equal(404);
+    await untilShown(['vit lr=0.1', 'resnet lr=0.2', 'ResNet lr=0.1']);
   });
 
   it('fit a phone, and nothing went wrong on them', async () => {

@@ -6,6 +6,7 @@ export const paths = {
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
+  compare: (query: Record<string, string | null> = {}) => withQuery('/compare', query),
   nodes: (query: Record<string, string | null> = {}) => withQuery('/nodes', query),
   node: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/nodes/${encodeURIComponent(id)}`, query),

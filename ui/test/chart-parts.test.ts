@@ -1,11 +1,10 @@
-import { healthReasonsOf } from '@svc/signals';
 import { expect } from 'chai';
 import { envelopesOf, sortByX } from '../src/chart/align.js';
 import { rowAfter, zoomBy } from '../src/chart/chart-keys.js';
 import { labelsOf, toPlotLine, toPlotMark, type ChartLine } from '../src/chart/chart-lines.js';
 import { toCsv, toFileName } from '../src/chart/csv.js';
 import { distinctLooks } from '../src/chart/palette.js';
-import { marksOf, pointOfEvent, pointOfReason } from '../src/components/chart-marks.js';
+import { marksOf, pointOfEvent } from '../src/components/chart-marks.js';
 import { readView, writeRange } from '../src/components/chart-view.js';
 import { systemChartsOf } from '../src/components/system-charts.js';
 import { event, node } from './browser/harness/records.js';
@@ -193,31 +192,6 @@ describe('what has happened', () => {
   it('has no place without a step', () => {
     expect(pointOfEvent({ data: { metric: 'loss' } })).to.equal(null);
     expect(pointOfEvent({ data: { step: 'x' } })).to.equal(null);
-  });
-
-  it('is found in the reasons of the health of a run, whatever the metrics are called', () => {
-    const digest = { nan_count: 0, nan: null, inf: null, neg_inf: null };
-    const name = 'a is NaN from step 5 on';
-    const reasons = healthReasonsOf({
-      status: 'RUNNING',
-      now: 0,
-      stale_since: null,
-      received_at: null,
-      interval_ms: null,
-      series: [
-        { name, digest: { ...digest, nan_count: 2, nan: { step: 7, value: NaN } }, spike: null },
-        { name: 'loss', digest: { ...digest, inf: { step: 8, value: Infinity } }, spike: null },
-        { name: 'val/loss', digest, spike: { step: -9, value: 5, median: 1 } },
-      ],
-      critical_events: [{ id: 'evt_1', title: 'step 3 failed' }],
-    });
-    const points = reasons.map(({ message }) => pointOfReason(message, ['a', name, 'loss', 'val/loss']));
-    expect(points).to.deep.equal([
-      { metric: name, step: 7 },
-      null,
-      { metric: 'loss', step: 8 },
-      { metric: 'val/loss', step: -9 },
-    ]);
   });
 });
 

@@ -29,3 +29,8 @@ export const FOUND_SEQ_START = 2 ** 52;
 
 /** The last line of a spool file: nothing comes behind it. */
 export const SPOOL_END = '{"kind":"end"}';
+
+/** Tags of a run. */
+export const MAX_TAGS = 100;
+/** Of the notes of a run, as UTF-8; the server checks the bytes, as a schema counts characters. */
+export const NOTES_BYTES = 16 * 1024;

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { RUN_STATUSES } from '../protocol/enums.js';
+import { MAX_TAGS } from '../protocol/limits.js';
 import { Timestamp, nullable, strict, text } from '../route.js';
 import { Placement } from './project.js';
 
@@ -7,16 +8,12 @@ export const RunStatusName = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = Static<typeof RunStatusName>;
 
 export const RunSource = Type.Enum(['sdk', 'job', 'import']);
-export const MAX_TAGS = 100;
 export const Tags = Type.Array(text(100, 1), {
   maxItems: MAX_TAGS,
   uniqueItems: true,
 });
 /** Any JSON object, stored as it is, NUL and halves of surrogate pairs in it too. */
 export const JsonObject = Type.Object({}, { additionalProperties: true });
-
-/** The server checks the bytes: a schema counts characters. */
-export const NOTES_BYTES = 16 * 1024;
 
 export const Run = strict(
   {

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { Timestamp, listOf, nullable, page, route, strict, PLAIN } from '../route.js';
 import { Name } from '../records/project.js';
-import { JsonObject, NOTES_BYTES, Run, RunStatusName, Tags } from '../records/run.js';
+import { NOTES_BYTES } from '../protocol/limits.js';
+import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Notes = Type.String({

@@ -210,7 +210,7 @@ export class SvcNodeChart extends LitElement {
   #options(): uPlot.Options {
     const colors = resolveColors(
       this,
-      this.lines.map((_, at) => (at % COLORS) + 1),
+      this.lines.map((_, at) => `var(--chart-${(at % COLORS) + 1})`),
     );
     const axis = {
       stroke: colors.axis,

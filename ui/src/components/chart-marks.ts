@@ -35,13 +35,3 @@ export function marksOf(
   }
   return marks.sort((a, b) => a.step - b.step);
 }
-
-/** The point that a reason of a run's health is about, by what `healthReasonsOf` writes; null: it is about none. */
-export function pointOfReason(reason: string, names: readonly string[]): MetricPoint | null {
-  const said = / (?:is NaN from|is -?Infinity at|jumped to \S+ at) step (-?\d+)/;
-  const fitting = names.flatMap((metric) => {
-    const found = reason.startsWith(`${metric} `) ? said.exec(reason.slice(metric.length)) : null;
-    return found?.index === 0 ? [{ metric, step: Number(found[1]) }] : [];
-  });
-  return fitting.sort((a, b) => b.metric.length - a.metric.length)[0] ?? null;
-}

@@ -4,6 +4,7 @@ import type { Job } from '../data/jobs.js';
 import './svc-copy.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
+import './svc-stale.js';
 
 const SHOWN_OF_SHA256 = 12;
 
@@ -38,4 +39,26 @@ export function renderPending(record: Loader<unknown>, noun: string, listPath: s
     @svc-action=${() => record.reload()}
     >${isUnknown ? html`<a href=${listPath}>Show all ${noun}s</a>` : error.message}</svc-notice
   >`;
+}
+
+/** A panel of the page of a record: that it is loading, could not be loaded, or what it shows. */
+export function renderPart<T>(
+  part: Loader<T>,
+  noun: string,
+  render: (value: T) => TemplateResult,
+): TemplateResult {
+  const { value, error } = part;
+  if (value !== undefined)
+    return html`<svc-stale .error=${error} @svc-retry=${() => part.reload()}></svc-stale>
+      <section class="panel">${render(value)}</section>`;
+  if (!error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
+  return html`<section class="panel">
+    <svc-notice
+      tone="danger"
+      headline="The ${noun} could not be loaded"
+      action="Try again"
+      @svc-action=${() => part.reload()}
+      >${error.message}</svc-notice
+    >
+  </section>`;
 }

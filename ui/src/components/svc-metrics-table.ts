@@ -20,8 +20,6 @@ const TREND_ICONS: Readonly<Record<string, IconName>> = {
 @customElement('svc-metrics-table')
 export class SvcMetricsTable extends LitElement {
   @property({ attribute: false }) summary: RunSummary | null = null;
-  /** Newer values than those of the summary, by metric, as the charts beside the table show them. */
-  @property({ attribute: false }) latest: ReadonlyMap<string, number> = new Map();
   /** Of the run. */
   @property({ attribute: false }) projectId: string | null = null;
 
@@ -141,7 +139,7 @@ export class SvcMetricsTable extends LitElement {
 
   #renderMetric(name: string, metric: MetricSummary) {
     const { latest, trend, direction, is_primary: isPrimary, count } = metric;
-    const value = this.latest.get(name) ?? fromMetricValue(latest.value);
+    const value = fromMetricValue(latest.value);
     const isKnown = isDirectionKnown(metric);
     return html`<tr>
       <th scope="row">

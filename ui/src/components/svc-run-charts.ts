@@ -39,7 +39,7 @@ const SHOWN_EVENTS = 200;
 
 /**
  * The curves of a run, one chart per measure, in sections by prefix, with one zoom, smoothing, scale and x axis for all, which the address
- * keeps. Under them what its node measured. Fires `svc-latest` with the newest value of each metric whose points are here.
+ * keeps. Under them what its node measured.
  */
 @customElement('svc-run-charts')
 export class SvcRunCharts extends LitElement {
@@ -55,8 +55,6 @@ export class SvcRunCharts extends LitElement {
   #sections: MetricSection[] = [];
   /** The point that was brought into view. */
   #shownPoint = '';
-  /** The revision of the values that were told last. */
-  #told = 0;
   readonly #metrics = new RunMetrics(
     this,
     () => this.api,
@@ -90,14 +88,8 @@ export class SvcRunCharts extends LitElement {
     if (changed.has('summary')) void this.#metrics.check(metrics, this.summary);
   }
 
-  override updated(changed: PropertyValues<this>): void {
+  override updated(): void {
     this.#showPoint();
-    if (this.#told === this.#metrics.revision && !changed.has('summary')) return;
-    this.#told = this.#metrics.revision;
-    const latest = Object.entries(this.summary?.metrics ?? {}).map(
-      ([name, metric]) => [name, this.#metrics.latest(name, metric)] as const,
-    );
-    this.dispatchEvent(new CustomEvent('svc-latest', { detail: new Map(latest) }));
   }
 
   override render() {

@@ -1,60 +1,46 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
-import { listCheckpoints } from '../data/checkpoints.js';
 import { apiContext } from '../data/contexts.js';
 import { toEnvironment } from '../data/environment.js';
-import { listEvents } from '../data/events.js';
-import { getJob } from '../data/jobs.js';
-import { findNodeOfRun } from '../data/node-of-run.js';
+import { getJob, listJobRuns } from '../data/jobs.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import type { Run, RunSummary } from '../data/runs.js';
-import { formatDuration, shortId } from '../format.js';
+import { shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles, controlStyles, panelStyles } from '../styles/shared.js';
+import { isFilterableTag } from './run-cells.js';
 import { fact, snapshotFact } from './record-parts.js';
 import { runOverviewStyles } from './run-overview-styles.js';
-import './svc-checkpoints-table.js';
-import './svc-environment.js';
-import './svc-events-list.js';
 import './svc-metrics-table.js';
 import './svc-notice.js';
-import './svc-progress.js';
-import './svc-record.js';
-import './svc-run-charts.js';
 import './svc-skeleton.js';
+import './svc-status.js';
 import './svc-time.js';
 
 const POLL_MS = 60_000;
-const SHOWN_EVENTS = 12;
-const SHOWN_CHECKPOINTS = 100;
 
-/** How far a run is, what its metrics say, their curves, live, and what is known of it besides. */
+/** What is known of a run in short: where it belongs, the state of its metrics, its notes, and the other attempts of its job. */
 @customElement('svc-run-overview')
 export class SvcRunOverview extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) run!: Run;
   @property({ attribute: false }) summary: RunSummary | null = null;
 
-  /** The newest values that the charts know. */
-  @state() private latest: ReadonlyMap<string, number> = new Map();
-
-  readonly #events = new Loader(this, {
-    load: (signal) => listEvents(this.api, { run_id: this.run.id, limit: SHOWN_EVENTS + 1 }, signal),
-    everyMs: POLL_MS,
-  });
-  readonly #checkpoints = new Loader(this, {
-    load: (signal) => this.#loadCheckpoints(signal),
-    everyMs: POLL_MS,
-  });
   readonly #job = new Loader(this, {
     load: async (signal) => (this.run.job_id === null ? null : getJob(this.api, this.run.job_id, signal)),
+    everyMs: POLL_MS,
+  });
+  readonly #siblings = new Loader(this, {
+    load: async (signal) => (this.run.job_id === null ? [] : listJobRuns(this.api, this.run.job_id, signal)),
+    everyMs: POLL_MS,
   });
   readonly #places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
+    everyMs: POLL_MS,
   });
 
   static override styles = [baseStyles, controlStyles, panelStyles, runOverviewStyles];
@@ -62,56 +48,63 @@ export class SvcRunOverview extends LitElement {
   constructor() {
     super();
     new LiveEvents(this, (events) => {
-      const own = events.filter((event) => event.run_id === this.run.id);
-      if (own.length > 0) this.#events.refresh();
-      if (own.some(({ type }) => type === 'CHECKPOINT_CREATED')) this.#checkpoints.refresh();
+      const { job_id: jobId } = this.run;
+      if (jobId !== null && events.some((event) => event.job_id === jobId)) this.#siblings.refresh();
     });
   }
 
   override render() {
     const { run } = this;
-    return html`
-      ${this.#renderOverview(run)}
-      <svc-run-charts
-        .runId=${run.id}
-        .summary=${this.summary}
-        ?live=${this.#isLive}
-        @svc-latest=${(event: CustomEvent<ReadonlyMap<string, number>>) => (this.latest = event.detail)}
-      ></svc-run-charts>
-      <div class="details">
-        ${this.#renderCheckpoints()} ${this.#renderConfig(run)} ${this.#renderEnvironment(run)}
-        ${this.#renderEvents()}
-      </div>
-    `;
-  }
-
-  async #loadCheckpoints(signal: AbortSignal) {
-    const checkpoints = await listCheckpoints(this.api, this.run.id, SHOWN_CHECKPOINTS + 1, signal);
-    const node = checkpoints.length > 0 ? await findNodeOfRun(this.api, this.run, signal) : null;
-    return { checkpoints, node };
-  }
-
-  get #isLive(): boolean {
-    return this.run.status === 'RUNNING' || this.run.status === 'LOST';
-  }
-
-  #renderOverview(run: Run) {
     return html`<div class="overview">
-      <section class="panel facts-panel">
-        <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
-        <dl class="facts">
-          ${fact('Project', this.#nameProject(run))} ${fact('Experiment', this.#nameExperiment(run))}
-          ${fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>${this.#describeRest(run)}`)}
-          ${fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
-          ${run.epoch === null ? nothing : fact('Epoch', String(Number(run.epoch.toFixed(2))))}
-          ${run.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${this.#job.value?.name ?? shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
-          ${this.#job.value ? snapshotFact(this.#job.value) : nothing} ${fact('Source', run.source)}
-          ${this.#renderCommit(run)} ${run.tags.length > 0 ? fact('Tags', this.#renderTags(run)) : nothing}
-        </dl>
-        ${run.notes ? html`<p class="notes">${run.notes}</p>` : nothing}
-      </section>
+      <div class="left">
+        <section class="panel facts-panel" aria-label="Facts">
+          <dl class="facts">
+            ${fact('Project', this.#nameProject(run))} ${fact('Experiment', this.#nameExperiment(run))}
+            ${fact('Started', html`<svc-time .from=${run.started_at}></svc-time>`)}
+            ${fact('Duration', html`<svc-time elapsed .from=${run.started_at} .to=${run.finished_at}></svc-time>`)}
+            ${run.epoch === null ? nothing : fact('Epoch', String(Number(run.epoch.toFixed(2))))}
+            ${run.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${this.#job.value?.name ?? shortId(run.job_id)}</a>, attempt ${run.attempt ?? 1}`) : nothing}
+            ${this.#job.value ? snapshotFact(this.#job.value) : nothing} ${fact('Source', run.source)}
+            ${this.#renderCommit(run)} ${run.tags.length > 0 ? fact('Tags', this.#renderTags(run)) : nothing}
+          </dl>
+        </section>
+        ${this.#renderNotes(run)} ${this.#renderSiblings()}
+      </div>
       <section class="panel">${this.#renderSummary()}</section>
     </div>`;
+  }
+
+  #renderNotes({ notes }: Run) {
+    if (notes === '') return nothing;
+    return html`<section class="panel">
+      <div class="panel-head"><h2>Notes</h2></div>
+      <p class="notes">${notes}</p>
+    </section>`;
+  }
+
+  /** The runs of the job, this one among them, the last attempt first. */
+  #renderSiblings() {
+    const runs = this.#siblings.value ?? [];
+    if (runs.length < 2) return nothing;
+    return html`<section class="panel">
+      <div class="panel-head">
+        <h2>Runs of this job</h2>
+        <a class="all" href=${paths.runs({ job_id: this.run.job_id })}>Show as a table</a>
+      </div>
+      <ol class="siblings">
+        ${runs.map((run) => this.#renderSibling(run))}
+      </ol>
+    </section>`;
+  }
+
+  #renderSibling({ id, name, attempt, status, started_at: startedAt }: Run) {
+    const isThis = id === this.run.id;
+    return html`<li aria-current=${isThis ? 'true' : 'false'}>
+      <span class="number">Attempt ${attempt ?? 1}</span>
+      <svc-status value=${status}></svc-status>
+      ${isThis ? html`<span class="quiet">this run</span>` : html`<a class="truncate" href=${paths.run(id)}>${name}</a>`}
+      <svc-time class="quiet" .from=${startedAt}></svc-time>
+    </li>`;
   }
 
   #renderSummary() {
@@ -120,71 +113,29 @@ export class SvcRunOverview extends LitElement {
     if (Object.keys(summary.metrics).length > 0)
       return html`<svc-metrics-table
         .summary=${summary}
-        .latest=${this.latest}
         .projectId=${this.run.project_id}
       ></svc-metrics-table>`;
-    if (!this.#isLive) return html`<p class="none">This run ended without logging a metric.</p>`;
-    return html`<svc-notice
-      icon="runs"
-      headline="No metrics yet"
-      command=${'import svc\nrun = svc.init()\nrun.log({"train/loss": loss}, step=step)'}
-      >Log from the training code and the curves appear here.</svc-notice
-    >`;
+    return html`<p class="none">No metric has been logged.</p>`;
   }
 
-  #renderConfig({ config }: Run) {
-    if (Object.keys(config).length === 0) return nothing;
-    return html`<section class="panel">
-      <svc-record heading="Config" open .value=${config}></svc-record>
-    </section>`;
-  }
-
-  #renderEnvironment({ environment }: Run) {
-    if (Object.keys(environment).length === 0) return nothing;
-    return html`<section class="panel"><svc-environment .value=${environment}></svc-environment></section>`;
-  }
-
-  #renderCommit({ environment }: Run) {
+  #renderCommit({ id, environment }: Run) {
     const { commit } = toEnvironment(environment);
     if (!commit) return nothing;
     const state = [commit.branch, commit.isDirty ? 'with changes' : null].filter(Boolean).join(', ');
-    return fact('Commit', html`<code title=${commit.id}>${commit.id.slice(0, 8)}</code> ${state}`);
+    return fact(
+      'Commit',
+      html`<a href=${paths.run(id, { tab: 'code' })}
+          ><code title=${commit.id}>${commit.id.slice(0, 8)}</code></a
+        >
+        ${state}`,
+    );
   }
 
   #renderTags({ tags }: Run) {
     return tags.map(
-      (tag, index) => html`${index === 0 ? '' : ', '}<a href=${paths.runs({ tags: tag })}>${tag}</a>`,
+      (tag, index) =>
+        html`${index === 0 ? '' : ', '}${isFilterableTag(tag) ? html`<a href=${paths.runs({ tags: tag })}>${tag}</a>` : html`<span>${tag}</span>`}`,
     );
-  }
-
-  #renderCheckpoints() {
-    const { checkpoints = [], node = null } = this.#checkpoints.value ?? {};
-    if (checkpoints.length === 0) return nothing;
-    const place = node === null ? '' : `, on ${node}`;
-    const hasMore = checkpoints.length > SHOWN_CHECKPOINTS;
-    return html`<section class="panel wide">
-      <div class="panel-head">
-        <h2>Checkpoints</h2>
-        <span class="quiet">${hasMore ? `the newest ${SHOWN_CHECKPOINTS}` : checkpoints.length}${place}</span>
-      </div>
-      <svc-checkpoints-table .checkpoints=${checkpoints.slice(0, SHOWN_CHECKPOINTS)}></svc-checkpoints-table>
-    </section>`;
-  }
-
-  #renderEvents() {
-    const events = this.#events.value ?? [];
-    if (events.length === 0) return nothing;
-    return html`<section class="panel events">
-      <div class="panel-head">
-        <h2>Events</h2>
-        ${
-          events.length > SHOWN_EVENTS
-            ? html`<a class="all" href=${paths.events({ run_id: this.run.id })}>Show all</a>`
-            : nothing
-        }
-      </div>
-      <svc-events-list unlinked .events=${events.slice(0, SHOWN_EVENTS)}></svc-events-list>
-    </section>`;
   }
 
   #nameProject({ project_id: id }: Run) {
@@ -197,13 +148,5 @@ export class SvcRunOverview extends LitElement {
     if (!id) return '–';
     const name = this.#places.value?.[1].find((experiment) => experiment.id === id)?.name ?? shortId(id);
     return html`<a href=${paths.runs({ experiment_id: id })}>${name}</a>`;
-  }
-
-  /** The time left at the pace so far. A run that reports nothing has no pace. */
-  #describeRest({ step, max_steps: max, started_at: from, finished_at: to, stale_since }: Run) {
-    if (to !== null || !step || max === null || step >= max) return nothing;
-    if (stale_since !== null || this.summary?.health.status === 'stale') return nothing;
-    const restMs = ((this.api.now() - from) / step) * (max - step);
-    return html`<span class="quiet"> · about ${formatDuration(restMs)} left</span>`;
   }
 }

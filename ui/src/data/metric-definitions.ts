@@ -1,9 +1,20 @@
 import type { Direction, MetricDefinition, routes } from '@svc/contract';
-import { endpoint, type Api } from './api.js';
+import { endpoint, withoutEmpty, type Api } from './api.js';
 
-export type { Direction };
+export type { Direction, MetricDefinition };
 
 const PUT = endpoint<typeof routes.putMetricDefinition>('PUT', '/metric-definitions/{name:path}');
+
+const LIST = endpoint<typeof routes.listMetricDefinitions>('GET', '/metric-definitions');
+
+/** What applies in the project or experiment, or everywhere; the primary metric first. */
+export async function listMetricDefinitions(
+  api: Api,
+  level: { project_id?: string | null; experiment_id?: string | null; run_id?: string | null },
+  signal?: AbortSignal,
+): Promise<MetricDefinition[]> {
+  return (await api.call(LIST, { query: { ...withoutEmpty(level), limit: 1000 }, signal })).items;
+}
 
 /** In that project, or everywhere. */
 export function setDirection(

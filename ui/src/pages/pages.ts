@@ -42,7 +42,7 @@ export const PAGES = [
     under: 'runs',
     load: () => import('./svc-run-page.js'),
     render: ({ params, query }) =>
-      html`<svc-run-page .runId=${params['id']!} .tab=${query.get('tab') ?? ''}></svc-run-page>`,
+      html`<svc-run-page .runId=${params['id']!} .query=${query}></svc-run-page>`,
   }),
   definePage({
     name: 'nodes',
@@ -74,9 +74,58 @@ export const PAGES = [
 /** The console's own tabs of a run. The first one is shown when the address names none. */
 export const RUN_TABS = [
   defineRunTab({
+    name: 'charts',
+    label: 'Charts',
+    load: () => import('../components/svc-run-charts-tab.js'),
+    render: ({ run, summary }) =>
+      html`<svc-run-charts-tab .run=${run} .summary=${summary}></svc-run-charts-tab>`,
+  }),
+  defineRunTab({
     name: 'overview',
     label: 'Overview',
     load: () => import('../components/svc-run-overview.js'),
     render: ({ run, summary }) => html`<svc-run-overview .run=${run} .summary=${summary}></svc-run-overview>`,
+  }),
+  defineRunTab({
+    name: 'config',
+    label: 'Config',
+    load: () => import('../components/svc-run-record.js'),
+    render: ({ run }) => html`<svc-run-record shown="config" .run=${run}></svc-run-record>`,
+  }),
+  defineRunTab({
+    name: 'environment',
+    label: 'Environment',
+    load: () => import('../components/svc-run-record.js'),
+    render: ({ run }) => html`<svc-run-record shown="environment" .run=${run}></svc-run-record>`,
+  }),
+  defineRunTab({
+    name: 'code',
+    label: 'Code',
+    load: () => import('../components/svc-run-code.js'),
+    render: ({ run }) => html`<svc-run-code .run=${run}></svc-run-code>`,
+  }),
+  defineRunTab({
+    name: 'checkpoints',
+    label: 'Checkpoints',
+    load: () => import('../components/svc-run-checkpoints.js'),
+    render: ({ run }) => html`<svc-run-checkpoints .run=${run}></svc-run-checkpoints>`,
+  }),
+  defineRunTab({
+    name: 'evaluations',
+    label: 'Evaluations',
+    load: () => import('../components/svc-run-evaluations.js'),
+    render: ({ run }) => html`<svc-run-evaluations .run=${run}></svc-run-evaluations>`,
+  }),
+  defineRunTab({
+    name: 'events',
+    label: 'Events',
+    load: () => import('../components/svc-run-events.js'),
+    render: ({ run }) => html`<svc-run-events .run=${run}></svc-run-events>`,
+  }),
+  defineRunTab({
+    name: 'diagnosis',
+    label: 'Diagnosis',
+    load: () => import('../components/svc-run-diagnosis.js'),
+    render: ({ run }) => html`<svc-run-diagnosis .run=${run}></svc-run-diagnosis>`,
   }),
 ];

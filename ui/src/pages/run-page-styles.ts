@@ -1,6 +1,36 @@
 import { css } from 'lit';
 
 export const runPageStyles = css`
+  .source {
+    font-size: var(--text-xs);
+  }
+  .figures {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: var(--space-2) var(--space-5);
+    min-height: 1.75rem;
+    margin-bottom: var(--space-4);
+    font-size: var(--text-sm);
+  }
+  .figures svc-progress {
+    width: 16rem;
+  }
+  .primary {
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
+  .primary b {
+    font-weight: var(--weight-strong);
+  }
+  .odd {
+    color: var(--color-danger);
+  }
+  .reasons a {
+    color: inherit;
+    text-decoration: underline;
+    text-underline-offset: 2px;
+  }
   .reasons {
     display: grid;
     gap: var(--space-1);
@@ -10,6 +40,7 @@ export const runPageStyles = css`
     background: var(--color-warning-soft);
     color: var(--color-warning);
     font-size: var(--text-sm);
+    overflow-wrap: anywhere;
   }
   .reasons.critical {
     background: var(--color-danger-soft);
@@ -17,11 +48,6 @@ export const runPageStyles = css`
   }
   .reasons .icon {
     margin-right: var(--space-2);
-  }
-  .reasons a {
-    color: inherit;
-    text-decoration: underline;
-    text-underline-offset: 3px;
   }
   .tabs {
     display: flex;
@@ -45,5 +71,13 @@ export const runPageStyles = css`
   .tabs a[aria-current='page'] {
     border-bottom-color: var(--color-accent);
     color: var(--color-accent);
+  }
+  @media (max-width: 40rem) {
+    .page-head .actions {
+      margin-left: 0;
+    }
+    .figures svc-progress {
+      width: 100%;
+    }
   }
 `;

@@ -1,11 +1,14 @@
 import { consume } from '@lit/context';
+import { fromMetricValue, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { pointOfReason } from '../components/chart-marks.js';
+import { citationPath } from '../components/citation-link.js';
 import { icon } from '../components/icons.js';
 import { loadFailure } from '../components/load-failure.js';
 import { renderPending } from '../components/record-parts.js';
 import '../components/svc-copy.js';
+import '../components/svc-progress.js';
+import '../components/svc-run-actions.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
@@ -13,7 +16,9 @@ import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { getRun, getRunSummary, type Run } from '../data/runs.js';
+import { getDiagnosis, type Diagnosis } from '../data/diagnosis.js';
+import { getRun, getRunSummary, type Run, type RunSummary } from '../data/runs.js';
+import { formatCount, formatDuration, formatValue } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -23,20 +28,25 @@ import { runPageStyles } from './run-page-styles.js';
 const LIVE_POLL_MS = 5000;
 const SLOW_POLL_MS = 60_000;
 
-/** One run: its state and health, and one of its tabs. */
+/** One run: its state and health, what can be done with it, and one of its tabs. */
 @customElement('svc-run-page')
 export class SvcRunPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: registryContext }) private registry!: Registry;
   @property() runId = '';
-  /** The name of a tab; any other text shows the first one. */
-  @property() tab = '';
+  /** `tab` is the name of a tab; any other text shows the first one. The rest belongs to the tab. */
+  @property({ attribute: false }) query = new URLSearchParams();
   /** By name: whether the code of a tab is there; false when it could not be loaded. */
   readonly #loaded = new Map<string, boolean>();
+  /** The evidence for the health, and of which health. */
+  #evidence: { readonly of: string; readonly warnings: Diagnosis['health_warnings'] } = {
+    of: '',
+    warnings: [],
+  };
 
   readonly #run = new Loader(this, { load: (signal) => this.#loadRun(signal), everyMs: LIVE_POLL_MS });
   readonly #summary = new Loader(this, {
-    load: (signal) => getRunSummary(this.api, this.runId, signal),
+    load: (signal) => this.#loadSummary(signal),
     everyMs: LIVE_POLL_MS,
   });
 
@@ -45,13 +55,16 @@ export class SvcRunPage extends LitElement {
   constructor() {
     super();
     this.addEventListener('svc-metric-changed', () => this.#summary.refresh());
+    this.addEventListener('svc-run-changed', () => this.#refresh());
     new LiveEvents(this, (events) => {
-      if (events.some((event) => event.run_id === this.runId)) this.#refresh();
+      // A run that is deleted keeps standing here until the reader goes on.
+      const own = events.filter((event) => event.run_id === this.runId && event.type !== 'RUN_DELETED');
+      if (own.length > 0) this.#refresh();
     });
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('tab')) void this.#loadTab(this.#currentTab);
+    if (changed.has('query')) void this.#loadTab(this.#currentTab);
   }
 
   override render() {
@@ -73,26 +86,52 @@ export class SvcRunPage extends LitElement {
       <header class="page-head">
         <h1>${run.name}</h1>
         <svc-status value=${run.status}></svc-status>
+        ${run.source === 'import' && run.status !== 'IMPORTED' ? html`<span class="quiet source">imported</span>` : nothing}
         ${health && health.status !== 'ok' ? html`<svc-status value=${health.status}></svc-status>` : nothing}
         <span class="id"
           ><code>${run.id}</code><svc-copy label="Copy the run's id" .text=${run.id}></svc-copy
         ></span>
+        <svc-run-actions
+          class="actions"
+          .run=${run}
+          .summary=${this.#summary.value ?? null}
+        ></svc-run-actions>
       </header>
-      ${
-        health && health.reasons.length > 0
-          ? html`<ul class="reasons ${health.status}">
-              ${health.reasons.map((reason) => html`<li>${icon('warning', 14)}${this.#renderReason(reason)}</li>`)}
-            </ul>`
-          : nothing
-      }`;
+      ${this.#renderFigures(run)} ${health ? this.#renderReasons(run, health) : nothing}`;
   }
 
-  /** With a link to the place in the curve that it is about. */
-  #renderReason(reason: string) {
-    const point = pointOfReason(reason, Object.keys(this.#summary.value?.metrics ?? {}));
-    if (point === null) return reason;
-    const { metric, step } = point;
-    return html`<a href=${paths.run(this.runId, { metric, step: String(step) })}>${reason}</a>`;
+  /** How far it is, and how good. */
+  #renderFigures(run: Run) {
+    const primary = Object.entries(this.#summary.value?.metrics ?? {}).find(
+      ([, metric]) => metric.is_primary,
+    );
+    return html`<div class="figures">
+      ${run.step === null ? nothing : html`<svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>`}
+      ${this.#renderRest(run)} ${primary ? renderPrimary(...primary) : nothing}
+    </div>`;
+  }
+
+  /** The time left at the pace so far. A run that reports nothing has no pace. */
+  #renderRest({ step, max_steps: max, started_at: from, finished_at: to, stale_since }: Run) {
+    if (to !== null || !step || max === null || step >= max) return nothing;
+    if (stale_since !== null || this.#summary.value?.health.status === 'stale') return nothing;
+    const restMs = ((this.api.now() - from) / step) * (max - step);
+    return html`<span class="quiet">about ${formatDuration(restMs)} left</span>`;
+  }
+
+  #renderReasons(run: Run, { status, reasons }: RunSummary['health']) {
+    if (reasons.length === 0) return nothing;
+    return html`<ul class="reasons ${status}">
+      ${reasons.map((reason) => html`<li>${icon('warning', 14)}${reason}${this.#renderPlace(run, reason)}</li>`)}
+      <li><a href=${paths.run(run.id, { tab: 'diagnosis' })}>What to do about it</a></li>
+    </ul>`;
+  }
+
+  /** Where the reason can be looked at. */
+  #renderPlace({ id, job_id: jobId }: Run, reason: string) {
+    const [citation] = this.#evidence.warnings.find(({ message }) => message === reason)?.evidence ?? [];
+    const path = citation ? citationPath(id, jobId, citation) : null;
+    return path === null ? nothing : html` <a href=${path}>Show</a>`;
   }
 
   /** With one tab alone there is nothing to choose. */
@@ -113,17 +152,21 @@ export class SvcRunPage extends LitElement {
   }
 
   #renderTab(run: Run) {
-    const isLoaded = this.#loaded.get(this.#currentTab.name);
+    const tab = this.#currentTab;
+    const isLoaded = this.#loaded.get(tab.name);
     if (isLoaded === undefined) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-    return isLoaded ? this.#currentTab.render({ run, summary: this.#summary.value ?? null }) : loadFailure();
+    if (!isLoaded) return loadFailure();
+    return tab.render({ run, summary: this.#summary.value ?? null });
   }
 
   get #currentTab(): RunTab {
     const { runTabs } = this.registry;
-    return runTabs.find(({ name }) => name === this.tab) ?? runTabs[0]!;
+    const wanted = this.query.get('tab');
+    return runTabs.find(({ name }) => name === wanted) ?? runTabs[0]!;
   }
 
   async #loadTab(tab: RunTab): Promise<void> {
+    if (this.#loaded.get(tab.name)) return;
     const isLoaded = await tab.load().then(
       () => true,
       () => false,
@@ -142,8 +185,41 @@ export class SvcRunPage extends LitElement {
     return run;
   }
 
+  async #loadSummary(signal: AbortSignal): Promise<RunSummary> {
+    const summary = await getRunSummary(this.api, this.runId, signal);
+    const of = summary.health.reasons.join('\n');
+    if (of !== this.#evidence.of) {
+      this.#evidence = { of, warnings: [] };
+      if (of !== '') void this.#loadEvidence(of, signal);
+    }
+    return summary;
+  }
+
+  /** The summary says why the run is not healthy, the diagnosis where that can be seen. Without it the reasons are no links. */
+  async #loadEvidence(of: string, signal: AbortSignal): Promise<void> {
+    const diagnosis = await getDiagnosis(this.api, this.runId, signal).catch(() => null);
+    if (diagnosis === null || of !== this.#evidence.of) return;
+    this.#evidence = { of, warnings: diagnosis.health_warnings };
+    this.requestUpdate();
+  }
+
   #refresh(): void {
     this.#run.refresh();
     this.#summary.refresh();
   }
+}
+
+/** The value now, and the best one where somebody knows which values are good. */
+function renderPrimary(name: string, metric: RunSummary['metrics'][string]) {
+  const { latest, best } = metric;
+  const value = fromMetricValue(latest.value);
+  return html`<span class="primary" title="Step ${formatCount(latest.step)}">
+    <bdi>${name}</bdi> <b class=${Number.isFinite(value) ? '' : 'odd'}>${formatValue(value)}</b>${
+      best !== null && isDirectionKnown(metric)
+        ? html`<span class="quiet"
+            >, best ${formatValue(fromMetricValue(best.value))} at step ${formatCount(best.step)}</span
+          >`
+        : nothing
+    }
+  </span>`;
 }

@@ -1,52 +1,75 @@
 import { consume } from '@lit/context';
 import type { Run } from '@svc/contract';
-import { RUN_STATUSES } from '@svc/contract/protocol';
-import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { LitElement, html, nothing, type PropertyValues } from 'lit';
+import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
-import { repeat } from 'lit/directives/repeat.js';
-import '../components/svc-filters.js';
-import type { Column } from '../components/svc-list.js';
+import { placesOf, renderCell, sortValue, type RunTableContext } from '../components/run-cells.js';
+import '../components/svc-column-picker.js';
+import type { SvcColumnPicker } from '../components/svc-column-picker.js';
+import { renderNoRuns } from '../components/no-runs.js';
+import { createContext, isLowBetter, toSections } from '../components/run-table-context.js';
+import '../components/svc-run-filters.js';
+import { withTag, type Places } from '../components/svc-run-filters.js';
 import '../components/svc-list.js';
-import '../components/svc-notice.js';
-import '../components/svc-run-row.js';
-import { statusLabel } from '../components/svc-status.js';
-import { ListController } from '../controllers/list.js';
+import '../components/svc-runs-table.js';
+import { toast } from '../components/svc-toasts.js';
+import { ListController, type ListView } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
-import type { Api } from '../data/api.js';
+import { RunValues } from '../controllers/run-values.js';
+import { toApiError, type Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
+import { flatRecord } from '../data/flat-record.js';
 import { readRuns } from '../data/lists.js';
-import { listExperiments, listProjects, type Experiment, type Project } from '../data/projects.js';
-import { getRun, type RunStatus } from '../data/runs.js';
-import { shortId } from '../format.js';
+import { listMetricDefinitions } from '../data/metric-definitions.js';
+import { listExperiments, listProjects } from '../data/projects.js';
+import { getRun, type RunFilter } from '../data/runs.js';
+import { formatCount, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
-import { chipStyles } from '../styles/filter-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { arrange, type Line } from '../table/arrange.js';
+import { defaultColumns, isNumberColumn, metricsOf, toColumn, type Column } from '../table/columns.js';
+import {
+  describeSort,
+  metricOfSort,
+  rememberColumns,
+  rememberedColumns,
+  toQuery,
+  toView,
+  type RunTableView,
+} from '../table/run-table-view.js';
+import { runsPageStyles } from './runs-page-styles.js';
 
-const CHOICES = [
-  { value: null, label: 'All' },
-  ...RUN_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
-];
 /** The server is asked once the typing rests. */
 const TYPING_MS = 250;
-const COLUMNS: readonly Column[] = [
-  { title: 'Status' },
-  { title: 'Run' },
-  { title: 'Project' },
-  { title: 'Progress' },
-  { title: 'Created', isNumber: true },
-  { title: 'Duration', isNumber: true },
-];
+const MAX_COMPARED = 50;
+const NO_PLACES: Places = [[], []];
+/** Loading all of the runs ends here. */
+const MOST_RUNS = 10_000;
+/** Of so many runs the config is looked at for what can be a column. */
+const LOOKED_AT = 1000;
+/** While more values are missing than this, the order waits for them. */
+const FEW_MISSING = 100;
 
-/** Runs, newest first, by project, experiment, status, name and tags. */
+/** Runs in a table of chosen columns: filtered by the server, sorted and grouped here. The address has the whole state. */
 @customElement('svc-runs-page')
 export class SvcRunsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
+  @state() private isLoadingAll = false;
+  @query('svc-column-picker') private readonly picker!: SvcColumnPicker;
+  #parsed: { readonly of: URLSearchParams; readonly view: RunTableView } | null = null;
   #typing: ReturnType<typeof setTimeout> | undefined;
   /** What stands in the search field and not yet in the address. */
   #draft: string | null = null;
+  #inSight: readonly Run[] = [];
+  /** Older runs could not be loaded: until someone asks again. */
+  #isTired = false;
+  #arranged: { readonly of: readonly unknown[]; readonly lines: readonly Line<Run>[] } = {
+    of: [],
+    lines: [],
+  };
+  #config: { readonly of: unknown; readonly keys: readonly string[] } = { of: null, keys: [] };
 
   readonly #runs = new ListController<Run>(this, {
     question: () => JSON.stringify(this.#filter),
@@ -54,42 +77,21 @@ export class SvcRunsPage extends LitElement {
     readItem: (id) => this.#readRun(id),
     everyMs: 10_000,
   });
+  readonly #values = new RunValues(this, () => this.api);
   readonly #places = new Loader(this, {
     load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
     everyMs: 60_000,
   });
+  readonly #definitions = new Loader(this, {
+    load: (signal) => {
+      const { project_id, experiment_id } = this.#filter;
+      const level = { project_id: project_id ?? null, experiment_id: experiment_id ?? null };
+      return listMetricDefinitions(this.api, level, signal);
+    },
+    everyMs: 60_000,
+  });
 
-  static override styles = [
-    baseStyles,
-    controlStyles,
-    pageStyles,
-    chipStyles,
-    css`
-      :host {
-        --columns: 6.75rem minmax(9rem, 2.4fr) minmax(7rem, 1.6fr) minmax(8rem, 1.4fr) 5rem 5rem;
-      }
-      .places {
-        display: flex;
-        gap: var(--space-2);
-        margin-left: auto;
-      }
-      .places .select {
-        max-width: 15rem;
-      }
-      .search {
-        width: 16rem;
-        margin-left: auto;
-      }
-      @media (max-width: 56rem) {
-        .places {
-          margin-left: 0;
-        }
-        .search {
-          width: 100%;
-        }
-      }
-    `,
-  ];
+  static override styles = [baseStyles, controlStyles, pageStyles, runsPageStyles];
 
   constructor() {
     super();
@@ -102,12 +104,28 @@ export class SvcRunsPage extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#typing);
+    this.isLoadingAll = false;
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('query');
+    const isElsewhere = ['project_id', 'experiment_id'].some(
+      (name) => before?.get(name) !== this.query.get(name),
+    );
+    if (before && isElsewhere) this.#definitions.refresh();
+  }
+
+  override updated(): void {
+    this.#wantValues();
+    this.#takeRemembered();
   }
 
   override render() {
+    const { view } = this.#runs;
     return html`
       <header class="page-head">
         <h1>Runs</h1>
+        ${this.#renderOrder(view)}
         <input
           class="input search"
           type="search"
@@ -119,120 +137,255 @@ export class SvcRunsPage extends LitElement {
           @input=${this.#onSearch}
         />
       </header>
-      ${this.#renderFilters()}
-      <svc-list
-        noun="run"
-        .columns=${COLUMNS}
-        .view=${this.#runs.view}
-        .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
-        >${this.#renderEmpty()}</svc-list
+      <svc-run-filters
+        .view=${this.#view}
+        .runs=${view.items.slice(0, LOOKED_AT)}
+        .configKeys=${this.#configKeys}
+        .places=${this.#places.value ?? NO_PLACES}
+        .columnCount=${this.#columns.length}
+        @svc-view=${(event: CustomEvent<Partial<RunTableView>>) => this.#go(event.detail)}
+        @svc-pick-columns=${() => this.picker.open()}
+      ></svc-run-filters>
+      <svc-list noun="run" .view=${this.#toShown(view)} .renderItems=${() => this.#renderTable(view)}
+        >${renderNoRuns(Object.values(this.#filter).some(Boolean))}</svc-list
       >
+      <svc-column-picker
+        .sections=${toSections(this.#definitions.value ?? [], this.#configKeys)}
+        .chosen=${this.#columns}
+        @svc-columns=${(event: CustomEvent<readonly Column[] | null>) => this.#onColumns(event.detail)}
+      ></svc-column-picker>
     `;
   }
 
-  get #filter() {
-    const { query } = this;
-    return {
-      status: query.get('status') as RunStatus | null,
-      project_id: query.get('project_id'),
-      experiment_id: query.get('experiment_id'),
-      q: query.get('q'),
-      tags: query.get('tags'),
+  get #view(): RunTableView {
+    if (this.#parsed?.of !== this.query) this.#parsed = { of: this.query, view: toView(this.query) };
+    return this.#parsed.view;
+  }
+
+  get #filter(): RunFilter {
+    return this.#view.filter;
+  }
+
+  get #columns(): readonly Column[] {
+    return (
+      this.#view.columns ??
+      rememberedColumns() ??
+      defaultColumns(this.#definitions.value?.find((one) => one.is_primary)?.name ?? null)
+    );
+  }
+
+  /** Which metrics' values are needed. */
+  get #metrics(): string[] {
+    return [
+      ...new Set([...metricsOf(this.#columns), ...(this.#sortMetric === null ? [] : [this.#sortMetric])]),
+    ];
+  }
+
+  get #sortMetric(): string | null {
+    return metricOfSort(this.#view.sort);
+  }
+
+  /** The server lists runs by their time alone: what is sorted or grouped are those that have been loaded. */
+  #renderOrder({ items, hasMore, phase }: ListView<Run>) {
+    const { sort, group } = this.#view;
+    if (phase !== 'ready' || items.length === 0) return nothing;
+    const count = hasMore ? `The newest ${plural(items.length, 'run')}` : plural(items.length, 'run');
+    if (sort === null && group === null) return html`<p class="order">${count}</p>`;
+    const what = [sort && `sorted by ${describeSort(sort)}`, group && 'grouped'].filter(Boolean).join(', ');
+    return html`<p class="order" role="status">
+      <span>${count}, ${what}${this.#describeReading()}</span>
+      ${hasMore ? this.#renderLoadAll(items.length) : nothing}
+    </p>`;
+  }
+
+  #describeReading(): string {
+    const missing = this.#missing;
+    if (this.#values.error) return '. Their values could not be read; trying again';
+    return missing > FEW_MISSING ? `: reading the values of ${formatCount(missing)} more` : '';
+  }
+
+  #renderLoadAll(count: number) {
+    if (count >= MOST_RUNS) return html`<span>Older runs are left out: filter to see them.</span>`;
+    if (this.isLoadingAll)
+      return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
+    return html`<button class="button" @click=${() => void this.#loadAll()}>Load older</button>`;
+  }
+
+  /** Older runs come by themselves; the list offers them when that has failed. */
+  #toShown(view: ListView<Run>): ListView<Run> {
+    const loadMore = (): Promise<void> => {
+      this.#isTired = false;
+      return view.loadMore();
     };
+    return { ...view, hasMore: this.#isTired && view.hasMore, loadMore };
   }
 
-  #renderFilters() {
-    const [projects, experiments] = this.#places.value ?? [[], []];
-    const { status, tags, project_id: projectId, experiment_id: experimentId } = this.#filter;
-    const shown =
-      projectId === null
-        ? experiments.map((one) => ({ ...one, name: `${nameOf(projects, one.project_id)} / ${one.name}` }))
-        : experiments.filter((one) => one.project_id === projectId);
-    return html`<svc-filters
-      label="Filter by status"
-      .choices=${CHOICES}
-      .value=${status}
-      @svc-filter=${(event: CustomEvent<string | null>) => this.#go({ status: event.detail })}
-    >
-      ${tags === null ? nothing : this.#renderTagFilter(tags)}
-      <div class="places">
-        ${this.#renderSelect('All projects', projects, projectId, (id) => this.#go({ project_id: id, experiment_id: null }))}
-        ${this.#renderSelect('All experiments', shown, experimentId, (id) => this.#go({ experiment_id: id }))}
-      </div>
-    </svc-filters>`;
+  #renderTable(view: ListView<Run>) {
+    const context = this.#context;
+    return html`<svc-runs-table
+      .lines=${this.#lines(view.items, context)}
+      .columns=${this.#columns}
+      .sort=${this.#view.sort}
+      .selected=${new Set(this.#view.selected)}
+      .renderCell=${(run: Run, column: Column) => renderCell(run, column, context)}
+      @svc-sort=${(event: CustomEvent<string>) => this.#onSort(event.detail)}
+      @svc-select=${(event: CustomEvent<string>) => this.#onSelect(event.detail)}
+      @svc-group=${(event: CustomEvent<string>) => this.#onToggle(event.detail)}
+      @svc-in-sight=${(event: CustomEvent<readonly Run[]>) => this.#onInSight(event.detail)}
+      @svc-near-end=${() => void this.#loadNext(view)}
+    ></svc-runs-table>`;
   }
 
-  #renderTagFilter(tags: string) {
-    return html`<button
-      class="chip"
-      aria-pressed="true"
-      aria-label="Tagged ${tags}. Show runs without this tag too"
-      @click=${() => this.#go({ tags: null })}
-    >
-      ${tags} <span aria-hidden="true">×</span>
-    </button>`;
-  }
-
-  #renderSelect(
-    all: string,
-    places: readonly (Project | Experiment)[],
-    chosen: string | null,
-    onChoice: (id: string | null) => void,
-  ) {
-    return html`<select
-      class="select"
-      aria-label=${all.replace('All ', '')}
-      @change=${(event: Event) => onChoice((event.target as HTMLSelectElement).value || null)}
-    >
-      <option value="" ?selected=${chosen === null}>${all}</option>
-      ${places.map(
-        (place) =>
-          html`<option value=${place.id} ?selected=${place.id === chosen}>
-            ${place.name} (${place.run_count})
-          </option>`,
-      )}
-    </select>`;
-  }
-
-  #renderRows(runs: readonly Run[]) {
-    const filter = this.#filter;
-    return html`${repeat(
-      runs,
-      (run) => run.id,
-      (run) =>
-        html`<svc-run-row .run=${run} .place=${this.#describePlace(run)} .filter=${filter}></svc-run-row>`,
-    )}`;
-  }
-
-  #renderEmpty() {
-    if (Object.values(this.#filter).some(Boolean)) {
-      return html`<svc-notice icon="runs" headline="No runs match the filter"
-        ><a href=${paths.runs()}>Show all runs</a></svc-notice
-      >`;
+  /** Arranged anew when something that matters to it has changed, and not with every frame. */
+  #lines(items: readonly Run[], context: RunTableContext): readonly Line<Run>[] {
+    const { sort, group, closed } = this.#view;
+    const isWaiting = this.#missing > FEW_MISSING;
+    const needsValues = this.#sortMetric !== null && !isWaiting;
+    const by = toColumn(sort?.by ?? '');
+    const groupBy = toColumn(group ?? '');
+    const view = JSON.stringify([sort, group, closed, isWaiting]);
+    const of = [
+      items,
+      view,
+      this.#places.value,
+      needsValues && this.#values.revision,
+      needsValues && this.#definitions.value,
+    ];
+    if (of.some((part, at) => part !== this.#arranged.of[at])) {
+      const lines = arrange(items, {
+        sort:
+          sort === null || isWaiting ? null : (run) => (by === null ? run.name : sortValue(run, by, context)),
+        isDescending: sort?.isDescending ?? false,
+        group: groupBy && ((run) => placesOf(run, groupBy, context)),
+        closed: new Set(closed),
+      });
+      this.#arranged = { of, lines };
     }
-    return html`<svc-notice
-      icon="runs"
-      headline="No runs yet"
-      command="svc submit --follow -- python3 train.py"
-      >Each training job starts a run; outside a job, svc.init() in Python starts one.</svc-notice
-    >`;
+    return this.#arranged.lines;
   }
 
-  #describePlace({ project_id: projectId, experiment_id: experimentId }: Run): string {
-    const [projects, experiments] = this.#places.value ?? [[], []];
-    const names = [nameOf(projects, projectId), nameOf(experiments, experimentId)];
-    return names.filter(Boolean).join(' / ') || '–';
+  /** Of how many loaded runs the value is unknown by which they are sorted. */
+  get #missing(): number {
+    const metric = this.#sortMetric;
+    if (metric === null) return 0;
+    return this.#runs.view.items.filter((run) => !this.#values.has(run, metric)).length;
+  }
+
+  get #context(): RunTableContext {
+    const [projects, experiments] = this.#places.value ?? NO_PLACES;
+    return createContext({
+      projects,
+      experiments,
+      definitions: this.#definitions.value ?? [],
+      values: (run, metric) => this.#values.get(run.id, metric),
+      now: () => this.api.now(),
+      tagPath: (tag) => this.#pathOf({ filter: { ...this.#filter, tags: withTag(this.#filter.tags, tag) } }),
+    });
+  }
+
+  get #configKeys(): readonly string[] {
+    const { items } = this.#runs.view;
+    if (this.#config.of !== items) {
+      const keys = new Set(items.slice(0, LOOKED_AT).flatMap(({ config }) => [...flatRecord(config).keys()]));
+      this.#config = { of: items, keys: [...keys].sort() };
+    }
+    return this.#config.keys;
   }
 
   /** null once the run is no longer of the status that is shown; events change no other part of the filter. */
   async #readRun(id: string): Promise<Run | null> {
-    const run = await getRun(this.api, id);
+    const run = await getRun(this.api, id).catch((error: unknown) => {
+      // A run that has been deleted leaves the list.
+      if (toApiError(error).status === 404) return null;
+      throw error;
+    });
     const { status } = this.#filter;
-    return status === null || run.status === status ? run : null;
+    return run === null || !status || run.status === status ? run : null;
   }
 
-  #go(change: Record<string, string | null>): void {
-    navigate(paths.runs({ ...this.#filter, ...change }), { replace: true });
+  async #loadNext(view: ListView<Run>): Promise<void> {
+    const { sort, group } = this.#view;
+    if (sort !== null || group !== null || !view.hasMore || this.#isTired) return;
+    await this.#loadMore();
+  }
+
+  async #loadAll(): Promise<void> {
+    this.isLoadingAll = true;
+    this.#isTired = false;
+    while (this.isLoadingAll && !this.#isTired && this.#runs.view.hasMore) {
+      if (this.#runs.view.items.length >= MOST_RUNS) break;
+      await this.#loadMore();
+    }
+    this.isLoadingAll = false;
+  }
+
+  async #loadMore(): Promise<void> {
+    const { view } = this.#runs;
+    if (view.isLoadingMore || view.phase !== 'ready') return;
+    try {
+      await view.loadMore();
+    } catch (error) {
+      this.#isTired = true;
+      this.requestUpdate();
+      toast(toApiError(error).message, { isError: true });
+    }
+  }
+
+  #onInSight(runs: readonly Run[]): void {
+    this.#inSight = runs;
+    this.#wantValues();
+  }
+
+  #wantValues(): void {
+    const others = this.#sortMetric === null ? [] : this.#runs.view.items;
+    this.#values.want(this.#metrics, this.#inSight, others);
+  }
+
+  /** What was chosen last in this browser stands in the address too, so that it can be handed on. */
+  #takeRemembered(): void {
+    const columns = rememberedColumns();
+    if (this.#view.columns === null && columns !== null) this.#go({ columns });
+  }
+
+  #onColumns(columns: readonly Column[] | null): void {
+    rememberColumns(columns);
+    this.#go({ columns });
+  }
+
+  #onSort(by: string): void {
+    const { sort } = this.#view;
+    const column = toColumn(by);
+    const startsHigh =
+      column !== null && isNumberColumn(column) && !isLowBetter(column, this.#definitions.value ?? []);
+    if (sort?.by !== by) return this.#go({ sort: { by, isDescending: startsHigh } });
+    if (sort.isDescending === startsHigh) return this.#go({ sort: { by, isDescending: !startsHigh } });
+    this.#go({ sort: null });
+  }
+
+  #onSelect(id: string): void {
+    const { selected } = this.#view;
+    if (selected.includes(id)) return this.#go({ selected: selected.filter((one) => one !== id) });
+    if (selected.length < MAX_COMPARED) return this.#go({ selected: [...selected, id] });
+    toast(`At most ${MAX_COMPARED} runs can be compared. Deselect one first.`, { isError: true });
+    // The box of the row shows again that it is not selected.
+    this.requestUpdate();
+  }
+
+  #onToggle(key: string): void {
+    const { closed } = this.#view;
+    this.#go({ closed: closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key] });
+  }
+
+  #filterBy(change: { [K in keyof RunFilter]: string | null }): void {
+    this.#go({ filter: { ...this.#filter, ...change } as RunFilter });
+  }
+
+  #go(change: Partial<RunTableView>): void {
+    navigate(this.#pathOf(change), { replace: true });
+  }
+
+  #pathOf(change: Partial<RunTableView>): string {
+    return paths.runs(toQuery({ ...this.#view, ...change }));
   }
 
   readonly #onSearch = (event: Event): void => {
@@ -241,11 +394,7 @@ export class SvcRunsPage extends LitElement {
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => {
       this.#draft = null;
-      this.#go({ q: q.trim() === '' ? null : q });
+      this.#filterBy({ q: q.trim() === '' ? null : q });
     }, TYPING_MS);
   };
-}
-
-function nameOf(places: readonly { id: string; name: string }[], id: string | null): string | null {
-  return id && (places.find((place) => place.id === id)?.name ?? shortId(id));
 }

@@ -6,13 +6,13 @@ import {
   LONG_NAME,
   MINUTE,
   NOW,
-  attempt,
   checkpoint,
+  diagnosis,
+  evaluation,
   event,
   idOf,
   job,
   metric,
-  node,
   run,
   series,
   summary,
@@ -45,7 +45,7 @@ describe('the page of a run', () => {
     const record = run(1, changes);
     const points = Object.fromEntries(Object.keys(metrics).map((name) => [name, series([1, 0.5])]));
     return stage.mount('svc-run-page', {
-      properties: { runId: ID, tab },
+      properties: { runId: ID, query: `tab=${tab}` },
       api: {
         'GET /runs/{run_id}': record,
         'GET /runs/{run_id}/summary': summary(record, metrics, more),
@@ -129,7 +129,9 @@ describe('the page of a run', () => {
       const place = { name: 'vision', description: '', run_count: 1, created_at: NOW };
       await mount({
         run: changes,
+        tab: 'overview',
         api: {
+          'GET /jobs/{job_id}/runs': { items: [] },
           'GET /jobs/{job_id}':
             changes.job_id === idOf('job', 7) ? withSource : new Refusal(404, 'not_found', ''),
           'GET /projects': { items: [{ ...place, id: idOf('prj', 1) }] },
@@ -166,7 +168,7 @@ describe('the page of a run', () => {
   for (const [what, changes, text] of rests) {
     it(`shows ${what}`, async () => {
       const page = await mount({ run: changes });
-      await factOf('Duration').waitFor();
+      await page.locator('.figures').waitFor();
       if (text) await page.getByText(text).waitFor();
       else expect(await page.getByText(/left/).count()).to.equal(0);
     });
@@ -181,11 +183,14 @@ describe('the page of a run', () => {
     ];
     for (const [state, reasons, label] of cases) {
       it(`is ${state}: ${reasons.join(' ') || 'nothing to say'}`, async () => {
-        const page = await mount({ summary: { health: { status: state, reasons } } });
+        const page = await mount({
+          summary: { health: { status: state, reasons } },
+          api: { 'GET /runs/{run_id}/diagnosis': diagnosis() },
+        });
         await head().waitFor();
         await stage.untilEqual(
           async () => (await page.locator('.reasons li').allInnerTexts()).map((text) => text.trim()),
-          reasons,
+          reasons.length === 0 ? [] : [...reasons, 'What to do about it'],
         );
         const shown = await page.locator('.page-head svc-status').allTextContents();
         expect(shown).to.have.length(label === null ? 1 : 2);
@@ -203,6 +208,24 @@ describe('the page of a run', () => {
       await stage.expectSound();
     });
 
+    it('are told in a table on the overview', async () => {
+      const page = await mount({ metrics: { 'train/loss': metric({ is_primary: true }) }, tab: 'overview' });
+      await page
+        .locator('svc-metrics-table')
+        .getByRole('rowheader', { name: 'train/loss primary' })
+        .waitFor();
+      await page.getByText('train/loss 0.25, best 0.125 at step 40').waitFor();
+      await stage.expectSound();
+    });
+
+    it('show no best value of a primary metric whose direction is unknown', async () => {
+      const page = await mount({
+        metrics: { lr: metric({ is_primary: true, guessed_from: null, best: null }) },
+      });
+      await page.locator('.figures').getByText('lr 0.25', { exact: true }).waitFor();
+      expect(await page.locator('.figures').getByText('best').count()).to.equal(0);
+    });
+
     it('say that a run which is over has none', async () => {
       const page = await mount({ run: { status: 'SUCCEEDED', finished_at: NOW } });
       await page.getByText('This run ended without logging a metric.').waitFor();
@@ -212,10 +235,6 @@ describe('the page of a run', () => {
       const page = await mount({
         metrics: { 'train/loss': metric({ is_primary: true }), acc: metric({ direction: 'maximize' }) },
       });
-      await page
-        .locator('svc-metrics-table')
-        .getByRole('rowheader', { name: 'train/loss primary' })
-        .waitFor();
       await stage.untilEqual(() => page.locator('svc-chart .uplot').count(), 2);
       await stage.push(
         `/runs/${ID}/metrics/stream`,
@@ -246,95 +265,13 @@ describe('the page of a run', () => {
     });
   });
 
-  describe('what is known besides', () => {
-    it('is left out where there is nothing', async () => {
-      const page = await mount();
-      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-      for (const name of ['Checkpoints', 'Events', 'Config', 'Environment'])
-        expect(await page.getByText(name, { exact: true }).count(), name).to.equal(0);
-    });
-
-    it('are checkpoints, the newest', async () => {
-      const items = [checkpoint(2), checkpoint(1, { step: null, size: null, path: '/out/last/' })];
-      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
-      await page.getByRole('heading', { name: 'Checkpoints' }).waitFor();
-      await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 KiB/ }).waitFor();
-      await page.getByRole('row', { name: /– .*last.*–/ }).waitFor();
-      await stage.expectSound();
-    });
-
-    it('names the node where the files of a job are', async () => {
-      await mount({
-        run: { job_id: idOf('job', 7), attempt: 2 },
-        api: {
-          'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
-          'GET /jobs/{job_id}': job(7),
-          'GET /jobs/{job_id}/attempts': {
-            items: [attempt(2, { node_id: idOf('node', 4) }), attempt(1)],
-          },
-          'GET /nodes': { items: [node(3), node(4)] },
-        },
-      });
-      await stage.page.getByText('1, on node-4', { exact: true }).waitFor();
-    });
-
-    it('says that there are more checkpoints than it shows', async () => {
-      const items = Array.from({ length: 101 }, (_, at) => checkpoint(200 - at));
-      const page = await mount({ api: { 'GET /runs/{run_id}/checkpoints': { items } } });
-      await page.getByText('the newest 100').waitFor();
-      expect(await page.locator('svc-checkpoints-table tbody tr').count()).to.equal(100);
-    });
-
-    it('are its events, and a way to all of them', async () => {
-      const items = Array.from({ length: 13 }, (_, at) => event(50 - at, { run_id: ID }));
-      const page = await mount({ api: { 'GET /events': { items } } });
-      await stage.untilEqual(() => page.locator('svc-events-list .title').count(), 12);
-      expect(await page.getByRole('link', { name: 'Show all' }).getAttribute('href')).to.equal(
-        `/events?run_id=${ID}`,
-      );
-      expect(stage.api.requests).to.include(`GET /events?run_id=${ID}&limit=13`);
-    });
-
-    it('are its config and environment', async () => {
-      const page = await mount({
-        run: {
-          config: { lr: 0.1, model: { layers: 3, name: 'resnet' } },
-          environment: {
-            hostname: 'node-7',
-            packages: ['numpy==1', 'torch==2'],
-            git: { commit: 'c0ffee00', diff: DIFF },
-          },
-        },
-      });
-      await page.getByText('model.layers').waitFor();
-      await page.getByText('Packages').click();
-      await page.getByText('torch==2').waitFor();
-      await page.getByText('Uncommitted changes').first().click();
-      expect(await page.locator('.added').innerText()).to.equal('+lr = 2\n');
-      await stage.expectSound();
-    });
-
-    it('are new checkpoints and events when an event tells of them', async () => {
-      const page = await mount();
-      await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-      const created = event(1, { run_id: ID, type: 'CHECKPOINT_CREATED', title: 'Checkpoint at step 100' });
-      stage.api.change({
-        'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
-        'GET /events': { items: [created] },
-      });
-      await stage.push('/events/stream', [created]);
-      await page.getByText('checkpoint-1').waitFor();
-      await page.getByText('Checkpoint at step 100').waitFor();
-    });
-  });
-
   it('shows its end as soon as an event tells of it', async () => {
     const page = await mount();
     await page.locator('.page-head').getByText('Running').waitFor();
     const over = run(1, { status: 'SUCCEEDED', finished_at: NOW });
     stage.api.change({ 'GET /runs/{run_id}': over, 'GET /runs/{run_id}/summary': summary(over) });
     await stage.push('/events/stream', [event(1, { run_id: ID, type: 'RUN_FINISHED' })]);
-    await page.locator('.page-head').getByText('Succeeded').waitFor();
+    await page.locator('.page-head svc-status').getByText('Succeeded').waitFor();
     await page.getByText('This run ended without logging a metric.').waitFor();
   });
 
@@ -347,10 +284,10 @@ describe('the page of a run', () => {
     expect(await head().innerText()).to.equal('run-1');
   });
 
-  it('shows no choice of tabs while there is one alone, whatever the address says', async () => {
-    const page = await mount({ tab: 'gone' });
-    await page.getByRole('heading', { name: 'No metrics yet' }).waitFor();
-    expect(await page.getByRole('navigation').count()).to.equal(0);
+  it('says of an imported run that failed that it failed', async () => {
+    const page = await mount({ run: { source: 'import', status: 'FAILED', finished_at: NOW } });
+    await page.locator('.page-head svc-status').getByText('Failed').waitFor();
+    await page.locator('.page-head').getByText('imported').waitFor();
   });
 
   for (const [where, look] of Object.entries({
@@ -358,7 +295,8 @@ describe('the page of a run', () => {
     'a phone': { viewport: PHONE },
     'the dark': { theme: 'dark' as const },
   })) {
-    it(`fits ${where} with very long texts`, async () => {
+    it(`fits ${where} with very long texts, on every tab`, async function () {
+      this.timeout(60_000);
       const page = await mount({
         run: {
           name: LONG_NAME,
@@ -368,7 +306,7 @@ describe('the page of a run', () => {
           environment: {
             hostname: LONG_NAME,
             packages: [LONG_NAME],
-            git: { commit: LONG_NAME, branch: LONG_NAME },
+            git: { commit: LONG_NAME, branch: LONG_NAME, diff: `${DIFF}+${LONG_NAME}\n` },
           },
           step: 1e12,
           max_steps: 2e12,
@@ -382,13 +320,41 @@ describe('the page of a run', () => {
           'GET /runs/{run_id}/checkpoints': {
             items: [checkpoint(1, { path: `/${LONG_NAME}/${LONG_NAME}` })],
           },
+          'GET /evaluations': {
+            items: [evaluation(1, { suite: LONG_NAME, dataset: LONG_NAME, metrics: { [LONG_NAME]: 1 } })],
+          },
+          'GET /events': { items: [event(1, { title: LONG_NAME, message: LONG_NAME })] },
+          'GET /runs/{run_id}/diagnosis': diagnosis({
+            summary: LONG_NAME,
+            anomalies: [
+              {
+                kind: 'x',
+                severity: 'warning',
+                message: LONG_NAME,
+                evidence: [{ field: LONG_NAME, value: LONG_NAME }],
+                fixes: [LONG_NAME],
+              },
+            ],
+          }),
         },
         ...look,
       });
-      await page.locator('svc-checkpoints-table').waitFor();
-      await page.locator('svc-chart').first().scrollIntoViewIfNeeded();
-      await page.locator('svc-chart .uplot').first().waitFor();
-      await stage.expectSound(where);
+      const parts: [tab: string, element: string][] = [
+        ['overview', 'svc-metrics-table'],
+        ['config', 'svc-flat-record'],
+        ['environment', 'svc-flat-record'],
+        ['code', 'svc-run-code .diff'],
+        ['checkpoints', 'svc-checkpoints-table'],
+        ['evaluations', 'svc-run-evaluations table'],
+        ['events', 'svc-events-list'],
+        ['diagnosis', 'svc-run-diagnosis .summary'],
+        ['charts', 'svc-chart'],
+      ];
+      for (const [tab, element] of parts) {
+        await stage.change({ query: `tab=${tab}` });
+        await page.locator(element).first().waitFor();
+        await stage.expectSound(`${where}: ${tab}`);
+      }
       expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
     });
   }

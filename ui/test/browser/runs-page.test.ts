@@ -3,7 +3,7 @@ import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, run } from './harness/records.js';
-import { PHONE, useStage } from './harness/stage.js';
+import { DESK, PHONE, useStage } from './harness/stage.js';
 
 const PROJECTS = [
   { id: idOf('prj', 1), name: 'vision', description: '', run_count: 3, created_at: NOW },
@@ -47,7 +47,7 @@ describe('the page of runs', () => {
     [
       'its project and experiment by name',
       { project_id: idOf('prj', 1), experiment_id: idOf('exp', 1) },
-      ['vision / lr'],
+      ['vision', 'lr'],
     ],
     ['a project that is gone by the end of its id', { project_id: idOf('prj', 777) }, ['000777']],
     ['how long it took', { started_at: NOW - 5 * MINUTE, finished_at: NOW }, ['5m 00s']],
@@ -59,19 +59,9 @@ describe('the page of runs', () => {
     it(`shows of a run ${what}`, async () => {
       const page = await mount([run(1, changes)]);
       for (const text of texts)
-        await page.locator('svc-run-row').getByText(text, { exact: true }).first().waitFor();
+        await page.locator('.row.run').getByText(text, { exact: true }).first().waitFor();
     });
   }
-
-  it('shows the tags in the room that the name of the run leaves', async () => {
-    const tags = Array.from({ length: 9 }, (_, at) => `a-rather-long-tag-${at}`);
-    await mount([run(1, { name: 'resnet-50-imagenet', tags })]);
-    const row = stage.page.locator('svc-run-row');
-    const cut = await row.locator('a.name').evaluate((name) => name.scrollWidth > name.clientWidth);
-    expect(cut, 'the name is cut').to.equal(false);
-    const isOneLine = await row.locator('.row').evaluate((line) => line.clientHeight < 48);
-    expect(isOneLine).to.equal(true);
-  });
 
   const empty: [string, string, string][] = [
     ['says how a run begins when there is none', '', 'No runs yet'],
@@ -159,11 +149,13 @@ describe('the page of runs', () => {
       await untilNames(`project_id=${idOf('prj', 1)}&experiment_id=${idOf('exp', 1)}`);
     });
 
-    it('take a tag from a run, beside what is chosen already, and give it up again', async () => {
+    it('take a tag from a run or from the list, beside what is chosen already, and give it up again', async () => {
       const page = await mount([run(1, { tags: ['a/b c'] })], 'status=RUNNING');
       expect(await page.getByRole('link', { name: 'Tag a/b c' }).getAttribute('href')).to.equal(
         '/runs?status=RUNNING&tags=a%2Fb+c',
       );
+      await page.getByLabel('tag', { exact: true }).selectOption('a/b c');
+      await stage.untilEqual(search, '?status=RUNNING&tags=a%2Fb+c');
       await mount([], 'status=RUNNING&tags=a%2Fb+c', echo);
       await page.getByRole('button', { name: 'Tagged a/b c' }).click();
       await untilNames('status=RUNNING');
@@ -202,35 +194,43 @@ describe('the page of runs', () => {
       'GET /runs': ({ query }: ApiRequest) =>
         query.has('before') ? { items: [older] } : { items: [run(9), run(8)], truncated: true },
     };
-    const more = () => stage.page.getByRole('button', { name: 'Show older runs' });
 
-    it('come behind the last one, by its id', async () => {
+    it('come by themselves when the end is near, behind the last one', async () => {
       await mount([], 'status=RUNNING', paged);
-      await more().click();
       await untilNames('run-9', 'run-8', 'older');
       expect(stage.api.requests).to.include(`GET /runs?status=RUNNING&before=${idOf('run', 8)}&limit=200`);
-      expect(await more().count()).to.equal(0);
     });
 
-    it('are told of when the server has cut its answer', async () => {
-      const page = await mount([], '', paged);
-      await page.getByText('Fewer runs than usual: the server’s answer reached its size limit.').waitFor();
-      await more().click();
+    it('are asked for again by a button when they could not be loaded', async () => {
+      const page = await mount([], '', {
+        'GET /runs': ({ query }: ApiRequest) =>
+          query.has('before') ? OFFLINE : { items: [run(9), run(8)], truncated: true },
+      });
+      const more = page.getByRole('button', { name: 'Show older runs' });
+      await more.waitFor();
+      const asked = stage.api.requests.filter((request) => request.includes('before=')).length;
+      expect(asked).to.equal(1);
+      stage.api.change(paged);
+      await more.click();
       await untilNames('run-9', 'run-8', 'older');
-      expect(await page.getByText('Fewer runs than usual').count()).to.equal(0);
     });
 
-    it('are offered behind a full page', async () => {
-      await mount(Array.from({ length: 200 }, (_, at) => run(300 - at)));
-      await more().waitFor();
+    it('stay away while runs are sorted, until they are asked for, and that is said', async () => {
+      const page = await mount([], 'sort=name', paged);
+      await page.getByText('The newest 2 runs, sorted by name, lowest first').waitFor();
+      await untilNames('run-8', 'run-9');
+      await page.getByRole('button', { name: 'Load older' }).click();
+      await page.getByText('3 runs, sorted by name, lowest first').waitFor();
+      await untilNames('older', 'run-8', 'run-9');
+      expect(await page.getByRole('button', { name: 'Load older' }).count()).to.equal(0);
     });
 
     it('are given up with another filter, whose page begins anew', async () => {
       const page = await mount([], '', paged);
-      await more().click();
       await untilNames('run-9', 'run-8', 'older');
+      stage.api.change({ 'GET /runs': { items: [run(7)] } });
       await page.getByRole('button', { name: 'Running' }).click();
-      await untilNames('run-9', 'run-8');
+      await untilNames('run-7');
     });
   });
 
@@ -243,8 +243,20 @@ describe('the page of runs', () => {
   });
 
   it('takes texts as text', async () => {
-    await mount([run(1, { name: HOSTILE, tags: [HOSTILE] })]);
-    await untilNames(HOSTILE);
+    const hostile = run(1, {
+      name: HOSTILE,
+      tags: [HOSTILE, 'a,b'],
+      notes: HOSTILE,
+      config: { [HOSTILE]: HOSTILE },
+    });
+    const page = await mount(
+      [hostile],
+      `columns=tags,notes,config:${encodeURIComponent(HOSTILE)}&group=tags`,
+    );
+    await untilNames(HOSTILE, HOSTILE);
+    expect(await page.getByRole('columnheader', { name: HOSTILE }).count()).to.equal(1);
+    // Commas separate the tags of a filter, so that this one cannot be asked for.
+    expect(await page.getByRole('link', { name: 'Tag a,b' }).count()).to.equal(0);
     expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
   });
 
@@ -268,5 +280,40 @@ describe('the page of runs', () => {
       await until(async () => (await stage.page.getByText('50%').count()) === 1);
       await stage.expectSound(where);
     });
+  }
+
+  it('loads by itself when the server is back', async () => {
+    await mount([], '', { 'GET /runs': OFFLINE });
+    await stage.page.getByRole('heading', { name: 'The runs could not be loaded' }).waitFor();
+    stage.api.change({ 'GET /runs': { items: [run(1)] } });
+    await stage.push('/events/stream', [event(1, { run_id: idOf('run', 1) })]);
+    await untilNames('run-1');
+  });
+
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [where, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
+      it(`is sound in ${theme} on a ${where}`, async () => {
+        const page = await stage.mount('svc-runs-page', {
+          properties: { query: 'group=project&selected=run_1,run_2' },
+          api: {
+            ...PLACES,
+            'GET /runs': {
+              items: [run(2, { tags: ['a', 'b'], step: 3, max_steps: 9 }), run(1, { status: 'FAILED' })],
+            },
+          },
+          viewport,
+          theme,
+        });
+        await page.getByRole('link', { name: 'run-1', exact: true }).waitFor();
+        await stage.expectSound(where);
+        // The name stays while the rest is scrolled.
+        const grid = stage.page.getByRole('grid', { name: 'Runs' });
+        await grid.evaluate((box) => (box.scrollLeft = 400));
+        const left = await page
+          .getByRole('link', { name: 'run-1', exact: true })
+          .evaluate((link) => link.getBoundingClientRect().left);
+        expect(left).to.be.greaterThan(0);
+      });
+    }
   }
 });

@@ -18,7 +18,7 @@ import { PHONE, useStage } from './harness/stage.js';
 describe('the tables and records', () => {
   const stage = useStage();
 
-  describe('svc-record', () => {
+  describe('svc-flat-record', () => {
     const cases: [string, object, [string, string][]][] = [
       [
         'plain values',
@@ -43,45 +43,41 @@ describe('the tables and records', () => {
     ];
     for (const [what, value, pairs] of cases) {
       it(`shows ${what}`, async () => {
-        const record = await stage.mount('svc-record', {
-          properties: { heading: 'Config', value, open: true },
-        });
-        const names = await record.locator('dt').allInnerTexts();
-        const values = await record.locator('dd').allInnerTexts();
+        const record = await stage.mount('svc-flat-record', { properties: { heading: 'Config', value } });
+        const names = await record.locator('th').allInnerTexts();
+        const values = await record.locator('td').allInnerTexts();
         expect(names.map((name, at) => [name, values[at]])).to.deep.equal(pairs);
         await stage.expectSound(what);
       });
     }
-
-    it('is nothing when there is nothing', async () => {
-      const record = await stage.mount('svc-record', { properties: { heading: 'Config', value: {} } });
-      expect(await record.locator('details').count()).to.equal(0);
-    });
   });
 
-  describe('svc-environment', () => {
+  describe('svc-run-code', () => {
+    const mount = (git: object) =>
+      stage.mount('svc-run-code', { properties: { run: run(1, { environment: { git } }) } });
+
     it('says how much of the changes was not sent', async () => {
-      const value = { git: { diff: 'diff --git a/x b/x\n+a\n', diff_cut_bytes: 2048 } };
-      const environment = await stage.mount('svc-environment', { properties: { value } });
-      await environment.getByText('Uncommitted changes').first().click();
-      await environment.getByText('The last 2 KiB were not sent.').waitFor();
+      const code = await mount({ diff: 'diff --git a/x b/x\n+a\n', diff_cut_bytes: 2048 });
+      await code.getByText('the last 2 KiB were not sent').waitFor();
     });
 
     it('counts the files that were changed', async () => {
-      const diff = 'diff --git a/x b/x\n+a\ndiff --git a/y b/y\n+b\n';
-      const environment = await stage.mount('svc-environment', { properties: { value: { git: { diff } } } });
-      await environment.getByText('Uncommitted changes').first().click();
-      await environment.getByText('2 files').waitFor();
+      const code = await mount({ diff: 'diff --git a/x b/x\n+a\ndiff --git a/y b/y\n+b\n' });
+      await code.getByText('2 files').waitFor();
       await stage.expectSound();
     });
 
-    it('shows packages that are no list among the facts', async () => {
-      const environment = await stage.mount('svc-environment', {
-        properties: { value: { packages: { torch: '2' } } },
-      });
-      await environment.getByText('Environment').click();
-      await environment.getByText('packages.torch').waitFor();
+    it('says that the changes themselves were not sent', async () => {
+      const code = await mount({ commit: 'c0ffee', dirty: true });
+      await code.getByText('The changes themselves were not sent.').waitFor();
     });
+  });
+
+  it('svc-run-record shows packages that are no list among the facts', async () => {
+    const record = await stage.mount('svc-run-record', {
+      properties: { shown: 'environment', run: run(1, { environment: { packages: { torch: '2' } } }) },
+    });
+    await record.getByText('packages.torch').waitFor();
   });
 
   describe('svc-metrics-table', () => {

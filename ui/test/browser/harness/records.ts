@@ -1,11 +1,14 @@
 import {
   JOB_STATUSES,
+  type Diagnosis,
+  type Evaluation,
   type EventRecord,
   type Job,
   type JobAttempt,
   type JobStatus,
   type ListedCheckpoint,
   type LogLine,
+  type MetricDefinition,
   type MetricSummary,
   type NodeRecord,
   type Run,
@@ -145,6 +148,23 @@ export function series(values: readonly Series['values'][number][], changes: Par
   };
 }
 
+export function definition(name: string, changes: Partial<MetricDefinition> = {}): MetricDefinition {
+  return {
+    name,
+    direction: 'minimize',
+    guessed: true,
+    guessed_from: 'loss',
+    is_primary: false,
+    level: 'global',
+    project_id: null,
+    experiment_id: null,
+    auto: true,
+    unit: null,
+    description: '',
+    ...changes,
+  };
+}
+
 export function event(number: number, changes: Partial<EventRecord> = {}): EventRecord {
   return {
     id: idOf('evt', number),
@@ -224,6 +244,62 @@ export function checkpoint(number: number, changes: Partial<ListedCheckpoint> = 
   };
 }
 
+export function evaluation(number: number, changes: Partial<Evaluation> = {}): Evaluation {
+  return {
+    id: idOf('eval', number),
+    checkpoint_id: idOf('ckpt', number),
+    run_id: idOf('run', 1),
+    job_id: idOf('job', number),
+    suite: null,
+    dataset: null,
+    dataset_version: null,
+    status: 'SUCCEEDED',
+    metrics: {},
+    runtime_s: null,
+    error: null,
+    created_at: NOW - 5 * MINUTE,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+/** Of a run that goes well. */
+export function diagnosis(changes: Partial<Diagnosis> = {}): Diagnosis {
+  return {
+    run_id: idOf('run', 1),
+    job_id: null,
+    attempt: null,
+    status: 'RUNNING',
+    summary: 'The run is RUNNING at step 90.',
+    progress: { step: 90, max_steps: null, epoch: null, fraction: null, steps_per_s: 2, time_left: null },
+    convergence: {
+      metric: 'loss',
+      is_primary: true,
+      direction: 'minimize',
+      best: 0.125,
+      best_step: 40,
+      latest: 0.25,
+      latest_step: 90,
+      trend: 'decreasing',
+      is_improving: true,
+      is_stalled: false,
+      eval_best: null,
+      eval_best_step: null,
+      eval_protocol: null,
+    },
+    anomalies: [],
+    health: { status: 'ok', reasons: [] },
+    health_warnings: [],
+    throughput: null,
+    gpu: null,
+    last_point_at: NOW,
+    since_last_point_s: 1,
+    last_errors: [],
+    next_actions: [],
+    ...changes,
+  };
+}
+
 export function line(seq: number, text: string, stream: LogLine['stream'] = 'stdout'): LogLine {
   return { seq, stream, ts: NOW - MINUTE + seq, text };
 }
@@ -246,6 +322,7 @@ export const EMPTY_SERVER: ApiTable = {
   'GET /runs': { items: [] },
   'GET /events': { items: [] },
   'GET /nodes': { items: [] },
+  'GET /metric-definitions': { items: [] },
   'GET /projects': { items: [] },
   'GET /experiments': { items: [] },
 };

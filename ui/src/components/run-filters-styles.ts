@@ -1,0 +1,45 @@
+import { css } from 'lit';
+
+export const runFiltersStyles = css`
+  .tools {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: var(--space-2) var(--space-3);
+    min-height: var(--control-height);
+    margin-bottom: var(--space-3);
+    font-size: var(--text-sm);
+    color: var(--color-text-2);
+  }
+  .tools .select {
+    max-width: 13rem;
+    color: var(--color-text);
+  }
+  .chosen {
+    display: flex;
+    align-items: center;
+    gap: var(--space-2);
+    margin-left: auto;
+  }
+  .chip.active {
+    max-width: 18rem;
+  }
+  .chip .truncate {
+    min-width: 0;
+  }
+  @media (max-width: 56rem) {
+    .tools {
+      flex-wrap: nowrap;
+      margin-inline: calc(-1 * var(--space-4));
+      padding: 2px var(--space-4);
+      overflow-x: auto;
+      scrollbar-width: none;
+    }
+    .tools > * {
+      flex: none;
+    }
+    .chosen {
+      margin-left: 0;
+    }
+  }
+`;

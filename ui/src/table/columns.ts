@@ -1,0 +1,107 @@
+/**
+ * What a column of the table of runs shows: a field of the run, an entry of its config, or the last or best value of a metric.
+ * Written as text it is `status`, `config:model.layers`, `last:train/loss` or `best:train/loss`.
+ */
+export type Column =
+  | { readonly kind: 'field'; readonly name: Field }
+  | { readonly kind: 'config' | 'last' | 'best'; readonly name: string };
+
+export const FIELDS = [
+  'status',
+  'project',
+  'experiment',
+  'progress',
+  'tags',
+  'created',
+  'duration',
+  'step',
+  'epoch',
+  'source',
+  'job',
+  'notes',
+  'id',
+] as const;
+export type Field = (typeof FIELDS)[number];
+
+const FIELD_TITLES: Readonly<Record<Field, string>> = {
+  status: 'Status',
+  project: 'Project',
+  experiment: 'Experiment',
+  progress: 'Progress',
+  tags: 'Tags',
+  created: 'Created',
+  duration: 'Duration',
+  step: 'Step',
+  epoch: 'Epoch',
+  source: 'Source',
+  job: 'Job',
+  notes: 'Notes',
+  id: 'Id',
+};
+const NUMBER_FIELDS: readonly Field[] = ['created', 'duration', 'step', 'epoch'];
+const DEFAULT_FIELDS: readonly Field[] = [
+  'status',
+  'project',
+  'experiment',
+  'progress',
+  'tags',
+  'created',
+  'duration',
+];
+
+/** Behind the progress stand the values of the primary metric, where there is one. */
+export function defaultColumns(primary: string | null): Column[] {
+  const metric: Column[] =
+    primary === null
+      ? []
+      : [
+          { kind: 'last', name: primary },
+          { kind: 'best', name: primary },
+        ];
+  return DEFAULT_FIELDS.flatMap((name) => {
+    const field: Column = { kind: 'field', name };
+    return name === 'progress' ? [field, ...metric] : [field];
+  });
+}
+
+export function columnId({ kind, name }: Column): string {
+  return kind === 'field' ? name : `${kind}:${name}`;
+}
+
+/** null: the text names no column. */
+export function toColumn(id: string): Column | null {
+  const field = FIELDS.find((one) => one === id);
+  if (field) return { kind: 'field', name: field };
+  const [, kind, name] = /^(config|last|best):([^]+)$/.exec(id) ?? [];
+  return name === undefined ? null : { kind: kind as 'config' | 'last' | 'best', name };
+}
+
+export function columnTitle({ kind, name }: Column): string {
+  return kind === 'field' ? FIELD_TITLES[name] : name;
+}
+
+/** Above the title, where that alone does not say it. */
+export function columnHint({ kind }: Column): string {
+  return kind === 'field' ? '' : kind;
+}
+
+export function isNumberColumn({ kind, name }: Column): boolean {
+  return kind === 'field' ? NUMBER_FIELDS.includes(name) : kind !== 'config';
+}
+
+/** The metrics of which the columns show values. */
+export function metricsOf(columns: readonly Column[]): string[] {
+  return [
+    ...new Set(columns.flatMap(({ kind, name }) => (kind === 'last' || kind === 'best' ? [name] : []))),
+  ];
+}
+
+/** Texts as one value of an address; commas and backslashes in them are escaped. */
+export function joinList(texts: readonly string[]): string {
+  return texts.map((text) => text.replaceAll(/[\\,]/g, '\\$&')).join(',');
+}
+
+export function splitList(joined: string): string[] {
+  const texts = joined.match(/(?:\\[^]|[^\\,])+/g) ?? [];
+  return texts.map((text) => text.replaceAll(/\\([^])/g, '$1'));
+}

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { arrange, compareValues, type SortValue } from '../src/table/arrange.js';
+import { columnId, defaultColumns, joinList, metricsOf, splitList, toColumn } from '../src/table/columns.js';
+import { toQuery, toView } from '../src/table/run-table-view.js';
+
+describe('the columns of the table of runs', () => {
+  for (const id of ['status', 'config:model.layers', 'last:train/loss', 'best:a:b', 'config:a\nb']) {
+    it(`are written and read again: ${JSON.stringify(id)}`, () => {
+      expect(columnId(toColumn(id)!)).to.equal(id);
+    });
+  }
+  for (const id of ['', 'nothing', 'last:', 'worst:loss', 'Status'])
+    it(`are no column: ${JSON.stringify(id)}`, () => expect(toColumn(id)).to.equal(null));
+
+  it('have the primary metric at first, where there is one', () => {
+    expect(metricsOf(defaultColumns('loss'))).to.deep.equal(['loss']);
+    expect(metricsOf(defaultColumns(null))).to.deep.equal([]);
+  });
+
+  for (const list of [[], ['a'], ['a,b', 'c\\', '\\,'], ['config:x,y', 'last:a/b']])
+    it(`are one value of an address: ${JSON.stringify(list)}`, () =>
+      expect(splitList(joinList(list))).to.deep.equal(list));
+});
+
+describe('the state of the page of runs', () => {
+  for (const address of [
+    '',
+    'status=FAILED&job_id=job_1&q=a+b&tags=x%2Cy&columns=status%2Cconfig%3Alr&sort=-best%3Aloss&group=config%3Alr&closed=1%2C2&selected=run_1',
+    'sort=name&group=tags',
+  ]) {
+    it(`is read from its address and written again: ${address}`, () => {
+      const query = toQuery(toView(new URLSearchParams(address)));
+      const written = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+      expect(new URLSearchParams(written).toString()).to.equal(address);
+    });
+  }
+  it('ignores what it does not know', () => {
+    const view = toView(new URLSearchParams('sort=nothing&group=last:loss&columns=gone'));
+    expect([view.sort, view.group, view.columns]).to.deep.equal([null, null, null]);
+  });
+});
+
+describe('the lines of the table of runs', () => {
+  const items = [3, 10, 2, null, NaN, 'b', 'a'].map((value, at) => ({
+    id: `${at}`,
+    value: value as SortValue,
+  }));
+  const plain = { isDescending: false, group: null, closed: new Set<string>() };
+  const values = (isDescending: boolean) =>
+    arrange(items, { ...plain, isDescending, sort: ({ value }) => value }).map((line) =>
+      line.kind === 'item' ? line.item.value : line.key,
+    );
+
+  it('sort numbers as numbers, then texts, and what is no value last, both ways', () => {
+    expect(values(false)).to.deep.equal([2, 3, 10, 'a', 'b', NaN, null]);
+    expect(values(true)).to.deep.equal([10, 3, 2, 'b', 'a', NaN, null]);
+  });
+  it('sort texts with numbers in them by these', () => {
+    expect(compareValues('run-9', 'run-10', false)).to.be.lessThan(0);
+  });
+  it('keep their order where the values are equal', () => {
+    const same = arrange(items, { ...plain, sort: () => 1 });
+    expect(same.map(({ key }) => key)).to.deep.equal(items.map(({ id }) => id));
+  });
+  it('have a head for each group, in which closed ones have nothing below', () => {
+    const lines = arrange(items, {
+      ...plain,
+      sort: null,
+      group: ({ value }) => [{ key: typeof value, label: typeof value }],
+      closed: new Set(['number']),
+    });
+    expect(
+      lines.map((line) => (line.kind === 'group' ? `${line.label} ${line.count}` : line.item.id)),
+    ).to.deep.equal(['number 4', 'object 1', '3', 'string 2', '5', '6']);
+  });
+});
