@@ -5,6 +5,13 @@ export const paths = {
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
+  compare: (query: Record<string, string | null> = {}) => withQuery('/compare', query),
+  projects: () => '/projects',
+  project: (id: string) => `/projects/${encodeURIComponent(id)}`,
+  experiment: (id: string) => `/experiments/${encodeURIComponent(id)}`,
+  checkpoints: (query: Record<string, string | null> = {}) => withQuery('/checkpoints', query),
+  checkpoint: (id: string) => `/checkpoints/${encodeURIComponent(id)}`,
+  evaluations: (query: Record<string, string | null> = {}) => withQuery('/evaluations', query),
   nodes: () => '/nodes',
   events: (query: Record<string, string | null> = {}) => withQuery('/events', query),
 };

@@ -37,6 +37,14 @@ export const PAGES = [
       html`<svc-run-page .runId=${params['id']!} .tab=${query.get('tab') ?? ''}></svc-run-page>`,
   }),
   definePage({
+    name: 'compare',
+    title: 'Compare',
+    path: '/compare',
+    navigation: { label: 'Compare', icon: 'compare' },
+    load: () => import('./svc-compare-page.js'),
+    render: ({ query }) => html`<svc-compare-page .query=${query}></svc-compare-page>`,
+  }),
+  definePage({
     name: 'nodes',
     title: 'Nodes',
     path: '/nodes',
