@@ -1,5 +1,6 @@
 import type { RunSummary } from '@svc/contract';
 import { isDirectionKnown } from '@svc/contract/protocol';
+import { measureOf, phaseOf } from '../chart/groups.js';
 import type { Direction } from '../data/metric-definitions.js';
 
 /** A metric that at least one of the runs has. */
@@ -16,7 +17,7 @@ const FIRST_METRICS = 6;
 /** Each is a request and a chart. */
 export const MOST_METRICS = 24;
 
-/** The most telling first: the primary one, then what most of the runs have, then what has a direction. */
+/** The most telling first: the primary one, the losses, what is measured in phases, then what most of the runs have. */
 export function metricsOf(summaries: readonly RunSummary[]): ComparedMetric[] {
   const found = new Map<string, ComparedMetric>();
   for (const { metrics } of summaries) {
@@ -45,8 +46,14 @@ export function chooseMetrics(
 function byImportance(a: ComparedMetric, b: ComparedMetric): number {
   return (
     Number(b.isPrimary) - Number(a.isPrimary) ||
+    rankOf(a) - rankOf(b) ||
     b.runCount - a.runCount ||
     Number(b.direction !== null) - Number(a.direction !== null) ||
     (a.name < b.name ? -1 : 1)
   );
+}
+
+function rankOf({ name }: ComparedMetric): number {
+  if (measureOf(name) === 'loss') return 0;
+  return phaseOf(name) === null ? 2 : 1;
 }

@@ -15,6 +15,11 @@ export function toConfigRows(configs: readonly object[]): ConfigRow[] {
   });
 }
 
+/** As `showConfig`, with as many digits of a number as people read. */
+export function shortConfig(value: unknown): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(8))) : showConfig(value);
+}
+
 /** Text as it is, everything else as JSON; a value that is missing is a dash. */
 export function showConfig(value: unknown): string {
   if (value === undefined) return '–';

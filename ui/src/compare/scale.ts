@@ -59,7 +59,7 @@ function numberScale(
   return {
     kind,
     place: (value) => (typeof value === 'number' && Number.isFinite(value) ? toPlace(value) : null),
-    ticks: marks.map((mark) => ({ at: toPlace(mark), label: formatTick(mark) })),
+    ticks: marks.map((mark) => ({ at: toPlace(mark), label: formatTick(Number(mark.toPrecision(4)), 6) })),
   };
 }
 

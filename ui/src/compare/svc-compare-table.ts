@@ -62,8 +62,8 @@ export class SvcCompareTable extends LitElement {
         position: sticky;
         left: 0;
         z-index: 1;
-        min-width: 13rem;
-        max-width: 22rem;
+        min-width: 19rem;
+        max-width: 24rem;
         padding: 0 var(--space-3) 0 var(--space-2);
         background: var(--color-surface);
         border-right: 1px solid var(--color-line);
@@ -96,7 +96,7 @@ export class SvcCompareTable extends LitElement {
       }
       tr.hidden .swatch,
       tr.hidden a,
-      tr.hidden td:not(.acts) > * {
+      tr.hidden td > * {
         opacity: 0.65;
       }
       tr.hidden a {
@@ -163,21 +163,24 @@ export class SvcCompareTable extends LitElement {
       .delta.bad {
         color: var(--color-warning);
       }
-      .acts {
-        width: 1%;
-        white-space: nowrap;
-        text-align: right;
-      }
-      .acts .button[aria-pressed='false'] {
-        border-color: transparent;
-      }
+      .act,
       .shown {
         flex: none;
       }
+      .who .button[aria-pressed] {
+        border-color: transparent;
+      }
+      .shown[aria-pressed] {
+        background: none;
+        color: var(--color-text-2);
+      }
       @media (max-width: 40rem) {
         .run {
-          min-width: 10.5rem;
-          max-width: 10.5rem;
+          min-width: 12.5rem;
+          max-width: 12.5rem;
+        }
+        .who .pill {
+          display: none;
         }
       }
     `,
@@ -191,7 +194,6 @@ export class SvcCompareTable extends LitElement {
             <th scope="col" class="run">Run</th>
             ${this.metrics.map((metric) => this.#renderHead(metric))}
             <th scope="col">State</th>
-            <th scope="col"><span class="visually-hidden">Actions</span></th>
           </tr>
         </thead>
         <tbody>
@@ -241,30 +243,33 @@ export class SvcCompareTable extends LitElement {
           </button>
           <span class="swatch" .style=${`--swatch: ${run.color}`}></span>
           <a class="truncate" href=${paths.run(run.id)} title=${run.label}>${run.label}</a>
-          ${isBaseline ? html`<span class="pill base">baseline</span>` : nothing}
+          ${isBaseline ? html`<span class="pill base">baseline</span>` : nothing} ${this.#renderActions(run)}
         </div>
       </th>
       ${this.metrics.map((metric) => this.#renderValue(run, metric))}
       <td><svc-status value=${run.run.stale_since === null ? run.run.status : 'stale'}></svc-status></td>
-      <td class="acts">
-        <button
-          class="button plain"
-          aria-pressed=${isBaseline ? 'true' : 'false'}
-          aria-label="${run.label} as the baseline"
-          @click=${() => this.#fire('svc-baseline', isBaseline ? null : run.id)}
-        >
-          Baseline
-        </button>
-        <button
-          class="button plain icon"
-          aria-label="Remove ${run.label} from the comparison"
-          title="Remove from the comparison"
-          @click=${() => this.#fire('svc-remove', run.id)}
-        >
-          ${icon('cross', 14)}
-        </button>
-      </td>
     </tr>`;
+  }
+
+  #renderActions({ id, label }: ShownRun) {
+    const isBaseline = id === this.baseline;
+    return html`<button
+        class="button plain icon act"
+        aria-pressed=${isBaseline ? 'true' : 'false'}
+        aria-label="${label} as the baseline"
+        title=${isBaseline ? 'No baseline' : 'As the baseline: the others are held against it'}
+        @click=${() => this.#fire('svc-baseline', isBaseline ? null : id)}
+      >
+        ${icon('flag', 14)}
+      </button>
+      <button
+        class="button plain icon act"
+        aria-label="Remove ${label} from the comparison"
+        title="Remove from the comparison"
+        @click=${() => this.#fire('svc-remove', id)}
+      >
+        ${icon('cross', 14)}
+      </button>`;
   }
 
   #renderValue(run: ShownRun, metric: ComparedMetric) {
@@ -292,7 +297,9 @@ export class SvcCompareTable extends LitElement {
     const isGood = metric.direction !== null && delta < 0 === (metric.direction === 'minimize');
     const tone = metric.direction === null ? '' : isGood ? 'good' : 'bad';
     const word = tone === '' ? '' : isGood ? ' better' : ' worse';
-    return html`<span class="delta ${tone}">${delta > 0 ? '+' : ''}${formatValue(delta)}${word}</span>`;
+    return html`<span class="delta ${tone}"
+      >${delta > 0 ? '+' : ''}${formatValue(Number(delta.toPrecision(3)))}${word}</span
+    >`;
   }
 
   get #sorted(): readonly ShownRun[] {

@@ -6,7 +6,7 @@ import { baseStyles, controlStyles, panelStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { chooseAxes, configAxes, metricAxis, type Axis } from './axes.js';
 import type { ComparedMetric } from './chosen-metrics.js';
-import { showConfig } from './config-rows.js';
+import { shortConfig } from './config-rows.js';
 import type { ShownRun } from './shown-run.js';
 import './svc-parallel.js';
 import './svc-scatter.js';
@@ -246,7 +246,7 @@ export class SvcConfigAgainstMetric extends LitElement {
               ({ label }, at) =>
                 html`<tr>
                   <th scope="row">${label}</th>
-                  ${axes.map(({ values }) => html`<td class="number">${showConfig(values[at])}</td>`)}
+                  ${axes.map(({ values }) => html`<td class="number">${shortConfig(values[at])}</td>`)}
                   <td class="number">${showValue(metric.values[at])}</td>
                 </tr>`,
             )}

@@ -3,7 +3,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { formatCount, plural } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
-import { showConfig, toConfigRows, type ConfigRow } from './config-rows.js';
+import { shortConfig, showConfig, toConfigRows, type ConfigRow } from './config-rows.js';
 import type { ShownRun } from './shown-run.js';
 
 /** Of all names; more are behind a button. */
@@ -172,7 +172,8 @@ export class SvcConfigDifferences extends LitElement {
         const text = showConfig(value);
         const isSame = base >= 0 && text === showConfig(values[base]);
         const tone = base < 0 || at === base ? '' : isSame ? 'same' : 'other';
-        const shown = text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+        const short = shortConfig(value);
+        const shown = short.length > SHOWN_CHARS ? `${short.slice(0, SHOWN_CHARS)}…` : short;
         return html`<td class=${tone} title=${text === shown ? nothing : text.slice(0, 4000)}>${shown}</td>`;
       })}
     </tr>`;

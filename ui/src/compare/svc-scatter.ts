@@ -2,15 +2,15 @@ import { LitElement, css, html, nothing, svg } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { baseStyles } from '../styles/shared.js';
 import type { Axis } from './axes.js';
-import { showConfig } from './config-rows.js';
+import { shortConfig } from './config-rows.js';
 import { drawingStyles } from './drawing-styles.js';
 import type { ShownRun } from './shown-run.js';
 import { shorten } from './svc-parallel.js';
 import { Width } from './width.js';
 
 const HEIGHT = 280;
-const LEFT = 64;
-const RIGHT = 20;
+const LEFT = 72;
+const RIGHT = 24;
 const TOP = 16;
 const BOTTOM = 30;
 const CHAR_PX = 6.5;
@@ -58,7 +58,7 @@ export class SvcScatter extends LitElement {
         ${placed.map(
           ({ run, at, left, up }) =>
             svg`<circle cx=${xOf(left)} cy=${yOf(up)} r="5.5" .style=${`--run: ${run.color}`}>
-              <title>${run.label}: ${x.name} ${showConfig(x.values[at])}, ${y.name} ${showConfig(y.values[at])}</title>
+              <title>${run.label}: ${x.name} ${shortConfig(x.values[at])}, ${y.name} ${shortConfig(y.values[at])}</title>
             </circle>`,
         )}
       </svg>

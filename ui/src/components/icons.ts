@@ -25,6 +25,7 @@ const PATHS = {
   nodes: svg`<rect x="4" y="4" width="8" height="8" rx="1.4" /><path d="M6.4 1.8V4m3.2-2.2V4M6.4 12v2.2m3.2-2.2v2.2M1.8 6.4H4M1.8 9.6H4m8-3.2h2.2M12 9.6h2.2" />`,
   events: svg`<path d="M1.8 8h2.7l1.8-4.8 3.2 9.6L11.4 8h2.8" />`,
   page: svg`<rect x="2" y="2.5" width="12" height="11" rx="1.6" /><path d="M2 6h12M6.2 6v7.5" />`,
+  flag: svg`<path d="M4 14V2.5M4 3h8l-2 2.75L12 8.5H4" />`,
   theme: svg`<circle cx="8" cy="8" r="5.75" /><path class="solid" stroke="none" d="M8 2.25a5.75 5.75 0 0 1 0 11.5z" />`,
   sun: svg`<circle cx="8" cy="8" r="2.9" /><path d="M8 1.3v1.4M8 13.3v1.4M1.3 8h1.4M13.3 8h1.4M3.3 3.3l1 1M11.7 11.7l1 1M12.7 3.3l-1 1M4.3 11.7l-1 1" />`,
   moon: svg`<path d="M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z" />`,

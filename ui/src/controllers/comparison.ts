@@ -8,6 +8,8 @@ export interface ComparisonQuestion {
   /** Canonical ids of the runs. */
   readonly runIds: readonly string[];
   readonly metrics: readonly string[];
+  /** Those of the metrics that have a direction: the others have no best value. */
+  readonly ranked: readonly string[];
   readonly range: readonly [number, number] | null;
 }
 
@@ -31,7 +33,7 @@ export class Comparison implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   readonly #api: () => Api;
   readonly #points = new Map<string, ComparedPoints>();
-  #question: ComparisonQuestion = { runIds: [], metrics: [], range: null };
+  #question: ComparisonQuestion = { runIds: [], metrics: [], ranked: [], range: null };
   #key = '';
   #request = new AbortController();
 
@@ -110,10 +112,12 @@ export class Comparison implements ReactiveController {
     );
   }
 
-  /** There is nothing to rank with one run alone. */
+  /** There is nothing to rank with one run alone, or without a direction. */
   async #readRanking(metric: string, signal: AbortSignal): Promise<RunComparison | null> {
-    const { runIds } = this.#question;
-    return runIds.length < 2 ? null : compareRuns(this.#api(), runIds, metric, signal);
+    const { runIds, ranked } = this.#question;
+    return runIds.length < 2 || !ranked.includes(metric)
+      ? null
+      : compareRuns(this.#api(), runIds, metric, signal);
   }
 }
 

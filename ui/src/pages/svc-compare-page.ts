@@ -75,6 +75,7 @@ export class SvcComparePage extends LitElement {
     this.#comparison.watch({
       runIds: this.#shown.map(({ id }) => id),
       metrics: this.#chosen.map(({ name }) => name),
+      ranked: this.#chosen.flatMap(({ name, direction }) => (direction ? [name] : [])),
       range,
     });
   }
@@ -352,7 +353,7 @@ export class SvcComparePage extends LitElement {
   };
 
   async #loadRuns(signal: AbortSignal): Promise<RunsRead> {
-    const read = await readComparedRuns(this.api, this.#view.runs, signal);
+    const read = await readComparedRuns(this.api, viewOf(this.query).runs, signal);
     const isLive = read.runs.some(({ run }) => run.status === 'RUNNING' || run.status === 'LOST');
     this.#runs.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
     if (this.#runs.value && isLive) this.#comparison.refresh();
