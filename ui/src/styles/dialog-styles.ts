@@ -1,0 +1,77 @@
+import { css } from 'lit';
+
+/** A form in a modal dialog. */
+export const dialogStyles = css`
+  :host {
+    display: contents;
+  }
+  dialog {
+    width: min(32rem, calc(100vw - 2rem));
+    max-height: calc(100dvh - 2rem);
+    padding: var(--space-5);
+    border: 0;
+    border-radius: var(--radius-lg);
+    background: var(--color-overlay);
+    color: var(--color-text);
+    box-shadow: var(--shadow-overlay);
+  }
+  dialog::backdrop {
+    background: var(--color-backdrop);
+  }
+  h2 {
+    margin-bottom: var(--space-4);
+    font-size: var(--text-lg);
+    overflow-wrap: anywhere;
+  }
+  form {
+    display: grid;
+    gap: var(--space-4);
+  }
+  label {
+    display: grid;
+    gap: var(--space-1);
+    min-width: 0;
+    font-size: var(--text-sm);
+    font-weight: var(--weight-medium);
+  }
+  .optional,
+  .hint {
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+    font-weight: var(--weight-normal);
+  }
+  .optional {
+    display: inline;
+  }
+  label .input {
+    width: 100%;
+    font-weight: var(--weight-normal);
+  }
+  textarea.input {
+    height: auto;
+    padding-block: 0.375rem;
+    line-height: 1.5;
+    resize: vertical;
+  }
+  .code {
+    font-family: var(--font-mono);
+  }
+  .error {
+    display: flex;
+    gap: var(--space-2);
+    padding: var(--space-2) var(--space-3);
+    border-radius: var(--radius-md);
+    background: var(--color-danger-soft);
+    color: var(--color-danger);
+    font-size: var(--text-sm);
+    overflow-wrap: anywhere;
+  }
+  .error .icon {
+    margin-top: 0.2em;
+  }
+  .actions {
+    display: flex;
+    justify-content: flex-end;
+    gap: var(--space-2);
+  }
+`;
