@@ -94,12 +94,11 @@ export class SvcCompareTable extends LitElement {
         border-radius: var(--radius-full);
         background: var(--swatch);
       }
-      tr.hidden .swatch,
-      tr.hidden a,
-      tr.hidden td > * {
-        opacity: 0.65;
+      tr.hidden .swatch {
+        opacity: 0.4;
       }
       tr.hidden a {
+        color: var(--color-text-3);
         text-decoration: line-through;
       }
       .name {

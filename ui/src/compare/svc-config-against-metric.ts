@@ -202,6 +202,7 @@ export class SvcConfigAgainstMetric extends LitElement {
       >${label}
       <select
         class="select"
+        aria-label=${key === 'x' ? 'x of the scatter' : label}
         @change=${(event: Event) => this.#fire({ [key]: (event.target as HTMLSelectElement).value })}
       >
         ${names.map((name) => html`<option value=${name} ?selected=${name === chosen}>${name}</option>`)}

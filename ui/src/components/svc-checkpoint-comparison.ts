@@ -136,7 +136,7 @@ export class SvcCheckpointComparison extends LitElement {
             <tr>
               <th scope="col">Checkpoint</th>
               <th scope="col">Run</th>
-              <th scope="col" class="number">Step</th>
+              <th scope="col" class="number">Measured at step</th>
               <th scope="col" class="number">${metric} ${direction === 'minimize' ? '↓' : '↑'}</th>
               <th scope="col">From</th>
               <th scope="col"><span class="visually-hidden">Take out</span></th>

@@ -65,13 +65,12 @@ export class SvcCheckpointPage extends LitElement {
     everyMs: LIVE_POLL_MS,
   });
   readonly #waiting = new WaitingJobs(this, () => this.api);
-  /** Once the checkpoint is there. */
+  /** null until the checkpoint is there; what follows is loaded then. */
+  #runId: string | null = null;
   readonly #origin = new Loader<Origin | null>(this, { load: (signal) => this.#loadOrigin(signal) });
   readonly #best = new Loader<BestCheckpoint | null>(this, {
-    load: async (signal) => {
-      const runId = this.#checkpoint.value?.run_id;
-      return runId === undefined ? null : recommendCheckpoint(this.api, runId, signal);
-    },
+    load: async (signal) =>
+      this.#runId === null ? null : recommendCheckpoint(this.api, this.#runId, signal),
   });
 
   static override styles = [
@@ -151,6 +150,14 @@ export class SvcCheckpointPage extends LitElement {
       );
       if (isOurs) this.#refresh();
     });
+  }
+
+  override willUpdate(): void {
+    const runId = this.#checkpoint.value?.run_id ?? null;
+    if (runId === this.#runId) return;
+    this.#runId = runId;
+    this.#origin.reload();
+    this.#best.reload();
   }
 
   override render() {
@@ -323,11 +330,9 @@ export class SvcCheckpointPage extends LitElement {
   }
 
   async #load(signal: AbortSignal): Promise<Checkpoint> {
-    const before = this.#checkpoint.value;
     const checkpoint = await getCheckpoint(this.api, this.checkpointId, signal);
     if (signal.aborted) return checkpoint;
     document.title = `${splitPath(checkpoint.path)[1]} · svc`;
-    if (!before) queueMicrotask(() => (this.#origin.reload(), this.#best.reload()));
     return checkpoint;
   }
 

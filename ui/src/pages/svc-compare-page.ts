@@ -159,9 +159,11 @@ export class SvcComparePage extends LitElement {
       ...refused.map(({ name }) => `${name} has no winner. ${this.#comparison.of(name)?.refusal?.message}`),
     ].filter((note) => note !== false);
     if (notes.length === 0) return nothing;
-    return html`<ul class="notes" role="status">
-      ${notes.map((note) => html`<li>${icon('warning', 14)}<span>${note}</span></li>`)}
-    </ul>`;
+    return html`<div role="status">
+      <ul class="notes">
+        ${notes.map((note) => html`<li>${icon('warning', 14)}<span>${note}</span></li>`)}
+      </ul>
+    </div>`;
   }
 
   #renderBody() {

@@ -19,7 +19,6 @@ export const dialogStyles = css`
     background: var(--color-backdrop);
   }
   h2 {
-    margin-bottom: var(--space-4);
     font-size: var(--text-lg);
     overflow-wrap: anywhere;
   }
