@@ -124,10 +124,7 @@ describe('the page of a comparison', () => {
 
   it('names the winner by the direction of each metric, and none where there is no direction', async () => {
     await mount(runs);
-    await stage.untilEqual(
-      () => row('run-1').locator('td').allInnerTexts(),
-      ['best0.1', '0.1', '0.001', 'Succeeded'],
-    );
+    await stage.untilEqual(() => cells('run-1'), ['best 0.1', '0.1', '0.001', '']);
     expect(await cells('run-3')).to.deep.equal(['0.3', 'best 0.3', '0.001', '']);
     expect(stage.api.count('GET /runs/compare')).to.equal(2);
     await stage.page.getByText('(latest)').waitFor();
