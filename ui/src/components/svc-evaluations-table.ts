@@ -136,13 +136,13 @@ function renderMetrics({ metrics }: Evaluation) {
   const entries = Object.entries(metrics);
   if (entries.length === 0) return nothing;
   return html`<dl class="metrics">
-    ${entries.slice(0, SHOWN_METRICS).map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${formatValue(fromMetricValue(value))}</dd>
-        </div>`,
-    )}
-    ${entries.length > SHOWN_METRICS ? html`<span class="quiet">and ${entries.length - SHOWN_METRICS} more</span>` : nothing}
-  </dl>`;
+      ${entries.slice(0, SHOWN_METRICS).map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${formatValue(fromMetricValue(value))}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${entries.length > SHOWN_METRICS ? html`<span class="quiet">and ${entries.length - SHOWN_METRICS} more</span>` : nothing}`;
 }

@@ -46,6 +46,7 @@ export const tabStyles = css`
     font-size: var(--text-sm);
     overflow-wrap: anywhere;
   }
+  svc-notice a,
   .scope a {
     text-decoration: underline;
     text-underline-offset: 3px;

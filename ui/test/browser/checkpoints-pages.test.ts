@@ -95,7 +95,7 @@ describe('the page of checkpoints', () => {
       'GET /checkpoints:recommend': best(2),
     });
     await page
-      .getByText(/Best of this run: the lowest val\/loss, 0.125 at step 200, by what the training logged/)
+      .getByText(/Best of this run: the lowest val\/loss, 0.125 at step 200,\s+by what the training logged/)
       .waitFor();
     await page.getByText('best of its run').waitFor();
     expect(stage.api.count('GET /checkpoints?')).to.equal(0);
@@ -142,7 +142,7 @@ describe('the page of checkpoints', () => {
         plain(1, { path: `/${LONG_NAME}/${LONG_NAME}`, step: null, size: null }),
       ];
       const page = await mount(items, '', { 'GET /runs/{run_id}': run(1, { name: HOSTILE }) }, more);
-      await page.locator('svc-checkpoint-row').first().getByRole('link', { name: HOSTILE }).waitFor();
+      await page.locator('svc-checkpoint-row').first().getByRole('link', { name: HOSTILE }).last().waitFor();
       expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
       await stage.expectSound(where);
     });
