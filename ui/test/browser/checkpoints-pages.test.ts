@@ -242,7 +242,7 @@ describe('the page of a checkpoint', () => {
     finished_at: NOW,
   };
   const API: ApiTable = {
-    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: { note: 'before decay', evaluations: [] } }),
+    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: { ...{ note: 'before decay' }, evaluations: [] } }),
     'GET /checkpoints/{ckpt_id}/evaluations': { items: [] },
     'GET /checkpoints:recommend': best(3),
     'GET /runs/{run_id}': trained,
@@ -376,7 +376,7 @@ describe('the page of a checkpoint', () => {
         {
           'GET /checkpoints/{ckpt_id}': plain(1, {
             path: `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`,
-            metadata: { [HOSTILE]: LONG_NAME, evaluations: [] },
+            metadata: { ...{ [HOSTILE]: LONG_NAME }, evaluations: [] },
           }),
           'GET /runs/{run_id}': { ...trained, name: LONG_NAME },
           'GET /runs/{run_id}/metrics': { run_id: trained.id, series: { [LONG_NAME]: series([1e301]) } },
