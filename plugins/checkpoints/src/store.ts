@@ -130,11 +130,7 @@ export async function findCheckpoints(
 }
 
 /** Newest first; without a run, of all of them. */
-export async function listCheckpoints(
-  db: Db,
-  runId: string | null,
-  page: Page,
-): Promise<Listed<Checkpoint>> {
+export async function listCheckpoints(db: Db, runId: string | null, page: Page): Promise<Listed<Checkpoint>> {
   const { items, ...rest } = await newestRows<CheckpointRow>(db, {
     from: 'checkpoints',
     where: (query) => void (runId === null || query.where({ run_id: runId })),
