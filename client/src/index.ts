@@ -7,6 +7,7 @@ export {
   type Connection,
   type RouteInput,
 } from './client.js';
+export { parseCommandLine, toCommandLine, type ParsedLine } from './command-line.js';
 export { endpoint, toPath, type Endpoint } from './endpoint.js';
 export { follow, type FollowOptions, type FollowState } from './follow.js';
 export { pause, retryDelayMs } from './retry.js';

@@ -7,6 +7,12 @@ export const paths = {
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
   compare: (query: Record<string, string | null> = {}) => withQuery('/compare', query),
+  projects: () => '/projects',
+  project: (id: string) => `/projects/${encodeURIComponent(id)}`,
+  experiment: (id: string) => `/experiments/${encodeURIComponent(id)}`,
+  checkpoints: (query: Record<string, string | null> = {}) => withQuery('/checkpoints', query),
+  checkpoint: (id: string) => `/checkpoints/${encodeURIComponent(id)}`,
+  evaluations: (query: Record<string, string | null> = {}) => withQuery('/evaluations', query),
   nodes: (query: Record<string, string | null> = {}) => withQuery('/nodes', query),
   node: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/nodes/${encodeURIComponent(id)}`, query),

@@ -47,6 +47,16 @@ export const listRunCheckpoints = route({
   answers: { 200: listOf(ListedCheckpoint) },
 });
 
+export const listCheckpoints = route({
+  id: 'checkpoints.list',
+  method: 'GET',
+  path: '/checkpoints',
+  scope: 'read',
+  summary: 'Checkpoints of all runs, newest first.',
+  query: strict(page()),
+  answers: { 200: listOf(Checkpoint) },
+});
+
 export const getCheckpoint = route({
   id: 'checkpoints.get',
   method: 'GET',

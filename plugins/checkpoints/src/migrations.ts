@@ -28,4 +28,10 @@ export const checkpointsMigrations: readonly Migration[] = [
       await db.schema.alterTable('checkpoints', (table) => table.bigInteger('deleted_at'));
     },
   },
+  {
+    name: '0003-newest',
+    async up(db) {
+      await db.schema.alterTable('checkpoints', (table) => table.index(['created_at']));
+    },
+  },
 ];

@@ -2,7 +2,7 @@ import { routes as contract } from '@svc/contract';
 import { created, ok, toPage, type PluginContext, type RouteCollector } from '@svc/kernel';
 import type { Runs } from '@svc/plugin-runs';
 import type { Checkpoints } from './service.js';
-import { listShown, withResults } from './shown.js';
+import { listOfAllRuns, listShown, withResults } from './shown.js';
 
 export function addRoutes(
   routes: RouteCollector,
@@ -22,5 +22,8 @@ export function addRoutes(
     const run = await runs.require(ctx.db, params.run_id);
     return ok(await listShown(ctx, run, toPage('checkpoint', query)));
   });
+  routes.add(contract.listCheckpoints, async ({ query }) =>
+    ok(await listOfAllRuns(ctx, toPage('checkpoint', query))),
+  );
   routes.add(contract.getCheckpoint, async ({ params }) => ok(await checkpoints.show(params.ckpt_id)));
 }

@@ -15,19 +15,29 @@ export async function withResults(ctx: ShownContext, checkpoint: Checkpoint): Pr
 
 /** Newest first, each with the results of its evaluations, as many as fit in an answer, and the best of the run marked. */
 export async function listShown(ctx: ShownContext, run: Run, page: Page): Promise<Listed<ListedCheckpoint>> {
-  const { items, ...rest } = await listCheckpoints(ctx.db, run.id, page);
-  const best = items.length === 0 ? null : await ctx.fire(findBest, run);
-  const shown: ListedCheckpoint[] = [];
+  const listed = await listCheckpoints(ctx.db, run.id, page);
+  const best = listed.items.length === 0 ? null : await ctx.fire(findBest, run);
+  return attachAll(ctx, listed, (checkpoint) => ({ ...checkpoint, is_best: checkpoint.id === best }));
+}
+
+/** As the list of a run. None is marked: each run would have to be ranked. */
+export async function listOfAllRuns(ctx: ShownContext, page: Page): Promise<Listed<Checkpoint>> {
+  return attachAll(ctx, await listCheckpoints(ctx.db, null, page), (checkpoint) => checkpoint);
+}
+
+async function attachAll<T extends Checkpoint>(
+  ctx: ShownContext,
+  { items, ...rest }: Listed<Checkpoint>,
+  toListed: (checkpoint: Checkpoint) => T,
+): Promise<Listed<T>> {
+  const shown: T[] = [];
   let sizeChars = 0;
   for (let first = 0; first < items.length; first += CHECKPOINTS_PER_READ) {
     const some = items.slice(first, first + CHECKPOINTS_PER_READ);
-    const results = await ctx.fire(
-      findResults,
-      ctx.db,
-      some.map(({ id }) => id),
-    );
+    const ids = some.map(({ id }) => id);
+    const results = await ctx.fire(findResults, ctx.db, ids);
     for (const checkpoint of some) {
-      const listed = { ...attach(checkpoint, results), is_best: checkpoint.id === best };
+      const listed = toListed(attach(checkpoint, results));
       sizeChars += JSON.stringify(listed).length;
       if (sizeChars > LIST_BYTES && shown.length > 0) return { items: shown, truncated: true };
       shown.push(listed);

@@ -129,11 +129,11 @@ export async function findCheckpoints(
   return found;
 }
 
-/** Newest first. */
-export async function listCheckpoints(db: Db, runId: string, page: Page): Promise<Listed<Checkpoint>> {
+/** Newest first; without a run, of all of them. */
+export async function listCheckpoints(db: Db, runId: string | null, page: Page): Promise<Listed<Checkpoint>> {
   const { items, ...rest } = await newestRows<CheckpointRow>(db, {
     from: 'checkpoints',
-    where: (query) => void query.where({ run_id: runId }),
+    where: (query) => void (runId === null || query.where({ run_id: runId })),
     ...page,
   });
   return { items: items.map(fromRow), ...rest };

@@ -265,6 +265,18 @@ eachDatabase((database) => {
         expect((await get(`/runs/${run.id}/checkpoints?before=${newId('checkpoint')}`)).status).to.equal(404);
       });
 
+      it('of all runs together, page by page', async () => {
+        const first = (await register({ path: '/of/one' })).body as Checkpoint;
+        await clock.advance(1);
+        const other = await createRun();
+        const second = (await register({ path: '/of/another' }, other.ingest_token, other.id)).body;
+        const newest = (await get('/checkpoints?limit=1')).body as { items: Checkpoint[] };
+        expect(newest.items).to.deep.equal([second]);
+        const next = (await get(`/checkpoints?limit=1&before=${second.id}`)).body;
+        expect(next.items).to.deep.equal([first]);
+        expect((await get(`/checkpoints?before=${run.id}`)).status).to.equal(404);
+      });
+
       it('as an empty list when there are none', async () => {
         expect(await listed()).to.deep.equal([]);
       });

@@ -65,6 +65,21 @@ export class SvcRunActions extends LitElement {
     iconStyles,
     dialogStyles,
     css`
+      dialog p {
+        margin-top: var(--space-2);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
+      }
+      dialog .problem {
+        color: var(--color-danger);
+        overflow-wrap: anywhere;
+      }
+      dialog .buttons {
+        display: flex;
+        justify-content: flex-end;
+        gap: var(--space-2);
+        margin-top: var(--space-5);
+      }
       :host {
         display: flex;
         flex-wrap: wrap;

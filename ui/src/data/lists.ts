@@ -1,4 +1,13 @@
-import type { EventRecord, Job, routes, Run } from '@svc/contract';
+import type {
+  Checkpoint,
+  Evaluation,
+  EventRecord,
+  Experiment,
+  Job,
+  Project,
+  routes,
+  Run,
+} from '@svc/contract';
 import { endpoint, withoutEmpty, type Api } from './api.js';
 import type { EventFilter } from './event-list.js';
 import type { JobFilter } from './jobs.js';
@@ -16,6 +25,15 @@ export interface ListPage<T> {
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const RUNS = endpoint<typeof routes.listRuns>('GET', '/runs');
 const EVENTS = endpoint<typeof routes.listEvents>('GET', '/events');
+const CHECKPOINTS = endpoint<typeof routes.listCheckpoints>('GET', '/checkpoints');
+const CHECKPOINTS_OF_RUN = endpoint<typeof routes.listRunCheckpoints>('GET', '/runs/{run_id}/checkpoints');
+const EVALUATIONS = endpoint<typeof routes.listEvaluations>('GET', '/evaluations');
+const RUNS_OF_EXPERIMENT = endpoint<typeof routes.listExperimentRuns>(
+  'GET',
+  '/experiments/{experiment_id}/runs',
+);
+const PROJECTS = endpoint<typeof routes.listProjects>('GET', '/projects');
+const EXPERIMENTS = endpoint<typeof routes.listExperiments>('GET', '/experiments');
 const PAGE_SIZE = 200;
 
 /** The jobs behind the last one, newest first; null: the newest. */
@@ -48,6 +66,60 @@ export async function readEvents(
 ): Promise<ListPage<EventRecord>> {
   const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
   return toPage(await api.call(EVENTS, { query, signal }));
+}
+
+/** Of one run, with the best one marked, or of all. */
+export async function readCheckpoints(
+  api: Api,
+  runId: string | null,
+  last: Checkpoint | null,
+  signal: AbortSignal,
+): Promise<ListPage<Checkpoint & { is_best?: boolean }>> {
+  const query = { before: last?.id, limit: PAGE_SIZE };
+  if (runId === null) return toPage(await api.call(CHECKPOINTS, { query, signal }));
+  return toPage(await api.call(CHECKPOINTS_OF_RUN, { params: { run_id: runId }, query, signal }));
+}
+
+export type EvaluationFilter = { run_id?: string | null; checkpoint_id?: string | null };
+
+export async function readEvaluations(
+  api: Api,
+  filter: EvaluationFilter,
+  last: Evaluation | null,
+  signal: AbortSignal,
+): Promise<ListPage<Evaluation>> {
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
+  return toPage(await api.call(EVALUATIONS, { query, signal }));
+}
+
+export async function readRunsOfExperiment(
+  api: Api,
+  experimentId: string,
+  last: Run | null,
+  signal: AbortSignal,
+): Promise<ListPage<Run>> {
+  const query = { before: last?.id, limit: PAGE_SIZE };
+  return toPage(
+    await api.call(RUNS_OF_EXPERIMENT, { params: { experiment_id: experimentId }, query, signal }),
+  );
+}
+
+export async function readProjects(
+  api: Api,
+  last: Project | null,
+  signal: AbortSignal,
+): Promise<ListPage<Project>> {
+  return toPage(await api.call(PROJECTS, { query: { before: last?.id, limit: PAGE_SIZE }, signal }));
+}
+
+export async function readExperiments(
+  api: Api,
+  projectId: string,
+  last: Experiment | null,
+  signal: AbortSignal,
+): Promise<ListPage<Experiment>> {
+  const query = { project_id: projectId, before: last?.id, limit: PAGE_SIZE };
+  return toPage(await api.call(EXPERIMENTS, { query, signal }));
 }
 
 /** A full page may be the last one: then the next one is empty. */

@@ -1,6 +1,6 @@
 import { css } from 'lit';
 
-/** A form in a dialog over the page. */
+/** A modal dialog over the page. */
 export const dialogStyles = css`
   dialog {
     width: min(34rem, calc(100vw - 2rem));
@@ -20,19 +20,62 @@ export const dialogStyles = css`
     font-size: var(--text-lg);
     overflow-wrap: anywhere;
   }
-  dialog p {
-    margin-top: var(--space-2);
-    color: var(--color-text-2);
-    font-size: var(--text-sm);
+`;
+
+/** The form of an element that is a dialog alone. */
+export const dialogFormStyles = css`
+  :host {
+    display: contents;
   }
-  dialog .problem {
+  form {
+    display: grid;
+    gap: var(--space-4);
+  }
+  label {
+    display: grid;
+    gap: var(--space-1);
+    min-width: 0;
+    font-size: var(--text-sm);
+    font-weight: var(--weight-medium);
+  }
+  .optional,
+  .hint {
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+    font-weight: var(--weight-normal);
+  }
+  .optional {
+    display: inline;
+  }
+  label .input {
+    width: 100%;
+    font-weight: var(--weight-normal);
+  }
+  textarea.input {
+    height: auto;
+    padding-block: 0.375rem;
+    line-height: 1.5;
+    resize: vertical;
+  }
+  .code {
+    font-family: var(--font-mono);
+  }
+  .error {
+    display: flex;
+    gap: var(--space-2);
+    padding: var(--space-2) var(--space-3);
+    border-radius: var(--radius-md);
+    background: var(--color-danger-soft);
     color: var(--color-danger);
+    font-size: var(--text-sm);
     overflow-wrap: anywhere;
   }
-  dialog .buttons {
+  .error .icon {
+    margin-top: 0.2em;
+  }
+  .actions {
     display: flex;
     justify-content: flex-end;
     gap: var(--space-2);
-    margin-top: var(--space-5);
   }
 `;

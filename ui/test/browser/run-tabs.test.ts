@@ -167,7 +167,7 @@ describe('the tabs of a run', () => {
           'GET /evaluations': {
             items: [
               evaluation(2, { metrics: { 'eval/acc': 0.97 }, suite: 'held-out', runtime_s: 65 }),
-              evaluation(1, { status: 'FAILED', error: HOSTILE }),
+              evaluation(1, { status: 'FAILED', metrics: {}, error: HOSTILE }),
             ],
           },
         },

@@ -3,6 +3,7 @@ import {
   type Diagnosis,
   type Evaluation,
   type EventRecord,
+  type Experiment,
   type Job,
   type JobAttempt,
   type JobStatus,
@@ -11,6 +12,7 @@ import {
   type MetricDefinition,
   type MetricSummary,
   type NodeRecord,
+  type Project,
   type Run,
   type RunSummary,
   type Series,
@@ -247,18 +249,18 @@ export function checkpoint(number: number, changes: Partial<ListedCheckpoint> = 
 export function evaluation(number: number, changes: Partial<Evaluation> = {}): Evaluation {
   return {
     id: idOf('eval', number),
-    checkpoint_id: idOf('ckpt', number),
+    checkpoint_id: idOf('ckpt', 1),
     run_id: idOf('run', 1),
     job_id: idOf('job', number),
-    suite: null,
+    suite: 'heldout',
     dataset: null,
     dataset_version: null,
     status: 'SUCCEEDED',
-    metrics: {},
-    runtime_s: null,
+    metrics: { 'eval/acc': 0.91 },
+    runtime_s: 12.5,
     error: null,
-    created_at: NOW - 5 * MINUTE,
-    finished_at: null,
+    created_at: NOW - 5 * MINUTE + number,
+    finished_at: NOW - MINUTE,
     ...changes,
   };
 }
@@ -300,6 +302,31 @@ export function diagnosis(changes: Partial<Diagnosis> = {}): Diagnosis {
   };
 }
 
+export function project(number: number, changes: Partial<Project> = {}): Project {
+  const created_at = NOW - 60 * MINUTE + number * SECOND;
+  return {
+    id: idOf('prj', number),
+    name: `project-${number}`,
+    description: '',
+    run_count: 3,
+    created_at,
+    ...changes,
+  };
+}
+
+export function experiment(number: number, changes: Partial<Experiment> = {}): Experiment {
+  const created_at = NOW - 60 * MINUTE + number * SECOND;
+  return {
+    id: idOf('exp', number),
+    name: `experiment-${number}`,
+    description: '',
+    project_id: idOf('prj', 1),
+    run_count: 2,
+    created_at,
+    ...changes,
+  };
+}
+
 export function line(seq: number, text: string, stream: LogLine['stream'] = 'stdout'): LogLine {
   return { seq, stream, ts: NOW - MINUTE + seq, text };
 }
@@ -325,4 +352,6 @@ export const EMPTY_SERVER: ApiTable = {
   'GET /metric-definitions': { items: [] },
   'GET /projects': { items: [] },
   'GET /experiments': { items: [] },
+  'GET /checkpoints': { items: [] },
+  'GET /evaluations': { items: [] },
 };

@@ -1,0 +1,22 @@
+import type { ComparedRun } from '../data/comparison.js';
+import { shortId } from '../format.js';
+import { runColor } from './run-colors.js';
+
+/** A run as the parts of a comparison show it: by one name and one colour. */
+export interface ShownRun extends ComparedRun {
+  readonly id: string;
+  /** Its name, with the end of its id where another run has the same name. */
+  readonly label: string;
+  readonly color: string;
+  readonly isHidden: boolean;
+}
+
+export function toShownRuns(runs: readonly ComparedRun[], hidden: readonly string[]): ShownRun[] {
+  const counts = new Map<string, number>();
+  for (const { run } of runs) counts.set(run.name, (counts.get(run.name) ?? 0) + 1);
+  return runs.map((one, at) => {
+    const { id, name } = one.run;
+    const label = counts.get(name) === 1 ? name : `${name} (${shortId(id)})`;
+    return { ...one, id, label, color: runColor(at), isHidden: hidden.includes(id) };
+  });
+}

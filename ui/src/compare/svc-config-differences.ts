@@ -1,0 +1,190 @@
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { formatCount, plural } from '../format.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
+import { dataTableStyles } from '../styles/table-styles.js';
+import { shortConfig, showConfig, toConfigRows, type ConfigRow } from './config-rows.js';
+import type { ShownRun } from './shown-run.js';
+
+/** Of all names; more are behind a button. */
+const FIRST_ROWS = 100;
+const SHOWN_CHARS = 200;
+
+/** The config of the runs, a column for each: the names whose values differ, or all. Fires `svc-config` with whether all are wanted. */
+@customElement('svc-config-differences')
+export class SvcConfigDifferences extends LitElement {
+  @property({ attribute: false }) runs: readonly ShownRun[] = [];
+  @property({ attribute: false }) baseline: string | null = null;
+  @property({ type: Boolean }) all = false;
+  /** Whether more than the first rows are shown. */
+  @property({ type: Boolean }) private whole = false;
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    dataTableStyles,
+    css`
+      .bar {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--space-2) var(--space-3);
+        min-height: 2.75rem;
+        padding: var(--space-2) var(--space-4);
+        border-bottom: 1px solid var(--color-line);
+      }
+      .count {
+        margin-right: auto;
+        color: var(--color-text-3);
+        font-size: var(--text-xs);
+      }
+      .scroll {
+        max-height: 27rem;
+        border-radius: 0 0 var(--radius-lg) var(--radius-lg);
+      }
+      th,
+      td {
+        padding: 0.375rem var(--space-3);
+        text-align: left;
+        vertical-align: top;
+      }
+      th:first-child {
+        position: sticky;
+        left: 0;
+        z-index: 1;
+        min-width: 8rem;
+        max-width: 16rem;
+        padding-left: var(--space-4);
+        background: var(--color-surface);
+        border-right: 1px solid var(--color-line);
+        overflow-wrap: anywhere;
+      }
+      thead th:first-child {
+        z-index: 3;
+      }
+      thead th {
+        z-index: 2;
+        min-width: 7rem;
+        max-width: 14rem;
+      }
+      .who {
+        display: flex;
+        align-items: center;
+        gap: var(--space-2);
+      }
+      .swatch {
+        flex: none;
+        width: 0.875rem;
+        height: 0.25rem;
+        border-radius: var(--radius-full);
+        background: var(--swatch);
+      }
+      td {
+        max-width: 20rem;
+        font-family: var(--font-mono);
+        font-size: var(--text-xs);
+        overflow-wrap: anywhere;
+      }
+      td.same {
+        color: var(--color-text-3);
+      }
+      td.other {
+        background: var(--color-accent-soft);
+        font-weight: var(--weight-medium);
+      }
+      .none {
+        padding: var(--space-6) var(--space-4);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
+        text-align: center;
+      }
+      .more {
+        padding: var(--space-3);
+        text-align: center;
+      }
+      @media (max-width: 40rem) {
+        th:first-child {
+          min-width: 7rem;
+          max-width: 8rem;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    const rows = toConfigRows(this.runs.map(({ run }) => run.config));
+    const different = rows.filter(({ isDifferent }) => isDifferent);
+    return html`<div class="bar">
+        <h2>Config</h2>
+        <span class="count">${formatCount(different.length)} of ${plural(rows.length, 'value')} differ</span>
+        <div class="segmented" role="group" aria-label="Rows of config">
+          ${this.#renderSwitch('Differences', false)} ${this.#renderSwitch('All', true)}
+        </div>
+      </div>
+      ${this.#renderRows(this.all ? rows : different, rows.length)}`;
+  }
+
+  #renderSwitch(label: string, isAll: boolean) {
+    return html`<button
+      aria-pressed=${this.all === isAll ? 'true' : 'false'}
+      @click=${() => this.dispatchEvent(new CustomEvent('svc-config', { detail: isAll }))}
+    >
+      ${label}
+    </button>`;
+  }
+
+  #renderRows(rows: readonly ConfigRow[], total: number) {
+    if (total === 0)
+      return html`<p class="none">
+        None of these runs has a config. <code>svc.init(config={"lr": 0.001})</code> records one.
+      </p>`;
+    if (rows.length === 0) return html`<p class="none">The runs have the same config.</p>`;
+    const shown = this.whole ? rows : rows.slice(0, FIRST_ROWS);
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="Config of the runs">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            ${this.runs.map((run) => renderRunHead(run))}
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map((row) => this.#renderRow(row))}
+        </tbody>
+      </table>
+      ${
+        shown.length < rows.length
+          ? html`<p class="more">
+              <button class="button" @click=${() => (this.whole = true)}>
+                Show all ${formatCount(rows.length)} rows
+              </button>
+            </p>`
+          : nothing
+      }
+    </div>`;
+  }
+
+  #renderRow({ name, values }: ConfigRow) {
+    const base = this.runs.findIndex(({ id }) => id === this.baseline);
+    return html`<tr>
+      <th scope="row">${name}</th>
+      ${values.map((value, at) => {
+        const text = showConfig(value);
+        const isSame = base >= 0 && text === showConfig(values[base]);
+        const tone = base < 0 || at === base ? '' : isSame ? 'same' : 'other';
+        const short = shortConfig(value);
+        const shown = short.length > SHOWN_CHARS ? `${short.slice(0, SHOWN_CHARS)}…` : short;
+        return html`<td class=${tone} title=${text === shown ? nothing : text.slice(0, 4000)}>${shown}</td>`;
+      })}
+    </tr>`;
+  }
+}
+
+function renderRunHead({ label, color }: ShownRun) {
+  return html`<th scope="col">
+    <div class="who">
+      <span class="swatch" .style=${`--swatch: ${color}`}></span
+      ><span class="truncate" title=${label}>${label}</span>
+    </div>
+  </th>`;
+}

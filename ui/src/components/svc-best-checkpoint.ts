@@ -1,0 +1,88 @@
+import type { BestCheckpoint } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import type { ApiError } from '../data/api.js';
+import { formatCount, formatValue, plural, splitPath } from '../format.js';
+import { paths } from '../paths.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles } from '../styles/shared.js';
+import { icon } from './icons.js';
+
+/** The recommended checkpoint of a run or an experiment and why it is that one, or why there is none. */
+@customElement('svc-best-checkpoint')
+export class SvcBestCheckpoint extends LitElement {
+  @property({ attribute: false }) best: BestCheckpoint | null = null;
+  @property({ attribute: false }) error: ApiError | null = null;
+  /** Of what it is the best: `experiment`. */
+  @property() of = 'run';
+
+  static override styles = [
+    baseStyles,
+    iconStyles,
+    css`
+      :host {
+        display: flex;
+        gap: var(--space-3);
+        min-height: 4rem;
+        padding: var(--space-3) var(--space-4);
+        font-size: var(--text-sm);
+      }
+      .icon {
+        margin-top: 0.15rem;
+        color: var(--color-text-3);
+      }
+      .icon-flag {
+        color: var(--color-success);
+      }
+      div {
+        min-width: 0;
+      }
+      .name {
+        font-weight: var(--weight-strong);
+        overflow-wrap: anywhere;
+      }
+      p {
+        color: var(--color-text-2);
+        overflow-wrap: anywhere;
+      }
+      p a {
+        text-decoration: underline;
+        text-underline-offset: 3px;
+      }
+    `,
+  ];
+
+  override render() {
+    if (this.best) return this.#renderBest(this.best);
+    if (!this.error) return html`<p class="quiet">Looking for the best checkpoint…</p>`;
+    return html`${icon('info')}
+      <div>
+        <span class="name">No best checkpoint of this ${this.of} yet</span>
+        <p>${this.error.message}</p>
+      </div>`;
+  }
+
+  #renderBest(best: BestCheckpoint) {
+    const { checkpoint, tied_checkpoint_ids: tied } = best;
+    const [, name] = splitPath(checkpoint.path);
+    return html`${icon('flag')}
+      <div>
+        <a class="name" href=${paths.checkpoint(checkpoint.id)} title=${checkpoint.path}>${name}</a>
+        <p>
+          ${this.#renderReason(best)}
+          ${tied.length > 1 ? html`${plural(tied.length, 'checkpoint')} have this value.` : nothing}
+        </p>
+      </div>`;
+  }
+
+  #renderReason({ metric, direction, value, step, source, run_id: runId }: BestCheckpoint) {
+    const extreme = direction === 'minimize' ? 'lowest' : 'highest';
+    const where = step === null ? nothing : html` at step ${formatCount(step)}`;
+    const origin =
+      source === 'evaluation'
+        ? 'by its evaluation'
+        : 'by what the training logged, as no checkpoint was evaluated for it';
+    return html`Best of this ${this.of}: the ${extreme} <b>${metric}</b>, ${formatValue(value)}${where},
+      ${origin}${this.of === 'run' ? '.' : html`, of <a href=${paths.run(runId)}>its run</a>.`}`;
+  }
+}

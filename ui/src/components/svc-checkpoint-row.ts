@@ -1,0 +1,109 @@
+import type { Checkpoint } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { formatBytes, formatCount, splitPath } from '../format.js';
+import { paths } from '../paths.js';
+import { baseStyles } from '../styles/shared.js';
+import { rowStyles } from '../styles/table-styles.js';
+import './svc-time.js';
+
+/** A checkpoint in a list. Fires `svc-choose` with its id when its check box is used. */
+@customElement('svc-checkpoint-row')
+export class SvcCheckpointRow extends LitElement {
+  @property({ attribute: false }) checkpoint!: Checkpoint & { is_best?: boolean };
+  @property() runName = '';
+  @property({ type: Boolean }) chosen = false;
+  /** No more can be chosen. */
+  @property({ type: Boolean }) full = false;
+
+  static override styles = [
+    baseStyles,
+    rowStyles,
+    css`
+      input {
+        width: 1rem;
+        height: 1rem;
+        accent-color: var(--color-accent);
+      }
+      .title {
+        display: flex;
+        align-items: baseline;
+        gap: var(--space-2);
+      }
+      .pill {
+        flex: none;
+        padding: 0 0.375rem;
+        border-radius: var(--radius-sm);
+        background: var(--color-neutral-soft);
+        color: var(--color-neutral);
+        font-size: var(--text-xs);
+      }
+      .pill.best {
+        background: var(--color-success-soft);
+        color: var(--color-success);
+      }
+      .gone .name {
+        color: var(--color-text-3);
+        text-decoration: line-through;
+      }
+      @media (max-width: 56rem) {
+        .row {
+          grid-template:
+            'choose name created' auto
+            '. run size' auto / 1.5rem minmax(0, 1fr) auto;
+          gap: 0.25rem var(--space-2);
+          padding-block: var(--space-3);
+        }
+        .choose {
+          grid-area: choose;
+        }
+        .title {
+          grid-area: name;
+        }
+        .run {
+          grid-area: run;
+        }
+        .size {
+          grid-area: size;
+        }
+        .created {
+          grid-area: created;
+        }
+        .step,
+        .count {
+          display: none;
+        }
+      }
+    `,
+  ];
+
+  override render() {
+    const { id, path, step, size, run_id: runId, created_at: createdAt, metadata } = this.checkpoint;
+    const { deleted_at: deletedAt, is_best: isBest } = this.checkpoint;
+    const [, name] = splitPath(path);
+    const evaluated = metadata.evaluations.length;
+    return html`<div class="row ${deletedAt === null ? '' : 'gone'}" role="row">
+      <div class="choose above" role="cell">
+        <input
+          type="checkbox"
+          aria-label="Compare ${name}"
+          .checked=${this.chosen}
+          ?disabled=${this.full && !this.chosen}
+          @change=${() => this.dispatchEvent(new CustomEvent('svc-choose', { detail: id }))}
+        />
+      </div>
+      <div class="title" role="cell">
+        <a class="name truncate" href=${paths.checkpoint(id)} title=${path}>${name}</a>
+        ${isBest ? html`<span class="pill best">best of its run</span>` : nothing}
+        ${deletedAt === null ? nothing : html`<span class="pill">deleted</span>`}
+      </div>
+      <div class="run truncate" role="cell">
+        <a class="above" href=${paths.run(runId)} title=${this.runName}>${this.runName}</a>
+      </div>
+      <div class="step number" role="cell">${step === null ? '–' : formatCount(step)}</div>
+      <div class="size number" role="cell">${size === null ? '–' : formatBytes(size)}</div>
+      <div class="count number quiet" role="cell">${evaluated === 0 ? '–' : formatCount(evaluated)}</div>
+      <div class="created number quiet" role="cell"><svc-time .from=${createdAt}></svc-time></div>
+    </div>`;
+  }
+}

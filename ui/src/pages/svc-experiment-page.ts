@@ -1,0 +1,219 @@
+import { consume } from '@lit/context';
+import type { BestCheckpoint, Experiment, Project, Run, RunComparison } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
+import { icon } from '../components/icons.js';
+import { renderPending } from '../components/record-parts.js';
+import '../components/svc-best-checkpoint.js';
+import '../components/svc-experiment-run.js';
+import type { Column } from '../components/svc-list.js';
+import '../components/svc-list.js';
+import '../components/svc-notice.js';
+import '../components/svc-place-actions.js';
+import '../components/svc-stale.js';
+import { ListController } from '../controllers/list.js';
+import { LiveEvents } from '../controllers/live-events.js';
+import { Loader } from '../controllers/loader.js';
+import type { Api } from '../data/api.js';
+import { bestOfExperiment } from '../data/checkpoints.js';
+import { compareRuns, MAX_COMPARED } from '../data/comparison.js';
+import { apiContext } from '../data/contexts.js';
+import { readRunsOfExperiment, type ListPage } from '../data/lists.js';
+import { getExperiment, getProject } from '../data/projects.js';
+import { formatValue, plural } from '../format.js';
+import { navigate, paths } from '../paths.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { placePageStyles } from './place-page-styles.js';
+
+interface Place {
+  readonly experiment: Experiment;
+  readonly project: Project;
+}
+
+/** One experiment: its best run and checkpoint, and all of its runs. */
+@customElement('svc-experiment-page')
+export class SvcExperimentPage extends LitElement {
+  @consume({ context: apiContext }) private api!: Api;
+  @property() experimentId = '';
+
+  readonly #place = new Loader<Place>(this, { load: (signal) => this.#loadPlace(signal), everyMs: 30_000 });
+  readonly #runs = new ListController<Run>(this, {
+    question: () => this.experimentId,
+    read: (last, signal) => this.#readRuns(last, signal),
+    everyMs: 10_000,
+  });
+  /** Of the newest runs, by the primary metric. */
+  readonly #ranking = new Loader<RunComparison | null>(this, { load: (signal) => this.#rank(signal) });
+  readonly #best = new Loader<BestCheckpoint>(this, {
+    load: (signal) => bestOfExperiment(this.api, this.experimentId, signal),
+    everyMs: 30_000,
+  });
+  #newest: readonly Run[] = [];
+
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    pageStyles,
+    placePageStyles,
+    css`
+      :host {
+        --columns: 6.75rem minmax(9rem, 2.4fr) minmax(6rem, 1fr) minmax(8rem, 1.4fr) 5rem 5rem;
+      }
+    `,
+  ];
+
+  constructor() {
+    super();
+    new LiveEvents(this, (events) => {
+      const ids = new Set(events.flatMap(({ run_id: runId }) => runId ?? []));
+      if (ids.size === 0) return;
+      this.#runs.refreshItems(ids);
+      this.#best.refresh();
+    });
+  }
+
+  override render() {
+    const place = this.#place.value;
+    if (!place) return renderPending(this.#place, 'experiment', paths.projects());
+    const { experiment, project } = place;
+    return html`
+      <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}${project.name}</a>
+      <header class="page-head">
+        <h1>${experiment.name}</h1>
+        <p class="summary">
+          <a href=${paths.runs({ experiment_id: experiment.id })}>${plural(experiment.run_count, 'run')}</a>
+        </p>
+        <svc-place-actions
+          class="actions"
+          .place=${experiment}
+          @svc-changed=${() => this.#place.reload()}
+          @svc-deleted=${() => navigate(paths.project(project.id), { replace: true })}
+        ></svc-place-actions>
+      </header>
+      <svc-stale .error=${this.#place.error} @svc-retry=${() => this.#place.reload()}></svc-stale>
+      ${experiment.description === '' ? nothing : html`<p class="description">${experiment.description}</p>`}
+      ${experiment.run_count === 0 ? nothing : this.#renderCards()} ${this.#renderRuns()}
+    `;
+  }
+
+  #renderCards() {
+    return html`<div class="cards">
+      <section class="panel">
+        <div class="panel-head"><h2>Best run</h2></div>
+        ${this.#renderBestRun()}
+      </section>
+      <section class="panel">
+        <div class="panel-head"><h2>Best checkpoint</h2></div>
+        <svc-best-checkpoint
+          of="experiment"
+          .best=${this.#best.error ? null : (this.#best.value ?? null)}
+          .error=${this.#best.error}
+        ></svc-best-checkpoint>
+      </section>
+    </div>`;
+  }
+
+  #renderBestRun() {
+    const { value: ranking, error } = this.#ranking;
+    if (error) {
+      return html`<div class="fact">
+        No best run yet
+        <p>${error.message}</p>
+      </div>`;
+    }
+    if (!ranking)
+      return html`<p class="fact quiet">
+        ${this.#newest.length === 1 ? 'It has one run alone.' : 'Looking for the best run…'}
+      </p>`;
+    const best = ranking.entries.find(({ is_best: isBest }) => isBest);
+    if (!best || best.best === null)
+      return html`<p class="fact quiet">None of its runs has a value of ${ranking.metric}.</p>`;
+    const extreme = ranking.direction === 'minimize' ? 'lowest' : 'highest';
+    const of = `of ${plural(ranking.entries.length, 'run')}${this.#newest.length > MAX_COMPARED ? ', the newest' : ''}`;
+    return html`<div class="fact">
+      <a href=${paths.run(best.run_id)}>${best.name}</a>
+      <p>
+        The ${extreme} <b>${ranking.metric}</b>, ${formatValue(fromMetricValue(best.best))},
+        ${of}${best.best_source === 'evaluation' ? ', by an evaluation' : ''}.
+      </p>
+    </div>`;
+  }
+
+  #renderRuns() {
+    const compared = this.#newest.slice(0, MAX_COMPARED);
+    const label =
+      this.#newest.length > MAX_COMPARED ? `Compare the newest ${MAX_COMPARED}` : 'Compare them all';
+    return html`<div class="section-head">
+        <h2>Runs</h2>
+        ${
+          compared.length < 2
+            ? nothing
+            : html`<a
+                class="button primary"
+                href=${paths.compare({ runs: compared.map(({ id }) => id).join(',') })}
+                >${icon('compare', 14)}${label}</a
+              >`
+        }
+      </div>
+      <svc-list
+        noun="run"
+        .columns=${this.#columns}
+        .view=${this.#runs.view}
+        .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
+        ><svc-notice
+          icon="runs"
+          headline="No runs in this experiment yet"
+          command="svc submit --experiment ${this.experimentId} -- python3 train.py"
+          >A job that names this experiment starts a run in it.</svc-notice
+        ></svc-list
+      >`;
+  }
+
+  get #columns(): Column[] {
+    const metric = this.#ranking.value?.metric ?? 'Best';
+    return [
+      { title: 'Status' },
+      { title: 'Run' },
+      { title: metric, isNumber: true },
+      { title: 'Progress' },
+      { title: 'Created', isNumber: true },
+      { title: 'Duration', isNumber: true },
+    ];
+  }
+
+  #renderRows(runs: readonly Run[]) {
+    const entries = new Map(this.#ranking.value?.entries.map((entry) => [entry.run_id, entry]));
+    return html`${repeat(
+      runs,
+      ({ id }) => id,
+      (run) =>
+        html`<svc-experiment-run .run=${run} .entry=${entries.get(run.id) ?? null}></svc-experiment-run>`,
+    )}`;
+  }
+
+  async #loadPlace(signal: AbortSignal): Promise<Place> {
+    const experiment = await getExperiment(this.api, this.experimentId, signal);
+    const project = await getProject(this.api, experiment.project_id, signal);
+    if (!signal.aborted) document.title = `${experiment.name} · svc`;
+    return { experiment, project };
+  }
+
+  async #readRuns(last: Run | null, signal: AbortSignal): Promise<ListPage<Run>> {
+    const page = await readRunsOfExperiment(this.api, this.experimentId, last, signal);
+    if (last === null && !signal.aborted) {
+      this.#newest = page.items;
+      this.#ranking.reload();
+    }
+    return page;
+  }
+
+  /** There is nothing to rank with one run alone. */
+  async #rank(signal: AbortSignal): Promise<RunComparison | null> {
+    const ids = this.#newest.slice(0, MAX_COMPARED).map(({ id }) => id);
+    return ids.length < 2 ? null : compareRuns(this.api, ids, null, signal);
+  }
+}

@@ -1,0 +1,393 @@
+import type { BestCheckpoint, CheckpointComparison } from '@svc/contract';
+import { expect } from 'chai';
+import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import {
+  HOSTILE,
+  LONG_NAME,
+  MINUTE,
+  NOW,
+  checkpoint,
+  evaluation,
+  event,
+  idOf,
+  job,
+  node,
+  run,
+  series,
+} from './harness/records.js';
+import { PHONE, useStage } from './harness/stage.js';
+
+const VIEWS = {
+  'a desk': {},
+  'a desk in the dark': { theme: 'dark' as const },
+  'a phone': { viewport: PHONE },
+  'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
+};
+/** As the list of all runs has them: no best one is marked there. */
+const plain = (number: number, changes: Parameters<typeof checkpoint>[1] = {}) => {
+  const { is_best: _isBest, ...record } = checkpoint(number, changes);
+  return record;
+};
+const best = (number: number, changes: Partial<BestCheckpoint> = {}): BestCheckpoint => ({
+  checkpoint_id: idOf('ckpt', number),
+  checkpoint: plain(number),
+  run_id: idOf('run', 1),
+  metric: 'val/loss',
+  direction: 'minimize',
+  value: 0.125,
+  step: number * 100,
+  source: 'training_fallback',
+  evaluation_id: null,
+  tied_checkpoint_ids: [idOf('ckpt', number)],
+  next_actions: [],
+  ...changes,
+});
+const RUN: ApiTable = { 'GET /runs/{run_id}': run(1) };
+
+describe('the page of checkpoints', () => {
+  const stage = useStage();
+  const mount = (items: object[], query = '', api: ApiTable = {}, more: object = {}) =>
+    stage.mount('svc-checkpoints-page', {
+      properties: { query },
+      address: `/checkpoints?${query}`,
+      api: { ...RUN, 'GET /checkpoints': { items }, ...api },
+      ...more,
+    });
+  const comparison: CheckpointComparison = {
+    metric: 'val/loss',
+    direction: 'minimize',
+    protocol: { suite: 'heldout', dataset: null, dataset_version: null },
+    tied_ids: [idOf('ckpt', 2)],
+    next_actions: [],
+    best_checkpoint_id: idOf('ckpt', 2),
+    entries: [2, 1].map((number, at) => ({
+      checkpoint_id: idOf('ckpt', number),
+      run_id: idOf('run', 1),
+      name: `checkpoint-${number}`,
+      best: 0.1 * (at + 1),
+      best_source: at === 0 ? 'evaluation' : 'training_fallback',
+      step: number * 100,
+      evaluation_id: null,
+      rank: at + 1,
+      is_best: at === 0,
+      latest: null,
+    })),
+  };
+
+  it('lists those of all runs with the names of their runs', async () => {
+    const page = await mount([
+      plain(2, { metadata: { evaluations: [evaluation(1)] } }),
+      plain(1, { deleted_at: NOW - MINUTE }),
+    ]);
+    const row = page.locator('svc-checkpoint-row').first();
+    await row.getByRole('link', { name: 'run-1' }).waitFor();
+    expect(await row.getByRole('link', { name: 'checkpoint-2' }).getAttribute('href')).to.equal(
+      `/checkpoints/${idOf('ckpt', 2)}`,
+    );
+    await page.locator('svc-checkpoint-row').nth(1).getByText('deleted').waitFor();
+    expect(stage.api.count('GET /runs/')).to.equal(1);
+    await stage.expectSound();
+  });
+
+  it('lists those of one run, and recommends the best with the reason', async () => {
+    const page = await mount([], `run_id=${idOf('run', 1)}`, {
+      'GET /runs/{run_id}/checkpoints': { items: [checkpoint(2, { is_best: true }), checkpoint(1)] },
+      'GET /checkpoints:recommend': best(2),
+    });
+    await page
+      .getByText(/Best of this run: the lowest val\/loss, 0.125 at step 200,\s+by what the training logged/)
+      .waitFor();
+    await page.getByText('best of its run').waitFor();
+    expect(stage.api.count('GET /checkpoints?')).to.equal(0);
+    await stage.expectSound();
+  });
+
+  it('compares those that are chosen', async () => {
+    const page = await mount([plain(2), plain(1)], '', { 'GET /checkpoints/compare': comparison });
+    await page.getByRole('checkbox', { name: 'Compare checkpoint-1' }).check();
+    await page.getByText('Choose one more').waitFor();
+    await page.getByRole('checkbox', { name: 'Compare checkpoint-2' }).check();
+    const rows = page.locator('svc-checkpoint-comparison tbody tr');
+    await stage.untilEqual(() => rows.count(), 2);
+    await rows.first().getByText('best').waitFor();
+    await page.getByText('The evaluations are those of heldout.').waitFor();
+    expect(new URL(stage.page.url()).searchParams.get('compare')).to.equal(
+      `${idOf('ckpt', 1)},${idOf('ckpt', 2)}`,
+    );
+    await stage.expectSound('compared');
+    await page.getByLabel('Metric').fill('eval/acc');
+    await stage.page.keyboard.press('Enter');
+    await stage.untilEqual(() => stage.api.requests.at(-1)?.includes('metric=eval%2Facc'), true);
+    await page.getByRole('button', { name: 'Take checkpoint-1 out' }).click();
+    await page.getByText('Choose one more').waitFor();
+  });
+
+  it('says why they cannot be compared', async () => {
+    const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
+    const query = `compare=${idOf('ckpt', 1)},${idOf('ckpt', 2)}`;
+    const page = await mount([plain(2), plain(1)], query, { 'GET /checkpoints/compare': refusal });
+    await page.getByText('They cannot be compared: no primary metric is set').waitFor();
+  });
+
+  it('says how the first one is saved', async () => {
+    const page = await mount([]);
+    await page.getByRole('heading', { name: 'No checkpoints yet' }).waitFor();
+    await stage.expectSound('empty');
+  });
+
+  for (const [where, more] of Object.entries(VIEWS)) {
+    it(`is sound on ${where} with hostile and long texts`, async () => {
+      const items = [
+        plain(2, { path: `/out/${HOSTILE.replaceAll('/', '')}` }),
+        plain(1, { path: `/${LONG_NAME}/${LONG_NAME}`, step: null, size: null }),
+      ];
+      const page = await mount(items, '', { 'GET /runs/{run_id}': run(1, { name: HOSTILE }) }, more);
+      await page.locator('svc-checkpoint-row').first().getByRole('link', { name: HOSTILE }).last().waitFor();
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+      await stage.expectSound(where);
+    });
+  }
+});
+
+describe('the page of evaluations', () => {
+  const stage = useStage();
+  const mount = (items: object[], query = '', api: ApiTable = {}, more: object = {}) =>
+    stage.mount('svc-evaluations-page', {
+      properties: { query },
+      address: `/evaluations?${query}`,
+      api: { ...RUN, 'GET /evaluations': { items }, ...api },
+      ...more,
+    });
+
+  it('shows results, failures with their reason, and the jobs of those that have not ended', async () => {
+    const page = await mount(
+      [
+        evaluation(4, { status: 'QUEUED', metrics: {}, runtime_s: null, finished_at: null }),
+        evaluation(3, { status: 'QUEUED', metrics: {}, runtime_s: null, finished_at: null }),
+        evaluation(2, { status: 'FAILED', metrics: {}, error: 'the file has no "metrics"' }),
+        evaluation(1, { dataset: 'mnist', dataset_version: 'v2', metrics: { acc: 0.5, loss: 'NaN' } }),
+      ],
+      '',
+      {
+        'GET /jobs/{job_id}': ({ params }: ApiRequest) =>
+          params['job_id'] === idOf('job', 4)
+            ? job(4, { status: 'QUEUED', pending_reason: 'waiting for 1 free GPU' })
+            : job(3, { status: 'RUNNING' }),
+      },
+    );
+    await page.getByText('waiting for 1 free GPU').waitFor();
+    await page.getByText('the file has no "metrics"').waitFor();
+    await page.getByText('heldout · mnist v2').waitFor();
+    await page.getByText('NaN').waitFor();
+    await page.getByText('Running').waitFor();
+    await stage.expectSound();
+  });
+
+  it('reads them again when something happens to a job', async () => {
+    const page = await mount(
+      [evaluation(1, { status: 'QUEUED', metrics: {}, runtime_s: null, finished_at: null })],
+      '',
+      {
+        'GET /jobs/{job_id}': job(1),
+      },
+    );
+    await page.getByText('Running').waitFor();
+    stage.api.change({ 'GET /evaluations': { items: [evaluation(1)] } });
+    await stage.push('/events/stream', [event(1, { job_id: idOf('job', 1), type: 'EVALUATION_FINISHED' })]);
+    await page.getByText('0.91').waitFor();
+  });
+
+  it('is about one run or one checkpoint when the address says so', async () => {
+    const page = await mount([evaluation(1)], `checkpoint_id=${idOf('ckpt', 1)}`);
+    await page.getByText('of the checkpoint').waitFor();
+    expect(
+      stage.api.requests.some((request) => request.includes(`checkpoint_id=${idOf('ckpt', 1)}`)),
+    ).to.equal(true);
+  });
+
+  it('says how the first one is made', async () => {
+    const page = await mount([]);
+    await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor();
+    await stage.expectSound('empty');
+  });
+
+  for (const [where, more] of Object.entries(VIEWS)) {
+    it(`is sound on ${where} with hostile and long texts`, async () => {
+      const metrics = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${LONG_NAME}-${at}`, at]));
+      const page = await mount(
+        [evaluation(2, { suite: HOSTILE }), evaluation(1, { suite: LONG_NAME, metrics, error: LONG_NAME })],
+        '',
+        {},
+        more,
+      );
+      await page.getByText(HOSTILE).waitFor();
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+      await stage.expectSound(where);
+    });
+  }
+});
+
+describe('the page of a checkpoint', () => {
+  const stage = useStage();
+  const trained = run(1, { job_id: idOf('job', 9), attempt: 1 });
+  const attempt = {
+    attempt: 1,
+    status: 'SUCCEEDED',
+    node_id: idOf('node', 1),
+    run_id: trained.id,
+    exit_code: 0,
+    failure_reason: null,
+    failure_message: null,
+    started_at: NOW,
+    finished_at: NOW,
+  };
+  const API: ApiTable = {
+    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: { ...{ note: 'before decay' }, evaluations: [] } }),
+    'GET /checkpoints/{ckpt_id}/evaluations': { items: [] },
+    'GET /checkpoints:recommend': best(3),
+    'GET /runs/{run_id}': trained,
+    'GET /runs/{run_id}/metrics': {
+      run_id: trained.id,
+      series: { 'val/loss': series([0.5, 0.25, 0.375]), lr: series(['NaN']) },
+    },
+    'GET /jobs/{job_id}/attempts': { items: [attempt] },
+    'GET /jobs/{job_id}': job(1),
+    'GET /nodes': { items: [node(1)] },
+  };
+  const mount = (api: ApiTable = {}, more: object = {}) =>
+    stage.mount('svc-checkpoint-page', {
+      properties: { checkpointId: idOf('ckpt', 1) },
+      api: { ...API, ...api },
+      ...more,
+    });
+
+  it('shows where it is, of which run, job and node, what was measured, and the best of its run', async () => {
+    const page = await mount();
+    await page.getByText('/out/checkpoint-1', { exact: true }).waitFor();
+    await page.getByText('node-1').waitFor();
+    expect(await page.getByRole('link', { name: 'run-1' }).getAttribute('href')).to.equal(
+      `/runs/${trained.id}`,
+    );
+    expect(await page.getByRole('link', { name: '000009' }).getAttribute('href')).to.equal(
+      `/jobs/${idOf('job', 9)}`,
+    );
+    await page.getByText('before decay').waitFor();
+    const rows = page.getByRole('region', { name: 'Training metrics at it' }).locator('tbody tr');
+    await stage.untilEqual(
+      async () => (await rows.allInnerTexts()).map((text) => text.split(/\s+/)),
+      [
+        ['lr', 'NaN', '0'],
+        ['val/loss', '0.375', '20'],
+      ],
+    );
+    await page.getByText(/Best of this run: the lowest val\/loss/).waitFor();
+    expect(stage.api.requests.some((request) => request.includes('step_to=100'))).to.equal(true);
+    await stage.expectSound();
+  });
+
+  it('says that its files are gone, and cannot be evaluated then', async () => {
+    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { deleted_at: NOW - 5 * MINUTE }) });
+    await page.getByText(/deleted or rotated away/).waitFor();
+    expect(await page.getByRole('button', { name: 'Evaluate from here' }).isDisabled()).to.equal(true);
+    await stage.expectSound();
+  });
+
+  it('evaluates from here, and shows how it goes until the result is there', async () => {
+    const queued = evaluation(1, { status: 'QUEUED', metrics: {}, runtime_s: null, finished_at: null });
+    const page = await mount({ 'POST /checkpoints/{ckpt_id}/evaluations': queued });
+    await page.getByText('It has not been evaluated').waitFor();
+    await page.getByRole('button', { name: 'Evaluate from here' }).click();
+    await stage.expectSound('the form');
+    await page.getByLabel('Command').fill(`python3 eval.py --name 'a b'`);
+    await page.getByLabel('Suite').fill('heldout');
+    await page.getByLabel('GPUs').fill('1');
+    await page.getByLabel('Environment').fill('A=1');
+    stage.api.change({ 'GET /checkpoints/{ckpt_id}/evaluations': { items: [queued] } });
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.getByText('Running').waitFor();
+    expect(stage.api.bodies).to.deep.equal([
+      {
+        command: ['python3', 'eval.py', '--name', 'a b'],
+        suite: 'heldout',
+        resources: { gpu: 1 },
+        env: { A: '1' },
+      },
+    ]);
+    stage.api.change({ 'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1)] } });
+    await stage.push('/events/stream', [event(1, { job_id: idOf('job', 1), type: 'EVALUATION_FINISHED' })]);
+    await page.getByText('0.91').waitFor();
+  });
+
+  it('says in the form what is wrong, and what the server refuses', async () => {
+    const page = await mount({
+      'POST /checkpoints/{ckpt_id}/evaluations': new Refusal(422, 'validation_error', 'the node is gone'),
+    });
+    await page.getByRole('button', { name: 'Evaluate from here' }).click();
+    await page.getByLabel('Command').fill(`x 'y`);
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.getByRole('alert').getByText('cannot be read').waitFor();
+    expect(stage.api.count('POST')).to.equal(0);
+    await page.getByLabel('Command').fill('x');
+    await page.getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.getByRole('alert').getByText('the node is gone').waitFor();
+  });
+
+  it('proposes what the evaluation before was', async () => {
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1, { dataset: 'mnist' })] },
+      'GET /jobs/{job_id}': job(1, { command: ['python3', 'my eval.py'], env: { SECRET: '***' } }),
+    });
+    await page.getByText('0.91').waitFor();
+    await page.getByRole('button', { name: 'Evaluate from here' }).click();
+    await stage.untilEqual(() => page.getByLabel('Command').inputValue(), `python3 'my eval.py'`);
+    expect(await page.getByLabel('Dataset', { exact: false }).first().inputValue()).to.equal('mnist');
+    expect(await page.getByLabel('Environment').inputValue()).to.equal('');
+  });
+
+  it('offers no evaluation to who can only read', async () => {
+    const page = await mount({}, { canWrite: false });
+    await page.getByText('A token that may write evaluates it by').waitFor();
+    expect(await page.getByRole('button', { name: 'Evaluate from here' }).count()).to.equal(0);
+    await stage.expectSound();
+  });
+
+  it('says why there is no best one, and that without a step nothing was measured at it', async () => {
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': plain(1, { step: null, size: null }),
+      'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
+    });
+    await page.getByText('no primary metric is set').waitFor();
+    await page.getByText('saved without a step').waitFor();
+    await stage.expectSound();
+  });
+
+  it('says that there is no such checkpoint', async () => {
+    const none = new Refusal(404, 'not_found', 'none');
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': none,
+      'GET /checkpoints/{ckpt_id}/evaluations': none,
+    });
+    await page.getByRole('heading', { name: 'Checkpoint not found' }).waitFor();
+  });
+
+  for (const [where, more] of Object.entries(VIEWS)) {
+    it(`is sound on ${where} with hostile and long texts`, async () => {
+      const page = await mount(
+        {
+          'GET /checkpoints/{ckpt_id}': plain(1, {
+            path: `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`,
+            metadata: { ...{ [HOSTILE]: LONG_NAME }, evaluations: [] },
+          }),
+          'GET /runs/{run_id}': { ...trained, name: LONG_NAME },
+          'GET /runs/{run_id}/metrics': { run_id: trained.id, series: { [LONG_NAME]: series([1e301]) } },
+          'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1, { suite: HOSTILE })] },
+        },
+        more,
+      );
+      await page.getByText(LONG_NAME, { exact: true }).first().waitFor();
+      await page.getByRole('region', { name: 'Training metrics at it' }).waitFor();
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+      await stage.expectSound(where);
+    });
+  }
+});
