@@ -1,4 +1,5 @@
 import { consume } from '@lit/context';
+import { toCommandLine } from '@svc/client';
 import { isTerminal } from '@svc/contract/protocol';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
@@ -26,7 +27,7 @@ import { apiContext } from '../data/contexts.js';
 import { getJob, listJobAttempts, listJobRuns, type Job } from '../data/jobs.js';
 import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
-import { formatCommand } from '../format.js';
+
 import '../log/svc-log-view.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -107,7 +108,7 @@ export class SvcJobPage extends LitElement {
         <dl class="facts">${this.#renderFacts(job)}</dl>
         <div class="command">
           <h2 class="label">Command</h2>
-          <svc-code .text=${formatCommand(job.command)}></svc-code>
+          <svc-code .text=${toCommandLine(job.command)}></svc-code>
         </div>
         ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
         ${hasCurve ? nothing : this.#renderRuns('Runs', this.#furtherRuns())}

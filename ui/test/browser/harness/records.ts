@@ -13,6 +13,7 @@ import {
   type Series,
 } from '@svc/contract';
 import type { ApiTable } from './fake-api.js';
+import { DOCKER, PROCESS } from './runners.js';
 
 // Complete records, of which a test names what matters to it.
 
@@ -248,4 +249,5 @@ export const EMPTY_SERVER: ApiTable = {
   'GET /nodes': { items: [] },
   'GET /projects': { items: [] },
   'GET /experiments': { items: [] },
+  'GET /runners': { items: [PROCESS, DOCKER] },
 };
