@@ -8,7 +8,7 @@ const STREAM = endpoint<typeof routes.streamEvents>('GET', '/events/stream');
 
 export async function listEvents(
   api: Api,
-  filter: EventFilter & { limit?: number },
+  filter: EventFilter & { type?: string; limit?: number },
   signal?: AbortSignal,
 ): Promise<EventRecord[]> {
   return (await api.call(LIST, { query: filter, signal })).items;

@@ -39,6 +39,8 @@ export class SvcLogView extends LitElement {
   @property({ type: Boolean }) waiting = false;
   /** Why the attempt ended without having started; null when it started. */
   @property() notStarted: string | null = null;
+  /** The seq of a line that is to be shown; null: the newest. */
+  @property({ type: Number }) line: number | null = null;
   @state() private filter: StreamFilter = 'all';
   @state() private isWrapped = readSwitch('wrap', false);
   @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
@@ -61,6 +63,8 @@ export class SvcLogView extends LitElement {
   #lineHeight = 20;
   #lastTop = 0;
   #revision = 0;
+  /** The line is not in view yet. */
+  #isLineDue = false;
   readonly #resizes = new ResizeObserver(() => this.#measure());
 
   static override styles = [baseStyles, controlStyles, iconStyles, logStyles];
@@ -80,10 +84,22 @@ export class SvcLogView extends LitElement {
       this.#feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
     }
     if (changed.has('attempt')) this.isFollowing = true;
+    if (changed.has('line') || changed.has('attempt')) this.#isLineDue = this.line !== null;
     this.#updateLayout();
   }
 
+  /** Shows the line again, wherever the reader is. */
+  showLine(): void {
+    this.#isLineDue = this.line !== null;
+    this.requestUpdate();
+  }
+
   override updated(): void {
+    if (this.#isLineDue && this.#feed.isLoaded) {
+      this.#isLineDue = false;
+      const at = this.#layout.rows.findIndex((row) => row.seq === this.line && row.gap === 0);
+      if (at >= 0) return this.#scrollToRow(at);
+    }
     if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#lastTop = this.scroller.scrollTop;
   }
@@ -201,7 +217,8 @@ export class SvcLogView extends LitElement {
     const { buffer, dropped } = this.#feed;
     const first = buffer.rows[0];
     const earlier = first ? first.seq : 0;
-    if (earlier === 0 && dropped === 0) return nothing;
+    const isMissing = this.line !== null && this.#feed.isLoaded && this.#linkedRow < 0;
+    if (earlier === 0 && dropped === 0 && !isMissing) return nothing;
     return html`<p class="notes">
       ${
         earlier > 0
@@ -211,6 +228,7 @@ export class SvcLogView extends LitElement {
             </span>`
           : nothing
       }
+      ${isMissing ? html`<span class="bad">Line ${this.line! + 1} is not among the lines shown.</span>` : nothing}
       ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: its log spool was full</span>` : nothing}
     </p>`;
   }
@@ -228,7 +246,7 @@ export class SvcLogView extends LitElement {
       needle: this.needle,
       hasTimes: this.hasTimes,
       textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
-      current: this.#hits.found[this.current] ?? -1,
+      current: this.#hits.found[this.current] ?? this.#linkedRow,
     };
     const width = this.isWrapped
       ? '100%'
@@ -368,7 +386,17 @@ export class SvcLogView extends LitElement {
   #revealMatch(): void {
     const index = this.#hits.found[this.current];
     if (index === undefined) return;
-    const at = this.#layout.rows.findIndex((row) => row.index === index);
+    this.#scrollToRow(this.#layout.rows.findIndex((row) => row.index === index));
+  }
+
+  /** The index of the row of the line that is to be shown; -1: it is not here. */
+  get #linkedRow(): number {
+    if (this.line === null) return -1;
+    return this.#layout.rows.find((row) => row.seq === this.line && row.gap === 0)?.index ?? -1;
+  }
+
+  /** Puts it in the middle. */
+  #scrollToRow(at: number): void {
     this.isFollowing = false;
     const middle = this.#layout.startOf(at) * this.#lineHeight - this.scroller.clientHeight / 2;
     this.scroller.scrollTop = this.#lastTop = Math.max(0, middle);
