@@ -127,7 +127,11 @@ export class SvcFailure extends LitElement {
   }
 
   #renderExplanation(explanation: FailureExplanation) {
-    const { summary, evidence, suggested_fixes: fixes, last_errors: errors, rule, causes } = explanation;
+    const { summary, suggested_fixes: fixes, last_errors: errors, rule, causes } = explanation;
+    // The page says above how the attempt ended.
+    const evidence = explanation.evidence.filter(
+      (one) => !('field' in one && one.field === 'failure_message'),
+    );
     const others = causes.filter((cause) => cause.rule !== rule).slice(0, SHOWN_CAUSES);
     const isCited = evidence.some((citation) => 'seq' in citation);
     return html`<div class="body">

@@ -120,6 +120,7 @@ export class SvcJobForm extends LitElement {
         </div>
       </div>
       ${this.#renderText({ id: 'name', label: 'Name', isOptional: true, errors: this.#errorsOf('name') }, this.draft.name, (name) => this.#change({ name }), { placeholder: toDefaultName(this.draft), maxLength: 200 })}
+      ${this.draft.snapshot === null ? this.#renderDirectory() : this.#renderSnapshot(this.draft.snapshot)}
     </section>`;
   }
 
@@ -230,7 +231,7 @@ export class SvcJobForm extends LitElement {
     const isKnown = names.some(([name]) => name === this.draft.runner);
     const shown = isKnown ? names : [...names, [this.draft.runner, this.draft.runner] as const];
     return html`<section class="panel" aria-labelledby="heading-runner">
-      <h2 id="heading-runner">Runner</h2>
+      <h2 id="heading-runner">How it is started</h2>
       <div class="columns">
         ${this.#renderSelect(
           { id: 'runner', label: 'Runner', hint: this.#describeRunner(), errors: this.#errorsOf('runner') },
@@ -320,7 +321,6 @@ export class SvcJobForm extends LitElement {
         ${this.#renderWithList('project', 'Project', project, this.projects, (value) => this.#change({ project: value }))}
         ${this.#renderWithList('experiment', 'Experiment', experiment, this.experiments, (value) => this.#change({ experiment: value }))}
       </div>
-      ${this.draft.snapshot === null ? this.#renderDirectory() : this.#renderSnapshot(this.draft.snapshot)}
     </section>`;
   }
 

@@ -18,7 +18,7 @@ export class SvcTimeline extends LitElement {
     css`
       ol {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr));
+        grid-template-columns: repeat(4, minmax(0, 1fr));
         gap: var(--space-3) 0;
       }
       li {

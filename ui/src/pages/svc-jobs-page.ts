@@ -91,6 +91,9 @@ export class SvcJobsPage extends LitElement {
         flex: 1;
         justify-content: flex-end;
       }
+      svc-notice a {
+        text-decoration: underline;
+      }
       .search {
         flex: 0 1 16rem;
       }

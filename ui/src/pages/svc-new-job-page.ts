@@ -63,6 +63,10 @@ export class SvcNewJobPage extends LitElement {
       :host {
         max-width: 84rem;
       }
+      .summary a,
+      svc-notice a {
+        text-decoration: underline;
+      }
     `,
   ];
 
@@ -171,7 +175,7 @@ export class SvcNewJobPage extends LitElement {
     );
     this.issues = issues;
     this.problem = '';
-    if (issues.length > 0) return void this.form.showProblem();
+    if (issues.length > 0) return void this.#showProblem();
     const text = JSON.stringify(body);
     if (text !== this.#sent.body) this.#sent = { body: text, key: newKey() };
     this.isBusy = true;
@@ -190,7 +194,12 @@ export class SvcNewJobPage extends LitElement {
   #onRefusal(error: ApiError): void {
     this.issues = error.issues;
     this.problem = error.issues.length > 0 ? '' : error.message;
-    void this.form?.showProblem();
+    void this.#showProblem();
+  }
+
+  async #showProblem(): Promise<void> {
+    await this.updateComplete;
+    await this.form?.showProblem();
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   JOB_STATUSES,
   type EventRecord,
+  type FailureExplanation,
   type Job,
   type JobAttempt,
   type JobStatus,
@@ -158,6 +159,29 @@ export function event(number: number, changes: Partial<EventRecord> = {}): Event
     node_id: null,
     data: {},
     created_at: NOW - 60 * MINUTE + number * SECOND,
+    ...changes,
+  };
+}
+
+export function failure(changes: Partial<FailureExplanation> = {}): FailureExplanation {
+  return {
+    run_id: null,
+    job_id: idOf('job', 1),
+    attempt: 1,
+    status: 'FAILED',
+    exit_code: 1,
+    failure_reason: 'EXIT_CODE',
+    failure_message: null,
+    summary: 'No rule explains it.',
+    rule: null,
+    likely_cause: null,
+    confidence: null,
+    evidence: [],
+    suggested_fixes: [],
+    causes: [],
+    traceback: null,
+    last_errors: [],
+    next_actions: [],
     ...changes,
   };
 }
