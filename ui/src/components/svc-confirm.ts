@@ -84,7 +84,7 @@ export class SvcConfirm extends LitElement {
     >
       <form method="dialog">
         <h2 id="headline">${this.headline}</h2>
-        <p>${this.text}</p>
+        <p><slot>${this.text}</slot></p>
         <div class="actions">
           <button class="button" value="">${this.dismiss}</button>
           <button class="button ${this.tone}" value="yes">${this.confirm}</button>

@@ -265,6 +265,7 @@ export function status(
 /** A server with nothing in it. */
 export const EMPTY_SERVER: ApiTable = {
   'GET /extensions.json': { pages: [], run_tabs: [] },
+  'GET /health': { status: 'ok', version: '0.1.0', uptime_s: 60 },
   'GET /auth/whoami': { name: 'me', scope: 'write', can_write: true },
   'GET /status': status(),
   'GET /jobs': { items: [], next_before: null },
