@@ -173,7 +173,7 @@ describe('jobs in the console', function () {
       env: { KEY: 'secret' },
       resources: { gpu: 9 },
     });
-    await page.evaluate((held) => sessionStorage.setItem('svc.token', held), token);
+    await page.evaluate(`sessionStorage.setItem('svc.token', ${JSON.stringify(token)})`);
     await page.goto(`${server.url}/jobs`);
     await page.getByRole('link', { name: 'seen', exact: true }).waitFor();
     for (const name of ['Submit a job', 'Resubmit with changes'])
