@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   parseDuration,
   toAge,
-  toCommandLine,
   toDuration,
   toNumber,
   toSize,
@@ -172,12 +171,6 @@ describe('formats', () => {
       90_000, 900_000, 43_200_000, 2_592_000_000,
     ]);
     expect(['30', '-1d', '1.5h', '1w', ''].map(parseDuration)).to.deep.equal([null, null, null, null, null]);
-  });
-
-  it('quotes a command line as a shell would need it', () => {
-    expect(toCommandLine(['python3', '-c', "print('a b')", '--lr=0.1'])).to.equal(
-      `python3 -c 'print('\\''a b'\\'')' --lr=0.1`,
-    );
   });
 });
 

@@ -115,16 +115,6 @@ export function shortId(id: string): string {
   return id.slice(-6);
 }
 
-/** A command line that a POSIX shell reads back as the same argument list. */
-export function formatCommand(command: readonly string[]): string {
-  return command.map(quote).join(' ');
-}
-
-function quote(argument: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
-  return `'${argument.replaceAll("'", `'\\''`)}'`;
-}
-
 function pad(value: number): string {
   return String(value).padStart(2, '0');
 }

@@ -1,8 +1,13 @@
+import { leaveGuard } from './leave-guard.js';
+
 /** The console's own addresses. */
 export const paths = {
   overview: (query: Record<string, string | null> = {}) => withQuery('/', query),
   jobs: (query: Record<string, string | null> = {}) => withQuery('/jobs', query),
-  job: (id: string) => `/jobs/${encodeURIComponent(id)}`,
+  job: (id: string, query: Record<string, string | null> = {}) =>
+    withQuery(`/jobs/${encodeURIComponent(id)}`, query),
+  /** The form for a new job; `from`: like that one. */
+  newJob: (query: { from?: string } = {}) => withQuery('/jobs/new', query),
   runs: (query: Record<string, string | null> = {}) => withQuery('/runs', query),
   run: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, query),
@@ -26,8 +31,14 @@ function withQuery(path: string, query: Record<string, string | null>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Goes to an address of the console; `replace` leaves no step back, as for a filter. */
-export function navigate(path: string, { replace = false } = {}): void {
+/** Goes to an address of the console; `replace` leaves no step back, as for a filter. A page with unsaved work may keep the reader. */
+export function navigate(path: string, options: { replace?: boolean } = {}): void {
+  const isOtherPage = path.split('?')[0] !== window.location.pathname;
+  if (!isOtherPage || !leaveGuard.isOn) return go(path, options);
+  void leaveGuard.mayLeave().then((may) => may && go(path, options));
+}
+
+function go(path: string, { replace = false }: { replace?: boolean }): void {
   if (replace) history.replaceState(null, '', path);
   else history.pushState(null, '', path);
   window.dispatchEvent(new Event('svc-navigate'));

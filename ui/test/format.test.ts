@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   formatAge,
   formatBytes,
-  formatCommand,
   formatDuration,
   formatMegabytes,
   formatTick,
@@ -112,14 +111,6 @@ describe('splitPath', () => {
       ['', 'a'],
       ['', ''],
     ]);
-  });
-});
-
-describe('formatCommand', () => {
-  it('quotes what a shell would read otherwise', () => {
-    expect(formatCommand(['python', 'train.py', '--lr=3e-4', 'a b', "it's", '', '$HOME'])).to.equal(
-      `python train.py --lr=3e-4 'a b' 'it'\\''s' '' '$HOME'`,
-    );
   });
 });
 

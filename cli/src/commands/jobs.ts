@@ -1,10 +1,10 @@
-import { ApiError, type Client } from '@svc/client';
+import { ApiError, toCommandLine, type Client } from '@svc/client';
 import { JOB_STATUSES, routes, type AnswerOf, type Job, type JobAttempt } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { toSentence } from '../output/api-error.js';
 import { toFailureNote, toFailureWords } from '../output/failure-words.js';
-import { toAge, toCommandLine, toShownId, toTime } from '../output/format.js';
+import { toAge, toShownId, toTime } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
 import { print } from '../output/print.js';
 import { styleOfStatus, type Paint } from '../output/style.js';

@@ -1,8 +1,7 @@
-import type { Client } from '@svc/client';
+import { toCommandLine, type Client } from '@svc/client';
 import { routes, type Job, type JobSubmit } from '@svc/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
-import { toCommandLine } from '../output/format.js';
 import { note, print } from '../output/print.js';
 import { toPlainText } from '../output/table.js';
 import { checkFollow, createOnce } from '../submit/submission.js';

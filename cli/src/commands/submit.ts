@@ -1,3 +1,4 @@
+import { toJobName } from '@svc/client';
 import { JOB_TYPES, routes, type JobSubmit } from '@svc/contract';
 import { Option, type Command } from 'commander';
 import { statSync } from 'node:fs';
@@ -5,7 +6,6 @@ import { UsageError } from '../failure.js';
 import { print } from '../output/print.js';
 import { isOnPath } from '../program-on-path.js';
 import { completeFromHere, type FromHereOptions } from '../submit/from-here.js';
-import { toJobName } from '../submit/job-name.js';
 import { checkFollow, createOnce, toGiven, toResources } from '../submit/submission.js';
 import { connect, withJson, type JsonOptions } from './connected.js';
 import { followJob } from './follow-job.js';

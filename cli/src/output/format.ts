@@ -68,10 +68,3 @@ export function toShownId(id: string | null, isTerminal = process.stdout.isTTY):
 export function toWaitReason(pendingReason: string | null): string {
   return pendingReason ?? 'the next pass of the scheduler decides';
 }
-
-/** An argument list as a shell would take it, for reading. */
-export function toCommandLine(command: readonly string[]): string {
-  return command
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(' ');
-}

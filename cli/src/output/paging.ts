@@ -1,4 +1,4 @@
-import { toCommandLine } from './format.js';
+import { toCommandLine } from '@svc/client';
 import { note } from './print.js';
 
 /** Says on stderr how the list goes on: the same command, with another `--before`. A token is not repeated. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { splitCommand } from '../../src/commands/submit.js';
 import { UsageError } from '../../src/failure.js';
-import { toJobName } from '../../src/submit/job-name.js';
+import { toJobName } from '@svc/client';
 import { findPythonEnvironment } from '../../src/submit/python-environment.js';
 
 describe('the name of a job that was given none', () => {

@@ -158,5 +158,16 @@ export type JobDraft = Pick<
   | 'max_attempts'
 >;
 
+/** What starts a job on a node, as the server knows it. `placement`: `external` takes no GPU slot of a node. */
+export const Runner = strict(
+  {
+    name: Type.String(),
+    placement: Type.Enum(['slots', 'external']),
+    options_schema: Type.Object({}, { additionalProperties: true }),
+  },
+  { $id: 'Runner' },
+);
+export type Runner = Static<typeof Runner>;
+
 /** What a caller without write scope sees in place of an env value. */
 export const HIDDEN = '***';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { PLAIN, limit, listOf, nullable, route, strict, page, truncated, Timestamp } from '../route.js';
-import { Job, JobAttempt, JobStatusName, JobSubmit } from '../records/job.js';
+import { Job, JobAttempt, JobStatusName, JobSubmit, Runner } from '../records/job.js';
 import { Run } from '../records/run.js';
 
 export const submitJob = route({
@@ -98,4 +98,13 @@ export const listJobRuns = route({
   summary: 'All runs of the job, over all attempts.',
   query: strict(page()),
   answers: { 200: listOf(Run) },
+});
+
+export const listRunners = route({
+  id: 'runners.list',
+  method: 'GET',
+  path: '/runners',
+  scope: 'read',
+  summary: 'The runners that a job can name, with the JSON Schema of their `runner_options`.',
+  answers: { 200: listOf(Runner) },
 });

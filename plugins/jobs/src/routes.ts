@@ -51,6 +51,17 @@ export function addRoutes(
     },
   );
 
+  routes.add(contract.listRunners, async () => {
+    const runners = [...ctx.registered.runners.values()];
+    return ok({
+      items: runners.map(({ name, placement, optionsSchema }) => ({
+        name,
+        placement,
+        options_schema: optionsSchema,
+      })),
+    });
+  });
+
   routes.add(contract.getJob, async ({ params, caller }) =>
     ok(hideEnv(await requireJob(ctx.db, params.job_id), caller)),
   );

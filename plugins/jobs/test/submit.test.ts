@@ -35,6 +35,15 @@ describe('submitting a job', () => {
     });
     after(() => lab.close());
 
+    it('can name the runners that are listed, with the schema of their options', async () => {
+      const { items } = (await lab.request('GET', '/runners')).body;
+      expect(items.map(({ name }: { name: string }) => name)).to.include('process');
+      for (const { placement, options_schema } of items) {
+        expect(placement).to.equal('slots');
+        expect(options_schema.type).to.equal('object');
+      }
+    });
+
     it('needs only a command', async () => {
       const answer = await post({ command: ['/usr/bin/python3', 'train.py'] });
       expect(answer.status).to.equal(201);

@@ -2,6 +2,7 @@ import { html, type ReactiveController, type ReactiveControllerHost, type Templa
 import { keyed } from 'lit/directives/keyed.js';
 import { loadFailure } from '../components/load-failure.js';
 import type { PageMatch, Registry } from '../pages/registry.js';
+import { leaveGuard } from '../leave-guard.js';
 import { navigate, paths } from '../paths.js';
 
 /** Follows the address: loads the page's code, then renders it. Links are followed without a reload. */
@@ -9,7 +10,9 @@ export class Router implements ReactiveController {
   /** The page whose entry in the navigation is the current one. */
   section: string | null = null;
   #page: TemplateResult | null = null;
+  /** The path of the page that is shown, and its whole address. */
   #key = '';
+  #address = '';
   #navigation = 0;
 
   readonly #host: ReactiveControllerHost;
@@ -32,14 +35,14 @@ export class Router implements ReactiveController {
   }
 
   hostConnected(): void {
-    window.addEventListener('popstate', this.#follow);
+    window.addEventListener('popstate', this.#onHistory);
     window.addEventListener('svc-navigate', this.#follow);
     document.addEventListener('click', this.#onClick);
     this.#follow();
   }
 
   hostDisconnected(): void {
-    window.removeEventListener('popstate', this.#follow);
+    window.removeEventListener('popstate', this.#onHistory);
     window.removeEventListener('svc-navigate', this.#follow);
     document.removeEventListener('click', this.#onClick);
   }
@@ -53,6 +56,13 @@ export class Router implements ReactiveController {
     void this.#show(pathname, new URLSearchParams(search));
   };
 
+  /** The browser has already changed the address: it is put back while the reader is asked. */
+  readonly #onHistory = (): void => {
+    if (!leaveGuard.isOn || window.location.pathname === this.#key) return this.#follow();
+    history.pushState(null, '', this.#address);
+    void leaveGuard.mayLeave().then((may) => may && history.back());
+  };
+
   async #show(path: string, query: URLSearchParams): Promise<void> {
     const navigation = ++this.#navigation;
     await this.#registered();
@@ -63,6 +73,7 @@ export class Router implements ReactiveController {
     if (navigation !== this.#navigation) return;
     const isNewPage = this.#key !== path;
     this.#key = path;
+    this.#address = window.location.pathname + window.location.search;
     this.#page = html`${keyed(path, page)}`;
     document.title = `${match?.page.title ?? 'Not found'} · svc`;
     this.#host.requestUpdate();

@@ -18,6 +18,9 @@ import { loadToken, storeToken, takeSignInCode } from './session.js';
 import './svc-nav.js';
 import './svc-sign-in.js';
 
+/** How soon a server that did not answer is asked again who is signed in. */
+const RETRY_MS = 3000;
+
 type Phase = 'checking' | 'signed-out' | 'signed-in' | 'unreachable';
 
 /** The shell: who is signed in, the live stream, navigation, and the page that the address names. */
@@ -41,6 +44,7 @@ export class SvcApp extends LitElement {
   @state() private phase: Phase = 'checking';
   @state() private message = '';
   @state() private connection: StreamState = 'connecting';
+  #retry: ReturnType<typeof setTimeout> | undefined;
   @query('main') private readonly main!: HTMLElement | null;
   readonly #extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
   readonly #router = new Router(
@@ -91,6 +95,7 @@ export class SvcApp extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    clearTimeout(this.#retry);
     this.feed.stop();
   }
 
@@ -176,6 +181,8 @@ export class SvcApp extends LitElement {
     if (error.status === 403) return this.#signOut(error.message);
     this.message = error.message;
     this.phase = 'unreachable';
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#checkToken(), RETRY_MS);
   }
 
   /** The address stays, so that signing in again comes back to the same page. */

@@ -34,6 +34,8 @@ const PATHS = {
   copy: svg`<rect x="5.5" y="5.5" width="8" height="8" rx="1.4" /><path d="M10.5 3.2c0-.5-.4-.7-.8-.7H3.6c-.6 0-1.1.5-1.1 1.1v6.1c0 .5.3.8.8.8" />`,
   check: svg`<path d="m3 8.5 3.2 3.2L13 4.6" />`,
   cross: svg`<path d="m4 4 8 8m0-8-8 8" />`,
+  plus: svg`<path d="M8 3v10M3 8h10" />`,
+  edit: svg`<path d="M9.8 3.6 12.4 6.2 5.6 13H3v-2.6zM8.4 5l2.6 2.6M8.5 13.2h5" />`,
   up: svg`<path d="m4 9.8 4-4 4 4" />`,
   down: svg`<path d="m4 6.2 4 4 4-4" />`,
   left: svg`<path d="m9.8 4-4 4 4 4" />`,

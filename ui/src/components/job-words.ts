@@ -46,8 +46,8 @@ export function explainNoStart(
   return reason === null ? 'The job did not start.' : `The job did not start: ${reason}`;
 }
 
-/** The server's sentence says how the process ended, and nothing repeats it. */
-function describeFailure({ failure_reason, failure_message, exit_code }: Failure): string | null {
+/** How an attempt ended that did not succeed; null: nothing is known. The server's sentence says it all, and nothing repeats it. */
+export function describeFailure({ failure_reason, failure_message, exit_code }: Failure): string | null {
   if (failure_message) return failure_message;
   const code = exit_code === null ? null : `exit code ${exit_code}`;
   return [failure_reason && REASONS[failure_reason], code].filter(Boolean).join(' · ') || null;

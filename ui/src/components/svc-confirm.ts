@@ -2,12 +2,34 @@ import { LitElement, css, html } from 'lit';
 import { customElement, property, query } from 'lit/decorators.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 
-/** A question before something that cannot be undone. `ask()` answers true when it was confirmed. */
+export interface Question {
+  readonly headline: string;
+  readonly text: string;
+  /** The labels of the buttons that go on, and that leave everything as it is. */
+  readonly confirm: string;
+  readonly dismiss: string;
+  /** `danger`: something ends or is lost by it. */
+  readonly tone?: 'danger' | 'primary';
+}
+
+/** Asks before something is done; true when it was confirmed. The focus goes back to where it was. */
+export async function ask(question: Question): Promise<boolean> {
+  const dialog = document.createElement('svc-confirm');
+  Object.assign(dialog, question);
+  document.body.append(dialog);
+  const isConfirmed = await dialog.ask();
+  dialog.remove();
+  return isConfirmed;
+}
+
+/** The dialog of `ask`. */
 @customElement('svc-confirm')
 export class SvcConfirm extends LitElement {
   @property() headline = '';
+  @property() text = '';
   @property() confirm = 'OK';
   @property() dismiss = 'Back';
+  @property() tone: 'danger' | 'primary' = 'danger';
   @query('dialog') private readonly dialog!: HTMLDialogElement;
   #answer: (isConfirmed: boolean) => void = () => {};
 
@@ -62,12 +84,18 @@ export class SvcConfirm extends LitElement {
     >
       <form method="dialog">
         <h2 id="headline">${this.headline}</h2>
-        <p><slot></slot></p>
+        <p>${this.text}</p>
         <div class="actions">
           <button class="button" value="">${this.dismiss}</button>
-          <button class="button danger" value="yes">${this.confirm}</button>
+          <button class="button ${this.tone}" value="yes">${this.confirm}</button>
         </div>
       </form>
     </dialog>`;
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'svc-confirm': SvcConfirm;
   }
 }

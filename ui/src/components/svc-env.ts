@@ -1,10 +1,8 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { HIDDEN_VALUE } from '../data/job-draft.js';
 import { plural } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
-
-/** What the server writes in place of a value that the caller may not see. */
-const HIDDEN = '***';
 
 /** A job's environment. Values stay covered until asked for, so that a shared screen shows no secret. */
 @customElement('svc-env')
@@ -54,7 +52,7 @@ export class SvcEnv extends LitElement {
   override render() {
     const entries = Object.entries(this.env).sort(([a], [b]) => (a < b ? -1 : 1));
     if (entries.length === 0) return nothing;
-    const canShow = entries.some(([, value]) => value !== HIDDEN);
+    const canShow = entries.some(([, value]) => value !== HIDDEN_VALUE);
     return html`<details>
       <summary>${plural(entries.length, 'environment variable')}</summary>
       <div class="show">
@@ -75,7 +73,7 @@ export class SvcEnv extends LitElement {
           ([name, value]) =>
             html`<dt>${name}</dt>
               <dd>
-                ${this.isShown && value !== HIDDEN ? value : html`<span class="quiet" title="Hidden">•••</span>`}
+                ${this.isShown && value !== HIDDEN_VALUE ? value : html`<span class="quiet" title="Hidden">•••</span>`}
               </dd>`,
         )}
       </dl>

@@ -2,19 +2,19 @@ import { consume } from '@lit/context';
 import type { Job } from '@svc/contract';
 import { nextJobStatus } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, query, state } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { cancelJob, retryJob } from '../data/jobs.js';
+import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
-import { icon } from './icons.js';
-import './svc-confirm.js';
-import type { SvcConfirm } from './svc-confirm.js';
+import { icon, type IconName } from './icons.js';
+import { ask } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
 
-/** Cancel and retry, for callers that may; fires `svc-job-changed` when something was done. */
+/** Cancel, retry and resubmit, for callers that may; fires `svc-job-changed` when something was done. */
 @customElement('svc-job-actions')
 export class SvcJobActions extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -22,9 +22,8 @@ export class SvcJobActions extends LitElement {
   @property({ attribute: false }) job!: Job;
   /** Icons without words, for a table row. */
   @property({ type: Boolean }) compact = false;
-  @state() private isAsking = false;
   @state() private isBusy = false;
-  @query('svc-confirm') private readonly dialog!: SvcConfirm;
+  #hadFocus = false;
 
   static override styles = [
     baseStyles,
@@ -40,6 +39,7 @@ export class SvcJobActions extends LitElement {
         --control-height: 1.75rem;
       }
       :host(:not([compact])) {
+        flex-wrap: wrap;
         gap: var(--space-2);
       }
       @media (pointer: coarse) {
@@ -50,50 +50,62 @@ export class SvcJobActions extends LitElement {
     `,
   ];
 
+  override willUpdate(): void {
+    this.#hadFocus = this.renderRoot.contains(this.shadowRoot!.activeElement);
+  }
+
+  /** The button that was used may be gone: a job that is cancelled can be retried instead. */
+  override updated(): void {
+    if (this.#hadFocus && this.shadowRoot!.activeElement === null)
+      this.renderRoot.querySelector<HTMLElement>('.button')?.focus();
+  }
+
   override render() {
     if (!this.who?.can_write) return nothing;
+    const { status, id } = this.job;
     return html`
-      ${nextJobStatus(this.job.status, 'retry') ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
-      ${nextJobStatus(this.job.status, 'cancelled') ? this.#renderButton('stop', 'Cancel', () => void this.#cancel()) : nothing}
-      ${this.isAsking ? this.#renderQuestion() : nothing}
+      ${nextJobStatus(status, 'retry') ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
+      ${this.#renderLink(paths.newJob({ from: id }))}
+      ${nextJobStatus(status, 'cancelled') ? this.#renderButton('stop', 'Cancel', () => void this.#cancel()) : nothing}
     `;
   }
 
-  #renderButton(name: 'retry' | 'stop', label: string, onClick: () => void) {
-    const title = `${label} ${this.job.name}`;
-    if (this.compact) {
-      return html`<button
-        class="button plain icon"
-        aria-label=${title}
-        title=${label}
-        ?disabled=${this.isBusy}
-        @click=${onClick}
-      >
-        ${icon(name)}
-      </button>`;
-    }
-    return html`<button class="button" ?disabled=${this.isBusy} @click=${onClick}>
-      ${icon(name, 14)}${label}
+  /** Not `disabled` while it works: that would take the focus from it. */
+  #renderButton(name: IconName, label: string, onClick: () => void) {
+    return html`<button
+      class="button ${this.compact ? 'plain icon' : ''}"
+      aria-label="${label} ${this.job.name}"
+      title=${this.compact ? label : nothing}
+      aria-disabled=${this.isBusy ? 'true' : 'false'}
+      @click=${() => (this.isBusy ? undefined : onClick())}
+    >
+      ${icon(name, this.compact ? 16 : 14)}${this.compact ? nothing : label}
     </button>`;
   }
 
-  #renderQuestion() {
-    return html`<svc-confirm headline="Cancel ${this.job.name}?" confirm="Cancel the job" dismiss="Keep it">
-      ${
-        this.job.status === 'QUEUED'
-          ? 'The job is removed from the queue and will not run.'
-          : 'All its processes are asked to stop, and are killed if they have not stopped within the grace period.'
-      }
-    </svc-confirm>`;
+  #renderLink(href: string) {
+    const label = 'Resubmit with changes';
+    return html`<a
+      class="button ${this.compact ? 'plain icon' : ''}"
+      href=${href}
+      aria-label="${label}: ${this.job.name}"
+      title=${this.compact ? label : nothing}
+      >${icon('edit', this.compact ? 16 : 14)}${this.compact ? nothing : 'Resubmit'}</a
+    >`;
   }
 
   async #cancel(): Promise<void> {
-    this.isAsking = true;
-    await this.updateComplete;
-    const isConfirmed = await this.dialog.ask();
-    this.isAsking = false;
+    const { name, id, status } = this.job;
+    const isConfirmed = await ask({
+      headline: `Cancel ${name}?`,
+      text:
+        status === 'QUEUED'
+          ? 'The job is removed from the queue and will not run.'
+          : 'All its processes are asked to stop, and are killed if they have not stopped within the grace period.',
+      confirm: 'Cancel the job',
+      dismiss: 'Keep it',
+    });
     if (!isConfirmed) return;
-    const { name, id } = this.job;
     await this.#act(async () => {
       const { result, kill_grace_s: graceS } = await cancelJob(this.api, id);
       if (result === 'CANCELLED') return `${name} is cancelled.`;
@@ -102,7 +114,15 @@ export class SvcJobActions extends LitElement {
   }
 
   async #retry(): Promise<void> {
-    const { id } = this.job;
+    const { name, id, attempt } = this.job;
+    const isConfirmed = await ask({
+      headline: `Retry ${name}?`,
+      text: `The same job is queued again as attempt ${attempt + 1}, with the same command and resources, and gets a new run. To change something, resubmit it instead.`,
+      confirm: 'Retry the job',
+      dismiss: 'Leave it',
+      tone: 'primary',
+    });
+    if (!isConfirmed) return;
     await this.#act(async () => {
       const job = await retryJob(this.api, id);
       return `${job.name} is queued again as attempt ${job.attempt}.`;

@@ -2,6 +2,7 @@ import { LitElement, css, html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import type { ListView } from '../controllers/list.js';
 import type { ListItem } from '../controllers/list-state.js';
+import { CHUNK_ROWS, RowWindow } from '../controllers/row-window.js';
 import { toApiError } from '../data/api.js';
 import { plural } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -22,7 +23,8 @@ export interface Column {
 
 /**
  * A list of the server in a panel: its items, or that it is loading, empty (what stands in the slot) or failed; a way to older items,
- * and to new ones that wait. With columns, whose widths are in --columns, it is a table and its items are rows.
+ * and to new ones that wait. With columns, whose widths are in --columns, it is a table and its items are rows, of which only those in and
+ * near the window are drawn. An `endless` list loads older items by itself when its end comes near.
  */
 @customElement('svc-list')
 export class SvcList extends LitElement {
@@ -30,7 +32,12 @@ export class SvcList extends LitElement {
   /** What an item is: `job`. */
   @property() noun = 'item';
   @property({ attribute: false }) columns: readonly Column[] = [];
+  @property({ type: Boolean }) endless = false;
   @property({ attribute: false }) renderItems: (items: readonly never[]) => TemplateResult = () => html``;
+
+  readonly #rows = new RowWindow(this);
+  readonly #end = new IntersectionObserver((entries) => this.#onEnd(entries), { rootMargin: '1200px 0px' });
+  #mayGoOn = true;
 
   static override styles = [
     baseStyles,
@@ -42,6 +49,9 @@ export class SvcList extends LitElement {
       .items.old {
         opacity: 0.45;
         transition: opacity var(--duration-fast) 150ms;
+      }
+      .chunk + .chunk {
+        border-top: 1px solid var(--color-line);
       }
       .more {
         display: grid;
@@ -75,6 +85,18 @@ export class SvcList extends LitElement {
     `,
   ];
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end.disconnect();
+  }
+
+  /** Observed anew, so that an end which is still in sight is told of again. */
+  override updated(): void {
+    this.#end.disconnect();
+    const more = this.endless ? this.renderRoot.querySelector('.more') : null;
+    if (more && !this.view.isLoadingMore && this.#mayGoOn) this.#end.observe(more);
+  }
+
   override render() {
     const { phase, error, waiting } = this.view;
     return html`
@@ -98,11 +120,25 @@ export class SvcList extends LitElement {
   }
 
   #renderTable() {
-    const items = this.renderItems(this.view.items as readonly never[]);
-    if (this.columns.length === 0) return items;
-    return html`<div role="table" aria-label="${this.noun}s">
+    const { items, hasMore } = this.view;
+    if (this.columns.length === 0) return this.renderItems(items as readonly never[]);
+    const chunks = Array.from({ length: Math.ceil(items.length / CHUNK_ROWS) }, (_, at) => at);
+    return html`<div role="table" aria-label="${this.noun}s" aria-rowcount=${hasMore ? -1 : items.length + 1}>
       <div class="head" role="row">${this.columns.map(renderColumn)}</div>
-      ${items}
+      ${chunks.map((chunk) => this.#renderChunk(chunk))}
+    </div>`;
+  }
+
+  #renderChunk(chunk: number) {
+    const rows = this.view.items.slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS);
+    const isDrawn = this.#rows.isDrawn(chunk);
+    return html`<div
+      class="chunk"
+      role=${isDrawn ? 'rowgroup' : 'none'}
+      data-chunk=${chunk}
+      .style=${isDrawn ? '' : `height: ${this.#rows.heightOf(chunk, rows.length)}px`}
+    >
+      ${isDrawn ? this.renderItems(rows as unknown as readonly never[]) : nothing}
     </div>`;
   }
 
@@ -134,9 +170,19 @@ export class SvcList extends LitElement {
     >`;
   }
 
+  #onEnd(entries: readonly IntersectionObserverEntry[]): void {
+    const { phase, isLoadingMore } = this.view;
+    if (phase === 'ready' && !isLoadingMore && entries.some(({ isIntersecting }) => isIntersecting))
+      void this.#loadMore();
+  }
+
+  /** After a failure the reader asks again. */
   readonly #loadMore = async (): Promise<void> => {
+    this.#mayGoOn = false;
     try {
       await this.view.loadMore();
+      this.#mayGoOn = true;
+      this.requestUpdate();
     } catch (error) {
       toast(toApiError(error).message, { isError: true });
     }

@@ -1,13 +1,12 @@
 import { consume } from '@lit/context';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, query, state } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { drainNode, undrainNode, type NodeRecord } from '../data/nodes.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
-import './svc-confirm.js';
-import type { SvcConfirm } from './svc-confirm.js';
+import { ask, type Question } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
 
 /** Drain and undrain, for callers that may; fires `svc-node-changed` when something was done. */
@@ -16,9 +15,7 @@ export class SvcNodeActions extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) node!: NodeRecord;
-  @state() private isAsking = false;
   @state() private isBusy = false;
-  @query('svc-confirm') private readonly dialog!: SvcConfirm;
 
   static override styles = [
     baseStyles,
@@ -38,41 +35,19 @@ export class SvcNodeActions extends LitElement {
     if (!this.who?.can_write || status === 'OFFLINE') return nothing;
     const isDraining = status === 'DRAINING';
     return html`<button
-        class="button"
-        title=${isDraining ? 'Let the node take jobs again' : 'Let running jobs finish and start no new ones here'}
-        aria-disabled=${this.isBusy ? 'true' : 'false'}
-        @click=${() => void this.#toggle()}
-      >
-        ${isDraining ? 'Undrain' : 'Drain'}
-      </button>
-      ${this.isAsking ? this.#renderQuestion(isDraining) : nothing}`;
-  }
-
-  #renderQuestion(isDraining: boolean) {
-    const { name } = this.node;
-    return html`<svc-confirm
-      headline=${isDraining ? `Undrain ${name}?` : `Drain ${name}?`}
-      confirm=${isDraining ? 'Undrain the node' : 'Drain the node'}
-      >${
-        isDraining
-          ? 'The node takes jobs again, at once if some wait.'
-          : 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.'
-      }</svc-confirm
-    >`;
-  }
-
-  async #ask(): Promise<boolean> {
-    this.isAsking = true;
-    await this.updateComplete;
-    const isConfirmed = await this.dialog.ask();
-    this.isAsking = false;
-    return isConfirmed;
+      class="button"
+      title=${isDraining ? 'Let the node take jobs again' : 'Let running jobs finish and start no new ones here'}
+      aria-disabled=${this.isBusy ? 'true' : 'false'}
+      @click=${() => void this.#toggle()}
+    >
+      ${isDraining ? 'Undrain' : 'Drain'}
+    </button>`;
   }
 
   /** The button stays in its place and able to hold the focus, also while the server is asked. */
   async #toggle(): Promise<void> {
-    if (this.isBusy || this.isAsking || !(await this.#ask())) return;
     const { id, name, status } = this.node;
+    if (this.isBusy || !(await ask(toQuestion(this.node)))) return;
     this.isBusy = true;
     try {
       if (status === 'DRAINING') {
@@ -88,4 +63,21 @@ export class SvcNodeActions extends LitElement {
     this.isBusy = false;
     this.dispatchEvent(new CustomEvent('svc-node-changed', { bubbles: true, composed: true }));
   }
+}
+
+function toQuestion({ name, status }: NodeRecord): Question {
+  return status === 'DRAINING'
+    ? {
+        headline: `Undrain ${name}?`,
+        text: 'The node takes jobs again, at once if some wait.',
+        confirm: 'Undrain the node',
+        dismiss: 'Back',
+        tone: 'primary',
+      }
+    : {
+        headline: `Drain ${name}?`,
+        text: 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.',
+        confirm: 'Drain the node',
+        dismiss: 'Back',
+      };
 }

@@ -14,8 +14,7 @@ import {
   type Project,
 } from '../data/projects.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
-import './svc-confirm.js';
-import type { SvcConfirm } from './svc-confirm.js';
+import { ask } from './svc-confirm.js';
 import './svc-place-form.js';
 import type { SvcPlaceForm } from './svc-place-form.js';
 import { toast } from './svc-toasts.js';
@@ -27,7 +26,6 @@ export class SvcPlaceActions extends LitElement {
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) place!: Project | Experiment;
   @query('svc-place-form') private readonly form!: SvcPlaceForm;
-  @query('svc-confirm') private readonly dialog!: SvcConfirm;
 
   static override styles = [
     baseStyles,
@@ -50,14 +48,7 @@ export class SvcPlaceActions extends LitElement {
         Edit
       </button>
       <button class="button" @click=${() => void this.#delete()}>Delete</button>
-      <svc-place-form headline="Edit ${name}" verb="Save"></svc-place-form>
-      <svc-confirm headline="Delete ${name}?" confirm="Delete the ${this.#noun}" dismiss="Keep it">
-        ${
-          this.#isExperiment
-            ? 'Only an experiment without runs and jobs can be deleted.'
-            : 'Only a project without experiments, runs and jobs can be deleted.'
-        }
-      </svc-confirm>`;
+      <svc-place-form headline="Edit ${name}" verb="Save"></svc-place-form>`;
   }
 
   get #isExperiment(): boolean {
@@ -76,7 +67,15 @@ export class SvcPlaceActions extends LitElement {
   }
 
   async #delete(): Promise<void> {
-    if (!(await this.dialog.ask())) return;
+    const isConfirmed = await ask({
+      headline: `Delete ${this.place.name}?`,
+      text: this.#isExperiment
+        ? 'Only an experiment without runs and jobs can be deleted.'
+        : 'Only a project without experiments, runs and jobs can be deleted.',
+      confirm: `Delete the ${this.#noun}`,
+      dismiss: 'Keep it',
+    });
+    if (!isConfirmed) return;
     const remove = this.#isExperiment ? deleteExperiment : deleteProject;
     try {
       await remove(this.api, this.place.id);

@@ -23,8 +23,7 @@ import { dialogStyles } from '../styles/dialog-styles.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
-import './svc-confirm.js';
-import type { SvcConfirm } from './svc-confirm.js';
+import { ask } from './svc-confirm.js';
 import './svc-tag-field.js';
 import { toast } from './svc-toasts.js';
 
@@ -56,7 +55,6 @@ export class SvcRunActions extends LitElement {
   @state() private tags: readonly string[] = [];
   @query('dialog.edit') private readonly editor!: HTMLDialogElement;
   @query('dialog.end') private readonly ender!: HTMLDialogElement;
-  @query('svc-confirm') private readonly question!: SvcConfirm;
   @query('details') private readonly menu!: HTMLDetailsElement | null;
 
   static override styles = [
@@ -174,7 +172,7 @@ export class SvcRunActions extends LitElement {
             </button>`
           : nothing
       }
-      ${mayWrite ? html`${this.#renderEditor()} ${this.#renderEnder()} ${this.#renderQuestion()}` : nothing}
+      ${mayWrite ? html`${this.#renderEditor()} ${this.#renderEnder()}` : nothing}
     `;
   }
 
@@ -277,12 +275,6 @@ export class SvcRunActions extends LitElement {
     return this.problem === '' ? nothing : html`<p class="problem" role="alert">${this.problem}</p>`;
   }
 
-  #renderQuestion() {
-    return html`<svc-confirm headline="Delete ${this.run.name}?" confirm="Delete the run" dismiss="Keep it"
-      >${this.#describeLoss()}</svc-confirm
-    >`;
-  }
-
   #describeLoss(): string {
     const metrics = Object.values(this.summary?.metrics ?? {});
     const points = metrics.reduce((sum, { count }) => sum + count, 0);
@@ -352,8 +344,14 @@ export class SvcRunActions extends LitElement {
   }
 
   async #delete(): Promise<void> {
-    if (!(await this.question.ask())) return;
     const { id, name } = this.run;
+    const isConfirmed = await ask({
+      headline: `Delete ${name}?`,
+      text: this.#describeLoss(),
+      confirm: 'Delete the run',
+      dismiss: 'Keep it',
+    });
+    if (!isConfirmed) return;
     this.isBusy = true;
     try {
       await deleteRun(this.api, id);

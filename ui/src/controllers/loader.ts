@@ -8,10 +8,13 @@ export interface LoaderOptions<T> {
 }
 
 const COALESCE_MS = 250;
+/** How soon a server that did not answer, or could not, is asked again. */
+const RETRY_MS = 3000;
 
 /**
  * Keeps one answer of the server fresh: loads when its host appears, then at intervals and when asked. Requests never
- * overlap; many asks become one. After a failure the last value stays beside the error.
+ * overlap; many asks become one. After a failure the last value stays beside the error, and it loads by itself when the
+ * server is back; a refusal is asked again at the interval alone.
  */
 export class Loader<T> implements ReactiveController {
   value: T | undefined;
@@ -99,9 +102,14 @@ export class Loader<T> implements ReactiveController {
     this.#host.requestUpdate();
   }
 
+  get #intervalMs(): number | null {
+    const isAway = this.error !== null && !this.error.isFinal;
+    return isAway ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
+  }
+
   #schedule(soonMs?: number): void {
     clearTimeout(this.#timer);
-    const waitMs = soonMs ?? this.#everyMs;
+    const waitMs = soonMs ?? this.#intervalMs;
     if (waitMs === null || !this.#isConnected) return;
     this.#timer = setTimeout(() => this.#tick(), waitMs);
   }

@@ -1,4 +1,15 @@
-import type { AnswerOf, Job, JobAttempt, JobStatus, LogLine, PartialLine, routes, Run } from '@svc/contract';
+import type {
+  AnswerOf,
+  Job,
+  JobAttempt,
+  JobStatus,
+  JobSubmit,
+  LogLine,
+  PartialLine,
+  routes,
+  Run,
+} from '@svc/contract';
+import { JOB_STATUSES } from '@svc/contract/protocol';
 import { endpoint, type Api } from './api.js';
 import type { StreamListener } from './live-stream.js';
 
@@ -7,6 +18,7 @@ export type { Job, JobAttempt, JobStatus, LogLine, PartialLine };
 const GET = endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}');
 const RUNS = endpoint<typeof routes.listJobRuns>('GET', '/jobs/{job_id}/runs');
 const ATTEMPTS = endpoint<typeof routes.listJobAttempts>('GET', '/jobs/{job_id}/attempts');
+const SUBMIT = endpoint<typeof routes.submitJob>('POST', '/jobs');
 const CANCEL = endpoint<typeof routes.cancelJob>('POST', '/jobs/{job_id}/cancel');
 const RETRY = endpoint<typeof routes.retryJob>('POST', '/jobs/{job_id}/retry');
 const TAIL = endpoint<typeof routes.tailLogs>('GET', '/jobs/{job_id}/logs');
@@ -16,7 +28,27 @@ const DOWNLOAD = endpoint<typeof routes.downloadLogs>('GET', '/jobs/{job_id}/log
 export type LogTail = AnswerOf<typeof routes.tailLogs>['body'];
 
 export interface JobFilter {
-  status?: JobStatus | null;
+  readonly status: JobStatus | null;
+  /** Exactly that name. */
+  readonly name: string | null;
+  readonly project_id: string | null;
+  readonly node_id: string | null;
+}
+
+/** The filter in a page's address. */
+export function jobFilterOf(query: URLSearchParams): JobFilter {
+  return {
+    status: JOB_STATUSES.find((status) => status === query.get('status')) ?? null,
+    name: query.get('name'),
+    project_id: query.get('project_id'),
+    node_id: query.get('node_id'),
+  };
+}
+
+export function isJobWanted(job: Job, filter: JobFilter): boolean {
+  return (Object.keys(filter) as (keyof JobFilter)[]).every(
+    (key) => !filter[key] || job[key] === filter[key],
+  );
 }
 
 export function getJob(api: Api, jobId: string, signal?: AbortSignal): Promise<Job> {
@@ -30,6 +62,11 @@ export async function listJobRuns(api: Api, jobId: string, signal?: AbortSignal)
 /** Newest first. */
 export async function listJobAttempts(api: Api, jobId: string, signal?: AbortSignal): Promise<JobAttempt[]> {
   return (await api.call(ATTEMPTS, { params: { job_id: jobId }, query: { limit: 1000 }, signal })).items;
+}
+
+/** The key makes a repeat of the same request answer with the job that was made first. */
+export function submitJob(api: Api, body: JobSubmit, key: string): Promise<Job> {
+  return api.call(SUBMIT, { body, headers: { 'Idempotency-Key': key } });
 }
 
 export function cancelJob(api: Api, jobId: string) {

@@ -43,7 +43,7 @@ export async function readJobs(
   last: Job | null,
   signal: AbortSignal,
 ): Promise<ListPage<Job>> {
-  const query = { ...filter, before: last?.created_at, limit: PAGE_SIZE };
+  const query = { ...withoutEmpty(filter), before: last?.created_at, limit: PAGE_SIZE };
   const { next_before, ...answer } = await api.call(JOBS, { query, signal });
   return { ...toPage(answer), hasMore: next_before !== null };
 }

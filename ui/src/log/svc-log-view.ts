@@ -17,6 +17,7 @@ import { layOutPartials, LogLayout } from './log-layout.js';
 import { LogMatches } from './log-matches.js';
 import { renderRow, type RowLook } from './log-row.js';
 import { logStyles } from './log-styles.js';
+import { describeEmpty, renderNotes, renderSwitch } from './log-parts.js';
 import { readSwitch, storeSwitch } from './log-switches.js';
 import { saveFile } from '../save-file.js';
 
@@ -39,6 +40,8 @@ export class SvcLogView extends LitElement {
   @property({ type: Boolean }) waiting = false;
   /** Why the attempt ended without having started; null when it started. */
   @property() notStarted: string | null = null;
+  /** The seq of a line that is to be shown; null: the newest. */
+  @property({ type: Number }) line: number | null = null;
   @state() private filter: StreamFilter = 'all';
   @state() private isWrapped = readSwitch('wrap', false);
   @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
@@ -61,6 +64,8 @@ export class SvcLogView extends LitElement {
   #lineHeight = 20;
   #lastTop = 0;
   #revision = 0;
+  /** The line is not in view yet. */
+  #isLineDue = false;
   readonly #resizes = new ResizeObserver(() => this.#measure());
 
   static override styles = [baseStyles, controlStyles, iconStyles, logStyles];
@@ -80,10 +85,22 @@ export class SvcLogView extends LitElement {
       this.#feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
     }
     if (changed.has('attempt')) this.isFollowing = true;
+    if (changed.has('line') || changed.has('attempt')) this.#isLineDue = this.line !== null;
     this.#updateLayout();
   }
 
+  /** Shows the line again, wherever the reader is. */
+  showLine(): void {
+    this.#isLineDue = this.line !== null;
+    this.requestUpdate();
+  }
+
   override updated(): void {
+    if (this.#isLineDue && this.#feed.isLoaded) {
+      this.#isLineDue = false;
+      const at = this.#lineAt;
+      if (at >= 0) return this.#scrollToRow(at);
+    }
     if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#lastTop = this.scroller.scrollTop;
   }
@@ -122,8 +139,8 @@ export class SvcLogView extends LitElement {
       ${this.#renderSearch()}
       <span class="spacer"></span>
       ${this.attempts > 1 ? this.#renderAttempts() : nothing}
-      ${this.#renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
-      ${this.#renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
+      ${renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
+      ${renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
       <button
         class="button icon"
         aria-label="Download the whole log"
@@ -184,35 +201,15 @@ export class SvcLogView extends LitElement {
     </select>`;
   }
 
-  #renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
-    return html`<button
-      class="button icon"
-      aria-label=${label}
-      title=${label}
-      aria-pressed=${isOn ? 'true' : 'false'}
-      @click=${onClick}
-    >
-      ${icon(name)}
-    </button>`;
-  }
-
-  /** What is not in view because it is not here is always said. */
   #renderNotes() {
-    const { buffer, dropped } = this.#feed;
-    const first = buffer.rows[0];
-    const earlier = first ? first.seq : 0;
-    if (earlier === 0 && dropped === 0) return nothing;
-    return html`<p class="notes">
-      ${
-        earlier > 0
-          ? html`<span>
-              ${plural(earlier, 'earlier line')} not shown.
-              <button @click=${this.#download}>Download the whole log</button>
-            </span>`
-          : nothing
-      }
-      ${dropped > 0 ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: its log spool was full</span>` : nothing}
-    </p>`;
+    const { buffer, dropped, isLoaded } = this.#feed;
+    const isMissing = this.line !== null && isLoaded && this.#lineAt < 0;
+    return renderNotes({
+      earlier: buffer.rows[0]?.seq ?? 0,
+      dropped,
+      missing: isMissing ? this.line! + 1 : null,
+      onDownload: () => void this.#download(),
+    });
   }
 
   #renderWindow() {
@@ -228,7 +225,7 @@ export class SvcLogView extends LitElement {
       needle: this.needle,
       hasTimes: this.hasTimes,
       textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
-      current: this.#hits.found[this.current] ?? -1,
+      current: this.#hits.found[this.current] ?? layout.rows[this.#lineAt]?.index ?? -1,
     };
     const width = this.isWrapped
       ? '100%'
@@ -265,16 +262,10 @@ export class SvcLogView extends LitElement {
     if (!isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
     if (this.#layOutPartials().rows.length > 0) return nothing;
     if (buffer.rows.length === 0) {
-      return html`<p class="empty">${this.#describeEmpty()}</p>`;
+      return html`<p class="empty">${describeEmpty(this)}</p>`;
     }
     if (this.#layout.rows.length === 0) return html`<p class="empty">No lines on ${this.filter}.</p>`;
     return nothing;
-  }
-
-  #describeEmpty(): string {
-    if (this.waiting) return 'The job has not started yet. Its log appears here once it runs.';
-    if (this.live) return 'No output yet. Lines appear here as they are printed.';
-    return this.notStarted ?? 'The job printed nothing.';
   }
 
   #renderNewest() {
@@ -368,7 +359,16 @@ export class SvcLogView extends LitElement {
   #revealMatch(): void {
     const index = this.#hits.found[this.current];
     if (index === undefined) return;
-    const at = this.#layout.rows.findIndex((row) => row.index === index);
+    this.#scrollToRow(this.#layout.rows.findIndex((row) => row.index === index));
+  }
+
+  /** Where the line that is to be shown stands in the layout; -1: it is not here. */
+  get #lineAt(): number {
+    return this.#layout.rows.findIndex((row) => row.seq === this.line && row.gap === 0);
+  }
+
+  /** Puts it in the middle. */
+  #scrollToRow(at: number): void {
     this.isFollowing = false;
     const middle = this.#layout.startOf(at) * this.#lineHeight - this.scroller.clientHeight / 2;
     this.scroller.scrollTop = this.#lastTop = Math.max(0, middle);

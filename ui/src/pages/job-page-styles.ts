@@ -19,6 +19,39 @@ export const jobPageStyles = css`
     white-space: pre-line;
     overflow-wrap: anywhere;
   }
+  .outcome > div {
+    flex: 1;
+    min-width: 0;
+  }
+  .helps {
+    display: grid;
+    gap: var(--space-2);
+    margin-top: var(--space-1);
+  }
+  .helps li {
+    display: grid;
+    gap: var(--space-1);
+    overflow-wrap: anywhere;
+  }
+  .helps a {
+    white-space: nowrap;
+    text-decoration: underline;
+  }
+  .timeline {
+    display: grid;
+    gap: var(--space-3);
+    margin-bottom: var(--space-4);
+    padding: var(--space-4);
+  }
+  .commands summary {
+    width: fit-content;
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+    cursor: pointer;
+  }
+  .commands svc-code {
+    margin-top: var(--space-2);
+  }
   .outcome b {
     font-weight: var(--weight-strong);
   }

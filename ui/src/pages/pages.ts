@@ -25,7 +25,16 @@ export const PAGES = [
     path: '/jobs/:id',
     under: 'jobs',
     load: () => import('./svc-job-page.js'),
-    render: ({ params }) => html`<svc-job-page .jobId=${params['id']!}></svc-job-page>`,
+    render: ({ params, query }) =>
+      html`<svc-job-page .jobId=${params['id']!} .query=${query}></svc-job-page>`,
+  }),
+  definePage({
+    name: 'new-job',
+    title: 'Submit a job',
+    path: '/jobs/new',
+    under: 'jobs',
+    load: () => import('./svc-new-job-page.js'),
+    render: ({ query }) => html`<svc-new-job-page .from=${query.get('from') ?? ''}></svc-new-job-page>`,
   }),
   definePage({
     name: 'runs',

@@ -1,34 +1,43 @@
 import { consume } from '@lit/context';
+import { toCommandLine } from '@svc/client';
 import { isTerminal } from '@svc/contract/protocol';
-import { LitElement, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { LitElement, html, nothing, type PropertyValues } from 'lit';
+import { customElement, property, query, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import {
+  describeFailure,
   describeOutcome,
   describePlace,
   describeResources,
   explainNoStart,
 } from '../components/job-words.js';
+import { toPendingHelp } from '../components/pending-help.js';
 import { fact, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
 import '../components/svc-env.js';
+import '../components/svc-failure.js';
 import '../components/svc-job-actions.js';
 import '../components/svc-run-preview.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
 import '../components/svc-time.js';
+import '../components/svc-timeline.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
-import { apiContext } from '../data/contexts.js';
-import { getJob, listJobAttempts, listJobRuns, type Job } from '../data/jobs.js';
+import type { Whoami } from '../data/auth.js';
+import { apiContext, whoContext } from '../data/contexts.js';
+import { listEvents } from '../data/events.js';
+import { findQueued, toTimeline, toTimelineAttempt } from '../data/job-timeline.js';
+import { getJob, listJobAttempts, listJobRuns, type Job, type JobAttempt } from '../data/jobs.js';
 import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
-import { formatCommand } from '../format.js';
+
+import type { SvcLogView } from '../log/svc-log-view.js';
 import '../log/svc-log-view.js';
-import { paths } from '../paths.js';
+import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { jobPageStyles } from './job-page-styles.js';
@@ -40,9 +49,12 @@ const SLOW_POLL_MS = 30_000;
 @customElement('svc-job-page')
 export class SvcJobPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property() jobId = '';
-  /** The attempt whose log is shown; null is the newest. */
-  @state() private attempt: number | null = null;
+  /** `attempt`: the one that is shown, left out for the newest. `line`: of its log, counted from 1. */
+  @property({ attribute: false }) query = new URLSearchParams();
+  @query('svc-log-view') private readonly log!: SvcLogView | null;
+  #isLineDue = true;
 
   readonly #job = new Loader(this, { load: (signal) => this.#loadJob(signal), everyMs: LIVE_POLL_MS });
   readonly #runs = new Loader(this, {
@@ -53,7 +65,14 @@ export class SvcJobPage extends LitElement {
     load: (signal) => listJobAttempts(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
   });
-  readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal) });
+  readonly #nodes = new Loader(this, {
+    load: (signal) => listNodes(this.api, signal),
+    everyMs: SLOW_POLL_MS,
+  });
+  /** When and why each attempt was queued. */
+  readonly #queued = new Loader(this, {
+    load: (signal) => listEvents(this.api, { job_id: this.jobId, type: 'JOB_QUEUED', limit: 1000 }, signal),
+  });
 
   static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, jobPageStyles];
 
@@ -65,14 +84,24 @@ export class SvcJobPage extends LitElement {
     this.addEventListener('svc-job-changed', () => this.#refresh());
   }
 
+  override willUpdate(changed: PropertyValues): void {
+    if (changed.has('query')) this.#isLineDue = true;
+  }
+
+  override updated(): void {
+    if (!this.#isLineDue || this.log === null) return;
+    this.#isLineDue = false;
+    if (this.#line !== null) this.log.scrollIntoView({ block: 'end' });
+  }
+
   override render() {
     const job = this.#job.value;
     if (!job || !(this.#runs.value ?? this.#runs.error)) return renderPending(this.#job, 'job', paths.jobs());
     return html`
       ${this.#renderHead(job)}
       <svc-stale .error=${this.#job.error} @svc-retry=${() => this.#refresh()}></svc-stale>
-      ${this.#renderOutcome(job)} ${this.#renderOverview(job)} ${this.#renderAttempts(job)}
-      ${this.#renderLog(job)}
+      ${this.#renderOutcome(job)} ${this.#renderFailure(job)} ${this.#renderOverview(job)}
+      ${this.#renderTimeline(job)} ${this.#renderAttempts(job)} ${this.#renderLog(job)}
     `;
   }
 
@@ -95,8 +124,79 @@ export class SvcJobPage extends LitElement {
     const title = job.status === 'QUEUED' ? 'Waiting' : job.status === 'LOST' ? 'Lost' : 'Failed';
     return html`<div class="outcome ${tone}" role="status">
       ${icon(job.status === 'QUEUED' ? 'clock' : 'warning')}
-      <p><b>${title}:</b> ${outcome}</p>
+      <div>
+        <p><b>${title}:</b> ${outcome}</p>
+        ${job.status === 'QUEUED' ? this.#renderHelp(job) : nothing}
+      </div>
     </div>`;
+  }
+
+  /** What would let it start. */
+  #renderHelp(job: Job) {
+    if (!this.#nodes.value) return nothing;
+    const helps = toPendingHelp(job, this.#nodes.value, window.location.origin);
+    return html`<ul class="helps">
+      ${helps.map(
+        ({ text, command, resubmit }) =>
+          html`<li>
+            <span
+              >${text}
+              ${
+                resubmit && this.who?.can_write
+                  ? html`<a href=${paths.newJob({ from: job.id })}>Resubmit with changes</a>`
+                  : nothing
+              }</span
+            >
+            ${command === undefined ? nothing : html`<svc-code .text=${command}></svc-code>`}
+          </li>`,
+      )}
+    </ul>`;
+  }
+
+  /** Of the attempt that is shown. */
+  #renderFailure(job: Job) {
+    const shown = this.#attempt ?? job.attempt;
+    const status = this.#recordOf(job, shown)?.status;
+    if (status !== 'FAILED' && status !== 'LOST') return nothing;
+    return html`<svc-failure
+      .jobId=${job.id}
+      .attempt=${shown}
+      @svc-line=${() => this.#showLine()}
+    ></svc-failure>`;
+  }
+
+  #renderTimeline(job: Job) {
+    const shown = this.#attempt ?? job.attempt;
+    const queued = this.#queued.value ?? [];
+    const attempt = toTimelineAttempt(job, shown, this.#attempts.value ?? [], queued);
+    if (attempt === null) return nothing;
+    return html`<section class="panel timeline" aria-labelledby="timeline">
+      <h2 id="timeline" class="label">${job.attempt > 1 ? `Timeline of attempt ${shown}` : 'Timeline'}</h2>
+      <svc-timeline
+        .steps=${toTimeline(attempt)}
+        .details=${this.#describeSteps(job, shown, findQueued(shown, queued)?.message ?? '')}
+      ></svc-timeline>
+    </section>`;
+  }
+
+  #describeSteps(job: Job, shown: number, why: string): Record<string, string> {
+    const record = this.#recordOf(job, shown);
+    const node = record?.node_id ? this.#nameOf(record.node_id) : '';
+    const gpus =
+      shown === job.attempt && job.gpu_indices.length > 0 ? `, GPU ${job.gpu_indices.join(', ')}` : '';
+    const place = node === '' ? '' : `${node}${gpus}`;
+    const end = record ? (describeFailure(record) ?? '') : '';
+    return {
+      Queued: why,
+      Assigned: place,
+      ...(record?.started_at !== null && { Running: place }),
+      Failed: end,
+      Lost: end,
+    };
+  }
+
+  #recordOf(job: Job, attempt: number): Job | JobAttempt | undefined {
+    return attempt === job.attempt ? job : this.#attempts.value?.find((other) => other.attempt === attempt);
   }
 
   #renderOverview(job: Job) {
@@ -107,10 +207,10 @@ export class SvcJobPage extends LitElement {
         <dl class="facts">${this.#renderFacts(job)}</dl>
         <div class="command">
           <h2 class="label">Command</h2>
-          <svc-code .text=${formatCommand(job.command)}></svc-code>
+          <svc-code .text=${toCommandLine(job.command)}></svc-code>
         </div>
         ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
-        ${hasCurve ? nothing : this.#renderRuns('Runs', this.#furtherRuns())}
+        ${this.#renderCommands(job)} ${hasCurve ? nothing : this.#renderRuns('Runs', this.#furtherRuns())}
       </section>
       ${hasCurve ? this.#renderRun(run) : nothing}
     </div>`;
@@ -130,7 +230,21 @@ export class SvcJobPage extends LitElement {
       ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
       ${snapshotFact(job)} ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
       ${Object.keys(job.node_selector).length === 0 ? nothing : fact('Node selector', describeSelector(job))}
+      ${optionFacts(job)}
     `;
+  }
+
+  /** What a terminal says and does about it. */
+  #renderCommands({ id, status }: Job) {
+    const writes = [
+      ['svc', isTerminal(status) || status === 'LOST' ? 'retry' : 'cancel', id],
+      ['svc', 'resubmit', id],
+    ];
+    const commands = [['svc', 'job', id], ['svc', 'logs', id], ...(this.who?.can_write ? writes : [])];
+    return html`<details class="commands">
+      <summary>Commands of svc</summary>
+      ${commands.map((words) => html`<svc-code .text=${toCommandLine(words)}></svc-code>`)}
+    </details>`;
   }
 
   #renderRun(run: Run) {
@@ -161,7 +275,7 @@ export class SvcJobPage extends LitElement {
       <div class="panel-head"><h2 id="attempts">Attempts</h2></div>
       <svc-attempts-table
         .attempts=${attempts}
-        .shown=${this.attempt ?? job.attempt}
+        .shown=${this.#attempt ?? job.attempt}
         .nodeNames=${new Map((this.#nodes.value ?? []).map(({ id, name }) => [id, name]))}
         @svc-attempt=${(event: CustomEvent<number>) => this.#showLog(job, event.detail)}
       ></svc-attempts-table>
@@ -169,9 +283,9 @@ export class SvcJobPage extends LitElement {
   }
 
   #renderLog(job: Job) {
-    const attempt = this.attempt ?? job.attempt;
+    const attempt = this.#attempt ?? job.attempt;
     const isNewest = attempt === job.attempt;
-    const record = isNewest ? job : this.#attempts.value?.find((other) => other.attempt === attempt);
+    const record = this.#recordOf(job, attempt);
     const isWaiting = job.status === 'QUEUED' && isNewest;
     const isLive = isNewest && !isTerminal(job.status) && job.status !== 'QUEUED';
     return html`<section class="panel log ${isWaiting ? 'waiting' : ''}" aria-label="Log">
@@ -179,6 +293,7 @@ export class SvcJobPage extends LitElement {
         .jobId=${job.id}
         .attempt=${attempt}
         .attempts=${job.attempt}
+        .line=${this.#line}
         ?live=${isLive}
         .waiting=${isWaiting}
         .notStarted=${explainNoStart(record)}
@@ -188,7 +303,26 @@ export class SvcJobPage extends LitElement {
   }
 
   #showLog(job: Job, attempt: number): void {
-    this.attempt = attempt === job.attempt ? null : attempt;
+    const query = { attempt: attempt === job.attempt ? null : String(attempt) };
+    navigate(paths.job(this.jobId, query), { replace: true });
+  }
+
+  /** null: the newest. */
+  get #attempt(): number | null {
+    return toCount(this.query.get('attempt'));
+  }
+
+  /** As the log numbers its lines: from 0. */
+  get #line(): number | null {
+    const line = toCount(this.query.get('line'));
+    return line === null ? null : line - 1;
+  }
+
+  /** A link to a line that is in the address already changes no address. */
+  #showLine(): void {
+    this.#isLineDue = true;
+    this.log?.showLine();
+    this.requestUpdate();
   }
 
   /** Those that the table of attempts does not link to. */
@@ -205,9 +339,12 @@ export class SvcJobPage extends LitElement {
 
   #describeNode({ node_id: id, gpu_indices: gpus }: Job) {
     if (id === null) return '–';
-    const name = this.#nodes.value?.find((node) => node.id === id)?.name ?? id;
-    return html`<a href=${paths.nodes()}>${name}</a
+    return html`<a href=${paths.node(id)}>${this.#nameOf(id)}</a
       >${gpus.length > 0 ? ` · GPU ${gpus.join(', ')}` : nothing}`;
+  }
+
+  #nameOf(nodeId: string): string {
+    return this.#nodes.value?.find((node) => node.id === nodeId)?.name ?? nodeId;
   }
 
   async #loadJob(signal: AbortSignal): Promise<Job> {
@@ -218,6 +355,7 @@ export class SvcJobPage extends LitElement {
     if (before && (before.status !== job.status || before.run_id !== job.run_id)) {
       this.#runs.refresh();
       this.#attempts.refresh();
+      this.#queued.refresh();
     }
     return job;
   }
@@ -226,7 +364,23 @@ export class SvcJobPage extends LitElement {
     this.#job.refresh();
     this.#runs.refresh();
     this.#attempts.refresh();
+    this.#queued.refresh();
   }
+}
+
+/** A whole number from 1; null: there is none. */
+function toCount(text: string | null): number | null {
+  const count = Number(text);
+  return Number.isSafeInteger(count) && count > 0 ? count : null;
+}
+
+/** What the job asked of its runner, beside the image. */
+function optionFacts({ runner_options: options }: Job) {
+  return Object.entries(options)
+    .filter(([name]) => name !== 'image')
+    .map(([name, value]) =>
+      fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
+    );
 }
 
 function describeSelector({ node_selector: selector }: Job): string {

@@ -1,9 +1,11 @@
 import { consume } from '@lit/context';
 import type { Job } from '@svc/contract';
 import { JOB_STATUSES } from '@svc/contract/protocol';
-import { LitElement, css, html } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
+import { icon } from '../components/icons.js';
 import '../components/svc-filters.js';
 import '../components/svc-job-row.js';
 import type { Column } from '../components/svc-list.js';
@@ -14,21 +16,26 @@ import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
-import { apiContext } from '../data/contexts.js';
+import type { Whoami } from '../data/auth.js';
+import { apiContext, whoContext } from '../data/contexts.js';
 import type { EventRecord } from '../data/event-list.js';
-import { getJob, type JobStatus } from '../data/jobs.js';
+import { getJob, isJobWanted, jobFilterOf, type JobFilter, type JobStatus } from '../data/jobs.js';
 import { readJobs } from '../data/lists.js';
 import { listNodes } from '../data/nodes.js';
+import { listProjects } from '../data/projects.js';
 import { getStatus } from '../data/service.js';
-import { plural } from '../format.js';
+import { plural, shortId } from '../format.js';
 import { navigate, paths } from '../paths.js';
-import { baseStyles, pageStyles } from '../styles/shared.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 
 const FIRST: readonly JobStatus[] = ['RUNNING', 'DISPATCHING', 'QUEUED'];
 const STATUSES = [...new Set([...FIRST, ...JOB_STATUSES])];
 /** Shown even when no job is in it. */
 const STEADY = new Set<JobStatus>(['RUNNING', 'QUEUED', 'SUCCEEDED', 'FAILED']);
 const SAFETY_POLL_MS = 10_000;
+const SLOW_POLL_MS = 30_000;
+const TYPING_MS = 300;
 const COLUMNS: readonly Column[] = [
   { title: 'Status' },
   { title: 'Job' },
@@ -45,11 +52,15 @@ const COLUMNS: readonly Column[] = [
 @customElement('svc-jobs-page')
 export class SvcJobsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) query = new URLSearchParams();
+  /** What is being typed into the search; null: what the address says. */
+  @state() private draft: string | null = null;
+  #typing: ReturnType<typeof setTimeout> | undefined;
 
   readonly #jobs = new ListController<Job>(this, {
-    question: () => this.#filter ?? '',
-    read: (last, signal) => readJobs(this.api, { status: this.#filter }, last, signal),
+    question: () => JSON.stringify(this.#filter),
+    read: (last, signal) => readJobs(this.api, this.#filter, last, signal),
     readItem: (id) => this.#readJob(id),
     everyMs: SAFETY_POLL_MS,
   });
@@ -59,16 +70,51 @@ export class SvcJobsPage extends LitElement {
   });
   readonly #nodes = new Loader(this, {
     load: (signal) => listNodes(this.api, signal),
-    everyMs: 30_000,
+    everyMs: SLOW_POLL_MS,
+  });
+  readonly #projects = new Loader(this, {
+    load: (signal) => listProjects(this.api, signal),
+    everyMs: SLOW_POLL_MS,
   });
 
   static override styles = [
     baseStyles,
+    controlStyles,
+    iconStyles,
     pageStyles,
     css`
       :host {
         --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) 5rem minmax(4.5rem, 1.2fr) 3.5rem 5rem 5rem
-          3.75rem;
+          5.75rem;
+      }
+      .page-head .actions {
+        flex: 1;
+        justify-content: flex-end;
+      }
+      svc-notice a {
+        text-decoration: underline;
+      }
+      .search {
+        flex: 0 1 16rem;
+      }
+      .places {
+        display: flex;
+        gap: var(--space-2);
+        margin-left: auto;
+      }
+      .places .select {
+        max-width: 13rem;
+      }
+      @media (max-width: 56rem) {
+        .page-head .actions {
+          flex: 1 0 100%;
+        }
+        .search {
+          flex: 1;
+        }
+        .places {
+          margin-left: 0;
+        }
       }
     `,
   ];
@@ -79,21 +125,44 @@ export class SvcJobsPage extends LitElement {
     this.addEventListener('svc-job-changed', () => this.#refresh(new Set()));
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#typing);
+  }
+
   override render() {
     return html`
       <header class="page-head">
         <h1>Jobs</h1>
         <p class="summary">${this.#summary}</p>
+        <div class="actions">
+          <input
+            class="input search"
+            type="search"
+            aria-label="Find jobs of exactly this name"
+            placeholder="Exact name"
+            spellcheck="false"
+            maxlength="200"
+            .value=${live(this.draft ?? this.#filter.name ?? '')}
+            @input=${this.#onSearch}
+          />
+          ${this.who?.can_write ? html`<a class="button primary" href=${paths.newJob()}>${icon('plus', 14)}Submit a job</a>` : nothing}
+        </div>
       </header>
       <svc-filters
         label="Filter by status"
         .choices=${this.#choices}
-        .value=${this.#filter}
-        @svc-filter=${({ detail: status }: CustomEvent<string | null>) =>
-          navigate(paths.jobs({ status }), { replace: true })}
-      ></svc-filters>
+        .value=${this.#filter.status}
+        @svc-filter=${({ detail }: CustomEvent<JobStatus | null>) => this.#go({ status: detail })}
+      >
+        <div class="places">
+          ${this.#renderSelect('All projects', this.#projects.value ?? [], 'project_id')}
+          ${this.#renderSelect('All nodes', this.#nodes.value ?? [], 'node_id')}
+        </div>
+      </svc-filters>
       <svc-list
         noun="job"
+        endless
         .columns=${COLUMNS}
         .view=${this.#jobs.view}
         .renderItems=${(jobs: readonly Job[]) => this.#renderRows(jobs)}
@@ -102,9 +171,23 @@ export class SvcJobsPage extends LitElement {
     `;
   }
 
-  get #filter(): JobStatus | null {
-    const status = this.query.get('status') as JobStatus | null;
-    return status && STATUSES.includes(status) ? status : null;
+  get #filter(): JobFilter {
+    return jobFilterOf(this.query);
+  }
+
+  /** One that is in the address is a choice, also before its name is known. */
+  #renderSelect(all: string, places: readonly { id: string; name: string }[], key: 'project_id' | 'node_id') {
+    const chosen = this.#filter[key];
+    const isKnown = chosen === null || places.some(({ id }) => id === chosen);
+    const choices = isKnown ? places : [...places, { id: chosen, name: shortId(chosen) }];
+    return html`<select
+      class="select"
+      aria-label=${all.replace('All ', '')}
+      @change=${(event: Event) => this.#go({ [key]: (event.target as HTMLSelectElement).value || null })}
+    >
+      <option value="" ?selected=${chosen === null}>${all}</option>
+      ${choices.map(({ id, name }) => html`<option value=${id} ?selected=${id === chosen}>${name}</option>`)}
+    </select>`;
   }
 
   get #summary(): string {
@@ -115,10 +198,12 @@ export class SvcJobsPage extends LitElement {
   }
 
   get #choices() {
-    const counts = this.#status.value?.jobs;
+    const { status: chosen, ...others } = this.#filter;
+    // The server counts all jobs: beside another filter the numbers would be of other jobs than the list.
+    const counts = Object.values(others).some(Boolean) ? undefined : this.#status.value?.jobs;
     const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
     const shown = STATUSES.filter(
-      (status) => STEADY.has(status) || status === this.#filter || (counts?.[status] ?? 0) > 0,
+      (status) => STEADY.has(status) || status === chosen || (counts?.[status] ?? 0) > 0,
     );
     return [
       { value: null, label: 'All', count: total },
@@ -135,8 +220,17 @@ export class SvcJobsPage extends LitElement {
   }
 
   #renderEmpty() {
-    if (this.#filter) {
-      return html`<svc-notice icon="jobs" headline="No ${statusLabel(this.#filter).toLowerCase()} jobs"
+    const { status, name, ...others } = this.#filter;
+    if (name || Object.values(others).some(Boolean)) {
+      return html`<svc-notice icon="jobs" headline="No jobs match the filter"
+        >${name ? html`Only a job whose name is exactly “${name}” is found. ` : nothing}<a
+          href=${paths.jobs()}
+          >Show all jobs</a
+        ></svc-notice
+      >`;
+    }
+    if (status) {
+      return html`<svc-notice icon="jobs" headline="No ${statusLabel(status).toLowerCase()} jobs"
         ><a href=${paths.jobs()}>Show all jobs</a></svc-notice
       >`;
     }
@@ -144,7 +238,8 @@ export class SvcJobsPage extends LitElement {
       icon="jobs"
       headline="No jobs yet"
       command="svc submit --follow -- python3 train.py"
-      >Submit a training job from a terminal. It is queued, gets its GPUs, and appears here.</svc-notice
+      >Submit a training job here or from a terminal. It is queued, gets its GPUs, and appears
+      here.</svc-notice
     >`;
   }
 
@@ -153,11 +248,25 @@ export class SvcJobsPage extends LitElement {
     return this.#nodes.value?.find((node) => node.id === nodeId)?.name ?? nodeId;
   }
 
-  /** null once the job is no longer of the status that is shown. */
+  /** null once the job no longer fits the filter. */
   async #readJob(id: string): Promise<Job | null> {
     const job = await getJob(this.api, id);
-    return this.#filter === null || job.status === this.#filter ? job : null;
+    return isJobWanted(job, this.#filter) ? job : null;
   }
+
+  #go(change: Partial<JobFilter>): void {
+    navigate(paths.jobs({ ...this.#filter, ...change }), { replace: true });
+  }
+
+  readonly #onSearch = (event: Event): void => {
+    const name = (event.target as HTMLInputElement).value;
+    this.draft = name;
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => {
+      this.draft = null;
+      this.#go({ name: name.trim() === '' ? null : name });
+    }, TYPING_MS);
+  };
 
   #onEvents(events: EventRecord[]): void {
     const changed = new Set(events.flatMap((event) => event.job_id ?? []));

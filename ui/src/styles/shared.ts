@@ -128,6 +128,8 @@ export const controlStyles = css`
     border-color: transparent;
     background: var(--color-accent);
     color: var(--color-on-accent);
+    /* Another theme changes the text at once: with a background that follows it could not be read meanwhile. */
+    transition: none;
   }
   .button.primary:hover {
     background: var(--color-accent-hover);

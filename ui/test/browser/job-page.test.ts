@@ -1,4 +1,4 @@
-import type { Job, JobAttempt, Run } from '@svc/contract';
+import type { Job } from '@svc/contract';
 import { expect } from 'chai';
 import { Download, OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
 import {
@@ -17,41 +17,15 @@ import {
   series,
   summary,
 } from './harness/records.js';
+import { ID, mountJobPage, tail, type JobWorld } from './harness/job-world.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
 
-const ID = idOf('job', 1);
 const LOG = `/jobs/${ID}/logs/stream`;
-const tail = (texts: readonly string[], dropped = 0) => ({
-  job_id: ID,
-  attempt: 1,
-  lines: texts.map((text, seq) => line(seq, text)),
-  dropped,
-});
 
 describe('the page of a job', () => {
   const stage = useStage();
 
-  interface World {
-    readonly job?: Partial<Job>;
-    readonly runs?: readonly Run[];
-    readonly attempts?: readonly JobAttempt[];
-    readonly api?: ApiTable;
-    readonly canWrite?: boolean;
-    readonly viewport?: typeof DESK;
-  }
-  const mount = ({ job: changes = {}, runs = [], attempts = [attempt(1)], api = {}, ...more }: World = {}) =>
-    stage.mount('svc-job-page', {
-      properties: { jobId: ID },
-      api: {
-        'GET /jobs/{job_id}': job(1, changes),
-        'GET /jobs/{job_id}/runs': { items: runs },
-        'GET /jobs/{job_id}/attempts': { items: attempts },
-        'GET /jobs/{job_id}/logs': tail(['first line', 'second line']),
-        'GET /nodes': { items: [node(1)] },
-        ...api,
-      },
-      ...more,
-    });
+  const mount = (world?: JobWorld) => mountJobPage(stage, world);
   const head = () => stage.page.getByRole('heading', { level: 1 });
 
   it('holds its place until it is there', async () => {
@@ -98,6 +72,11 @@ describe('the page of a job', () => {
     ['working directory', { working_dir: '/data/run' }, [['Working directory', '/data/run']]],
     ['source files', { snapshot: 'a1'.repeat(32) }, [['Source files', 'a1a1a1a1a1a1']]],
     ['another type', { type: 'EVALUATE' }, [['Type', 'EVALUATE']]],
+    [
+      'options of its runner',
+      { runner: 'docker', image: 'x', runner_options: { image: 'x', mounts: ['/a:/b'] } },
+      [['mounts', '["/a:/b"]']],
+    ],
     ['selector', { node_selector: { zone: 'a', gpu: 'h100' } }, [['Node selector', 'zone=a, gpu=h100']]],
     [
       'wait',
@@ -146,7 +125,7 @@ describe('the page of a job', () => {
       await head().waitFor();
       const outcome = page.locator('.outcome');
       if (text === null) expect(await outcome.count()).to.equal(0);
-      else await stage.untilEqual(async () => (await outcome.innerText()).trim(), text);
+      else await stage.untilEqual(async () => (await outcome.locator('p').innerText()).trim(), text);
     });
   }
 
@@ -205,7 +184,7 @@ describe('the page of a job', () => {
         node_id: idOf('node', 9),
       }),
     ];
-    const world: World = { job: { attempt: 3, max_attempts: 3 }, attempts };
+    const world: JobWorld = { job: { attempt: 3, max_attempts: 3 }, attempts };
 
     it('are told of by the facts alone when there is one', async () => {
       const page = await mount();
@@ -329,6 +308,10 @@ describe('the page of a job', () => {
     const page = await mount({ canWrite: false });
     await page.getByText('second line').waitFor();
     expect(await page.getByRole('button', { name: /Cancel|Retry/ }).count()).to.equal(0);
+    expect(await page.getByRole('link', { name: /Resubmit/ }).count()).to.equal(0);
+    await page.getByText('Commands of svc').click();
+    await page.getByText(`svc logs ${ID}`).waitFor();
+    expect(await page.getByText('svc resubmit').count()).to.equal(0);
   });
 
   it('refreshes after an action', async () => {
@@ -340,7 +323,29 @@ describe('the page of a job', () => {
       'GET /jobs/{job_id}': job(1, { status: 'QUEUED', attempt: 2, pending_reason: 'needs a GPU' }),
     });
     await page.getByRole('button', { name: 'Retry' }).click();
-    await page.getByText('needs a GPU').waitFor();
+    await stage.page.getByRole('button', { name: 'Retry the job' }).click();
+    await page.getByText('needs a GPU').first().waitFor();
+    await stage.page.locator('svc-job-actions').getByRole('link', { name: 'Resubmit' }).waitFor();
+    // Retry is gone, and the focus is on what there is instead.
+    const focused = () =>
+      stage.page
+        .locator('svc-job-actions')
+        .evaluate((element) => element.shadowRoot!.activeElement?.textContent.trim());
+    await stage.untilEqual(focused, 'Resubmit');
+  });
+
+  it('loads by itself once the server is back', async () => {
+    await mount({
+      api: { 'GET /jobs/{job_id}': OFFLINE, 'GET /jobs/{job_id}/runs': OFFLINE, 'GET /nodes': OFFLINE },
+    });
+    await stage.page.getByRole('heading', { name: 'The job could not be loaded' }).waitFor();
+    stage.api.change({
+      'GET /jobs/{job_id}': job(1, { node_id: idOf('node', 1) }),
+      'GET /jobs/{job_id}/runs': { items: [] },
+      'GET /nodes': { items: [node(1)] },
+    });
+    await head().filter({ hasText: 'job-1' }).waitFor();
+    await stage.page.getByRole('link', { name: 'node-1' }).waitFor();
   });
 
   for (const [where, viewport] of Object.entries({ 'a desk': DESK, 'a phone': PHONE })) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Refusal } from './harness/fake-api.js';
-import { LONG_NAME, job } from './harness/records.js';
+import { HOSTILE, LONG_NAME, job } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 describe('the elements that ask and tell', () => {
@@ -35,6 +35,11 @@ describe('the elements that ask and tell', () => {
   });
 
   describe('svc-job-actions', () => {
+    const focused = () =>
+      stage.page
+        .locator('svc-job-actions')
+        .evaluate((element) => element.shadowRoot!.activeElement?.getAttribute('aria-label'));
+
     it('asks before it cancels, and does nothing when the job is to be kept', async () => {
       const actions = await stage.mount('svc-job-actions', { properties: { job: job(1) } });
       await actions.getByRole('button', { name: 'Cancel' }).click();
@@ -78,8 +83,32 @@ describe('the elements that ask and tell', () => {
       });
       const retry = actions.getByRole('button', { name: 'Retry job-1' });
       await retry.click();
+      await stage.page.getByRole('button', { name: 'Retry the job' }).click();
       await stage.untilEqual(async () => (await stage.heard()).length, 1);
       expect(await retry.isEnabled()).to.equal(true);
+      await stage.untilEqual(focused, 'Retry job-1');
+    });
+
+    it('asks before it retries, says what will happen, and leaves the focus where it was', async () => {
+      const actions = await stage.mount('svc-job-actions', {
+        properties: { job: job(1, { status: 'FAILED', attempt: 2, name: HOSTILE }) },
+      });
+      await actions.getByRole('button', { name: 'Retry' }).press('Enter');
+      await stage.page.getByText('queued again as attempt 3').waitFor();
+      await stage.expectSound();
+      await stage.page.keyboard.press('Escape');
+      await stage.page.getByRole('dialog').waitFor({ state: 'detached' });
+      await stage.untilEqual(focused, `Retry ${HOSTILE}`);
+      expect(stage.api.count('POST')).to.equal(0);
+      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
+    });
+
+    it('offers nothing to a token that can only read', async () => {
+      const actions = await stage.mount('svc-job-actions', {
+        properties: { job: job(1, { status: 'FAILED' }) },
+        canWrite: false,
+      });
+      expect(await actions.locator('.button').count()).to.equal(0);
     });
   });
 

@@ -178,7 +178,7 @@ describe('the console', () => {
           'GET /jobs/{job_id}/logs': { job_id: job(1).id, attempt: 1, lines: [], dropped: 0 },
         },
       });
-      await stage.page.getByRole('link', { name: 'job-1' }).click();
+      await stage.page.getByRole('link', { name: 'job-1', exact: true }).click();
       await heading('job-1').waitFor();
       expect(await stage.page.locator('nav [aria-current="page"]').allInnerTexts()).to.deep.equal(['Jobs']);
       await stage.expectSound();
@@ -250,6 +250,13 @@ describe('the console', () => {
       await stage.page.getByRole('link', { name: 'Runs', exact: true }).click();
       await stage.page.getByText('This token is not valid.').waitFor();
       await field().waitFor();
+    });
+
+    it('loads by itself once a server that did not answer at its start is back', async () => {
+      await stage.mountApp({ api: { 'GET /auth/whoami': OFFLINE } });
+      await heading('The server does not answer').waitFor();
+      stage.api.change({ 'GET /auth/whoami': { name: 'me', scope: 'write', can_write: true } });
+      await heading('Jobs').waitFor();
     });
 
     it('says at its start that the server does not answer, and tries again when asked', async () => {

@@ -22,6 +22,7 @@ export class Refusal {
     readonly status: number,
     readonly code: string,
     readonly message: string,
+    readonly details: object = {},
   ) {}
 }
 
@@ -37,13 +38,15 @@ export class FakeApi {
   /** `METHOD /path?query`, in their order. */
   readonly requests: string[] = [];
   readonly bodies: unknown[] = [];
+  /** The keys of those that may be sent twice. */
+  readonly keys: string[] = [];
   /** What was wrong with requests and answers; a test that leaves something here fails. */
   readonly mistakes: string[] = [];
   #table: ApiTable = {};
 
   reset(table: ApiTable): void {
     this.#table = table;
-    this.requests.length = this.bodies.length = this.mistakes.length = 0;
+    this.requests.length = this.bodies.length = this.keys.length = this.mistakes.length = 0;
   }
 
   /** From now on, for these routes. */
@@ -56,10 +59,11 @@ export class FakeApi {
     return this.requests.filter((request) => request.startsWith(start)).length;
   }
 
-  async answer({ method, path, query, body }: FakeRequest): Promise<FakeAnswer> {
+  async answer({ method, path, query, body, key: idempotencyKey }: FakeRequest): Promise<FakeAnswer> {
     const route = path.slice(BASE.length);
     this.requests.push(`${method} ${path.startsWith(BASE) ? route : path}${query}`);
     if (body !== null) this.bodies.push(body);
+    if (idempotencyKey !== null) this.keys.push(idempotencyKey);
     if (!path.startsWith(BASE)) return this.#answerFile(`${method} ${path}`);
     const found = find(method, route);
     if (!found) return this.#refuse(`${method} ${route} is no route of the contract`);
@@ -82,8 +86,8 @@ export class FakeApi {
 
   #toAnswer(spec: RouteSpec, answer: Answer): FakeAnswer {
     if (answer instanceof Refusal) {
-      const { status, code, message } = answer;
-      return toJson(status, { error: { code, message, details: {}, request_id: 'req_test' } });
+      const { status, code, message, details } = answer;
+      return toJson(status, { error: { code, message, details, request_id: 'req_test' } });
     }
     if (answer instanceof Download) return { status: 200, contentType: 'text/plain', text: answer.text };
     const [status, schema] = Object.entries(spec.answers ?? {})[0] ?? ['200', undefined];

@@ -7,6 +7,7 @@ export interface FakeRequest {
   readonly query: string;
   readonly body: unknown;
   readonly token: string | null;
+  readonly key: string | null;
 }
 
 export interface FakeAnswer {
@@ -35,6 +36,7 @@ export async function fakeFetch(input: RequestInfo | URL, init: RequestInit = {}
     query: search,
     body: typeof init.body === 'string' ? JSON.parse(init.body) : null,
     token: new Headers(init.headers).get('authorization'),
+    key: new Headers(init.headers).get('idempotency-key'),
   };
   const { status, contentType, text } = await untilAborted(
     window.answerRequest(request),

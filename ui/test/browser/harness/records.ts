@@ -4,6 +4,7 @@ import {
   type Evaluation,
   type EventRecord,
   type Experiment,
+  type FailureExplanation,
   type Job,
   type JobAttempt,
   type JobStatus,
@@ -18,6 +19,7 @@ import {
   type Series,
 } from '@svc/contract';
 import type { ApiTable } from './fake-api.js';
+import { DOCKER, PROCESS } from './runners.js';
 
 // Complete records, of which a test names what matters to it.
 
@@ -183,6 +185,29 @@ export function event(number: number, changes: Partial<EventRecord> = {}): Event
   };
 }
 
+export function failure(changes: Partial<FailureExplanation> = {}): FailureExplanation {
+  return {
+    run_id: null,
+    job_id: idOf('job', 1),
+    attempt: 1,
+    status: 'FAILED',
+    exit_code: 1,
+    failure_reason: 'EXIT_CODE',
+    failure_message: null,
+    summary: 'No rule explains it.',
+    rule: null,
+    likely_cause: null,
+    confidence: null,
+    evidence: [],
+    suggested_fixes: [],
+    causes: [],
+    traceback: null,
+    last_errors: [],
+    next_actions: [],
+    ...changes,
+  };
+}
+
 export function slot(
   index: number,
   changes: Partial<NodeRecord['slots'][number]> = {},
@@ -343,6 +368,7 @@ export function status(
 /** A server with nothing in it. */
 export const EMPTY_SERVER: ApiTable = {
   'GET /extensions.json': { pages: [], run_tabs: [] },
+  'GET /health': { status: 'ok', version: '0.1.0', uptime_s: 60 },
   'GET /auth/whoami': { name: 'me', scope: 'write', can_write: true },
   'GET /status': status(),
   'GET /jobs': { items: [], next_before: null },
@@ -354,4 +380,5 @@ export const EMPTY_SERVER: ApiTable = {
   'GET /experiments': { items: [] },
   'GET /checkpoints': { items: [] },
   'GET /evaluations': { items: [] },
+  'GET /runners': { items: [PROCESS, DOCKER] },
 };
