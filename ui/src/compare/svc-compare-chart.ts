@@ -2,8 +2,9 @@ import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { nearestRow } from '../chart/align.js';
 import { chartStyles } from '../chart/chart-styles.js';
+import { toPlotLine } from '../chart/chart-lines.js';
 import { resolveColors } from '../chart/palette.js';
-import { Plot } from '../chart/plot.js';
+import { Plot, type PlotLine } from '../chart/plot.js';
 import type { MetricSeries } from '../chart/series-store.js';
 import type { Direction } from '../data/metric-definitions.js';
 import { formatCount, formatValue, plural } from '../format.js';
@@ -133,7 +134,7 @@ export class SvcCompareChart extends LitElement {
   }
 
   #renderTooltip(drawn: readonly RunLine[]) {
-    const step = this.cursorRow === null ? undefined : this.#plot?.aligned.steps[this.cursorRow];
+    const step = this.cursorRow === null ? undefined : this.#plot?.aligned.xs[this.cursorRow];
     if (step === undefined) return nothing;
     const values = this.#valuesAtCursor(drawn);
     const width = this.target.clientWidth;
@@ -158,7 +159,7 @@ export class SvcCompareChart extends LitElement {
     const found = drawn.flatMap((line, at) => {
       const column = aligned.measured[at] ?? [];
       const row = nearestRow(column, this.cursorRow!);
-      return row === null ? [] : [{ ...line, value: column[row]!, step: aligned.steps[row]! }];
+      return row === null ? [] : [{ ...line, value: column[row]!, step: aligned.xs[row]! }];
     });
     const sign = this.direction === 'minimize' ? 1 : -1;
     const keyOf = ({ value }: ValueAtCursor) => (Number.isNaN(value) ? Infinity : value * sign);
@@ -209,7 +210,10 @@ export class SvcCompareChart extends LitElement {
     this.#plot = new Plot(
       this.target,
       {
-        lines: drawn.map(({ series }) => series),
+        lines: drawn.map(({ id, series }) => toLine(id, series)),
+        marks: [],
+        xKind: 'step',
+        limits: {},
         colors: { ...resolveColors(this, []), series: colors },
         isLog: this.log,
         smoothing: this.smoothing,
@@ -231,6 +235,11 @@ export class SvcCompareChart extends LitElement {
   #zoom(range: [number, number] | null): void {
     this.dispatchEvent(new CustomEvent('svc-zoom', { detail: range }));
   }
+}
+
+/** Without the band of a thinned line: 50 of them would cover each other. */
+function toLine(name: string, series: MetricSeries): PlotLine {
+  return { ...toPlotLine({ name, series }, { kind: 'step', epochAt: null }), isThinned: false };
 }
 
 function renderValue({ label, color, value, step }: ValueAtCursor, cursorStep: number) {

@@ -1,7 +1,6 @@
-import { parseCommandLine } from '@svc/client';
+import { parseCommandLine, toCommandLine } from '@svc/client';
 import type { EvaluationSubmit } from '@svc/contract';
 import type { Job } from './jobs.js';
-import { formatCommand } from '../format.js';
 
 /** What people type to evaluate a checkpoint. Empty texts are left out. */
 export interface EvaluationDraft {
@@ -33,7 +32,7 @@ export function draftLike(
   return {
     ...NO_EVALUATION,
     ...labels,
-    command: formatCommand(command),
+    command: toCommandLine(command),
     working_dir: workingDir ?? '',
     gpus: String(resources.gpu),
   };

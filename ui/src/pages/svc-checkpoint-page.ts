@@ -10,7 +10,7 @@ import '../components/svc-evaluate-form.js';
 import type { SvcEvaluateForm } from '../components/svc-evaluate-form.js';
 import '../components/svc-evaluations-table.js';
 import '../components/svc-notice.js';
-import '../components/svc-record.js';
+import '../components/svc-flat-record.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
 import '../components/svc-time.js';
@@ -176,7 +176,7 @@ export class SvcCheckpointPage extends LitElement {
       <div class="grid">
         <div>
           <section class="panel">${this.#renderEvaluations()}</section>
-          ${hasMetadata ? html`<section class="panel"><svc-record heading="Metadata" open .value=${metadata}></svc-record></section>` : nothing}
+          ${hasMetadata ? html`<section class="panel"><svc-flat-record heading="Metadata" .value=${metadata}></svc-flat-record></section>` : nothing}
         </div>
         <div>
           <section class="panel">
