@@ -240,9 +240,12 @@ export const navStyles = css`
       padding: 0;
       justify-content: center;
     }
-    .find span,
     .find kbd {
       display: none;
+    }
+    .find span {
+      position: absolute;
+      clip-path: inset(50%);
     }
     nav .more,
     nav a {

@@ -45,7 +45,7 @@ export class SvcKeyHelp extends LitElement {
       dialog::backdrop {
         background: var(--color-backdrop);
       }
-      header {
+      .head {
         display: flex;
         align-items: center;
         justify-content: space-between;
@@ -109,7 +109,7 @@ export class SvcKeyHelp extends LitElement {
       return page ? [[['g', key], page.title] as const] : [];
     });
     return html`<dialog aria-labelledby="headline">
-      <header>
+      <div class="head">
         <h2 id="headline">Keys</h2>
         <button
           class="button plain icon"
@@ -119,7 +119,7 @@ export class SvcKeyHelp extends LitElement {
         >
           ${icon('cross', 14)}
         </button>
-      </header>
+      </div>
       ${renderKeys(KEYS)} ${renderKeys(going)}
       <p class="hint">
         ${singleKeysAreOn() ? 'Keys without Ctrl can be turned off' : 'Keys without Ctrl are turned off'} in

@@ -70,7 +70,6 @@ export class SvcNav extends LitElement {
       >
       <button
         class="find"
-        aria-label="Search and commands"
         title="Search and commands (${PALETTE_KEY})"
         @click=${() => this.#fire('svc-palette')}
       >

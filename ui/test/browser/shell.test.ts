@@ -326,7 +326,12 @@ describe('the console', () => {
       await stage.mountApp({
         api: extensions([page('a', { icon: 'events' }), page('b', { icon: 'no-such-icon' })]),
       });
-      await stage.untilEqual(entries, [...OWN_ENTRIES, 'Page a', 'Page b']);
+      await stage.untilEqual(entries, [
+        ...OWN_ENTRIES.slice(0, -2),
+        'Page a',
+        'Page b',
+        ...OWN_ENTRIES.slice(-2),
+      ]);
       expect(await stage.page.locator('nav a .icon-page').count()).to.equal(1);
       await stage.expectSound();
     });
@@ -382,7 +387,11 @@ describe('the console', () => {
       it(`leaves one out that ${what}, and says so`, async () => {
         await stage.mountApp({ api: api as Record<string, object> });
         await stage.page.locator('svc-toasts li.error', { hasText: text }).waitFor();
-        expect(await entries()).to.deep.equal([...OWN_ENTRIES, 'Page good']);
+        expect(await entries()).to.deep.equal([
+          ...OWN_ENTRIES.slice(0, -2),
+          'Page good',
+          ...OWN_ENTRIES.slice(-2),
+        ]);
       });
     }
 
