@@ -74,6 +74,8 @@ describe('the page of events', () => {
         query.delete('limit');
         return { items: [event(1, { title: query.toString() || 'all' })] };
       },
+      'GET /jobs/{job_id}': job(1),
+      'GET /runs/{run_id}': run(1),
     };
     const cases: [string, string, string][] = [
       ['nothing', '', 'all'],
@@ -124,7 +126,7 @@ describe('the page of events', () => {
     });
 
     it('takes the id of a run or a job that is pasted, and says what an id is', async () => {
-      const page = await mount([], '', { ...echo, 'GET /runs/{run_id}': run(1) });
+      const page = await mount([], '', echo);
       const field = page.getByRole('searchbox', { name: /^Events of the job or run/ });
       await field.fill('resnet');
       await stage.page.keyboard.press('Enter');
