@@ -42,6 +42,9 @@ export const paletteStyles = css`
     font-size: var(--text-lg);
     outline: none;
   }
+  input:focus-visible {
+    outline: none;
+  }
   input::placeholder {
     color: var(--color-text-3);
     opacity: 1;

@@ -12,7 +12,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [[PALETTE_KEY], 'Search everything, and do something'],
   [['/'], 'Search this page'],
   [['?'], 'Show these keys'],
-  [['Tab'], 'Next link, button or row'],
+  [['↑', '↓'], 'From row to row of a list'],
   [['Enter'], 'Open or do what has the focus'],
   [['Esc'], 'Close what is open'],
 ];
@@ -56,8 +56,7 @@ export class SvcKeyHelp extends LitElement {
       }
       dl {
         display: grid;
-        grid-template-columns: 1fr auto;
-        gap: var(--space-2) var(--space-4);
+        gap: var(--space-2);
         padding-top: var(--space-3);
         border-top: 1px solid var(--color-line);
         font-size: var(--text-sm);
@@ -66,12 +65,13 @@ export class SvcKeyHelp extends LitElement {
         margin-top: var(--space-3);
       }
       dl > div {
-        display: contents;
+        display: flex;
+        flex-direction: row-reverse;
+        align-items: center;
+        justify-content: space-between;
+        gap: var(--space-4);
       }
       dt {
-        grid-column: 2;
-        grid-row: auto;
-        text-align: right;
         white-space: nowrap;
       }
       kbd {

@@ -30,10 +30,10 @@ const GOALS: Readonly<Record<Direction, string>> = {
   maximize: 'Higher is better',
 };
 const LEVELS: Readonly<Record<MetricDefinition['level'], string>> = {
-  global: 'everywhere',
-  project: 'the project',
-  experiment: 'the experiment',
-  run: 'the run',
+  global: 'Everywhere',
+  project: 'The project',
+  experiment: 'The experiment',
+  run: 'The run',
 };
 
 /** What metrics mean at one level: goal, unit, which is primary. Each change is saved at once, at that level. */
@@ -71,13 +71,16 @@ export class SvcMetricDefinitions extends LitElement {
         max-width: 24rem;
         overflow-wrap: anywhere;
       }
+      .scroll {
+        border-radius: inherit;
+      }
       .select,
       .input {
         --control-height: 1.875rem;
         height: var(--control-height);
       }
       .select {
-        width: 11.5rem;
+        width: 16rem;
       }
       .input {
         width: 6.5rem;

@@ -68,7 +68,7 @@ export class SvcTokenForm extends LitElement {
       }
       .scopes {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr));
+        grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr));
         gap: var(--space-2);
       }
       .scope {

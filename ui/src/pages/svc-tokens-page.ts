@@ -72,6 +72,9 @@ export class SvcTokensPage extends LitElement {
         color: var(--color-text-2);
         font-weight: var(--weight-normal);
       }
+      .scroll {
+        border-radius: inherit;
+      }
       td .button {
         --control-height: 1.75rem;
       }
