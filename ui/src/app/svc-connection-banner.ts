@@ -22,7 +22,7 @@ export class SvcConnectionBanner extends LitElement {
       :host {
         position: fixed;
         z-index: 20;
-        top: var(--space-3);
+        bottom: var(--space-4);
         right: 0;
         left: var(--nav-width);
         display: flex;
@@ -44,7 +44,7 @@ export class SvcConnectionBanner extends LitElement {
       }
       @media (max-width: 56rem) {
         :host {
-          top: 4rem;
+          bottom: calc(4.25rem + env(safe-area-inset-bottom));
           left: 0;
         }
         p {

@@ -56,7 +56,7 @@ export const settingStyles = css`
   @media (max-width: 40rem) {
     .setting.wide {
       flex-direction: column;
-      align-items: stretch;
+      align-items: flex-start;
     }
   }
 `;
