@@ -7,6 +7,8 @@ const READER: ApiTable = { 'GET /auth/whoami': { name: 'me', scope: 'read', can_
 
 describe('the command palette', () => {
   const stage = useStage();
+  // A theme that changes fades, and a colour in between has too little contrast.
+  before(() => stage.page.emulateMedia({ reducedMotion: 'reduce' }));
   const field = () => stage.page.getByRole('combobox', { name: /^Go to a page/ });
   const options = () => stage.page.locator('svc-palette').getByRole('option');
   const labels = () => stage.page.locator('svc-palette .label').allInnerTexts();
@@ -48,7 +50,6 @@ describe('the command palette', () => {
     ]);
     await stage.expectSound('light');
     await stage.page.evaluate(() => (document.documentElement.dataset['theme'] = 'dark'));
-    await stage.page.waitForFunction(() => document.getAnimations().length === 0);
     await stage.expectSound('dark');
     await stage.page.setViewportSize(PHONE);
     await stage.expectSound('phone');
@@ -173,6 +174,8 @@ describe('the command palette', () => {
 
 describe('the keys of the console', () => {
   const stage = useStage();
+  // A theme that changes fades, and a colour in between has too little contrast.
+  before(() => stage.page.emulateMedia({ reducedMotion: 'reduce' }));
   const heading = (name: string) => stage.page.getByRole('heading', { level: 1, name, exact: true });
   const press = (...keys: string[]) =>
     keys.reduce((done, key) => done.then(() => stage.page.keyboard.press(key)), Promise.resolve());
@@ -226,7 +229,6 @@ describe('the keys of the console', () => {
     await stage.expectSound('light');
     await stage.page.evaluate(() => (document.documentElement.dataset['theme'] = 'dark'));
     await stage.page.setViewportSize(PHONE);
-    await stage.page.waitForFunction(() => document.getAnimations().length === 0);
     await stage.expectSound('dark, on a phone');
     await press('g', 'n', 'Escape');
     expect(new URL(stage.page.url()).pathname).to.equal('/jobs');
