@@ -284,7 +284,7 @@ export class SvcMetricDefinitions extends LitElement {
   async #save(change: () => Promise<MetricDefinition>, thanks: string): Promise<boolean> {
     let isSaved = true;
     try {
-      await change();
+      this.#take(await change());
       toast(thanks);
     } catch (error) {
       isSaved = false;
@@ -293,5 +293,13 @@ export class SvcMetricDefinitions extends LitElement {
     this.#definitions.reload();
     this.requestUpdate();
     return isSaved;
+  }
+
+  /** Shown at once, so that nothing flickers until all is read again. One metric of a level is primary. */
+  #take(saved: MetricDefinition): void {
+    this.#definitions.value = this.#definitions.value?.map((each) => {
+      if (each.name === saved.name) return saved;
+      return saved.is_primary ? { ...each, is_primary: false } : each;
+    });
   }
 }

@@ -74,7 +74,8 @@ describe('the page of tokens', () => {
   });
 
   it('creates one, shows its secret once, and forgets it', async () => {
-    const made = token(5, { name: 'laptop', scope: 'sdk', expires_at: NOW + 30 * 24 * 60 * MINUTE });
+    const expiresAt = NOW + 30 * 24 * 60 * MINUTE;
+    const made = token(5, { name: 'laptop', scope: 'sdk', expires_at: expiresAt });
     const page = await mount([], { api: { 'POST /tokens': { ...made, token: SECRET } } });
     await button('Create a token').click();
     await stage.untilEqual(search, '?new=1');
@@ -88,7 +89,7 @@ describe('the page of tokens', () => {
     await stage.expectSound('secret');
     const [body] = stage.api.bodies as { name: string; scope: string; expires_at: number }[];
     expect(body).to.deep.include({ name: 'laptop', scope: 'sdk' });
-    expect(body!.expires_at / MINUTE).to.be.closeTo(made.expires_at / MINUTE, 2);
+    expect(body!.expires_at / MINUTE).to.be.closeTo(expiresAt / MINUTE, 2);
     await button('I have copied it').click();
     await stage.untilEqual(search, '');
     await stage.untilEqual(names, ['laptop']);
