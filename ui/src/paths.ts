@@ -22,7 +22,20 @@ export const paths = {
   node: (id: string, query: Record<string, string | null> = {}) =>
     withQuery(`/nodes/${encodeURIComponent(id)}`, query),
   events: (query: Record<string, string | null> = {}) => withQuery('/events', query),
+  tokens: (query: Record<string, string | null> = {}) => withQuery('/tokens', query),
+  settings: (query: Record<string, string | null> = {}) => withQuery('/settings', query),
 };
+
+/** Where an event arose: its run, else its job, else its node, else among the events. */
+export function originOf(event: {
+  readonly run_id: string | null;
+  readonly job_id: string | null;
+  readonly node_id: string | null;
+}): string {
+  if (event.run_id !== null) return paths.run(event.run_id);
+  if (event.job_id !== null) return paths.job(event.job_id);
+  return event.node_id === null ? paths.events() : paths.node(event.node_id);
+}
 
 function withQuery(path: string, query: Record<string, string | null>): string {
   const params = new URLSearchParams();

@@ -35,12 +35,49 @@ export const navStyles = css`
   .brand:hover {
     text-decoration: none;
   }
+  .find {
+    display: flex;
+    align-items: center;
+    gap: var(--space-2);
+    height: 2rem;
+    padding: 0 var(--space-2);
+    border: 1px solid var(--color-line-control);
+    border-radius: var(--radius-md);
+    background: var(--color-surface);
+    color: var(--color-text-2);
+    font-size: var(--text-sm);
+    cursor: pointer;
+  }
+  .find:hover {
+    background: var(--color-hover);
+    color: var(--color-text);
+  }
+  .find span {
+    flex: 1;
+    text-align: left;
+  }
+  .find kbd {
+    color: var(--color-text-3);
+    font-family: inherit;
+    font-size: var(--text-xs);
+  }
   nav {
     flex: 1;
+    display: grid;
   }
   nav ul {
-    display: grid;
+    display: flex;
+    flex-direction: column;
     gap: 2px;
+  }
+  nav li.last {
+    order: 1;
+  }
+  nav li:not(.last) + li.last {
+    margin-top: auto;
+  }
+  nav .more {
+    display: none;
   }
   nav a {
     display: flex;
@@ -161,12 +198,56 @@ export const navStyles = css`
       padding: var(--space-1) var(--space-2) env(safe-area-inset-bottom);
       border-top: 1px solid var(--color-line);
       background: var(--color-surface);
+      grid-template-columns: minmax(0, 4fr) minmax(0, 1fr);
     }
     nav ul {
-      grid-auto-flow: column;
-      grid-auto-columns: minmax(4rem, 1fr);
-      overflow-x: auto;
+      display: grid;
+      grid-template-columns: repeat(4, minmax(0, 1fr));
     }
+    nav li:not(.quick) {
+      display: none;
+    }
+    nav.open {
+      box-shadow: var(--shadow-overlay);
+    }
+    nav.open li:not(.quick) {
+      display: block;
+      order: 0;
+      margin: 0;
+    }
+    nav.open li.quick {
+      order: 1;
+    }
+    nav.open li.quick:first-child {
+      grid-column-start: 1;
+    }
+    nav .more {
+      display: flex;
+      align-self: end;
+      align-items: center;
+      border: 0;
+      background: none;
+      color: var(--color-text-2);
+      font-weight: var(--weight-medium);
+      cursor: pointer;
+    }
+    nav .more.current,
+    nav .more[aria-expanded='true'] {
+      color: var(--color-accent);
+    }
+    .find {
+      width: 2rem;
+      padding: 0;
+      justify-content: center;
+    }
+    .find kbd {
+      display: none;
+    }
+    .find span {
+      position: absolute;
+      clip-path: inset(50%);
+    }
+    nav .more,
     nav a {
       flex-direction: column;
       justify-content: center;

@@ -9,12 +9,17 @@ import { apiContext, feedContext, whoContext } from '../data/contexts.js';
 import { LiveFeed } from '../data/live-feed.js';
 import type { StreamState } from '../data/live-stream.js';
 import { PAGES, RUN_TABS } from '../pages/pages.js';
-import { Registry, registryContext } from '../pages/registry.js';
+import { Registry, registryContext, type Page } from '../pages/registry.js';
+import { navigate } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
+import { consoleActions } from './console-actions.js';
 import { Extensions } from './extensions.js';
+import { Keys, findSearch } from './keys.js';
 import { createPageContext } from './page-module.js';
 import { Router } from './router.js';
+import { ServiceWatch } from './service-watch.js';
 import { loadToken, storeToken, takeSignInCode } from './session.js';
+import './svc-connection-banner.js';
 import './svc-nav.js';
 import './svc-sign-in.js';
 
@@ -44,8 +49,12 @@ export class SvcApp extends LitElement {
   @state() private phase: Phase = 'checking';
   @state() private message = '';
   @state() private connection: StreamState = 'connecting';
+  /** Loaded when they are first asked for. */
+  @state() private isPaletteThere = false;
+  @state() private isHelpThere = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
   @query('main') private readonly main!: HTMLElement | null;
+  readonly #watch = new ServiceWatch(this.api, this.feed);
   readonly #extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
   readonly #router = new Router(
     this,
@@ -87,6 +96,17 @@ export class SvcApp extends LitElement {
     `,
   ];
 
+  constructor() {
+    super();
+    new Keys(this, {
+      isOn: () => this.phase === 'signed-in',
+      openPalette: () => void this.#openPalette(),
+      openHelp: () => void this.#openHelp(),
+      focusSearch: () => this.#focusSearch(),
+      goTo: (name) => this.#goTo(name),
+    });
+  }
+
   override connectedCallback(): void {
     const code = takeSignInCode();
     super.connectedCallback();
@@ -97,6 +117,7 @@ export class SvcApp extends LitElement {
     super.disconnectedCallback();
     clearTimeout(this.#retry);
     this.feed.stop();
+    this.#watch.stop();
   }
 
   override render() {
@@ -122,10 +143,55 @@ export class SvcApp extends LitElement {
           role="banner"
           @svc-skip=${() => this.main?.focus()}
           @svc-sign-out=${() => this.#signOut('')}
+          @svc-palette=${() => void this.#openPalette()}
         ></svc-nav>
         <main id="main" tabindex="-1">${this.#router.render()}</main>
+        <svc-connection-banner .connection=${this.connection}></svc-connection-banner>
+        ${this.isPaletteThere ? html`<svc-palette .api=${this.api} .entries=${this.#actions}></svc-palette>` : nothing}
+        ${this.isHelpThere ? html`<svc-key-help .pages=${this.#pages}></svc-key-help>` : nothing}
       </div>
     `;
+  }
+
+  get #pages(): readonly Page[] {
+    return this.registry.pages.filter(
+      ({ navigation }) => navigation && (!navigation.needsWrite || this.who?.can_write),
+    );
+  }
+
+  get #actions() {
+    return consoleActions({
+      pages: this.#pages,
+      canWrite: this.who?.can_write ?? false,
+      showKeys: () => void this.#openHelp(),
+      signOut: () => this.#signOut(''),
+    });
+  }
+
+  async #openPalette(): Promise<void> {
+    await import('./svc-palette.js');
+    this.isPaletteThere = true;
+    await this.updateComplete;
+    await this.renderRoot.querySelector('svc-palette')?.open();
+  }
+
+  async #openHelp(): Promise<void> {
+    await import('./svc-key-help.js');
+    this.isHelpThere = true;
+    await this.updateComplete;
+    await this.renderRoot.querySelector('svc-key-help')?.open();
+  }
+
+  /** A page without a search of its own is searched with everything else. */
+  #focusSearch(): void {
+    const search = this.main && findSearch(this.main);
+    if (search) search.focus();
+    else void this.#openPalette();
+  }
+
+  #goTo(name: string): void {
+    const page = this.#pages.find((each) => each.name === name);
+    if (page) navigate(page.path);
   }
 
   #renderUnreachable() {
@@ -168,6 +234,7 @@ export class SvcApp extends LitElement {
     this.message = '';
     this.phase = 'signed-in';
     this.feed.start();
+    this.#watch.start();
   }
 
   #refuseScope({ name, scope }: Whoami): ApiError {
@@ -188,6 +255,8 @@ export class SvcApp extends LitElement {
   /** The address stays, so that signing in again comes back to the same page. */
   #signOut(message: string): void {
     this.feed.stop();
+    this.#watch.stop();
+    this.isPaletteThere = this.isHelpThere = false;
     storeToken((this.#token = null));
     this.who = null;
     this.message = message;

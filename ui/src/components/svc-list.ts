@@ -2,6 +2,7 @@ import { LitElement, css, html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import type { ListView } from '../controllers/list.js';
 import type { ListItem } from '../controllers/list-state.js';
+import { RowArrows } from '../controllers/row-arrows.js';
 import { CHUNK_ROWS, RowWindow } from '../controllers/row-window.js';
 import { toApiError } from '../data/api.js';
 import { plural } from '../format.js';
@@ -38,6 +39,11 @@ export class SvcList extends LitElement {
   readonly #rows = new RowWindow(this);
   readonly #end = new IntersectionObserver((entries) => this.#onEnd(entries), { rootMargin: '1200px 0px' });
   #mayGoOn = true;
+
+  constructor() {
+    super();
+    new RowArrows(this);
+  }
 
   static override styles = [
     baseStyles,

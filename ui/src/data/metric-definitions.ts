@@ -6,6 +6,7 @@ export type { Direction, MetricDefinition };
 const PUT = endpoint<typeof routes.putMetricDefinition>('PUT', '/metric-definitions/{name:path}');
 
 const LIST = endpoint<typeof routes.listMetricDefinitions>('GET', '/metric-definitions');
+const PRIMARY = endpoint<typeof routes.setPrimaryMetric>('PUT', '/primary-metric');
 
 /** What applies in the project or experiment, or everywhere; the primary metric first. */
 export async function listMetricDefinitions(
@@ -24,4 +25,25 @@ export function setDirection(
   projectId: string | null,
 ): Promise<MetricDefinition> {
   return api.call(PUT, { params: { name }, body: { direction, project_id: projectId } });
+}
+
+/** Where a definition counts; both null: everywhere. */
+export interface MetricLevelIds {
+  readonly project_id: string | null;
+  readonly experiment_id: string | null;
+}
+
+/** What is left out stays as it applies there. */
+export function defineMetric(
+  api: Api,
+  name: string,
+  meaning: { direction?: Direction; unit?: string | null; description?: string },
+  level: MetricLevelIds,
+): Promise<MetricDefinition> {
+  return api.call(PUT, { params: { name }, body: { ...meaning, ...level } });
+}
+
+/** The one before it at that level is no longer primary. */
+export function setPrimaryMetric(api: Api, name: string, level: MetricLevelIds): Promise<MetricDefinition> {
+  return api.call(PRIMARY, { body: { name, ...level } });
 }

@@ -134,6 +134,22 @@ export const PAGES = [
     load: () => import('./svc-events-page.js'),
     render: ({ query }) => html`<svc-events-page .query=${query}></svc-events-page>`,
   }),
+  definePage({
+    name: 'settings',
+    title: 'Settings',
+    path: '/settings',
+    navigation: { label: 'Settings', icon: 'settings', isLast: true },
+    load: () => import('./svc-settings-page.js'),
+    render: ({ query }) => html`<svc-settings-page .query=${query}></svc-settings-page>`,
+  }),
+  definePage({
+    name: 'tokens',
+    title: 'Tokens',
+    path: '/tokens',
+    navigation: { label: 'Tokens', icon: 'tokens', isLast: true, needsWrite: true },
+    load: () => import('./svc-tokens-page.js'),
+    render: ({ query }) => html`<svc-tokens-page .query=${query}></svc-tokens-page>`,
+  }),
 ];
 
 /** The console's own tabs of a run. The first one is shown when the address names none. */

@@ -10,6 +10,15 @@ export interface PageRequest {
   readonly query: URLSearchParams;
 }
 
+export interface PageEntry {
+  readonly label: string;
+  readonly icon: IconName;
+  /** Below all others, those of plugins too. */
+  readonly isLast?: boolean;
+  /** Only for those who may write. */
+  readonly needsWrite?: boolean;
+}
+
 export interface Page {
   /** Unique among the pages. */
   readonly name: string;
@@ -18,7 +27,7 @@ export interface Page {
   /** `/jobs/:id`: a segment with a colon fits whatever stands there. */
   readonly path: string;
   /** The entry in the navigation; a page without one is reached by links alone. */
-  readonly navigation?: { readonly label: string; readonly icon: IconName };
+  readonly navigation?: PageEntry;
   /** For a page without an entry: the page whose entry is shown as the current one. */
   readonly under?: string;
   /** Loads the element's code, which is no part of the first download. */

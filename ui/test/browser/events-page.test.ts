@@ -1,7 +1,7 @@
 import type { EventRecord, Severity } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, node } from './harness/records.js';
+import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, job, node, run } from './harness/records.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
 
 const DAY = 24 * 60 * MINUTE;
@@ -74,6 +74,8 @@ describe('the page of events', () => {
         query.delete('limit');
         return { items: [event(1, { title: query.toString() || 'all' })] };
       },
+      'GET /jobs/{job_id}': job(1),
+      'GET /runs/{run_id}': run(1),
     };
     const cases: [string, string, string][] = [
       ['nothing', '', 'all'],
@@ -81,6 +83,7 @@ describe('the page of events', () => {
       ['no severity that is none', 'severity=loud', 'all'],
       ['a job', `job_id=${idOf('job', 1)}`, `job_id=${idOf('job', 1)}`],
       ['a run', `run_id=${idOf('run', 1)}`, `run_id=${idOf('run', 1)}`],
+      ['a type', 'type=OOM', 'type=OOM'],
       ['a node', `node_id=${idOf('node', 1)}`, `node_id=${idOf('node', 1)}`],
       [
         'a severity of a job',
@@ -96,13 +99,44 @@ describe('the page of events', () => {
     }
 
     it('keeps the job when the severity is chosen, and the severity when the job is given up', async () => {
-      const page = await mount([], `job_id=${idOf('job', 1)}`, echo);
-      await page.getByText('for job').waitFor();
+      const page = await mount([], `job_id=${idOf('job', 1)}`, {
+        ...echo,
+        'GET /jobs/{job_id}': job(1, { name: HOSTILE }),
+      });
+      await page.locator('.scope').getByText(HOSTILE).waitFor();
+      await stage.expectSound();
       await page.getByRole('button', { name: 'Warning' }).click();
       await untilTitles(`severity=warning&job_id=${idOf('job', 1)}`);
-      expect(await page.getByRole('link', { name: 'Show all' }).getAttribute('href')).to.equal(
-        '/events?severity=warning',
-      );
+      await page.getByRole('button', { name: 'Events of every job' }).click();
+      await untilTitles('severity=warning');
+      expect(new URL(stage.page.url()).search).to.equal('?severity=warning');
+    });
+
+    it('takes a type, also of a plugin’s detector, and a node from what is offered', async () => {
+      const page = await mount([], 'type=MY_DETECTOR', echo);
+      await untilTitles('type=MY_DETECTOR');
+      const types = page.getByRole('combobox', { name: 'types' });
+      expect(await types.inputValue()).to.equal('MY_DETECTOR');
+      await types.selectOption('LOSS_NAN');
+      await untilTitles('type=LOSS_NAN');
+      await page.getByRole('combobox', { name: 'nodes' }).selectOption('node-1');
+      await untilTitles(`type=LOSS_NAN&node_id=${idOf('node', 1)}`);
+      await types.selectOption('All types');
+      await untilTitles(`node_id=${idOf('node', 1)}`);
+    });
+
+    it('takes the id of a run or a job that is pasted, and says what an id is', async () => {
+      const page = await mount([], '', echo);
+      const field = page.getByRole('searchbox', { name: /^Events of the job or run/ });
+      await field.fill('resnet');
+      await stage.page.keyboard.press('Enter');
+      await page.getByText('Paste the whole id of a job or a run').waitFor();
+      await stage.expectSound();
+      await field.fill(`http://svc/runs/${idOf('run', 1)}?tab=x`);
+      await stage.page.keyboard.press('Enter');
+      await untilTitles(`run_id=${idOf('run', 1)}`);
+      await page.locator('.scope').getByText('run-1').waitFor();
+      expect(await page.getByText('Paste the whole id').count()).to.equal(0);
     });
 
     it('leads back when it finds nothing', async () => {
@@ -174,6 +208,16 @@ describe('the page of events', () => {
       await stage.expectSound();
     });
 
+    it('moves nothing either while something in the list has the focus', async () => {
+      await mount([event(1, { job_id: idOf('job', 1) })]);
+      await stage.page.getByRole('link', { name: 'Job 000001' }).focus();
+      await stage.push('/events/stream', [event(101)]);
+      await fresh('1 new event').waitFor();
+      expect(await titles()).to.deep.equal(['event-1']);
+      await fresh('1 new event').click();
+      await untilTitles('event-101', 'event-1');
+    });
+
     it('shows them when asked, from the top', async () => {
       await mountBelow();
       await stage.push('/events/stream', [event(101)]);
@@ -224,7 +268,10 @@ describe('the page of events', () => {
       await mount(
         [long],
         `job_id=${idOf('job', 1)}`,
-        { 'GET /nodes': { items: [node(1, { name: LONG_NAME })] } },
+        {
+          'GET /nodes': { items: [node(1, { name: LONG_NAME })] },
+          'GET /jobs/{job_id}': job(1, { name: LONG_NAME }),
+        },
         viewport,
       );
       await untilTitles(LONG_NAME);

@@ -380,5 +380,6 @@ export const EMPTY_SERVER: ApiTable = {
   'GET /experiments': { items: [] },
   'GET /checkpoints': { items: [] },
   'GET /evaluations': { items: [] },
+  'GET /tokens': { items: [] },
   'GET /runners': { items: [PROCESS, DOCKER] },
 };
