@@ -281,7 +281,7 @@ describe('the page of a node', () => {
     const page = await mount({ 'POST /nodes/{node_id}/drain': node(1, { status: 'DRAINING' }) });
     stage.api.change({ 'GET /nodes/{node_id}': { ...record, status: 'DRAINING' } });
     await page.getByRole('button', { name: 'Drain', exact: true }).click();
-    await page.getByRole('button', { name: 'Drain the node' }).click();
+    await stage.page.getByRole('button', { name: 'Drain the node' }).click();
     const undrain = page.getByRole('button', { name: 'Undrain', exact: true });
     await undrain.waitFor();
     expect(await undrain.evaluate((button) => button.matches(':focus'))).to.equal(true);

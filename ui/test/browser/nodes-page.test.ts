@@ -200,10 +200,10 @@ describe('the page of nodes', () => {
       const page = await mount([node(1)], { 'POST /nodes/{node_id}/drain': node(1, { status: 'DRAINING' }) });
       stage.api.change({ 'GET /nodes': { items: [node(1, { status: 'DRAINING' })] } });
       await page.getByRole('button', { name: 'Drain', exact: true }).click();
-      await page.getByRole('heading', { name: 'Drain node-1?' }).waitFor();
+      await stage.page.getByRole('heading', { name: 'Drain node-1?' }).waitFor();
       expect(stage.api.count('POST')).to.equal(0);
       await stage.expectSound('the question');
-      await page.getByRole('button', { name: 'Drain the node' }).click();
+      await stage.page.getByRole('button', { name: 'Drain the node' }).click();
       const undrain = page.getByRole('button', { name: 'Undrain', exact: true });
       await undrain.waitFor();
       expect(await undrain.evaluate((button) => button.matches(':focus')), 'the focus stays').to.equal(true);
@@ -216,7 +216,7 @@ describe('the page of nodes', () => {
       });
       stage.api.change({ 'GET /nodes': { items: [node(1)] } });
       await page.getByRole('button', { name: 'Undrain', exact: true }).click();
-      await page.getByRole('button', { name: 'Undrain the node' }).click();
+      await stage.page.getByRole('button', { name: 'Undrain the node' }).click();
       await page.getByRole('button', { name: 'Drain', exact: true }).waitFor();
       expect(stage.api.requests).to.include(`POST /nodes/${idOf('node', 1)}/undrain`);
     });
@@ -224,8 +224,8 @@ describe('the page of nodes', () => {
     it('is not done by somebody who goes back', async () => {
       const page = await mount([node(1)]);
       await page.getByRole('button', { name: 'Drain', exact: true }).click();
-      await page.getByRole('button', { name: 'Back' }).click();
-      await page.getByRole('heading', { name: 'Drain node-1?' }).waitFor({ state: 'hidden' });
+      await stage.page.getByRole('button', { name: 'Back' }).click();
+      await stage.page.getByRole('heading', { name: 'Drain node-1?' }).waitFor({ state: 'hidden' });
       expect(stage.api.count('POST')).to.equal(0);
     });
 

@@ -114,10 +114,10 @@ describe('the page of a project', () => {
   it('is deleted after a question', async () => {
     const page = await mount({ 'DELETE /projects/{project_id}': project(1) });
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByRole('button', { name: 'Keep it' }).click();
+    await stage.page.getByRole('button', { name: 'Keep it' }).click();
     expect(stage.api.count('DELETE')).to.equal(0);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByRole('button', { name: 'Delete the project' }).click();
+    await stage.page.getByRole('button', { name: 'Delete the project' }).click();
     await stage.untilEqual(() => new URL(stage.page.url()).pathname, '/projects');
   });
 
@@ -126,7 +126,7 @@ describe('the page of a project', () => {
       'DELETE /projects/{project_id}': new Refusal(409, 'conflict', 'it has 3 runs'),
     });
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByRole('button', { name: 'Delete the project' }).click();
+    await stage.page.getByRole('button', { name: 'Delete the project' }).click();
     await stage.untilEqual(() => stage.api.count('DELETE'), 1);
     await page.getByRole('heading', { level: 1, name: 'project-1' }).waitFor();
   });
@@ -261,7 +261,7 @@ describe('the page of an experiment', () => {
   it('goes back to its project once it is deleted', async () => {
     const page = await mount({ 'DELETE /experiments/{experiment_id}': experiment(1) });
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByRole('button', { name: 'Delete the experiment' }).click();
+    await stage.page.getByRole('button', { name: 'Delete the experiment' }).click();
     await stage.untilEqual(() => new URL(stage.page.url()).pathname, `/projects/${idOf('prj', 1)}`);
   });
 

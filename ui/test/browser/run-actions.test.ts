@@ -145,9 +145,9 @@ describe('what can be done with a run', () => {
   });
 
   it('says what is lost, and deletes when that is confirmed', async () => {
-    const page = await mount(OVER, { 'DELETE /runs/{run_id}': run(1, OVER) });
+    await mount(OVER, { 'DELETE /runs/{run_id}': run(1, OVER) });
     await button('Delete').click();
-    await page.getByText('Its 1,234 points of 2 metrics, its config').waitFor();
+    await stage.page.getByText('Its 1,234 points of 2 metrics, its config').waitFor();
     await button('Keep it').click();
     expect(stage.api.requests.filter((request) => request.startsWith('DELETE'))).to.deep.equal([]);
     await button('Delete').click();

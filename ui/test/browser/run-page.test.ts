@@ -242,7 +242,6 @@ describe('the page of a run', () => {
         'points',
       );
       await page.locator('svc-chart', { hasText: 'acc' }).getByText('0.99').waitFor();
-      await page.locator('svc-metrics-table').getByText('0.99', { exact: true }).waitFor();
       await stage.expectSound();
     });
 
