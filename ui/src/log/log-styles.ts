@@ -6,10 +6,15 @@ const PALETTE = Array.from({ length: 16 }, (_, color) => `.c${color} { color: va
 
 export const logStyles = css`
   :host {
-    display: flex;
-    flex-direction: column;
+    display: grid;
     min-height: 0;
     --line: 1.25rem;
+  }
+  .whole {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
   }
   .tools {
     display: flex;
@@ -48,6 +53,18 @@ export const logStyles = css`
   }
   .spacer {
     flex: 1;
+  }
+  .places,
+  .switches {
+    display: flex;
+    gap: var(--space-1);
+  }
+  .places .button:not(.icon) {
+    gap: var(--space-1);
+    padding: 0 var(--space-2);
+  }
+  .number {
+    width: 5rem;
   }
   .notes {
     display: flex;
@@ -139,11 +156,53 @@ export const logStyles = css`
     line-break: anywhere;
     overflow-wrap: anywhere;
   }
-  .gap {
-    padding-left: var(--space-4);
+  .gutter a {
+    color: inherit;
+  }
+  .row.current .gutter {
+    color: var(--color-text);
+  }
+  .unread .text {
+    color: var(--color-text-3);
+  }
+  .missing {
     background: var(--color-warning-soft);
     color: var(--color-warning);
-    font-family: var(--font-sans);
+    white-space: pre;
+  }
+  .missing .gutter {
+    color: inherit;
+  }
+  .all {
+    display: inline-block;
+    height: var(--line);
+    padding: 0 var(--space-1);
+    border: 0;
+    background: none;
+    color: var(--color-accent);
+    line-height: inherit;
+    cursor: pointer;
+  }
+  .all:hover {
+    text-decoration: underline;
+  }
+  .wrapped .all {
+    display: block;
+  }
+  .line {
+    position: absolute;
+    left: var(--space-3);
+    bottom: var(--space-4);
+    display: flex;
+    align-items: center;
+    padding-left: var(--space-3);
+    border-radius: var(--radius-md);
+    background: var(--color-overlay);
+    box-shadow: var(--shadow-overlay);
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+    font-variant-numeric: tabular-nums;
+    white-space: pre;
   }
   mark {
     border-radius: 2px;
