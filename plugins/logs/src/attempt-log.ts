@@ -3,7 +3,14 @@ import { CoalescedWork } from '@svc/kernel';
 import type { LogFile } from './log-file.js';
 import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogState } from './log-record.js';
 import { LogRing, RING_LINES } from './log-ring.js';
-import { headOf, NewestLines, tailBackward, tailForward, type FoundLines, type LogTailQuery } from './log-tail.js';
+import {
+  headOf,
+  NewestLines,
+  tailBackward,
+  tailForward,
+  type FoundLines,
+  type LogTailQuery,
+} from './log-tail.js';
 
 /** The largest number of lines of one `page`. */
 const PAGE_LINES = 500;

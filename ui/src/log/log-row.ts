@@ -61,7 +61,9 @@ function renderGutter(row: LogRow, look: RowLook) {
           title="Link to this line"
           >${numberText(row.seq, look)}</a
         >`;
-  return html`<span class="gutter">${number} ${look.hasTimes ? `${formatClock(row.ts)} ` : nothing}${mark}</span>`;
+  return html`<span class="gutter"
+    >${number} ${look.hasTimes ? `${formatClock(row.ts)} ` : nothing}${mark}</span
+  >`;
 }
 
 function renderText(row: LogRow, needle: string) {

@@ -77,9 +77,11 @@ export class LogScan {
 
   #finish(): void {
     this.isDone = true;
-    const late = this.#late.filter((seq) => seq >= this.readTo);
+    for (const seq of this.#late.filter((late) => late >= this.readTo)) {
+      this.#keep(seq);
+      this.readTo = seq + 1;
+    }
     this.#late = [];
-    for (const seq of late) this.#keep(seq);
     this.onChange();
   }
 

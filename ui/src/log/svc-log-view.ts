@@ -276,6 +276,7 @@ export class SvcLogView extends LitElement {
       isFirst = false;
       this.#goTo(found[0]!);
     });
+    this.requestUpdate();
   }
 
   #step(by: number): void {
@@ -432,7 +433,11 @@ export class SvcLogView extends LitElement {
       case 'End':
         return () => this.#follow();
       case 'Escape':
-        return this.needle === '' ? (this.current < 0 ? null : () => this.#leaveLine()) : () => this.#clearSearch();
+        return this.needle === ''
+          ? this.current < 0
+            ? null
+            : () => this.#leaveLine()
+          : () => this.#clearSearch();
       default:
         return null;
     }
@@ -575,10 +580,20 @@ export class SvcLogView extends LitElement {
                     </button>`
                   : nothing
               }
-              <button class="button plain icon" aria-label="Previous match" title="Previous match (N)" @click=${() => this.#step(-1)}>
+              <button
+                class="button plain icon"
+                aria-label="Previous match"
+                title="Previous match (N)"
+                @click=${() => this.#step(-1)}
+              >
                 ${icon('up', 14)}
               </button>
-              <button class="button plain icon" aria-label="Next match" title="Next match (n)" @click=${() => this.#step(1)}>
+              <button
+                class="button plain icon"
+                aria-label="Next match"
+                title="Next match (n)"
+                @click=${() => this.#step(1)}
+              >
                 ${icon('down', 14)}
               </button>
             </span>`
@@ -666,7 +681,9 @@ export class SvcLogView extends LitElement {
         ? html`<span class="bad">The log has no line ${formatCount(this.line + 1)}.</span>`
         : nothing,
       dropped > 0
-        ? html`<span class="bad">${plural(dropped, 'line')} dropped by the agent: its log spool was full</span>`
+        ? html`<span class="bad"
+            >${plural(dropped, 'line')} dropped by the agent: its log spool was full</span
+          >`
         : nothing,
       readError
         ? html`<span class="bad">Lines could not be read. ${readError.message}</span>
@@ -683,7 +700,10 @@ export class SvcLogView extends LitElement {
 
   #renderStreamNote() {
     const scan = this.#streamScan;
-    if (scan?.error) return html`<span class="bad">${this.filter} could not be read. ${toApiError(scan.error).message}</span>`;
+    if (scan?.error)
+      return html`<span class="bad"
+        >${this.filter} could not be read. ${toApiError(scan.error).message}</span
+      >`;
     if (!scan || scan.isDone) return nothing;
     return html`<span>Reading ${this.filter}: ${this.#percentOf(scan.readTo)}</span>`;
   }
@@ -694,8 +714,8 @@ export class SvcLogView extends LitElement {
     if (length <= count) return nothing;
     const first = formatCount(this.#base + 1);
     return html`<span
-      >Scrolling reaches lines ${first} to ${formatCount(this.#base + count)} of ${formatCount(length)}; a line number, a match or an error
-      leads to the others.</span
+      >Scrolling reaches lines ${first} to ${formatCount(this.#base + count)} of ${formatCount(length)}; a
+      line number, a match or an error leads to the others.</span
     >`;
   }
 
@@ -802,5 +822,8 @@ export class SvcLogView extends LitElement {
 
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }
