@@ -40,6 +40,8 @@ export const logStyles = css`
   .search .input {
     width: 100%;
     padding-left: 2rem;
+  }
+  .search.asked .input {
     padding-right: 11.5rem;
   }
   .search .found {
@@ -181,6 +183,8 @@ export const logStyles = css`
     background: none;
     color: var(--color-accent);
     line-height: inherit;
+    white-space: nowrap;
+    vertical-align: top;
     cursor: pointer;
   }
   .all:hover {
@@ -190,46 +194,32 @@ export const logStyles = css`
     display: block;
   }
   .line {
-    position: absolute;
-    left: var(--space-3);
-    bottom: var(--space-4);
     display: flex;
     align-items: center;
-    padding-left: var(--space-3);
+    gap: var(--space-1);
+    height: var(--control-height);
+    padding: 0 var(--space-1) 0 var(--space-3);
     border-radius: var(--radius-md);
     background: var(--color-overlay);
     box-shadow: var(--shadow-overlay);
     color: var(--color-text-2);
     font-size: var(--text-xs);
     font-variant-numeric: tabular-nums;
-    white-space: pre;
+    white-space: nowrap;
   }
-  mark {
-    border-radius: 2px;
-    background: var(--color-mark);
-    color: var(--color-text);
-  }
-  .row.current mark {
-    background: var(--color-mark-current);
-    color: var(--color-on-mark, #161a21);
-  }
-  .bold {
-    font-weight: 700;
-  }
-  .dim {
-    opacity: 0.75;
-  }
-  .italic {
-    font-style: italic;
-  }
-  .underlined {
-    text-decoration: underline;
-  }
-  ${unsafeCSS(PALETTE)}
-  .newest {
+  .overlay {
     position: absolute;
-    right: var(--space-5);
-    bottom: var(--space-4);
+    inset: auto var(--space-4) var(--space-4) var(--space-3);
+    display: flex;
+    flex-wrap: wrap;
+    gap: var(--space-2);
+    pointer-events: none;
+  }
+  .overlay > * {
+    pointer-events: auto;
+  }
+  .newest {
+    margin-left: auto;
     box-shadow: var(--shadow-overlay);
     border-color: transparent;
     background: var(--color-overlay);
@@ -250,23 +240,28 @@ export const logStyles = css`
     white-space: pre;
   }
   @media (max-width: 56rem) {
-    .tools .segmented {
-      margin-right: auto;
-    }
-    .tools .segmented button {
-      padding: 0 var(--space-2);
+    :host {
+      scroll-margin-block: 4rem 5rem;
     }
     .spacer {
       display: none;
     }
+    .tools .segmented button {
+      padding: 0 var(--space-2);
+    }
+    .switches {
+      order: 1;
+      margin-left: auto;
+    }
+    .places,
+    .tools .select {
+      order: 2;
+    }
     .search {
-      flex-basis: 10rem;
+      flex-basis: 100%;
       min-width: 0;
       max-width: none;
-      order: 1;
-    }
-    .tools .select {
-      order: 1;
+      order: 3;
     }
   }
 `;

@@ -217,7 +217,7 @@ export class SvcLogView extends LitElement {
   #onAppend(added: readonly LogRow[]): void {
     if (added.length === 0) return this.#forget();
     for (const scan of [this.#streamScan, this.#search, this.#errors]) scan?.add(added);
-    if (this.isFollowing) return;
+    if (this.isFollowing || !this.#feed.isLoaded) return;
     this.unseen += added.filter(this.#isShown).length;
   }
 
@@ -515,7 +515,8 @@ export class SvcLogView extends LitElement {
           ${this.#renderWindow()}
         </div>
         <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
-        ${this.#renderState()} ${this.#renderCurrent()} ${this.#renderNewest()}
+        ${this.#renderState()}
+        <div class="overlay">${this.#renderCurrent()} ${this.#renderNewest()}</div>
       </div>
     </div>`;
   }
@@ -551,7 +552,7 @@ export class SvcLogView extends LitElement {
   }
 
   #renderSearch() {
-    return html`<div class="search" role="search">
+    return html`<div class="search ${this.needle === '' ? '' : 'asked'}" role="search">
       ${icon('search', 14)}
       <input
         class="input needle"
@@ -804,7 +805,7 @@ export class SvcLogView extends LitElement {
     if (!row) return nothing;
     const number = formatCount(row.seq + 1);
     return html`<div class="line" role="group" aria-label="Line ${number}">
-      Line ${number}<svc-copy label="Copy the line" .text=${row.text}></svc-copy> Link<svc-copy
+      Line ${number}<svc-copy label="Copy the line" .text=${row.text}></svc-copy>Link<svc-copy
         label="Copy a link to the line"
         .text=${new URL(this.#linkTo(row.seq), window.location.origin).href}
       ></svc-copy>
