@@ -193,6 +193,28 @@ export const logStyles = css`
   .wrapped .all {
     display: block;
   }
+  mark {
+    border-radius: 2px;
+    background: var(--color-mark);
+    color: var(--color-text);
+  }
+  .row.current mark {
+    background: var(--color-mark-current);
+    color: var(--color-on-mark, #161a21);
+  }
+  .bold {
+    font-weight: 700;
+  }
+  .dim {
+    opacity: 0.75;
+  }
+  .italic {
+    font-style: italic;
+  }
+  .underlined {
+    text-decoration: underline;
+  }
+  ${unsafeCSS(PALETTE)}
   .line {
     display: flex;
     align-items: center;

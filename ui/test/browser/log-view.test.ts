@@ -123,6 +123,12 @@ describe('the log', () => {
     await stage.untilEqual(texts, ['red and bold']);
     expect(await log.locator('.c1').innerText()).to.equal('red');
     expect(await log.locator('.bold').innerText()).to.equal('bold');
+    const colorOf = (selector: string) =>
+      log
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).color);
+    expect(await colorOf('.c1')).to.not.equal(await colorOf('.row .text'));
   });
 
   it('takes texts as text', async () => {
