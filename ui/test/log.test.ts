@@ -190,7 +190,6 @@ describe('LogScan', () => {
   it('says why it could not go on', async () => {
     const scan = new LogScan(isOdd, nothing);
     const failure = new Error('gone');
-    // eslint-disable-next-line @typescript-eslint/require-await
     await scan.read(async function* () {
       yield lines(0, 2).map(toScan);
       throw failure;

@@ -25,6 +25,8 @@ export class LogScan {
   isDone = false;
   /** There are more than `MAX_FOUND`. */
   isFull = false;
+  /** It was stopped before the end. */
+  isStopped = false;
   error: unknown = null;
   readonly #abort = new AbortController();
   /** Of lines that came meanwhile. */
@@ -71,6 +73,7 @@ export class LogScan {
   /** What has been found stays. */
   stop(): void {
     if (this.isDone) return;
+    this.isStopped = true;
     this.#abort.abort();
     this.#finish();
   }
