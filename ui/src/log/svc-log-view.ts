@@ -110,7 +110,8 @@ export class SvcLogView extends LitElement {
       this.#feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
     }
     if (changed.has('attempt')) this.#follow();
-    if (changed.has('line') || changed.has('attempt')) this.#onLine();
+    const isAsked = changed.has('line') || changed.has('attempt');
+    if (isAsked && this.line !== null && this.line !== this.current) this.#goTo(this.line);
     if (this.#isScanDue && this.#feed.isLoaded) this.#scanAgain();
     this.#updatePlace();
     this.#aim();
@@ -193,10 +194,6 @@ export class SvcLogView extends LitElement {
     this.#scans.find(this.needle);
   }
 
-  #onLine(): void {
-    if (this.line !== null && this.line !== this.current) this.#goTo(this.line);
-  }
-
   #goTo(seq: number): void {
     this.#place.goTo(seq);
     this.current = seq;
@@ -221,10 +218,6 @@ export class SvcLogView extends LitElement {
     this.#place.follow();
     this.unseen = 0;
     this.requestUpdate();
-  }
-
-  #stepError(by: 1 | -1): void {
-    this.#scans.stepError(by, this.current);
   }
 
   get #gutterCells(): number {
@@ -298,8 +291,8 @@ export class SvcLogView extends LitElement {
   readonly #keys: Readonly<Record<string, () => void>> = {
     n: () => this.#scans.step(1),
     N: () => this.#scans.step(-1),
-    e: () => this.#stepError(1),
-    E: () => this.#stepError(-1),
+    e: () => this.#scans.stepError(1, this.current),
+    E: () => this.#scans.stepError(-1, this.current),
     Home: () => this.#goToStart(),
     End: () => this.#follow(),
     Escape: () => (this.needle === '' ? (this.current = -1) : this.#clearSearch()),
@@ -368,7 +361,7 @@ export class SvcLogView extends LitElement {
         step: (by) => this.#scans.step(by),
       })}
       ${renderPlaces({
-        stepError: (by) => this.#stepError(by),
+        stepError: (by) => this.#scans.stepError(by, this.current),
         goToStart: () => this.#goToStart(),
         goToLine: (line) => this.#goTo(Math.min(line, total) - 1),
       })}
