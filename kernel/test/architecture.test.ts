@@ -81,7 +81,7 @@ describe('architecture', () => {
     ['the agent contract and hooks', /^agent\//, /^(contract(\/protocol)?|hooks)$/],
     ['the signals the contract', /^signals\//, /^contract(\/protocol)?$/],
     ['the client the contract', /^client\//, /^contract(\/protocol)?$/],
-    ['the console contract and client', /^ui\//, /^(contract(\/protocol)?|client)$/],
+    ['the console contract, client and signals', /^ui\//, /^(contract(\/protocol)?|client|signals)$/],
     ['the SDK contract and client', /^sdk\//, /^(contract(\/protocol)?|client(\/find-connection)?)$/],
     [
       'the command line contract, client, kernel, agent and plugins',

@@ -24,3 +24,4 @@ export {
 export { hasBecomeSlow, paceBetween, paceOf, timeLeftOf, type Pace, type TimeLeft } from './pace.js';
 export { lastSpike, newestSpike, type LastSpike, type Spike } from './spike.js';
 export { TREND_WINDOW, trendOf } from './trend.js';
+export { isTrouble } from './trouble.js';

@@ -39,7 +39,7 @@ describe('the shell of the console', function () {
   const heading = (name: string, at = page) => at.getByRole('heading', { level: 1, name, exact: true });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const iconFile = () =>
-    page.evaluate(() => document.querySelector('link[rel="icon"]')!.getAttribute('href'));
+    page.evaluate<string>(`document.querySelector('link[rel="icon"]').getAttribute('href')`);
   const stopServer = async () => {
     server.kill('SIGTERM');
     await server.ended;

@@ -12,10 +12,19 @@ export const tailLogs = route({
   path: '/jobs/{job_id}/logs',
   scope: 'read',
   summary:
-    'The tail of the log of one attempt (the newest when left out). It is cut at 8 MiB, the newest lines stay (`truncated`).',
+    'The tail of the log of one attempt (the newest when left out), or with `from` the lines from that one on. It is cut at 8 MiB (`truncated`): the newest lines stay, with `from` the oldest.',
   query: strict({
     stream: Type.Optional(LogStream),
-    tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000, default: 200 })),
+    tail: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2000, default: 200, description: 'How many lines at most.' }),
+    ),
+    from: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The seq of the first line, in place of the newest lines: 0 is the start of the log.',
+      }),
+    ),
     attempt,
     search: Type.Optional(
       Type.String({ minLength: 1, maxLength: 500, description: 'Only lines that hold this text.' }),
@@ -38,7 +47,7 @@ export const tailLogs = route({
         truncated: Type.Optional(
           Type.Literal(true, {
             description:
-              'Older lines of the tail were left out, for at most 8 MiB are shown: see `download`.',
+              'Lines were left out, for at most 8 MiB are shown: older ones of the tail, later ones with `from`.',
           }),
         ),
       },

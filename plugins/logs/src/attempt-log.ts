@@ -3,7 +3,14 @@ import { CoalescedWork } from '@svc/kernel';
 import type { LogFile } from './log-file.js';
 import { EMPTY_STATE, isComplete, linesOf, toRecord, type LogRecord, type LogState } from './log-record.js';
 import { LogRing, RING_LINES } from './log-ring.js';
-import { NewestLines, tailBackward, tailForward, type FoundLines, type LogTailQuery } from './log-tail.js';
+import {
+  headOf,
+  NewestLines,
+  tailBackward,
+  tailForward,
+  type FoundLines,
+  type LogTailQuery,
+} from './log-tail.js';
 
 /** The largest number of lines of one `page`. */
 const PAGE_LINES = 500;
@@ -112,8 +119,9 @@ export class AttemptLog {
     await this.#writing;
   }
 
-  /** The newest lines that match. */
+  /** The newest lines that match, or those from `query.from` on. */
   async tail(query: LogTailQuery): Promise<FoundLines> {
+    if (query.from !== undefined) return headOf(this.linesFrom(query.from), query);
     const inRing = new NewestLines(query).addOlder(this.#ring.lines);
     const ringHasAll = (this.#ring.lines[0]?.seq ?? this.state.next_seq) === 0;
     if (ringHasAll || inRing.isFull) return inRing.found;

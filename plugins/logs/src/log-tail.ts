@@ -6,11 +6,13 @@ export interface LogTailQuery {
   /** The maximum number of lines. An answer also has at most `LIST_BYTES` bytes of them. */
   readonly tail: number;
   readonly stream?: LogStream | undefined;
+  /** The seq of the first line, in place of the newest lines. */
+  readonly from?: number | undefined;
   /** Only lines that contain this text; the whole stored log is searched. */
   readonly search?: string | undefined;
 }
 
-/** The newest lines that match, oldest first. `truncated`: there are fewer than asked for because more do not fit in an answer. */
+/** The lines that match, oldest first. `truncated`: there are fewer than asked for because more do not fit in an answer. */
 export interface FoundLines {
   readonly lines: LogLine[];
   readonly truncated?: true;
@@ -83,6 +85,24 @@ export async function tailForward(
   }
   keepNewest();
   return isTruncated && lines.length < query.tail ? { lines, truncated: true } : { lines };
+}
+
+/** `batches` come oldest first. As many lines as were asked for and fit in an answer, but at least one. */
+export async function headOf(
+  batches: AsyncIterable<readonly LogLine[]>,
+  query: LogTailQuery,
+): Promise<FoundLines> {
+  const lines: LogLine[] = [];
+  let sizeBytes = 0;
+  for await (const batch of batches) {
+    for (const line of batch) {
+      if (!matches(line, query)) continue;
+      sizeBytes += Buffer.byteLength(JSON.stringify(line));
+      if (sizeBytes > LIST_BYTES && lines.length > 0) return { lines, truncated: true };
+      if (lines.push(line) === query.tail) return { lines };
+    }
+  }
+  return { lines };
 }
 
 function matches({ stream, text }: LogLine, query: LogTailQuery): boolean {

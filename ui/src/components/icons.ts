@@ -44,6 +44,7 @@ const PATHS = {
   down: svg`<path d="m4 6.2 4 4 4-4" />`,
   left: svg`<path d="m9.8 4-4 4 4 4" />`,
   right: svg`<path d="m6.2 4 4 4-4 4" />`,
+  toStart: svg`<path d="M8 13.5v-8M4.5 9 8 5.5 11.5 9M3.5 2.5h9" />`,
   toEnd: svg`<path d="M8 2.5v8M4.5 7 8 10.5 11.5 7M3.5 13.5h9" />`,
   download: svg`<path d="M8 2v8M4.8 6.9 8 10.1l3.2-3.2M2.5 13.5h11" />`,
   wrap: svg`<path d="M2 3.5h12M2 8h9.3a2.4 2.4 0 0 1 0 4.8H8.5M10 11l-1.8 1.8L10 14.6M2 12.8h3" />`,

@@ -53,6 +53,26 @@ export class Api {
     return response.blob();
   }
 
+  /** The lines of the answer, some at a time as they arrive. Who stops reading ends the download. */
+  async *downloadLines<R extends RouteSpec>(
+    route: Endpoint<R>,
+    input: CallInput<R>,
+  ): AsyncGenerator<string[]> {
+    const { body } = await this.#client.open(route, input);
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        const lines = (rest + part.value).split('\n');
+        rest = lines.pop()!;
+        if (lines.length > 0) yield lines;
+      }
+      if (rest !== '') yield [rest];
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+
   /** Server-sent events that reconnect and resume by themselves, and rest while the page is hidden. Returns the end of it. */
   stream<R extends RouteSpec>(
     route: Endpoint<R>,

@@ -5,6 +5,7 @@ import type {
   JobStatus,
   JobSubmit,
   LogLine,
+  LogStream,
   PartialLine,
   routes,
   Run,
@@ -13,7 +14,7 @@ import { JOB_STATUSES } from '@svc/contract/protocol';
 import { endpoint, type Api } from './api.js';
 import type { StreamListener } from './live-stream.js';
 
-export type { Job, JobAttempt, JobStatus, LogLine, PartialLine };
+export type { Job, JobAttempt, JobStatus, LogLine, LogStream, PartialLine };
 
 const GET = endpoint<typeof routes.getJob>('GET', '/jobs/{job_id}');
 const RUNS = endpoint<typeof routes.listJobRuns>('GET', '/jobs/{job_id}/runs');
@@ -81,6 +82,39 @@ export const MAX_TAIL = 2000;
 
 export function tailLog(api: Api, jobId: string, attempt: number, signal?: AbortSignal): Promise<LogTail> {
   return api.call(TAIL, { params: { job_id: jobId }, query: { attempt, tail: MAX_TAIL }, signal });
+}
+
+export interface LogRange {
+  /** The seq of the first line. */
+  readonly from: number;
+  /** How many lines at most. */
+  readonly tail: number;
+  /** null: both. */
+  readonly stream: LogStream | null;
+}
+
+/** The lines from one on, wherever they stand in the log. */
+export function readLog(
+  api: Api,
+  jobId: string,
+  attempt: number,
+  range: LogRange,
+  signal?: AbortSignal,
+): Promise<LogTail> {
+  return api.call(TAIL, { params: { job_id: jobId }, query: { attempt, ...range }, signal });
+}
+
+/** The whole log, some lines at a time as they arrive. */
+export async function* downloadLogLines(
+  api: Api,
+  jobId: string,
+  attempt: number,
+  stream: LogStream | null,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine[]> {
+  const query = { attempt, stream, format: 'jsonl' as const };
+  for await (const lines of api.downloadLines(DOWNLOAD, { params: { job_id: jobId }, query, signal }))
+    yield lines.map((line) => JSON.parse(line) as LogLine);
 }
 
 /** Live lines after `afterSeq`; null starts with the recent tail. */

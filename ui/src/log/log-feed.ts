@@ -1,11 +1,26 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isAbort, toApiError, type Api, type ApiError } from '../data/api.js';
-import { streamLog, tailLog, type LogLine, type PartialLine } from '../data/jobs.js';
+import {
+  MAX_TAIL,
+  downloadLogLines,
+  readLog,
+  streamLog,
+  tailLog,
+  type LogLine,
+  type LogStream,
+  type PartialLine,
+} from '../data/jobs.js';
 import type { SseEvent } from '../data/live-stream.js';
-import { LogBuffer, toPartialRow, type LogRow } from './log-buffer.js';
+import { stripAnsi } from './ansi.js';
+import { LogRows, toPartialRow, type LogRow } from './log-rows.js';
+import type { ScanLine } from './log-scan.js';
 
-/** More than a page can show between two frames: what is older would be given up by the buffer anyway. */
+/** More than a page can show between two frames: what is older is read again when it is looked at. */
 const MAX_WAITING = 20_000;
+/** Lines of one request, of which some stand before the one that is looked at. */
+const PAGE_LINES = 1000;
+const LEAD_LINES = 300;
+const RETRY_MS = 5000;
 
 export interface LogSource {
   jobId: string;
@@ -15,31 +30,40 @@ export interface LogSource {
 }
 
 /**
- * Fills a buffer with one attempt's log: the tail first, then live lines. Lines that arrive are taken over once per
- * animation frame, however many there are.
+ * Fills `rows` with one attempt's log: the tail first, then live lines, and what the reader looks at. Lines that arrive
+ * are taken over once per animation frame, however many there are.
  */
 export class LogFeed implements ReactiveController {
-  buffer = new LogBuffer();
+  rows = new LogRows();
   /** The lines that have no end yet, at most one of each stream, as they are now. */
-  readonly partials = new Map<LogLine['stream'], LogRow>();
+  readonly partials = new Map<LogStream, LogRow>();
   /** Lines that the agent had to drop, as the server counts them. */
   dropped = 0;
+  /** There is no log at all. */
   error: ApiError | null = null;
+  /** Lines that were looked at could not be read. */
+  readError: ApiError | null = null;
   isLoaded = false;
   #source: LogSource | null = null;
   #waiting: (LogLine | PartialLine)[] = [];
   #request: AbortController | null = null;
   #close: (() => void) | null = null;
   #frame = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #lastSeq: number | null = null;
+  #isReading = false;
+  /** Lines before the wanted one were so long that it was not among those that came. */
+  #isLeadTooLong = false;
 
   readonly #host: ReactiveControllerHost;
   readonly #api: () => Api;
-  readonly #onAppend: (added: number, removed: number) => void;
+  readonly #onAppend: (added: readonly LogRow[]) => void;
 
   constructor(
     host: ReactiveControllerHost,
     api: () => Api,
-    onAppend: (added: number, removed: number) => void,
+    /** Lines have been printed; none: this is another log. */
+    onAppend: (added: readonly LogRow[]) => void,
   ) {
     this.#host = host;
     this.#api = api;
@@ -66,23 +90,54 @@ export class LogFeed implements ReactiveController {
     this.#restart(source);
   }
 
+  reload(): void {
+    if (this.#source) this.#restart(this.#source);
+  }
+
+  /** The reader looks at a line that is not here. It reads from some lines before it; of `stream` alone, when there is one. */
+  want(seq: number, stream: LogStream | null): void {
+    if (this.#isReading || this.readError || !this.isLoaded) return;
+    void this.#read(seq, stream);
+  }
+
+  retryReading(): void {
+    this.readError = null;
+    this.#host.requestUpdate();
+  }
+
+  /** The whole log as far as it is there now; of `stream` alone, when there is one. */
+  async *scan(stream: LogStream | null, signal: AbortSignal): AsyncGenerator<ScanLine[]> {
+    const { jobId, attempt } = this.#source!;
+    for await (const lines of downloadLogLines(this.#api(), jobId, attempt, stream, signal))
+      yield lines.map(({ seq, stream: of, text }) => ({
+        seq,
+        isError: of === 'stderr',
+        text: stripAnsi(text),
+      }));
+  }
+
   #restart(source: LogSource): void {
     this.#stop();
-    this.buffer = new LogBuffer();
+    this.rows = new LogRows();
     this.partials.clear();
     this.dropped = 0;
     this.#waiting = [];
+    this.#lastSeq = null;
+    this.#isLeadTooLong = false;
     this.isLoaded = false;
-    this.error = null;
+    this.error = this.readError = null;
+    this.#onAppend([]);
     void this.#load(source);
   }
 
   #stop(): void {
+    clearTimeout(this.#retry);
     this.#request?.abort();
     this.#close?.();
     this.#close = null;
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    this.#isReading = false;
   }
 
   async #load(source: LogSource): Promise<void> {
@@ -93,26 +148,51 @@ export class LogFeed implements ReactiveController {
       if (request.signal.aborted) return;
       this.dropped = tail.dropped;
       this.#append(tail.lines);
+      const [first] = tail.lines;
+      if (first) this.rows.settle(first.seq, this.rows.total);
     } catch (error) {
       if (request.signal.aborted || isAbort(error)) return;
       this.error = toApiError(error);
+      this.#retry = setTimeout(() => this.reload(), RETRY_MS);
     }
     this.isLoaded = this.error === null;
     if (this.isLoaded && this.#source?.isLive) this.#follow();
     this.#host.requestUpdate();
   }
 
+  async #read(seq: number, stream: LogStream | null): Promise<void> {
+    const { jobId, attempt } = this.#source!;
+    const { signal } = this.#request!;
+    const from = stream || this.#isLeadTooLong ? seq : Math.max(0, seq - LEAD_LINES);
+    this.#isReading = true;
+    try {
+      const range = { from, tail: PAGE_LINES, stream };
+      const { lines, truncated } = await readLog(this.#api(), jobId, attempt, range, signal);
+      if (signal.aborted) return;
+      this.rows.add(lines);
+      const last = lines.at(-1)?.seq ?? -1;
+      const end = truncated || lines.length === PAGE_LINES ? last + 1 : from + PAGE_LINES;
+      this.#isLeadTooLong = end <= seq;
+      if (!stream || last < seq) this.rows.settle(stream ? seq : from, stream ? seq + 1 : end);
+    } catch (error) {
+      if (signal.aborted || isAbort(error)) return;
+      this.readError = toApiError(error);
+    }
+    this.#isReading = false;
+    this.#host.requestUpdate();
+  }
+
   /** Also for an attempt that has just ended: the stream replays what came after the tail, then ends. */
   #follow(): void {
-    const { buffer } = this;
     const source = this.#source;
     if (!source) return;
     this.#close?.();
-    this.#close = streamLog(this.#api(), source.jobId, source.attempt, buffer.lastSeq, {
+    this.#close = streamLog(this.#api(), source.jobId, source.attempt, this.#lastSeq, {
       onEvents: (events) => this.#enqueue(events),
       onState: (state, error) => {
         // A stream that is opened anew says what there is by then.
-        if (state !== 'live') this.partials.clear();
+        if (state === 'live') this.readError = null;
+        else this.partials.clear();
         if (state === 'failed') this.error = toApiError(error);
         this.#host.requestUpdate();
       },
@@ -121,7 +201,8 @@ export class LogFeed implements ReactiveController {
 
   #enqueue(events: readonly SseEvent[]): void {
     for (const event of events) this.#waiting.push(JSON.parse(event.data) as LogLine | PartialLine);
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
+    if (this.#waiting.length > MAX_WAITING + MAX_TAIL)
+      this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
     this.#frame ||= requestAnimationFrame(() => this.#takeOver());
   }
 
@@ -139,11 +220,10 @@ export class LogFeed implements ReactiveController {
   }
 
   #append(lines: readonly LogLine[]): void {
-    const removed = this.buffer.append(lines);
-    this.#onAppend(lines.length, removed);
-  }
-
-  reload(): void {
-    if (this.#source) this.#restart(this.#source);
+    const last = this.#lastSeq;
+    const news = last === null ? lines : lines.filter(({ seq }) => seq > last);
+    this.#lastSeq = news.at(-1)?.seq ?? last;
+    const added = this.rows.add(news);
+    if (added.length > 0) this.#onAppend(added);
   }
 }

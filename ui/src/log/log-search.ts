@@ -1,5 +1,5 @@
 import { parseAnsi, type AnsiSpan } from './ansi.js';
-import type { LogRow } from './log-buffer.js';
+import { CUT_CHARS, type LogRow } from './log-rows.js';
 
 export interface LogSegment extends AnsiSpan {
   isMatch: boolean;
@@ -7,17 +7,31 @@ export interface LogSegment extends AnsiSpan {
 
 const PLAIN = { color: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
 
-/** Does the row hold the text? Case does not count; `needle` is given in lower case. */
-export function isMatch(row: LogRow, needle: string): boolean {
-  return needle !== '' && row.text.toLowerCase().includes(needle);
+/** Does the line hold the text? Case does not count; `needle` is given in lower case. */
+export function isMatch({ text }: { readonly text: string }, needle: string): boolean {
+  return needle !== '' && text.toLowerCase().includes(needle);
 }
 
-/** The row's text cut where its colour changes and where a match begins or ends. */
+/** The row's text, as much as is shown of it, cut where its colour changes and where a match begins or ends. */
 export function toSegments(row: LogRow, needle: string): LogSegment[] {
   const spans = row.colored === null ? [{ ...PLAIN, text: row.text }] : parseAnsi(row.colored);
   const matches = needle === '' ? [] : findAll(row.text.toLowerCase(), needle);
-  if (matches.length === 0) return spans.map((span) => ({ ...span, isMatch: false }));
-  return spans.flatMap(cutter(matches, needle.length));
+  const segments =
+    matches.length === 0
+      ? spans.map((span) => ({ ...span, isMatch: false }))
+      : spans.flatMap(cutter(matches, needle.length));
+  return row.isCut ? cutOff(segments, CUT_CHARS) : segments;
+}
+
+function cutOff(segments: readonly LogSegment[], chars: number): LogSegment[] {
+  let left = chars;
+  const shown: LogSegment[] = [];
+  for (const segment of segments) {
+    if (left <= 0) break;
+    shown.push({ ...segment, text: segment.text.slice(0, left) });
+    left -= segment.text.length;
+  }
+  return shown;
 }
 
 /** Cuts consecutive spans at the borders of the matches. */

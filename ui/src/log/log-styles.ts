@@ -6,10 +6,15 @@ const PALETTE = Array.from({ length: 16 }, (_, color) => `.c${color} { color: va
 
 export const logStyles = css`
   :host {
-    display: flex;
-    flex-direction: column;
+    display: grid;
     min-height: 0;
     --line: 1.25rem;
+  }
+  .whole {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
   }
   .tools {
     display: flex;
@@ -35,6 +40,8 @@ export const logStyles = css`
   .search .input {
     width: 100%;
     padding-left: 2rem;
+  }
+  .search.asked .input {
     padding-right: 11.5rem;
   }
   .search .found {
@@ -48,6 +55,18 @@ export const logStyles = css`
   }
   .spacer {
     flex: 1;
+  }
+  .places,
+  .switches {
+    display: flex;
+    gap: var(--space-1);
+  }
+  .places .button:not(.icon) {
+    gap: var(--space-1);
+    padding: 0 var(--space-2);
+  }
+  .number {
+    width: 5rem;
   }
   .notes {
     display: flex;
@@ -139,11 +158,40 @@ export const logStyles = css`
     line-break: anywhere;
     overflow-wrap: anywhere;
   }
-  .gap {
-    padding-left: var(--space-4);
+  .gutter a {
+    color: inherit;
+  }
+  .row.current .gutter {
+    color: var(--color-text);
+  }
+  .unread .text {
+    color: var(--color-text-3);
+  }
+  .missing {
     background: var(--color-warning-soft);
     color: var(--color-warning);
-    font-family: var(--font-sans);
+    white-space: pre;
+  }
+  .missing .gutter {
+    color: inherit;
+  }
+  .all {
+    display: inline-block;
+    height: var(--line);
+    padding: 0 var(--space-1);
+    border: 0;
+    background: none;
+    color: var(--color-accent);
+    line-height: inherit;
+    white-space: nowrap;
+    vertical-align: top;
+    cursor: pointer;
+  }
+  .all:hover {
+    text-decoration: underline;
+  }
+  .wrapped .all {
+    display: block;
   }
   mark {
     border-radius: 2px;
@@ -167,10 +215,33 @@ export const logStyles = css`
     text-decoration: underline;
   }
   ${unsafeCSS(PALETTE)}
-  .newest {
+  .line {
+    display: flex;
+    align-items: center;
+    gap: var(--space-1);
+    height: var(--control-height);
+    padding: 0 var(--space-1) 0 var(--space-3);
+    border-radius: var(--radius-md);
+    background: var(--color-overlay);
+    box-shadow: var(--shadow-overlay);
+    color: var(--color-text-2);
+    font-size: var(--text-xs);
+    font-variant-numeric: tabular-nums;
+    white-space: nowrap;
+  }
+  .overlay {
     position: absolute;
-    right: var(--space-5);
-    bottom: var(--space-4);
+    inset: auto var(--space-4) var(--space-4) var(--space-3);
+    display: flex;
+    flex-wrap: wrap;
+    gap: var(--space-2);
+    pointer-events: none;
+  }
+  .overlay > * {
+    pointer-events: auto;
+  }
+  .newest {
+    margin-left: auto;
     box-shadow: var(--shadow-overlay);
     border-color: transparent;
     background: var(--color-overlay);
@@ -191,23 +262,28 @@ export const logStyles = css`
     white-space: pre;
   }
   @media (max-width: 56rem) {
-    .tools .segmented {
-      margin-right: auto;
-    }
-    .tools .segmented button {
-      padding: 0 var(--space-2);
+    :host {
+      scroll-margin-block: 4rem 5rem;
     }
     .spacer {
       display: none;
     }
+    .tools .segmented button {
+      padding: 0 var(--space-2);
+    }
+    .switches {
+      order: 1;
+      margin-left: auto;
+    }
+    .places,
+    .tools .select {
+      order: 2;
+    }
     .search {
-      flex-basis: 10rem;
+      flex-basis: 100%;
       min-width: 0;
       max-width: none;
-      order: 1;
-    }
-    .tools .select {
-      order: 1;
+      order: 3;
     }
   }
 `;

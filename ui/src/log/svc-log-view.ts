@@ -1,34 +1,42 @@
 import { consume } from '@lit/context';
-import { LOG_STREAMS } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { repeat } from 'lit/directives/repeat.js';
-import { icon } from '../components/icons.js';
-import '../components/svc-skeleton.js';
 import { toast } from '../components/svc-toasts.js';
-import { toApiError, type Api } from '../data/api.js';
+import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { downloadLog } from '../data/jobs.js';
-import { formatCount, plural } from '../format.js';
+import type { LogStream } from '../data/jobs.js';
+import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { LogFeed } from './log-feed.js';
-import { layOutPartials, LogLayout } from './log-layout.js';
-import { LogMatches } from './log-matches.js';
-import { renderRow, type RowLook } from './log-row.js';
+import { isMeantElsewhere } from './log-keys.js';
+import { shownPartials } from './log-layout.js';
+import { renderCurrent, renderNewest, renderNotes, renderState } from './log-parts.js';
+import { LogPlace } from './log-place.js';
+import type { RowLook } from './log-row.js';
+import { countCells, showAll, type LogRow } from './log-rows.js';
+import { LogScans } from './log-scans.js';
 import { logStyles } from './log-styles.js';
-import { describeEmpty, renderNotes, renderSwitch } from './log-parts.js';
 import { readSwitch, storeSwitch } from './log-switches.js';
-import { saveFile } from '../save-file.js';
+import {
+  renderAttempts,
+  renderButton,
+  renderPlaces,
+  renderSearch,
+  renderStreams,
+  renderSwitch,
+  type StreamFilter,
+} from './log-tools.js';
+import { renderWindow } from './log-window.js';
+import { saveLog } from './save-log.js';
 
-type StreamFilter = 'all' | (typeof LOG_STREAMS)[number];
-
-const OVERSCAN = 30;
-/** The gutter's characters without and with the time; its padding and the row's, in pixels. */
-const GUTTER_CELLS = { off: 1, on: 10 };
+/** The gutter's characters beside the line number, without and with the time; its padding and the row's, in pixels. */
+const GUTTER_CELLS = { off: 2, on: 11 };
 const ROW_PADDING_PX = 44;
+/** A long log is searched once the reader has stopped typing. */
+const TYPING_MS = 250;
 
-/** One attempt's log: live, virtual, searchable. Only the rows in sight are in the page, however long the log. */
+/** One attempt's log: live, virtual, searchable from its first line to its last. Only the rows in sight are in the page, however long the log. */
 @customElement('svc-log-view')
 export class SvcLogView extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -45,34 +53,46 @@ export class SvcLogView extends LitElement {
   @state() private filter: StreamFilter = 'all';
   @state() private isWrapped = readSwitch('wrap', false);
   @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
-  @state() private isFollowing = true;
   @state() private needle = '';
-  @state() private current = 0;
+  /** The seq of the line that the reader has gone to; -1: to none. */
+  @state() private current = -1;
   @state() private columns = 80;
   @state() private unseen = 0;
   @query('.scroll') private readonly scroller!: HTMLElement;
   @query('.probe') private readonly probe!: HTMLElement;
+  @query('input.needle') private readonly searchField!: HTMLInputElement;
 
   readonly #feed = new LogFeed(
     this,
     () => this.api,
-    (added, removed) => this.#onAppend(added, removed),
+    (added) => this.#onAppend(added),
   );
-  #layout = new LogLayout([], null);
-  #layoutOf = '';
-  readonly #hits = new LogMatches();
-  #lineHeight = 20;
-  #lastTop = 0;
-  #revision = 0;
-  /** The line is not in view yet. */
-  #isLineDue = false;
+  readonly #scans = new LogScans(this.#feed, {
+    onChange: () => this.requestUpdate(),
+    onGo: (seq) => this.#goTo(seq),
+    onNoError: () => toast('No line of this log tells of an error.'),
+  });
+  readonly #place = new LogPlace((seq) => this.#feed.rows.get(seq));
+  /** The log has not been searched yet for what is asked. */
+  #isScanDue = false;
+  #typing: ReturnType<typeof setTimeout> | undefined;
+  #cellPx = 7;
+  #lineHeightPx = 20;
   readonly #resizes = new ResizeObserver(() => this.#measure());
 
   static override styles = [baseStyles, controlStyles, iconStyles, logStyles];
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    window.addEventListener('keydown', this.#onKeyOfPage);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    window.removeEventListener('keydown', this.#onKeyOfPage);
     this.#resizes.disconnect();
+    clearTimeout(this.#typing);
+    this.#scans.stop();
   }
 
   override firstUpdated(): void {
@@ -80,257 +100,159 @@ export class SvcLogView extends LitElement {
     this.#measure();
   }
 
+  /** Shows the line again, wherever the reader is. */
+  showLine(): void {
+    if (this.line !== null) this.#goTo(this.line);
+  }
+
   override willUpdate(changed: PropertyValues): void {
     if (changed.has('jobId') || changed.has('attempt') || changed.has('live')) {
       this.#feed.show({ jobId: this.jobId, attempt: this.attempt, isLive: this.live });
     }
-    if (changed.has('attempt')) this.isFollowing = true;
-    if (changed.has('line') || changed.has('attempt')) this.#isLineDue = this.line !== null;
-    this.#updateLayout();
-  }
-
-  /** Shows the line again, wherever the reader is. */
-  showLine(): void {
-    this.#isLineDue = this.line !== null;
-    this.requestUpdate();
+    if (changed.has('attempt')) this.#follow();
+    const isAsked = changed.has('line') || changed.has('attempt');
+    if (isAsked && this.line !== null && this.line !== this.current) this.#goTo(this.line);
+    if (this.#isScanDue && this.#feed.isLoaded) this.#scanAgain();
+    this.#updatePlace();
+    this.#aim();
+    this.#place.measure();
   }
 
   override updated(): void {
-    if (this.#isLineDue && this.#feed.isLoaded) {
-      this.#isLineDue = false;
-      const at = this.#lineAt;
-      if (at >= 0) return this.#scrollToRow(at);
-    }
-    if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.#lastTop = this.scroller.scrollTop;
+    const { scroller } = this;
+    scroller.scrollTop = this.#place.isFollowing ? scroller.scrollHeight : this.#place.topPx;
+    this.#place.topPx = scroller.scrollTop;
+    this.#readWhatIsInView();
   }
 
-  override render() {
-    return html`${this.#renderTools()}${this.#renderNotes()}
-      <div class="frame">
-        <div
-          class="scroll ${this.isWrapped ? 'wrapped' : ''}"
-          tabindex="0"
-          role="log"
-          aria-label="Log of attempt ${this.attempt}"
-          aria-live="off"
-          @scroll=${this.#onScroll}
-        >
-          ${this.#renderWindow()}
-        </div>
-        <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
-        ${this.#renderState()} ${this.#renderNewest()}
-      </div>`;
+  #readWhatIsInView(): void {
+    const { positionsInView, rowAt, space } = this.#place;
+    const [first] = positionsInView;
+    if (first === undefined) return;
+    this.#feed.rows.touch(space.seqAt(first), space.seqAt(positionsInView.at(-1)!) + 1);
+    const unread = positionsInView.find((position) => rowAt(position) === undefined);
+    if (unread !== undefined) this.#feed.want(space.seqAt(unread), this.#stream);
   }
 
-  #renderTools() {
-    return html`<div class="tools">
-      <div class="segmented" role="group" aria-label="Stream">
-        ${(['all', ...LOG_STREAMS] as const).map(
-          (filter) =>
-            html`<button
-              aria-pressed=${filter === this.filter ? 'true' : 'false'}
-              @click=${() => (this.filter = filter)}
-            >
-              ${filter === 'all' ? 'All' : filter}
-            </button>`,
-        )}
-      </div>
-      ${this.#renderSearch()}
-      <span class="spacer"></span>
-      ${this.attempts > 1 ? this.#renderAttempts() : nothing}
-      ${renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
-      ${renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
-      <button
-        class="button icon"
-        aria-label="Download the whole log"
-        title="Download the whole log"
-        @click=${this.#download}
-      >
-        ${icon('download')}
-      </button>
-    </div>`;
+  get #stream(): LogStream | null {
+    return this.filter === 'all' ? null : this.filter;
   }
 
-  #renderSearch() {
-    const { found } = this.#hits;
-    return html`<div class="search" role="search">
-      ${icon('search', 14)}
-      <input
-        class="input"
-        type="text"
-        aria-label="Search the log"
-        placeholder="Search"
-        spellcheck="false"
-        @input=${this.#onSearch}
-        @keydown=${this.#onSearchKey}
-      />
-      ${
-        this.needle === ''
-          ? nothing
-          : html`<span class="found">
-              <span role="status"
-                >${found.length === 0 ? this.#describeNone() : `${this.current + 1} of ${formatCount(found.length)}`}</span
-              >
-              <button class="button plain icon" aria-label="Previous match" @click=${() => this.#step(-1)}>
-                ${icon('up', 14)}
-              </button>
-              <button class="button plain icon" aria-label="Next match" @click=${() => this.#step(1)}>
-                ${icon('down', 14)}
-              </button>
-            </span>`
-      }
-    </div>`;
-  }
-
-  #describeNone(): string {
-    return (this.#feed.buffer.rows[0]?.seq ?? 0) > 0 ? 'no match in these lines' : 'no match';
-  }
-
-  #renderAttempts() {
-    return html`<select
-      class="select"
-      aria-label="Attempt"
-      .value=${String(this.attempt)}
-      @change=${this.#onAttempt}
-    >
-      ${Array.from({ length: this.attempts }, (_, at) => this.attempts - at).map(
-        (attempt) =>
-          html`<option value=${attempt} ?selected=${attempt === this.attempt}>Attempt ${attempt}</option>`,
-      )}
-    </select>`;
-  }
-
-  #renderNotes() {
-    const { buffer, dropped, isLoaded } = this.#feed;
-    const isMissing = this.line !== null && isLoaded && this.#lineAt < 0;
-    return renderNotes({
-      earlier: buffer.rows[0]?.seq ?? 0,
-      dropped,
-      missing: isMissing ? this.line! + 1 : null,
-      onDownload: () => void this.#download(),
-    });
-  }
-
-  #renderWindow() {
-    const layout = this.#layout;
-    const partial = this.#layOutPartials();
-    const lineHeight = this.#lineHeight;
-    const top = this.isFollowing ? Number.MAX_SAFE_INTEGER : (this.scroller?.scrollTop ?? 0);
-    const height = this.scroller?.clientHeight ?? 600;
-    const bottomTop = Math.max(0, layout.lineTotal * lineHeight - height);
-    const from = Math.floor(Math.min(top, bottomTop) / lineHeight);
-    const view = layout.window(from - OVERSCAN, from + Math.ceil(height / lineHeight) + OVERSCAN);
-    const look: RowLook = {
-      needle: this.needle,
-      hasTimes: this.hasTimes,
-      textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
-      current: this.#hits.found[this.current] ?? layout.rows[this.#lineAt]?.index ?? -1,
+  #updatePlace(): void {
+    this.#place.room = {
+      lineHeightPx: this.#lineHeightPx,
+      heightPx: this.scroller?.clientHeight ?? 600,
+      columns: this.isWrapped ? this.columns : null,
     };
-    const width = this.isWrapped
-      ? '100%'
-      : `calc(${Math.max(layout.maxCells, partial.maxCells) + this.#gutterCells}ch + ${ROW_PADDING_PX}px)`;
-    return html`<div
-      class="sizer"
-      .style=${`height: ${(layout.lineTotal + partial.lineTotal) * lineHeight}px; width: max(100%, ${width})`}
-    >
-      <div class="window" .style=${`transform: translateY(${view.above * lineHeight}px)`}>
-        ${repeat(
-          layout.rows.slice(view.first, view.end),
-          (row) => row.index,
-          (row, at) => renderRow(row, layout.linesOf(view.first + at) * lineHeight, look),
-        )}
-      </div>
-      <div class="partials" .style=${`transform: translateY(${layout.lineTotal * lineHeight}px)`}>
-        ${partial.rows.map((row, at) => renderRow(row, partial.linesOf(at) * lineHeight, { ...look, needle: '' }))}
-      </div>
-    </div>`;
+    const key = `${this.jobId} ${this.attempt} ${this.filter}`;
+    this.#place.show(this.#scans.stream?.found ?? null, this.#feed.rows.total, key);
   }
 
-  #layOutPartials(): LogLayout {
-    return layOutPartials(this.#feed.partials, this.filter, this.isWrapped ? this.columns : null);
+  /** Scrolls to the line that the reader wants to see; it stays the aim until it is here. */
+  #aim(): void {
+    const seq = this.#place.target;
+    if (seq === null || !this.#feed.isLoaded || !this.hasUpdated) return;
+    if (this.#place.reach(seq)) this.#updatePlace();
+    const row = this.#feed.rows.get(seq);
+    const cells = this.#cellsBefore(row);
+    this.#place.center(seq, this.isWrapped ? Math.floor(cells / this.columns) : 0);
+    if (row && !this.isWrapped) void this.updateComplete.then(() => this.#scrollAcross(cells));
+    if (row || seq >= this.#feed.rows.total) this.#place.target = null;
   }
 
-  #renderState() {
-    const { error, isLoaded, buffer } = this.#feed;
-    if (error) {
-      return html`<div class="empty">
-        <p>The log could not be loaded. ${error.message}</p>
-        <p><button class="button" @click=${() => this.#feed.reload()}>Try again</button></p>
-      </div>`;
-    }
-    if (!isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
-    if (this.#layOutPartials().rows.length > 0) return nothing;
-    if (buffer.rows.length === 0) {
-      return html`<p class="empty">${describeEmpty(this)}</p>`;
-    }
-    if (this.#layout.rows.length === 0) return html`<p class="empty">No lines on ${this.filter}.</p>`;
-    return nothing;
+  /** What was searched for is in view when its row is long. */
+  #scrollAcross(cells: number): void {
+    const right = (cells + this.needle.length + this.#gutterCells) * this.#cellPx + ROW_PADDING_PX;
+    const { clientWidth } = this.scroller;
+    this.scroller.scrollLeft = right < clientWidth ? 0 : right - clientWidth / 2;
   }
 
-  #renderNewest() {
-    if (this.isFollowing || this.#layout.rows.length === 0) return nothing;
-    const label = this.unseen > 0 ? plural(this.unseen, 'new line') : 'Jump to the newest line';
-    return html`<button class="button newest" @click=${this.#jumpToNewest}>
-      ${icon('toEnd', 14)}${label}
-    </button>`;
+  #cellsBefore(row: LogRow | undefined): number {
+    const at = row && this.needle !== '' ? row.text.toLowerCase().indexOf(this.needle) : -1;
+    return at > 0 ? countCells(row!.text.slice(0, at)) : 0;
   }
 
-  /** Lays out again only when something it depends on changed. */
-  #updateLayout(): void {
-    const columns = this.isWrapped ? this.columns : null;
-    const key = `${this.#revision} ${this.filter} ${columns} ${this.needle}`;
-    if (key === this.#layoutOf) return;
-    this.#layoutOf = key;
-    const { rows } = this.#feed.buffer;
-    const isError = this.filter === 'stderr';
-    const shown =
-      this.filter === 'all' ? rows.slice() : rows.filter((row) => row.gap > 0 || row.isError === isError);
-    this.#layout = new LogLayout(shown, columns);
-    const gone = this.#hits.update(shown, this.needle, this.filter);
-    this.current = Math.max(0, Math.min(this.current - gone, this.#hits.found.length - 1));
+  #onAppend(added: readonly LogRow[]): void {
+    if (added.length === 0) return this.#forget();
+    this.#scans.add(added);
+    if (this.#place.isFollowing || !this.#feed.isLoaded) return;
+    this.unseen += added.filter(this.#scans.isShown).length;
   }
 
-  /** Called before the new rows are laid out: keeps what the reader looks at in its place when older rows go. */
-  #onAppend(added: number, removed: number): void {
-    this.#revision += 1;
-    if (this.isFollowing || !this.scroller) return;
-    const before = this.#layout;
-    this.unseen += added;
-    const firstKept = this.#feed.buffer.rows[0]?.index ?? 0;
-    if (removed === 0) return;
-    const gone = before.rows.findIndex((row) => row.index >= firstKept);
-    const lines = gone < 0 ? before.lineTotal : before.startOf(gone);
-    this.scroller.scrollTop = this.#lastTop = Math.max(0, this.scroller.scrollTop - lines * this.#lineHeight);
+  /** This is another log. */
+  #forget(): void {
+    this.#scans.forget();
+    this.#place.forget();
+    this.current = -1;
+    this.unseen = 0;
+    this.#isScanDue = true;
+  }
+
+  #scanAgain(): void {
+    this.#isScanDue = false;
+    this.#scans.choose(this.#stream);
+    this.#scans.find(this.needle);
+  }
+
+  #goTo(seq: number): void {
+    this.#place.goTo(seq);
+    this.current = seq;
+    const row = this.#feed.rows.get(seq);
+    if (row?.isCut && this.#cellsBefore(row) > 0) this.#showAll(row);
+    this.scrollIntoView({ block: 'nearest' });
+    this.requestUpdate();
+  }
+
+  #showAll(row: LogRow): void {
+    showAll(row);
+    this.#place.layout.forget(this.#place.space.positionOf(row.seq));
+    this.requestUpdate();
+  }
+
+  #goToStart(): void {
+    this.#place.goToStart();
+    this.requestUpdate();
+  }
+
+  #follow(): void {
+    this.#place.follow();
+    this.unseen = 0;
+    this.requestUpdate();
   }
 
   get #gutterCells(): number {
-    return this.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off;
+    return this.#digits + (this.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off);
+  }
+
+  get #digits(): number {
+    return String(Math.max(1, this.#feed.rows.total)).length;
   }
 
   #measure(): void {
     const cell = this.probe.getBoundingClientRect().width / 100;
     if (cell === 0) return;
     const room = this.scroller.clientWidth - ROW_PADDING_PX - this.#gutterCells * cell;
+    this.#cellPx = cell;
     this.columns = Math.max(20, Math.floor(room / cell));
-    this.#lineHeight = parseFloat(getComputedStyle(this.scroller).lineHeight);
+    this.#lineHeightPx = parseFloat(getComputedStyle(this.scroller).lineHeight);
     this.requestUpdate();
   }
 
   readonly #onScroll = (): void => {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    const place = this.#place;
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
-    if (isAtEnd && this.isFollowing) return;
-    if (isAtEnd) this.#follow();
-    else if (scrollTop < this.#lastTop - 1) this.isFollowing = false;
-    this.#lastTop = scrollTop;
+    if (isAtEnd && place.isFollowing) return;
+    if (scrollTop < place.topPx - 1) place.isFollowing = false;
+    else if (isAtEnd && place.target === null && place.isEndInReach) this.#follow();
+    place.topPx = scrollTop;
     this.requestUpdate();
   };
 
-  #follow(): void {
-    this.isFollowing = true;
-    this.unseen = 0;
-  }
+  /** The reader goes elsewhere than to what was to be shown. */
+  readonly #onOwnWay = (): void => {
+    this.#place.target = null;
+  };
 
   readonly #jumpToNewest = (): void => {
     this.#follow();
@@ -339,44 +261,54 @@ export class SvcLogView extends LitElement {
 
   readonly #onSearch = (event: Event): void => {
     this.needle = (event.target as HTMLInputElement).value.toLowerCase();
-    this.current = 0;
-    void this.updateComplete.then(() => this.#revealMatch());
+    clearTimeout(this.#typing);
+    const find = () => this.#scans.find(this.needle);
+    if (this.#feed.rows.hasAll || this.needle === '') find();
+    else this.#typing = setTimeout(find, TYPING_MS);
   };
 
-  readonly #onSearchKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter') return;
+  #clearSearch(): void {
+    this.needle = this.searchField.value = '';
+    this.#scans.find('');
+    this.scroller.focus({ preventScroll: true });
+  }
+
+  /** `/` from anywhere in the page, when nobody else takes it. */
+  readonly #onKeyOfPage = (event: KeyboardEvent): void => {
+    if (event.key !== '/' || event.defaultPrevented || isMeantElsewhere(event)) return;
     event.preventDefault();
-    this.#step(event.shiftKey ? -1 : 1);
+    this.searchField.focus();
+    this.searchField.select();
   };
 
-  #step(by: number): void {
-    const count = this.#hits.found.length;
-    if (count === 0) return;
-    this.current = (this.current + by + count) % count;
-    this.#revealMatch();
-  }
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const act = isMeantElsewhere(event) ? undefined : this.#keys[event.key];
+    if (!act) return;
+    act();
+    event.preventDefault();
+  };
 
-  #revealMatch(): void {
-    const index = this.#hits.found[this.current];
-    if (index === undefined) return;
-    this.#scrollToRow(this.#layout.rows.findIndex((row) => row.index === index));
-  }
+  readonly #keys: Readonly<Record<string, () => void>> = {
+    n: () => this.#scans.step(1),
+    N: () => this.#scans.step(-1),
+    e: () => this.#scans.stepError(1, this.current),
+    E: () => this.#scans.stepError(-1, this.current),
+    Home: () => this.#goToStart(),
+    End: () => this.#follow(),
+    Escape: () => (this.needle === '' ? (this.current = -1) : this.#clearSearch()),
+  };
 
-  /** Where the line that is to be shown stands in the layout; -1: it is not here. */
-  get #lineAt(): number {
-    return this.#layout.rows.findIndex((row) => row.seq === this.line && row.gap === 0);
-  }
-
-  /** Puts it in the middle. */
-  #scrollToRow(at: number): void {
-    this.isFollowing = false;
-    const middle = this.#layout.startOf(at) * this.#lineHeight - this.scroller.clientHeight / 2;
-    this.scroller.scrollTop = this.#lastTop = Math.max(0, middle);
-    this.requestUpdate();
+  #choose(filter: StreamFilter): void {
+    const top = this.#place.topSeq;
+    this.filter = filter;
+    this.#scanAgain();
+    if (!this.#place.isFollowing && this.needle === '') this.#place.target = top;
   }
 
   #toggleWrap(): void {
+    const top = this.current >= 0 ? this.current : this.#place.topSeq;
     this.isWrapped = storeSwitch('wrap', !this.isWrapped);
+    if (!this.#place.isFollowing) this.#place.target = top;
   }
 
   #toggleTimes(): void {
@@ -384,17 +316,83 @@ export class SvcLogView extends LitElement {
     this.#measure();
   }
 
-  readonly #onAttempt = (event: Event): void => {
-    const attempt = Number((event.target as HTMLSelectElement).value);
-    this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
-  };
+  override render() {
+    const { space } = this.#place;
+    return html`<div class="whole" @keydown=${this.#onKey}>
+      ${this.#renderTools()} ${renderNotes({ feed: this.#feed, scans: this.#scans, space, line: this.line })}
+      <div class="frame">
+        <div
+          class="scroll ${this.isWrapped ? 'wrapped' : ''}"
+          tabindex="0"
+          role="log"
+          aria-label="Log of attempt ${this.attempt}"
+          aria-live="off"
+          @scroll=${this.#onScroll}
+          @wheel=${{ handleEvent: this.#onOwnWay, passive: true }}
+          @touchmove=${{ handleEvent: this.#onOwnWay, passive: true }}
+          @pointerdown=${this.#onOwnWay}
+        >
+          ${renderWindow(this.#place, shownPartials(this.#feed.partials, this.filter), this.#look, {
+            px: ROW_PADDING_PX,
+            cells: this.#gutterCells,
+          })}
+        </div>
+        <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
+        ${renderState(this, this.#feed, this.#scans, this.filter)}
+        <div class="overlay">
+          ${this.#renderCurrent()} ${renderNewest(this.#place, this.unseen, this.#jumpToNewest)}
+        </div>
+      </div>
+    </div>`;
+  }
 
-  readonly #download = async (): Promise<void> => {
-    try {
-      const blob = await downloadLog(this.api, this.jobId, this.attempt);
-      saveFile(blob, `${this.jobId}-attempt-${this.attempt}.log`);
-    } catch (error) {
-      toast(toApiError(error).message, { isError: true });
-    }
-  };
+  #renderTools() {
+    const choose = (attempt: number) =>
+      this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
+    const { total } = this.#feed.rows;
+    return html`<div class="tools">
+      ${renderStreams(this.filter, (filter) => this.#choose(filter))}
+      ${renderSearch({
+        needle: this.needle,
+        scans: this.#scans,
+        total,
+        onInput: this.#onSearch,
+        onClear: () => this.#clearSearch(),
+        step: (by) => this.#scans.step(by),
+      })}
+      ${renderPlaces({
+        stepError: (by) => this.#scans.stepError(by, this.current),
+        goToStart: () => this.#goToStart(),
+        goToLine: (line) => this.#goTo(Math.min(line, total) - 1),
+      })}
+      <span class="spacer"></span>
+      ${this.attempts > 1 ? renderAttempts(this.attempt, this.attempts, choose) : nothing}
+      <div class="switches">
+        ${renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
+        ${renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
+        ${renderButton('Download the whole log', 'download', () => void saveLog(this.api, this.jobId, this.attempt))}
+      </div>
+    </div>`;
+  }
+
+  get #look(): RowLook {
+    return {
+      needle: this.needle,
+      hasTimes: this.hasTimes,
+      digits: this.#digits,
+      textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
+      current: this.current,
+      linkTo: (seq) => this.#linkTo(seq),
+      onAll: (row) => this.#showAll(row),
+    };
+  }
+
+  #linkTo(seq: number): string {
+    return paths.job(this.jobId, { attempt: String(this.attempt), line: String(seq + 1) });
+  }
+
+  #renderCurrent() {
+    const row = this.current < 0 ? undefined : this.#feed.rows.get(this.current);
+    return row ? renderCurrent(row, this.#linkTo(row.seq)) : nothing;
+  }
 }

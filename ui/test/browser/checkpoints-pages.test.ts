@@ -241,8 +241,9 @@ describe('the page of a checkpoint', () => {
     started_at: NOW,
     finished_at: NOW,
   };
+  const noted = { note: 'before decay', evaluations: [] };
   const API: ApiTable = {
-    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: { ...{ note: 'before decay' }, evaluations: [] } }),
+    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: noted }),
     'GET /checkpoints/{ckpt_id}/evaluations': { items: [] },
     'GET /checkpoints:recommend': best(3),
     'GET /runs/{run_id}': trained,
@@ -372,12 +373,11 @@ describe('the page of a checkpoint', () => {
 
   for (const [where, more] of Object.entries(VIEWS)) {
     it(`is sound on ${where} with hostile and long texts`, async () => {
+      const metadata = { [HOSTILE]: LONG_NAME, evaluations: [] };
+      const path = `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`;
       const page = await mount(
         {
-          'GET /checkpoints/{ckpt_id}': plain(1, {
-            path: `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`,
-            metadata: { ...{ [HOSTILE]: LONG_NAME }, evaluations: [] },
-          }),
+          'GET /checkpoints/{ckpt_id}': plain(1, { path, metadata }),
           'GET /runs/{run_id}': { ...trained, name: LONG_NAME },
           'GET /runs/{run_id}/metrics': { run_id: trained.id, series: { [LONG_NAME]: series([1e301]) } },
           'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1, { suite: HOSTILE })] },

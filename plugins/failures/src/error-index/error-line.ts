@@ -1,6 +1,5 @@
 import type { LogLine } from '@svc/contract';
-import { splitRank } from '@svc/signals';
-import { isTrouble } from '../evidence/trouble.js';
+import { isTrouble, splitRank } from '@svc/signals';
 
 /** A space, and the bracket before a rank. */
 const MAY_BE_FRAME: ReadonlySet<number> = new Set([0x20, 0x5b]);

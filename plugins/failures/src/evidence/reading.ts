@@ -1,7 +1,6 @@
 import type { Evidence, LogLine } from '@svc/contract';
-import { splitRank } from '@svc/signals';
+import { isTrouble, splitRank } from '@svc/signals';
 import { findTracebacks, type Traceback } from './traceback.js';
-import { isTrouble } from './trouble.js';
 
 /** What several rules need of the same evidence, read once. */
 export interface Reading {
