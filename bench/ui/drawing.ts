@@ -42,12 +42,22 @@ export async function measureLoad(stage: Stage): Promise<string[][]> {
   ];
 }
 
+async function reportCharts({ server }: Stage): Promise<string> {
+  const id = await reportRun(server.client, { name: 'many charts', metrics: CHARTS, steps: STEPS });
+  return `${server.url}/runs/${id}`;
+}
+
+/** Of a run page in a usual window: each round's ms from navigation until its charts in sight are drawn. */
+export async function measureInSight(stage: Stage): Promise<number[]> {
+  const address = await reportCharts(stage);
+  return inRounds(stage, { token: stage.token }, (tab) => timeToDrawn(tab, address, { ...PLOT, least: 1 }));
+}
+
 /** A run page, from navigation to drawn: the charts in a usual window, and all at once in one as high as they are. */
 export async function measureCharts(stage: Stage): Promise<string[][]> {
-  const { server, token } = stage;
-  const id = await reportRun(server.client, { name: 'many charts', metrics: CHARTS, steps: STEPS });
-  const address = `${server.url}/runs/${id}`;
-  const inSight = await inRounds(stage, { token }, (tab) => timeToDrawn(tab, address, { ...PLOT, least: 1 }));
+  const { token } = stage;
+  const inSight = await measureInSight(stage);
+  const address = await reportCharts(stage);
   const all = await inRounds(stage, { token, height: TALL }, (tab) =>
     timeToDrawn(tab, address, { ...PLOT, least: CHARTS }),
   );

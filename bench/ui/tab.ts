@@ -2,6 +2,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 
 const WINDOW = { width: 1280, height: 800 };
 const MB = 1_048_576;
+const PATIENCE_MS = 90_000;
 
 export interface Tab {
   readonly page: Page;
@@ -22,7 +23,7 @@ export async function openTab(
 ): Promise<Tab> {
   const context = await browser.newContext({ viewport: { ...WINDOW, height } });
   const page = await context.newPage();
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.addInitScript(IN_PAGE);
   if (token !== undefined)
     await page.addInitScript(`sessionStorage.setItem('svc.token', ${JSON.stringify(token)})`);
@@ -57,9 +58,10 @@ globalThis.bench = {
     }
   },
   /** Resolves with the ms since navigation when each chart in sight, at least so many, has a painted line and has been on the screen. */
-  untilDrawn(chart, line, least) {
-    return new Promise((resolve) => {
+  untilDrawn(chart, line, least, patienceMs) {
+    return new Promise((resolve, reject) => {
       const look = () => {
+        if (performance.now() > patienceMs) reject(new Error('the charts were not drawn in ' + patienceMs + ' ms'));
         const charts = this.all(chart).filter((element) => this.isInSight(element));
         const isDrawn = (element) =>
           this.all(line, element.shadowRoot ?? element).some((part) => this.isPainted(part));
@@ -117,7 +119,7 @@ export async function timeToDrawn(
   { chart, line, least }: { chart: string; line: string; least: number },
 ): Promise<number> {
   await page.goto(address, { waitUntil: 'commit' });
-  const drawn = `bench.untilDrawn(${JSON.stringify(chart)}, ${JSON.stringify(line)}, ${least})`;
+  const drawn = `bench.untilDrawn(${JSON.stringify(chart)}, ${JSON.stringify(line)}, ${least}, ${PATIENCE_MS})`;
   return page.evaluate<number>(drawn);
 }
 
