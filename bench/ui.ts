@@ -59,7 +59,11 @@ try {
   for (const part of values.only.split(',').filter(Boolean)) {
     const measure = PARTS[part];
     if (measure === undefined) throw new Error(`there is no part ${part}: ${Object.keys(PARTS).join(', ')}`);
-    rows.push(...(await measure(stage)));
+    rows.push(
+      ...(await measure(stage).catch((error: Error) => [
+        [part, '', `not measured: ${error.message.split('\n')[0]}`, '', ''],
+      ])),
+    );
   }
   printTable(rows);
   if (peers.length > 0) {
