@@ -83,6 +83,9 @@ export async function openExampleLab(python: string | null): Promise<ExampleLab>
     const { project_id, experiment_id } = await server.client.call(routes.getRun, {
       params: { run_id: runs.sweep[0]! },
     });
+    await server.client.call(routes.setPrimaryMetric, {
+      body: { name: 'val/accuracy', project_id: project_id! },
+    });
     return {
       server,
       writeToken: await tokenOf('write'),
