@@ -20,7 +20,7 @@ const lab = await openExampleLab(requireProgram('python'));
 const browser = await launchBrowser(requireProgram('chromium'));
 try {
   for (const look of LOOKS) await takeAll(look);
-  console.log(`pictures are in ${directory}`);
+  process.stdout.write(`pictures are in ${directory}\n`);
 } finally {
   await browser.close();
   await lab.close();
