@@ -2,17 +2,15 @@ import { consume } from '@lit/context';
 import type { Run } from '@svc/contract';
 import { LitElement, css, html } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { repeat } from 'lit/directives/repeat.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
-import '../components/svc-status.js';
-import '../components/svc-time.js';
 import { ListController } from '../controllers/list.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
 import { readRuns } from '../data/lists.js';
-import { plural, shortId } from '../format.js';
+import { plural } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
+import './svc-run-choices.js';
 
 /** The server is asked once the typing rests. */
 const TYPING_MS = 250;
@@ -56,36 +54,6 @@ export class SvcRunPicker extends LitElement {
         color: var(--color-text-2);
         font-size: var(--text-sm);
       }
-      label {
-        display: flex;
-        align-items: center;
-        gap: var(--space-3);
-        min-height: 2.5rem;
-        padding: 0 var(--space-4);
-        font-size: var(--text-sm);
-        cursor: pointer;
-      }
-      li + li label {
-        border-top: 1px solid var(--color-line);
-      }
-      label:hover {
-        background: var(--color-hover);
-      }
-      label:has(:disabled) {
-        color: var(--color-text-3);
-        cursor: default;
-      }
-      input[type='checkbox'] {
-        flex: none;
-        width: 1rem;
-        height: 1rem;
-        accent-color: var(--color-accent);
-      }
-      .name {
-        flex: 1;
-        min-width: 0;
-        font-weight: var(--weight-medium);
-      }
       @media (max-width: 40rem) {
         .input {
           width: 100%;
@@ -118,7 +86,14 @@ export class SvcRunPicker extends LitElement {
       <svc-list
         noun="run"
         .view=${this.#runs.view}
-        .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
+        .renderItems=${(runs: readonly Run[]) =>
+          html`<svc-run-choices
+            .runs=${runs}
+            .chosen=${this.chosen}
+            .taken=${this.taken}
+            .most=${this.most}
+            @svc-toggle=${({ detail }: CustomEvent<string>) => this.#toggle(detail)}
+          ></svc-run-choices>`}
         >${this.#renderEmpty()}</svc-list
       >`;
   }
@@ -126,35 +101,6 @@ export class SvcRunPicker extends LitElement {
   #describe(): string {
     if (this.chosen.size >= this.most) return `${this.most} can be chosen, no more`;
     return this.chosen.size === 0 ? '' : `${this.chosen.size} chosen`;
-  }
-
-  #renderRows(runs: readonly Run[]) {
-    return html`<ul>
-      ${repeat(
-        runs,
-        ({ id }) => id,
-        (run) => this.#renderRun(run),
-      )}
-    </ul>`;
-  }
-
-  #renderRun({ id, name, status, created_at: createdAt }: Run) {
-    const isTaken = this.taken.includes(id);
-    const isChosen = isTaken || this.chosen.has(id);
-    return html`<li>
-      <label>
-        <input
-          type="checkbox"
-          .checked=${isChosen}
-          ?disabled=${isTaken || (!isChosen && this.chosen.size >= this.most)}
-          @change=${() => this.#toggle(id)}
-        />
-        <span class="name truncate" title=${name}>${name}</span>
-        <code class="quiet" title=${id}>${shortId(id)}</code>
-        <svc-status value=${status}></svc-status>
-        <span class="quiet"><svc-time .from=${createdAt}></svc-time></span>
-      </label>
-    </li>`;
   }
 
   #renderEmpty() {

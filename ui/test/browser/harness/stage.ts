@@ -2,7 +2,6 @@ import { until } from '@svc/hooks/testing';
 import { build } from 'esbuild';
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -11,12 +10,12 @@ import { requireEngine } from '../../../../test/support/engines.js';
 import { FakeApi, type ApiTable } from './fake-api.js';
 import type { Harness, MountRequest } from './page.js';
 import { EMPTY_SERVER, NOW } from './records.js';
+import { AXE, excessWidthOf, findFaults } from './soundness.js';
 
 const UI = path.resolve(import.meta.dirname, '../../..');
 /** A busy machine is slow; a test that fails waits for so long. */
 const PATIENCE_MS = 8_000;
 const ORIGIN = 'http://localhost';
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export const DESK = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
@@ -137,22 +136,11 @@ export function useStage(): Stage {
       expect(await read()).to.deep.equal(wanted);
     },
     async expectSound(what = '') {
-      const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(excess, `${what}: pixels beside the page`).to.be.at.most(0);
-      expect(await runAxe(page), what).to.deep.equal([]);
+      expect(await excessWidthOf(page), `${what}: pixels beside the page`).to.be.at.most(0);
+      expect(await findFaults(page), what).to.deep.equal([]);
     },
     screenshot: (name) => screenshot(page, name),
   };
-}
-
-/** One line for each fault: which rule, where. */
-async function runAxe(page: Page): Promise<string[]> {
-  const { violations } = (await page.evaluate(
-    `axe.run(document.body, { resultTypes: ['violations'], rules: { region: { enabled: false }, 'page-has-heading-one': { enabled: false } } })`,
-  )) as { violations: { id: string; nodes: { target: unknown; failureSummary: string }[] }[] };
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${JSON.stringify(target)} ${failureSummary}`),
-  );
 }
 
 /** All elements of the console and the code that mounts them, as one script. */
