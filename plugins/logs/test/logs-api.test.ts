@@ -56,6 +56,21 @@ describe('logs over HTTP', () => {
     await small.close();
   });
 
+  it('read from a line on, wherever it stands, by stream and by text', async () => {
+    const { id, ship } = await startJob();
+    for (let batch = 0; batch < 6; batch += 1)
+      await ship.lines(
+        batch === 5 ? 'stderr' : 'stdout',
+        Array.from({ length: 500 }, (_, at) => `line ${batch * 500 + at}`),
+      );
+    const seqsOf = async (query: string) => (await tail(id, query)).lines.map(({ seq }) => seq);
+    expect(await seqsOf('?from=0&tail=3')).to.deep.equal([0, 1, 2]);
+    expect(await seqsOf('?from=2998&tail=9')).to.deep.equal([2998, 2999]);
+    expect(await seqsOf('?from=3000')).to.deep.equal([]);
+    expect(await seqsOf('?from=10&tail=2&stream=stderr')).to.deep.equal([2500, 2501]);
+    expect(await seqsOf('?from=10&tail=2&search=line%2077')).to.deep.equal([77, 770]);
+  });
+
   describe('frames', () => {
     it('need no query of their own', async () => {
       const { ship } = await startJob();
