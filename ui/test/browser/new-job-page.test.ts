@@ -16,6 +16,9 @@ describe('the form for a new job', () => {
   const sent = () => stage.api.bodies.at(-1) as JobSubmit;
   const created = ({ body }: ApiRequest) => job(7, { name: (body as JobSubmit).name! });
 
+  // A page that is left keeps what was typed.
+  afterEach(() => stage.reload());
+
   interface World {
     readonly from?: Partial<Job>;
     readonly api?: ApiTable;
@@ -234,6 +237,7 @@ describe('the form for a new job', () => {
   it('adds and removes variables by the keyboard, and covers their values', async () => {
     await mount();
     await button('Add a variable').press('Enter');
+    await stage.page.locator('svc-pairs[noun=variable] input:focus').waitFor();
     await stage.page.keyboard.type('LR');
     await stage.page.keyboard.press('Tab');
     await stage.page.keyboard.type('0.1');

@@ -40,6 +40,8 @@ export interface Stage {
   mount(tag: string, options?: MountOptions): Promise<Locator>;
   /** The whole console, signed in when there is a token. */
   mountApp(options?: { address?: string; token?: string | null; api?: ApiTable }): Promise<Locator>;
+  /** Opens the empty page anew: modules forget what they keep. */
+  reload(): Promise<void>;
   /** Sets properties of the mounted element. */
   change(properties: Readonly<Record<string, unknown>>): Promise<void>;
   /** What the element has fired, of `events`. */
@@ -62,6 +64,11 @@ export function useStage(): Stage {
   let page: Page;
   let complaints: string[];
 
+  const open = async (): Promise<void> => {
+    await page.goto(`${ORIGIN}/`);
+    await page.addScriptTag({ path: AXE });
+  };
+
   before(async function () {
     this.timeout(60_000);
     const chromium = requireEngine(this, 'chromium');
@@ -78,8 +85,7 @@ export function useStage(): Stage {
     await page.route(`${ORIGIN}/**`, (route) =>
       route.fulfill({ contentType: 'text/html', body: pageText(code) }),
     );
-    await page.goto(`${ORIGIN}/`);
-    await page.addScriptTag({ path: AXE });
+    await open();
   });
   afterEach(() => {
     const all = [...complaints.splice(0), ...api.mistakes.splice(0)];
@@ -117,6 +123,10 @@ export function useStage(): Stage {
       await page.setViewportSize(DESK);
       await page.evaluate(([at, held]) => window.harness.mountApp(at!, held!), [address, token]);
       return page.locator('svc-app');
+    },
+    async reload() {
+      await page.evaluate(() => window.harness.unmount());
+      await open();
     },
     change: (properties) => page.evaluate((given) => window.harness.change(given), properties),
     heard: () => page.evaluate(() => window.harness.heard()),
