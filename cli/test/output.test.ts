@@ -1,12 +1,5 @@
 import { expect } from 'chai';
-import {
-  parseDuration,
-  toAge,
-  toDuration,
-  toNumber,
-  toSize,
-  toTime,
-} from '../src/output/format.js';
+import { parseDuration, toAge, toDuration, toNumber, toSize, toTime } from '../src/output/format.js';
 import { toSparkline } from '../src/output/sparkline.js';
 import { createPaint } from '../src/output/style.js';
 import { toFailureWords } from '../src/output/failure-words.js';

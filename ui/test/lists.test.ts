@@ -8,7 +8,13 @@ describe('the filter of events', () => {
 
   it('is filtered by what the address says, and ignores a severity that is none', () => {
     const filter = filterOf(new URLSearchParams('severity=loud&job_id=job_1'));
-    expect(filter).to.deep.equal({ severity: null, job_id: 'job_1', run_id: null, node_id: null });
+    expect(filter).to.deep.equal({
+      severity: null,
+      type: null,
+      job_id: 'job_1',
+      run_id: null,
+      node_id: null,
+    });
     expect(isWanted(event('a', 1), filter)).to.equal(true);
     expect(isWanted(event('a', 1), { ...filter, severity: 'critical' })).to.equal(false);
   });

@@ -102,7 +102,7 @@ export class SvcNodeCard extends LitElement {
         background: var(--color-accent-soft);
       }
       .slot.troubled {
-        grid-column: span 2;
+        grid-column: 1 / -1;
         border: 1px solid var(--color-warning);
       }
       .reason {

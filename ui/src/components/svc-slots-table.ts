@@ -31,7 +31,7 @@ export class SvcSlotsTable extends LitElement {
     css`
       th,
       td {
-        padding: var(--space-2) var(--space-4) var(--space-2) 0;
+        padding: var(--space-2) var(--space-3) var(--space-2) 0;
         vertical-align: top;
       }
       tr > :first-child {
@@ -81,8 +81,7 @@ export class SvcSlotsTable extends LitElement {
             <th scope="col">Job</th>
             <th scope="col" class="number">Utilization</th>
             <th scope="col" class="number">Memory</th>
-            <th scope="col" class="number">Temperature</th>
-            <th scope="col" class="number">Power</th>
+            <th scope="col" class="number">Temperature, power</th>
             <th scope="col" class="number">Clocks</th>
           </tr>
         </thead>
@@ -109,8 +108,10 @@ export class SvcSlotsTable extends LitElement {
       <td class="job">${jobId === null ? html`<span class="quiet">–</span>` : this.#renderJob(jobId)}</td>
       <td class="number">${percent(slot.utilization) ?? '–'}</td>
       <td class="number">${describeMemory(slot) ?? '–'}</td>
-      <td class="number">${celsius(slot) ?? '–'}</td>
-      <td class="number">${power === null ? '–' : `${Math.round(power)} W`}</td>
+      <td class="number">
+        ${celsius(slot) ?? '–'}
+        ${power === null ? nothing : html`<div class="sub">${Math.round(power)} W</div>`}
+      </td>
       <td class="number">
         ${clock === null ? '–' : `${Math.round(clock)} MHz`}
         ${memoryClock === null ? nothing : html`<div class="sub">memory ${Math.round(memoryClock)} MHz</div>`}

@@ -26,6 +26,8 @@ const GPU_FIGURES: Readonly<
   power_w: { heading: 'GPU power', top: null, format: (value) => `${Math.round(value)} W` },
   sm_clock_mhz: { heading: 'GPU clock', top: null, format: (value) => `${Math.round(value)} MHz` },
   mem_clock_mhz: { heading: 'GPU memory clock', top: null, format: (value) => `${Math.round(value)} MHz` },
+  throttled: { heading: 'GPU throttled', top: 1, format: plain },
+  ecc_uncorrected: { heading: 'GPU memory errors, uncorrected', top: null, format: plain },
 };
 /** Said by the axis of another chart. */
 const TOTALS = /^(ram\.total_mb|gpu\.\d+\.mem_total_mb)$/;
@@ -44,10 +46,15 @@ export function toNodeCharts(series: NodeSeriesByName): NodeChart[] {
 }
 
 function gpuCharts(series: NodeSeriesByName, names: readonly string[]): NodeChart[] {
-  return Object.entries(GPU_FIGURES).flatMap(([figure, { heading, top, format }]) => {
+  const measured = names.filter((name) => !TOTALS.test(name)).flatMap((name) => GPU.exec(name)?.[2] ?? []);
+  const figures = new Set([...Object.keys(GPU_FIGURES), ...measured.sort()]);
+  return [...figures].flatMap((figure) => {
+    const { heading, top, format } = Object.hasOwn(GPU_FIGURES, figure)
+      ? GPU_FIGURES[figure]!
+      : { heading: `GPU ${figure}`, top: null, format: plain };
     const gpus = names.flatMap((name) => {
-      const [, index, measured] = GPU.exec(name) ?? [];
-      return measured === figure ? [{ index: Number(index), name }] : [];
+      const [, index, own] = GPU.exec(name) ?? [];
+      return own === figure ? [{ index: Number(index), name }] : [];
     });
     const lines = gpus
       .sort((a, b) => a.index - b.index)
@@ -87,10 +94,8 @@ function otherCharts(series: NodeSeriesByName, names: readonly string[]): NodeCh
 }
 
 function isCharted(name: string): boolean {
-  const figure = GPU.exec(name)?.[2];
-  if (figure !== undefined && Object.hasOwn(GPU_FIGURES, figure)) return true;
   const isHost = ['cpu.util', 'ram.used_mb', 'net.rx_bps', 'net.tx_bps'].includes(name);
-  return isHost || DISK.test(name) || TOTALS.test(name);
+  return isHost || GPU.test(name) || DISK.test(name) || TOTALS.test(name);
 }
 
 /** No chart has more lines than there are colours. */

@@ -122,7 +122,7 @@ export class SvcRunPage extends LitElement {
   #renderReasons(run: Run, { status, reasons }: RunSummary['health']) {
     if (reasons.length === 0) return nothing;
     return html`<ul class="reasons ${status}">
-      ${reasons.map((reason) => html`<li>${icon('warning', 14)}${reason}${this.#renderPlace(run, reason)}</li>`)}
+      ${reasons.map((reason) => html`<li>${icon('warning', 14)}<bdi>${reason}</bdi>${this.#renderPlace(run, reason)}</li>`)}
       <li><a href=${paths.run(run.id, { tab: 'diagnosis' })}>What to do about it</a></li>
     </ul>`;
   }

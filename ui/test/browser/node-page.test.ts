@@ -217,15 +217,19 @@ describe('the page of a node', () => {
       await stage.untilEqual(async () => (await drawn()) > 0, true);
     });
 
-    it('show what other collectors measure under its own name', async () => {
-      await mount({
-        'GET /nodes/{node_id}/metrics': {
-          node_id: id,
-          series: { 'fan.rpm': past(() => 4200), 'gpu.0.throttled': past(() => 0) },
-        },
-      });
+    it('show what other collectors measure under its own name, that of all GPUs in one chart', async () => {
+      const series = {
+        'fan.rpm': past(() => 4200),
+        'gpu.0.throttled': past(() => 0),
+        'gpu.0.constructor': past(() => 1),
+        'gpu.1.constructor': past(() => 2),
+      };
+      await mount({ 'GET /nodes/{node_id}/metrics': { node_id: id, series } });
       await chart('fan.rpm').waitFor();
-      expect(await chart('gpu.0.throttled').getAttribute('aria-label')).to.contain('gpu.0.throttled: 0');
+      await chart('GPU throttled').waitFor();
+      expect(await chart('GPU constructor').getAttribute('aria-label')).to.equal(
+        'Chart of GPU constructor. GPU 0: 1; GPU 1: 2',
+      );
     });
 
     it('have no more lines than there are colours', async () => {
