@@ -187,9 +187,9 @@ describe('what the page of a job tells of it:', () => {
       await stage.untilEqual(isInWindow, true);
     });
 
-    it('says that a line of the address is not among those that are shown', async () => {
+    it('says that the log has no line with the number of the address', async () => {
       const page = await mount({ ...world, query: 'line=9000' });
-      await page.getByText('Line 9000 is not among the lines shown.').waitFor();
+      await page.getByText('The log has no line 9,000.').waitFor();
     });
 
     it('is explained without what a token that can only read cannot do', async () => {
