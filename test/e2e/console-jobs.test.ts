@@ -27,7 +27,7 @@ describe('jobs in the console', function () {
     browser = await launchBrowser(chromium);
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     complaints = collectComplaints(page);
-    await page.goto(server.url);
+    await page.goto(`${server.url}/jobs`);
     await signIn('token');
   });
   after(async () => {
