@@ -20,7 +20,8 @@ import { apiContext } from '../data/contexts.js';
 import { readCheckpoints } from '../data/lists.js';
 import { navigate, paths } from '../paths.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
-import { renderCheckpointTabs, tabStyles } from './checkpoint-tabs.js';
+import { tabStyles } from '../styles/tab-styles.js';
+import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
 
 type Listed = Checkpoint & { is_best?: boolean };
 
@@ -57,6 +58,7 @@ export class SvcCheckpointsPage extends LitElement {
     controlStyles,
     pageStyles,
     tabStyles,
+    scopeStyles,
     css`
       :host {
         --columns: 1.25rem minmax(9rem, 2fr) minmax(7rem, 1.4fr) 5.5rem 5.5rem 5.5rem 5rem;

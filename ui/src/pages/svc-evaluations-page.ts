@@ -15,7 +15,8 @@ import { readEvaluations, type EvaluationFilter, type ListPage } from '../data/l
 import { shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
-import { renderCheckpointTabs, tabStyles } from './checkpoint-tabs.js';
+import { tabStyles } from '../styles/tab-styles.js';
+import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
 
 /** Evaluations of all checkpoints, of one, or of one run, newest first. */
 @customElement('svc-evaluations-page')
@@ -31,7 +32,7 @@ export class SvcEvaluationsPage extends LitElement {
     everyMs: 10_000,
   });
 
-  static override styles = [baseStyles, controlStyles, pageStyles, tabStyles];
+  static override styles = [baseStyles, controlStyles, pageStyles, tabStyles, scopeStyles];
 
   constructor() {
     super();

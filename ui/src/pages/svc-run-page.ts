@@ -22,6 +22,7 @@ import { formatCount, formatDuration, formatValue } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { tabStyles } from '../styles/tab-styles.js';
 import { registryContext, type Registry, type RunTab } from './registry.js';
 import { runPageStyles } from './run-page-styles.js';
 
@@ -50,7 +51,7 @@ export class SvcRunPage extends LitElement {
     everyMs: LIVE_POLL_MS,
   });
 
-  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, runPageStyles];
+  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, tabStyles, runPageStyles];
 
   constructor() {
     super();

@@ -1,6 +1,6 @@
 import type { Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
-import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
+import { OFFLINE, Refusal } from './harness/fake-api.js';
 import {
   HOSTILE,
   LONG_NAME,
@@ -14,48 +14,15 @@ import {
   job,
   metric,
   run,
-  series,
   summary,
 } from './harness/records.js';
+import { DIFF, ID, mountRunPage, type RunWorld } from './harness/run-world.js';
 import { PHONE, useStage } from './harness/stage.js';
-
-const ID = idOf('run', 1);
-const DIFF = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n';
 
 describe('the page of a run', () => {
   const stage = useStage();
 
-  interface World {
-    readonly run?: Partial<Run>;
-    readonly metrics?: RunSummary['metrics'];
-    readonly summary?: Partial<RunSummary>;
-    readonly tab?: string;
-    readonly api?: ApiTable;
-    readonly viewport?: typeof PHONE;
-    readonly theme?: 'light' | 'dark';
-  }
-  const mount = ({
-    run: changes = {},
-    metrics = {},
-    summary: more = {},
-    tab = '',
-    api = {},
-    ...rest
-  }: World = {}) => {
-    const record = run(1, changes);
-    const points = Object.fromEntries(Object.keys(metrics).map((name) => [name, series([1, 0.5])]));
-    return stage.mount('svc-run-page', {
-      properties: { runId: ID, query: `tab=${tab}` },
-      api: {
-        'GET /runs/{run_id}': record,
-        'GET /runs/{run_id}/summary': summary(record, metrics, more),
-        'GET /runs/{run_id}/metrics': { run_id: ID, series: points },
-        'GET /runs/{run_id}/checkpoints': { items: [] },
-        ...api,
-      },
-      ...rest,
-    });
-  };
+  const mount = (world?: RunWorld) => mountRunPage(stage, world);
   const head = () => stage.page.getByRole('heading', { level: 1 });
   const factOf = (name: string) =>
     stage.page.locator('.facts > div').filter({ has: stage.page.getByText(name, { exact: true }) });

@@ -1,6 +1,5 @@
-import type { Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
-import { OFFLINE, type ApiTable } from './harness/fake-api.js';
+import { OFFLINE } from './harness/fake-api.js';
 import {
   HOSTILE,
   attempt,
@@ -13,47 +12,14 @@ import {
   line,
   node,
   run,
-  series,
-  summary,
 } from './harness/records.js';
+import { DIFF, ID, mountRunPage, type RunWorld } from './harness/run-world.js';
 import { useStage } from './harness/stage.js';
-
-const ID = idOf('run', 1);
-const DIFF = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n';
 
 describe('the tabs of a run', () => {
   const stage = useStage();
 
-  interface World {
-    readonly run?: Partial<Run>;
-    readonly metrics?: RunSummary['metrics'];
-    readonly summary?: Partial<RunSummary>;
-    readonly tab?: string;
-    readonly api?: ApiTable;
-    readonly theme?: 'light' | 'dark';
-  }
-  const mount = ({
-    run: changes = {},
-    metrics = {},
-    summary: more = {},
-    tab = '',
-    api = {},
-    ...rest
-  }: World = {}) => {
-    const record = run(1, changes);
-    const points = Object.fromEntries(Object.keys(metrics).map((name) => [name, series([1, 0.5])]));
-    return stage.mount('svc-run-page', {
-      properties: { runId: ID, query: `tab=${tab}` },
-      api: {
-        'GET /runs/{run_id}': record,
-        'GET /runs/{run_id}/summary': summary(record, metrics, more),
-        'GET /runs/{run_id}/metrics': { run_id: ID, series: points },
-        'GET /runs/{run_id}/checkpoints': { items: [] },
-        ...api,
-      },
-      ...rest,
-    });
-  };
+  const mount = (world?: RunWorld) => mountRunPage(stage, world);
   describe('its tabs', () => {
     const TABS = [
       'Charts',

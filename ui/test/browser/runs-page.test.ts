@@ -3,42 +3,15 @@ import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, MINUTE, NOW, event, idOf, run } from './harness/records.js';
+import { EXPERIMENTS, PLACES, PROJECTS, mountRunsPage } from './harness/runs-world.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
-
-const PROJECTS = [
-  { id: idOf('prj', 1), name: 'vision', description: '', run_count: 3, created_at: NOW },
-  { id: idOf('prj', 2), name: 'speech', description: '', run_count: 1, created_at: NOW },
-];
-const EXPERIMENTS = [
-  {
-    id: idOf('exp', 1),
-    name: 'lr',
-    description: '',
-    project_id: idOf('prj', 1),
-    run_count: 2,
-    created_at: NOW,
-  },
-  {
-    id: idOf('exp', 2),
-    name: 'noise',
-    description: '',
-    project_id: idOf('prj', 2),
-    run_count: 1,
-    created_at: NOW,
-  },
-];
-const PLACES: ApiTable = { 'GET /projects': { items: PROJECTS }, 'GET /experiments': { items: EXPERIMENTS } };
 
 describe('the page of runs', () => {
   const stage = useStage();
   const names = () => stage.page.locator('a.name').allInnerTexts();
   const untilNames = (...wanted: string[]) => stage.untilEqual(names, wanted);
-  const mount = (items: readonly Run[], query = '', api: ApiTable = {}) =>
-    stage.mount('svc-runs-page', {
-      properties: { query },
-      address: `/runs?${query}`,
-      api: { ...PLACES, 'GET /runs': { items }, ...api },
-    });
+  const mount = (items: readonly Run[], query?: string, api?: ApiTable) =>
+    mountRunsPage(stage, items, query, api);
   const search = () => new URL(stage.page.url()).search;
 
   const rows: [string, Partial<Run>, string[]][] = [

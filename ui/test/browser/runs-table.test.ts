@@ -1,43 +1,16 @@
 import type { Run } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { NOW, definition, idOf, run, series } from './harness/records.js';
+import { definition, idOf, run, series } from './harness/records.js';
+import { mountRunsPage } from './harness/runs-world.js';
 import { useStage } from './harness/stage.js';
-
-const PROJECTS = [
-  { id: idOf('prj', 1), name: 'vision', description: '', run_count: 3, created_at: NOW },
-  { id: idOf('prj', 2), name: 'speech', description: '', run_count: 1, created_at: NOW },
-];
-const EXPERIMENTS = [
-  {
-    id: idOf('exp', 1),
-    name: 'lr',
-    description: '',
-    project_id: idOf('prj', 1),
-    run_count: 2,
-    created_at: NOW,
-  },
-  {
-    id: idOf('exp', 2),
-    name: 'noise',
-    description: '',
-    project_id: idOf('prj', 2),
-    run_count: 1,
-    created_at: NOW,
-  },
-];
-const PLACES: ApiTable = { 'GET /projects': { items: PROJECTS }, 'GET /experiments': { items: EXPERIMENTS } };
 
 describe('the table of runs', () => {
   const stage = useStage();
   const names = () => stage.page.locator('a.name').allInnerTexts();
   const untilNames = (...wanted: string[]) => stage.untilEqual(names, wanted);
-  const mount = (items: readonly Run[], query = '', api: ApiTable = {}) =>
-    stage.mount('svc-runs-page', {
-      properties: { query },
-      address: `/runs?${query}`,
-      api: { ...PLACES, 'GET /runs': { items }, ...api },
-    });
+  const mount = (items: readonly Run[], query?: string, api?: ApiTable) =>
+    mountRunsPage(stage, items, query, api);
   const search = () => new URL(stage.page.url()).search;
 
   describe('its columns', () => {

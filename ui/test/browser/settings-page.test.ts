@@ -1,23 +1,9 @@
 import type { MetricDefinition } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { HOSTILE, LONG_NAME, NOW, idOf } from './harness/records.js';
+import { HOSTILE, LONG_NAME, NOW, definition, idOf } from './harness/records.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
 
-const definition = (name: string, changes: Partial<MetricDefinition> = {}): MetricDefinition => ({
-  name,
-  direction: 'minimize',
-  guessed: true,
-  guessed_from: 'loss',
-  is_primary: false,
-  level: 'global',
-  project_id: null,
-  experiment_id: null,
-  auto: true,
-  unit: null,
-  description: '',
-  ...changes,
-});
 const PROJECT = idOf('proj', 1);
 const EXPERIMENT = idOf('exp', 1);
 const PLACES: ApiTable = {
