@@ -8,7 +8,8 @@ import { collectComplaints, launchBrowser, screenshot } from '../support/browser
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
-const SCRIPT = `echo "epoch $EPOCHS"; test "$SVC_ATTEMPT" = 1 || { echo "torch.OutOfMemoryError: CUDA out of memory." >&2; exit 1; }; sleep 600`;
+// All on one stream: lines that come at once on two have no order.
+const SCRIPT = `echo "epoch $EPOCHS"; test "$SVC_ATTEMPT" = 1 || { echo "torch.OutOfMemoryError: CUDA out of memory."; exit 1; }; sleep 600`;
 
 describe('jobs in the console', function () {
   this.timeout(180_000);
