@@ -5,7 +5,7 @@ import { describeFault } from './schedule.js';
 import { createWorld, type World } from './world.js';
 
 const FIRST_SEED = 1;
-const ROUNDS = 20;
+const ROUNDS = 12;
 
 describe('faults: what processes wrote themselves is what the record says', function () {
   this.timeout(180_000);

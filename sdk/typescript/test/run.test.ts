@@ -263,9 +263,12 @@ describe('a run of the TypeScript SDK', () => {
     it('until the server wants none, and not in a job', async () => {
       server.refuse = ({ path: at }) => (at.endsWith('/alive') ? 404 : null);
       const runs = [startRun(server.url, { signEveryMs: 10 }), startRun()];
-      await until(() => signs() === 1);
+      await until(() => signs() >= 1);
+      // A busy machine may have sent another one before the first answer came.
       await pause(60);
-      expect(signs()).to.equal(1);
+      const settled = signs();
+      await pause(60);
+      expect(signs()).to.equal(settled);
       await Promise.all(runs.map((run) => run.finish()));
     });
 

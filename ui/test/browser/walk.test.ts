@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../../test/support/browser.js';
 import { requireEngine } from '../../../test/support/engines.js';
 import { openExampleLab, type ExampleLab } from '../../../test/support/example-lab.js';
-import { LOOKS, openConsoleTab, type Look } from './harness/console-tab.js';
+import { openConsoleTab, type Look } from './harness/console-tab.js';
 import { toExamplePages } from './harness/example-pages.js';
 import { AXE, excessWidthOf, findFaults } from './harness/soundness.js';
 
@@ -46,12 +46,12 @@ describe('a walk through every page', function () {
     return found;
   }
 
-  for (const look of Object.keys(LOOKS) as Look[])
+  for (const look of ['light', 'dark', 'phone'] as const)
     it(`finds nothing broken (${look})`, async () => {
       expect(await walk(look, lab.writeToken)).to.deep.equal([]);
     });
 
-  it('finds nothing broken with a token that may only read', async () => {
-    expect(await walk('light', lab.readToken)).to.deep.equal([]);
+  it('finds nothing broken with a token that may only read (phone-dark)', async () => {
+    expect(await walk('phone-dark', lab.readToken)).to.deep.equal([]);
   });
 });
