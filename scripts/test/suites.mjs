@@ -21,16 +21,24 @@ const UNIT_FOLDERS = [
   'cli',
   'ui',
 ];
-/** Folders and files of tests that start processes by the dozen, write gigabytes or train models: too long for the quick part. */
-const LONG = [
+/** Tests that start processes by the dozen, write gigabytes, wait for limits or train models: too long for the quick part. */
+const LONG_FOLDERS = [
   'plugins/runner-process/test',
   'plugins/runner-docker/test/engine',
   'plugins/backup/test',
   'plugins/retention/test',
   'plugins/mcp/test',
+];
+const LONG_FILES = [
   'plugins/detectors/test/healthy.test.ts',
   'plugins/failures/test/real-tools.test.ts',
   'plugins/snapshots/test/unpack.test.ts',
+  'plugins/snapshots/test/uploads.test.ts',
+  'plugins/gpu-nvidia/test/whole-agent.test.ts',
+  'plugins/events/test/large-history.test.ts',
+  'plugins/events/test/large-lists.test.ts',
+  'plugins/checkpoint-watcher/test/attempt-checkpoints.test.ts',
+  'agent/test/host/state-dir-lock.test.ts',
 ];
 /** The console's elements in a browser. */
 const IN_BROWSER = 'ui/test/browser';
@@ -83,7 +91,7 @@ async function runCheck(name, args) {
 export async function runUnitSuites(env) {
   const plugins = readdirSync(path.join(ROOT, 'plugins')).map((name) => `plugins/${name}`);
   const files = testFiles([...UNIT_FOLDERS, ...plugins].map((folder) => `${folder}/test`)).filter(
-    (file) => ![...LONG, IN_BROWSER].some((place) => file.startsWith(place)),
+    (file) => ![...LONG_FOLDERS, ...LONG_FILES, IN_BROWSER].some((place) => file.startsWith(place)),
   );
   const count = Math.min(MOST_PROCESSES, os.availableParallelism() + 1);
   const shares = Array.from({ length: count }, (_, at) =>
@@ -103,7 +111,8 @@ export async function runCrossingSuites(env) {
   const kinds = [
     ...shares.map((files, at) => [`integration ${at + 1} of 2`, files]),
     ['console in a browser', testFiles([IN_BROWSER])],
-    ...LONG.map((place) => [place, testFiles([place])]),
+    ...LONG_FOLDERS.map((place) => [place, testFiles([place])]),
+    ['long suites of plugins and the agent', testFiles(LONG_FILES)],
     ...CROSSING.map((kind) => [kind, testFiles([`test/${kind}`])]),
   ];
   const run = ([name, files]) => runMocha(name, files, env, LIMITS_MS.crossing);
