@@ -6,4 +6,5 @@ export { LogBook } from './log-book.js';
 export { isAlive, killProcessesOf } from './processes.js';
 export { runnerConformance, type RunnerUnderTest } from './runner-conformance.js';
 export { runnerPlugin, ScriptedRunner, type Script } from './scripted-runner.js';
+export { SmallDisk } from './small-disk.js';
 export { TestHost, type TestHostOptions } from './test-host.js';

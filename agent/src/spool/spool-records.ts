@@ -1,7 +1,7 @@
 import type { SpoolRecord } from '@svc/contract';
 import { SPOOL_END } from '@svc/contract/protocol';
 import { constants } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDir } from '../core/durable-file.js';
 import type { RunPaths } from '../core/run-paths.js';
@@ -10,14 +10,15 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 
 /**
  * Puts records for the server into the spool of an attempt, as its processes do: a file of their own, which is removed once they are delivered.
- * `owner` is the plugin's name. Resolves when they are on the disk, in whole or, after an error, perhaps in part: repeat them.
+ * `owner` is the plugin's name. Resolves when they are on the disk. After an error there are none, of which some may be delivered all the same: repeat them.
  */
 export async function leaveInSpool(
   { spool }: Pick<RunPaths, 'spool'>,
   owner: string,
   records: readonly SpoolRecord[],
 ): Promise<void> {
-  const file = await open(path.join(spool, `${owner}.${nextNumber()}.jsonl`), NEW_FILE, 0o600);
+  const at = path.join(spool, `${owner}.${nextNumber()}.jsonl`);
+  const file = await open(at, NEW_FILE, 0o600);
   try {
     // With `--run-as` the directory is the job's user's, and the shipper reads no files of others in it.
     const { uid, gid } = await lstat(spool);
@@ -26,6 +27,10 @@ export async function leaveInSpool(
     for (const record of records) await file.appendFile(`${JSON.stringify(record)}\n`);
     await file.appendFile(`${SPOOL_END}\n`);
     await file.datasync();
+  } catch (error) {
+    // Must hold: no file without its end stays, as it would wait there for more, and a full disk would leave one at each try.
+    await rm(at, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

@@ -1,4 +1,5 @@
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
+import { SmallDisk } from '@svc/agent/testing';
 import type { SpoolRecord } from '@svc/contract';
 import { SPOOL_END } from '@svc/contract/protocol';
 import { expect } from 'chai';
@@ -46,6 +47,24 @@ describe('records that the agent leaves in the spool of an attempt', () => {
     const { mode, uid } = statSync(path.join(spool, readdirSync(spool)[0]!));
     expect(mode & 0o777).to.equal(0o600);
     expect(uid).to.equal(statSync(spool).uid);
+  });
+
+  it('are none after an error, as on a full disk, and there with room again', async function () {
+    const disk = SmallDisk.tryMount(path.join(spool, 'disk'), 1);
+    if (disk === null) return this.skip();
+    try {
+      disk.fill();
+      const error = await leaveInSpool({ spool: disk.dir }, 'finder', [record(1)]).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).to.have.property('code', 'ENOSPC');
+      disk.empty();
+      expect(await countInSpool({ spool: disk.dir }, 'finder')).to.equal(0);
+      await leaveInSpool({ spool: disk.dir }, 'finder', [record(1)]);
+      expect(await countInSpool({ spool: disk.dir }, 'finder')).to.equal(1);
+    } finally {
+      disk.unmount();
+    }
   });
 
   it('are none when the spool is gone: the error is told', async () => {

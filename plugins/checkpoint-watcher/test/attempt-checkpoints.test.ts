@@ -47,10 +47,14 @@ describe('the checkpoints of an attempt', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true) => {
+  const open = (
+    startedAt = 0,
+    isOwn: () => Promise<boolean | null> = async () => true,
+    most?: number,
+  ) => {
     const ctx = { log: SILENT, signal: new AbortController().signal };
     const attempt = { job_id: 'job_1', attempt: number, startedAt, runId: `run_${number}`, paths };
-    return AttemptCheckpoints.open(ctx, attempt, isOwn, SETTLE_MS);
+    return AttemptCheckpoints.open(ctx, attempt, isOwn, SETTLE_MS, most);
   };
   function enterAttempt(wanted: number): void {
     number = wanted;
@@ -261,6 +265,18 @@ describe('the checkpoints of an attempt', () => {
     await look();
     await checkpoints.settleRest({ isCutOff: true });
     expect(found()).to.have.members(['whole.h5', 'zip.pt', 'earlier.msgpack']);
+  });
+
+  it('beyond the most are left out, which is told once', async () => {
+    checkpoints = await open(0, async () => true, 1);
+    for (const name of ['one.npz', 'two.npz', 'three.npz']) {
+      write(name, ZIP);
+      await look();
+      await settleAll();
+    }
+    const told = records().flatMap((each) => (each.kind === 'event' ? [each.body.title] : []));
+    expect(told).to.deep.equal(['There are more than 1 checkpoints']);
+    expect(found()).to.deep.equal(['one.npz']);
   });
 
   it('that are deleted are told, and come again', async () => {

@@ -2,7 +2,7 @@ import type { SpoolRecord } from '@svc/contract';
 import { SPOOL_END } from '@svc/contract/protocol';
 import { walkJobFiles } from '@svc/agent/job-files';
 import type { RunPaths } from '@svc/agent';
-import { until } from '@svc/agent/testing';
+import { SmallDisk, until } from '@svc/agent/testing';
 import { expect } from 'chai';
 import {
   appendFileSync,
@@ -36,9 +36,13 @@ describe('the event files of an attempt', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true) =>
+  const open = (
+    startedAt = 0,
+    isOwn: () => Promise<boolean | null> = async () => true,
+    warn: (message: string) => void = () => {},
+  ) =>
     AttemptEventFiles.open(
-      { log: SILENT, signal: new AbortController().signal },
+      { log: { ...SILENT, warn }, signal: new AbortController().signal },
       { ...KEY, startedAt, runId: 'run_1', paths },
       isOwn,
     );
@@ -299,6 +303,46 @@ describe('the event files of an attempt', () => {
     expect(new Set(points(records).map(({ name }) => name)).size).to.equal(10_000);
     expect(points(records)).to.have.length(20_000);
     expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
+  });
+
+  it('with too many names give the same ones after a restart of the agent', async () => {
+    const names = Array.from({ length: 10_100 }, (_, index) => scalarRecord(`layer-${index}`, 1, 1));
+    writeFileSync(file(FILE), Buffer.concat(names));
+    await walkAndRead(await open());
+    const before = new Set(points(deliver()).map(({ name }) => name));
+    appendFileSync(file(FILE), Buffer.concat(names.reverse()));
+    await walkAndRead(await open());
+    const after = points(deliver()).map(({ name }) => name);
+    expect(new Set(after)).to.deep.equal(before);
+    expect(after).to.have.length(10_000);
+  });
+
+  it('wait while the disk is full, which the log tells once, and lose neither a value nor a warning', async function () {
+    const disk = SmallDisk.tryMount(paths.dir, 2);
+    if (disk === null) return this.skip();
+    try {
+      mkdirSync(paths.spool);
+      const warnings: string[] = [];
+      const files = await open(0, async () => true, (message) => warnings.push(message));
+      const steps = (from: number) =>
+        Array.from({ length: 2000 }, (_, index) => scalarRecord('loss', from + index, 1));
+      writeFileSync(file('idle/' + FILE), scalarRecord('loss', 1, 1));
+      writeFileSync(file('busy/' + FILE), Buffer.concat([scalarRecord('x'.repeat(251), 1, 1), ...steps(0)]));
+      disk.fill();
+      await walk(files);
+      for (let tries = 0; tries < 20; tries++) await files.read();
+      expect(readdirSync(paths.spool)).to.deep.equal([]);
+      expect(warnings.filter((message) => message.includes('cannot be read now'))).to.have.length(1);
+      disk.empty();
+      appendFileSync(file('busy/' + FILE), Buffer.concat(steps(2000)));
+      await files.readRest();
+      const records = deliver();
+      const found = points(records).filter(({ name }) => name.startsWith('busy'));
+      expect(new Set(found.map(({ seq }) => seq)).size).to.equal(4000);
+      expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
+    } finally {
+      disk.unmount();
+    }
   });
 
   it('beyond a thousand are left out, which is told once', async () => {

@@ -64,7 +64,8 @@ export class AttemptCheckpoints implements JobFilesFollower {
   readonly #paths: RunPaths;
   /** Not before may it be looked for who has files open, by the monotonic clock, in ms. */
   #scanAt = 0;
-  #isLeftOutTold = false;
+  /** Warnings that the run has. */
+  readonly #told = new Set<string>();
   #isCutOff = false;
 
   private constructor(
@@ -73,6 +74,7 @@ export class AttemptCheckpoints implements JobFilesFollower {
     saved: Saved,
     private readonly isOwn: OwnFile,
     private readonly settleMs: number,
+    private readonly most: number,
   ) {
     this.#registered = new Map(Object.entries(saved.registered));
     this.#earlier = new Map(Object.entries(saved.earlier));
@@ -84,10 +86,11 @@ export class AttemptCheckpoints implements JobFilesFollower {
     attempt: Attempt,
     isOwn: OwnFile,
     settleMs: number,
+    most = MAX_CHECKPOINTS,
   ): Promise<AttemptCheckpoints> {
     const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
     const state = saved ?? { registered: {}, earlier: await earlierCheckpoints(attempt) };
-    return new AttemptCheckpoints(ctx, attempt, state, isOwn, settleMs);
+    return new AttemptCheckpoints(ctx, attempt, state, isOwn, settleMs, most);
   }
 
   /** Takes what a walk has found: new candidates, and what is gone. */
@@ -221,23 +224,28 @@ export class AttemptCheckpoints implements JobFilesFollower {
 
   /** The run is told once for each attempt. */
   async #leaveOut(candidate: string, { path: at, modifiedAt }: Content): Promise<null> {
-    this.#ignore(candidate, modifiedAt);
     const title = 'A checkpoint is left out: it cannot be told which of the jobs in its folder wrote it';
     this.ctx.log.warn(title, { ...this.#about, path: at });
-    if (this.#isLeftOutTold) return null;
-    this.#isLeftOutTold = true;
     const message = `${at}: call \`run.checkpoint(path)\` of the SDK, or run each job in a folder of its own (\`svc submit --upload\` makes one).`;
-    const { runId, attempt } = this.attempt;
-    await this.#leave([
-      {
-        kind: 'event',
-        run_id: runId,
-        key: `${NAME} ${attempt} left out`,
-        ts: Date.now(),
-        body: { title, message, severity: 'warning' },
-      },
-    ]);
-    return null;
+    await this.#warnOnce('left out', title, message);
+    return this.#ignore(candidate, modifiedAt);
+  }
+
+  /** The run is told once for each attempt. */
+  async #leaveOutBeyond(candidate: string, { path: at, modifiedAt }: Content): Promise<null> {
+    const title = `There are more than ${this.most} checkpoints`;
+    const message = `${at} and others are not registered. Report those that count with \`run.checkpoint(path)\` of the SDK, or let the training remove old ones.`;
+    await this.#warnOnce('too many', title, message);
+    return this.#ignore(candidate, modifiedAt);
+  }
+
+  /** Each warning once for each attempt. */
+  async #warnOnce(key: string, title: string, message: string): Promise<void> {
+    if (this.#told.has(key)) return;
+    const { runId: run_id, attempt } = this.attempt;
+    const body = { title, message, severity: 'warning' as const };
+    await this.#leave([{ kind: 'event', run_id, key: `${NAME} ${attempt} ${key}`, ts: Date.now(), body }]);
+    this.#told.add(key);
   }
 
   #ignore(candidate: string, modifiedAt: number): null {
@@ -272,8 +280,8 @@ export class AttemptCheckpoints implements JobFilesFollower {
   /** null: not now, or never. */
   async #toRecord(candidate: string, content: Content): Promise<SpoolRecord | null> {
     const { path: at, size, modifiedAt, members } = content;
-    if (this.#registered.size >= MAX_CHECKPOINTS && !this.#registered.has(candidate))
-      return this.#ignore(candidate, modifiedAt);
+    if (this.#registered.size >= this.most && !this.#registered.has(candidate))
+      return this.#leaveOutBeyond(candidate, content);
     const print = await fingerprint(content);
     const progress = await readProgress(content);
     // It was written on while it was read.

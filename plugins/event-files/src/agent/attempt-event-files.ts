@@ -1,19 +1,19 @@
 import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
-import { loadJson, writeAtomic } from '@svc/agent/durable-file';
+import { loadJson, unlessMissing, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
 import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
 import type { Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { appendFile, lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEventFile, RECORD_LIMIT_BYTES, type Batch } from '../reader.js';
 import { compare, readMark, type Mark } from './file-mark.js';
 import { firstSeq, toRecords } from './file-records.js';
 import { Prefixes, type LogFolder } from './prefixes.js';
-import { STATE_FILE, type Followed, type Saved } from './saved-files.js';
+import { NAMES_FILE, STATE_FILE, type Followed, type Saved } from './saved-files.js';
 
 const NAME = 'event-files';
 /** Of a file that was flushed, so much later its scalars are on their way. */
@@ -65,15 +65,24 @@ export class AttemptEventFiles implements JobFilesFollower {
   readonly #undecided = new Map<string, number>();
   /** The stamp of each file that was read to its end, where half a record may lie. */
   readonly #readTo = new Map<string, string>();
-  /** Warnings that the run has. */
+  /** Warnings that were given. */
   readonly #told = new Set<string>();
-  readonly #names = new Set<string>();
+  /** Warnings that are not in the spool yet. */
+  readonly #warnings: SpoolRecord[] = [];
+  /** The spool takes nothing now: the disk is full. */
+  #isBlocked = false;
+  /** Why each file cannot be read, as far as the log tells it. */
+  readonly #troubles = new Map<string, string>();
+  /** Those that are not in the file of names yet. */
+  readonly #freshNames = new Set<string>();
   readonly #leftOut = { files: 0, scalars: 0 };
 
   private constructor(
     private readonly ctx: Context,
     private readonly attempt: Attempt,
     private readonly saved: Saved,
+    /** Of the metrics that the run has by these files. */
+    private readonly names: Set<string>,
     /** Nothing is known of the files that were there before the attempt. */
     private isFirstWalk: boolean,
     private readonly isOwn: OwnFile,
@@ -86,7 +95,8 @@ export class AttemptEventFiles implements JobFilesFollower {
   static async open(ctx: Context, attempt: Attempt, isOwn: OwnFile): Promise<AttemptEventFiles> {
     const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
     const state = saved ?? { files: {}, base: null, earlier: {} };
-    return new AttemptEventFiles(ctx, attempt, state, saved === null, isOwn);
+    const names = await readFile(path.join(attempt.paths.dir, NAMES_FILE), 'utf8').catch(unlessMissing);
+    return new AttemptEventFiles(ctx, attempt, state, toNames(names ?? ''), saved === null, isOwn);
   }
 
   pauseMs(): number {
@@ -174,12 +184,13 @@ export class AttemptEventFiles implements JobFilesFollower {
    */
   async read({ isLast = false } = {}): Promise<boolean> {
     const pass: Pass = { isLast, bytes: PASS_BYTES };
+    this.#isBlocked = false;
     for (const file of [...this.#files.keys()]) {
       const stats = await lstat(file).catch(() => null);
       if (stats?.isFile() && this.#readTo.get(file) !== toStamp(stats))
         await this.#readFile(file, stats, pass);
       if (this.ctx.signal.aborted) return false;
-      if (pass.bytes <= 0) return true;
+      if (pass.bytes <= 0 || this.#isBlocked) return true;
     }
     return false;
   }
@@ -188,7 +199,10 @@ export class AttemptEventFiles implements JobFilesFollower {
   async readRest(mostMs = REST_MS): Promise<void> {
     const readUntil = performance.now() + mostMs;
     let hasMore = await this.read({ isLast: true });
-    while (hasMore && performance.now() < readUntil) hasMore = await this.read({ isLast: true });
+    while (hasMore && performance.now() < readUntil && !this.ctx.signal.aborted) {
+      if (this.#isBlocked) await delay(LOOK_MS);
+      hasMore = await this.read({ isLast: true });
+    }
     if (this.ctx.signal.aborted) return;
     await this.#tellRest(hasMore);
     const [leftOut] = this.#undecided.keys();
@@ -201,13 +215,21 @@ export class AttemptEventFiles implements JobFilesFollower {
     try {
       const isRead = (await this.#recognise(file)) !== 'same' || (await this.#readOn(file, stats, pass));
       if (isRead) this.#readTo.set(file, toStamp(stats));
+      this.#troubles.delete(file);
     } catch (error) {
-      this.ctx.log.warn('an event file cannot be read now', {
-        ...this.#about,
-        file,
-        reason: toReason(error),
-      });
+      this.#complain(file, toReason(error));
     }
+  }
+
+  /** Once, until it can be read again. */
+  #complain(file: string, reason: string): void {
+    if (this.#troubles.get(file) === reason) return;
+    this.#troubles.set(file, reason);
+    this.ctx.log.warn('an event file cannot be read now; it is tried again', {
+      ...this.#about,
+      file,
+      reason,
+    });
   }
 
   /** `same`: it goes on where it was read to, or begins anew as another one. */
@@ -252,11 +274,11 @@ export class AttemptEventFiles implements JobFilesFollower {
     const takesName = (name: string) => this.#takesName(name);
     const { records, leftOut } = toRecords(items, { runId, prefix, seq, takesName });
     const noise = isNoise ? before.noise + offset - before.offset : 0;
-    this.#leftOut.scalars += leftOut;
-    if (corrupt > 0) records.push(...this.#tellCorrupt(file));
-    if (leftOut > 0) records.push(...this.#tellScalars(file));
-    if (noise >= MAX_NOISE_BYTES) records.push(...this.#tellNoise(file));
+    if (corrupt > 0) this.#tellCorrupt(file);
+    if (leftOut > 0) this.#tellScalars(file);
+    if (noise >= MAX_NOISE_BYTES) this.#tellNoise(file);
     await this.#leave(records);
+    this.#leftOut.scalars += leftOut;
     const count = before.count + items.filter(({ kind }) => kind === 'scalar').length;
     const after = { prefix, mark, offset, count, noise, generation };
     this.#files.set(file, after);
@@ -264,13 +286,38 @@ export class AttemptEventFiles implements JobFilesFollower {
     return after;
   }
 
+  /** With the warnings that wait. Throws when the disk is full: what the records were made of is read again. */
   async #leave(records: readonly SpoolRecord[]): Promise<void> {
-    if (records.length > 0) await leaveInSpool(this.#paths, NAME, records);
+    const warnings = [...this.#warnings];
+    if (records.length + warnings.length === 0) return;
+    this.#isBlocked = true;
+    await this.#saveNames();
+    await leaveInSpool(this.#paths, NAME, [...records, ...warnings]);
+    this.#isBlocked = false;
+    this.#warnings.splice(0, warnings.length);
+  }
+
+  /** What cannot be left now is left with the next records, or at the end. */
+  async #leaveWarnings(): Promise<void> {
+    await this.#leave([]).catch((error: unknown) =>
+      this.ctx.log.warn('a warning for the run waits', { ...this.#about, reason: toReason(error) }),
+    );
   }
 
   #takesName(name: string): boolean {
-    if (this.#names.size < MAX_NAMES) this.#names.add(name);
-    return this.#names.has(name);
+    if (this.names.has(name)) return true;
+    if (this.names.size >= MAX_NAMES) return false;
+    this.names.add(name);
+    this.#freshNames.add(name);
+    return true;
+  }
+
+  /** Must hold: the next agent has them before the server does, or it would take others beyond those that a run has room for. */
+  async #saveNames(): Promise<void> {
+    if (this.#freshNames.size === 0) return;
+    const lines = [...this.#freshNames].map((name) => `${name}\n`).join('');
+    await appendFile(path.join(this.#paths.dir, NAMES_FILE), lines, { mode: 0o600 });
+    this.#freshNames.clear();
   }
 
   /** The next pass begins with the others. */
@@ -286,7 +333,8 @@ export class AttemptEventFiles implements JobFilesFollower {
     this.#leftOut.files += 1;
     const title = `There are more than ${MAX_FILES} event files`;
     const message = `${file} and others are not read. \`svc import\` takes the folder after the job.`;
-    await this.#leave(this.#warnOnce('files', title, message));
+    this.#warnOnce('files', title, message);
+    await this.#leaveWarnings();
   }
 
   /** `hasMore`: the time was over. */
@@ -294,11 +342,12 @@ export class AttemptEventFiles implements JobFilesFollower {
     const { files, scalars } = this.#leftOut;
     if (files + scalars > 0)
       this.ctx.log.warn('event files or scalars were left out', { ...this.#about, files, scalars });
-    if (!hasMore) return;
+    if (!hasMore) return this.#leaveWarnings();
     const bytes = await this.#unreadBytes();
     const title = 'Event files were not read to their end';
     const message = `The last ${bytes} bytes were not read when the job had ended, as that took too long. They are still on the host: \`svc import\` takes the folder.`;
-    await this.#leave(this.#warnOnce('rest', title, message));
+    this.#warnOnce('rest', title, message);
+    await this.#leaveWarnings();
   }
 
   async #unreadBytes(): Promise<number> {
@@ -321,33 +370,34 @@ export class AttemptEventFiles implements JobFilesFollower {
   async #tellUnproven(file: string): Promise<void> {
     const title = 'An event file is left out: it cannot be told which of the jobs in its folder wrote it';
     const message = `${file}: run each job in a folder of its own (\`svc submit --upload\` makes one), or report with the SDK.`;
-    await this.#leave(this.#warnOnce('left out', title, message));
+    this.#warnOnce('left out', title, message);
+    await this.#leaveWarnings();
   }
 
-  #tellCorrupt(file: string): SpoolRecord[] {
+  #tellCorrupt(file: string): void {
     const title = 'An event file has records that cannot be read';
     const message = `${file}: its other records are read. Such records are left out, here and in other files of this attempt.`;
-    return this.#warnOnce('corrupt', title, message);
+    this.#warnOnce('corrupt', title, message);
   }
 
-  #tellScalars(file: string): SpoolRecord[] {
+  #tellScalars(file: string): void {
     const title = 'Some scalars of event files are left out';
     const message = `${file}: a name has at most 250 characters and no control characters, a step is an integer below 2^53, and a run has at most ${MAX_NAMES} metrics. The agent's log tells their number at the end.`;
-    return this.#warnOnce('scalars', title, message);
+    this.#warnOnce('scalars', title, message);
   }
 
-  #tellNoise(file: string): SpoolRecord[] {
+  #tellNoise(file: string): void {
     const title = 'An event file is given up';
     const message = `${file}: it holds ${MAX_NOISE_BYTES} bytes without one valid record, and is not read any further. Nor is any other such file of this attempt.`;
-    return this.#warnOnce('noise', title, message);
+    this.#warnOnce('noise', title, message);
   }
 
   /** Each warning once for each attempt. */
-  #warnOnce(key: string, title: string, message: string): SpoolRecord[] {
-    if (this.#told.has(key)) return [];
+  #warnOnce(key: string, title: string, message: string): void {
+    if (this.#told.has(key)) return;
     this.#told.add(key);
     this.ctx.log.warn(title, { ...this.#about, message });
-    return [this.#warning(key, title, message)];
+    this.#warnings.push(this.#warning(key, title, message));
   }
 
   #warning(key: string, title: string, message: string): SpoolRecord {
@@ -372,6 +422,11 @@ export class AttemptEventFiles implements JobFilesFollower {
     const { job_id, attempt } = this.attempt;
     return { job_id, attempt };
   }
+}
+
+/** The last line may be torn. */
+function toNames(text: string): Set<string> {
+  return new Set(text.split('\n').slice(0, -1));
 }
 
 function toStamp({ size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>): string {

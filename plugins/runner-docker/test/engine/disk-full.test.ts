@@ -1,11 +1,10 @@
-import { until, type TestHost } from '@svc/agent/testing';
+import { SmallDisk, until, type TestHost } from '@svc/agent/testing';
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeWithEngine } from '../support/docker-engine.js';
 import { createHost } from '../support/host.js';
-import { SmallDisk } from '../support/small-disk.js';
 
 describeWithEngine('docker runner: a full disk of the agent', (engine) => {
   let host: TestHost;

@@ -1,11 +1,10 @@
-import { isAlive, until } from '@svc/agent/testing';
+import { isAlive, SmallDisk, until } from '@svc/agent/testing';
 import Docker from 'dockerode';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { SmallDisk } from './small-disk.js';
 
 /** Where the agents of the tests find the engine. */
 export const SOCKET_VARIABLE = 'SVC_TEST_DOCKER_SOCKET';

@@ -6,6 +6,15 @@ import path from 'node:path';
 export class SmallDisk {
   private constructor(readonly dir: string) {}
 
+  /** As `mount`; null: that takes a user who may. */
+  static tryMount(dir: string, sizeMb: number): SmallDisk | null {
+    try {
+      return SmallDisk.mount(dir, sizeMb);
+    } catch {
+      return null;
+    }
+  }
+
   /** Mounts it there. */
   static mount(dir: string, sizeMb: number): SmallDisk {
     mkdirSync(dir, { recursive: true });
