@@ -64,14 +64,20 @@ async function meaningOf({ ctx, definitions }: Parts, run: Run, metric: string):
   return (await definitions.meanings(ctx.db, placementOf(run), [metric])).get(metric);
 }
 
-/** A loss, that of the validation first; else another metric whose direction is known. Of several the one with the most points. */
+/** As Lightning names what it logs of each batch and of each epoch. */
+const OF_BATCHES = /_step$/;
+const OF_VALIDATION = /val|eval|test/i;
+
+/** A loss, that of the validation first, of its epochs rather than of its batches; else another metric whose direction is known. Of several the one with the most points. */
 function chooseMetric(metrics: RunSummary['metrics']): string | null {
   const known = Object.entries(metrics)
     .filter(([, metric]) => isDirectionKnown(metric) && !OF_SPEED.has(metric.guessed_from))
     .sort(([a, { count }], [b, other]) => other.count - count || (a < b ? -1 : 1))
     .map(([name]) => name);
   const losses = known.filter(isLoss);
-  return losses.find((name) => /val|eval|test/i.test(name)) ?? losses[0] ?? known[0] ?? null;
+  const validation = losses.filter((name) => OF_VALIDATION.test(name));
+  const ofEpochs = validation.find((name) => !OF_BATCHES.test(name));
+  return ofEpochs ?? validation[0] ?? losses[0] ?? known[0] ?? null;
 }
 
 function isSuspected(events: readonly EventRecord[], metric: string): boolean {

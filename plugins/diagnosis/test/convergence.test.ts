@@ -49,6 +49,12 @@ eachDatabase((database: TestDatabase) => {
       expect((await lab.diagnose(run)).convergence.trend).to.equal(metrics['val/loss'].trend);
     });
 
+    it('is of the epochs of the validation, not of its batches, by the names that Lightning gives', async () => {
+      const losses = { valid_loss_step: level, valid_loss_epoch: falling(8), train_loss_step: level };
+      const { convergence } = await lab.diagnose(await lab.runWith(losses));
+      expect(convergence.metric).to.equal('valid_loss_epoch');
+    });
+
     it('rule 1: the direction of the primary metric decides what is better', async () => {
       const run = await lab.runWith({ 'val/accuracy': falling(64).reverse(), 'train/loss': falling(64) });
       expect((await lab.diagnose(run)).convergence.metric).to.equal('train/loss');

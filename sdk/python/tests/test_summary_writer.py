@@ -81,6 +81,23 @@ class SummaryWriterTest(SdkTest):
         with self.assertRaises(AttributeError):
             writer.nothing_of_it()
 
+    def test_a_text_of_hyperparameters_is_config(self):
+        texts = {
+            "hyperparameters": "|param|value|\n|-|-|\n|lr|2.5e-4|\n|steps|500000|\n|cuda|True|\n|entity|None|\n|net|`a|b`|",
+            "args": '{"betas": [0.9, 0.99]}',
+            "config": '```json\n{"seed": 1, "lr": 9}\n```',
+        }
+        others = {"config": "Namespace(lr=0.1)", "hparams": "|a|b|c|\n|-|-|-|\n|1|2|3|", "note": "|a|b|\n|-|-|\n|1|2|"}
+        with SummaryWriter("runs/a") as writer:
+            writer.run.config["steps"] = 3
+            for tag, text in [*texts.items(), *others.items(), ("args", '{"a":' * 30 + "1" + "}" * 30)]:
+                writer.add_text(tag, text)
+        (run,) = self.server.runs.values()
+        expected = {"steps": 3, "lr": 0.00025, "cuda": True, "entity": None, "net": "a|b", "betas": [0.9, 0.99], "seed": 1}
+        self.assertEqual(run["config"], expected)
+        titles = [event["title"] for event in self.server.bodies_of("events")]
+        self.assertEqual(titles, [*others, "args"])
+
     def test_many_texts_are_no_flood_of_events(self):
         writer = SummaryWriter()
         with self.assertLogs("svc", "WARNING"):

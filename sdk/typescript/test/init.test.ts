@@ -81,7 +81,7 @@ describe('init of the TypeScript SDK', function () {
       { fill: { name: 'a', project: 'p', experiment: 'e', tags: ['t'] } },
     ]);
     expect(stderr).to.equal(
-      'svc: this run keeps its name "train", project "vision", which init cannot change\n',
+      'svc: this run keeps its name "train", project "vision", as it was decided before init\n',
     );
   });
 

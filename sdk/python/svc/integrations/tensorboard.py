@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from ..event_files import PARTS, Prefixes
 from ..notices import warn_once
 from ..run import Run
+from ..text_config import config_of_text
 from .shared_run import run_for
 
 # Each becomes an event of the run.
@@ -24,7 +25,8 @@ _prefixes: WeakKeyDictionary[Run, Prefixes] = WeakKeyDictionary()
 class SummaryWriter:
     """Takes the calls of PyTorch's ``SummaryWriter``, makes its folder, and writes no files.
 
-    Scalars go to the run, hparams to its config, and texts become events.
+    Scalars go to the run, hparams to its config, and texts become events, but for those of hyperparameters, which go to
+    the config too where nothing else has set the same names.
     What svc does not keep (histograms, images, graphs) is left out with one warning each. Several writers of one run
     have their folders as prefixes, by the rules of event files (docs/reporting.md): ``runs/a/train`` and ``runs/a/val``
     make ``train/loss`` and ``val/loss``.
@@ -90,6 +92,11 @@ class SummaryWriter:
     def add_text(
         self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None
     ) -> None:
+        config = config_of_text(tag, text_string) if isinstance(text_string, str) else None
+        if config is not None:
+            known = self.run.config
+            known.update({name: value for name, value in config.items() if name not in known})
+            return
         self._texts += 1
         if self._texts <= MAX_TEXTS:
             data = None if global_step is None else {"step": global_step}
