@@ -196,7 +196,7 @@ svc.init(name="fold 2").finish()`;
       return lines.find(({ text }) => text.startsWith('svc: this run keeps'));
     });
     expect(told?.text).to.equal(
-      "svc: this run keeps its project 'closed', name 'mine', as it was decided before init",
+      "svc: this run keeps its project 'closed', name 'mine', decided before init",
     );
   });
 

@@ -47,11 +47,7 @@ describe('the checkpoints of an attempt', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const open = (
-    startedAt = 0,
-    isOwn: () => Promise<boolean | null> = async () => true,
-    most?: number,
-  ) => {
+  const open = (startedAt = 0, isOwn: () => Promise<boolean | null> = async () => true, most?: number) => {
     const ctx = { log: SILENT, signal: new AbortController().signal };
     const attempt = { job_id: 'job_1', attempt: number, startedAt, runId: `run_${number}`, paths };
     return AttemptCheckpoints.open(ctx, attempt, isOwn, SETTLE_MS, most);

@@ -323,7 +323,11 @@ describe('the event files of an attempt', () => {
     try {
       mkdirSync(paths.spool);
       const warnings: string[] = [];
-      const files = await open(0, async () => true, (message) => warnings.push(message));
+      const files = await open(
+        0,
+        async () => true,
+        (message) => warnings.push(message),
+      );
       const steps = (from: number) =>
         Array.from({ length: 2000 }, (_, index) => scalarRecord('loss', from + index, 1));
       writeFileSync(file('idle/' + FILE), scalarRecord('loss', 1, 1));

@@ -6,7 +6,8 @@ import functools
 import importlib
 import os
 import re
-from typing import Any, Callable, Iterable
+from collections.abc import Iterable
+from typing import Any, Callable
 
 from . import current
 from .notices import logger, warn_once
@@ -61,9 +62,10 @@ def _reporting(add_event: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Prefixes:
-    """What stands before the names of a folder's metrics, by the rules of the agent (docs/reporting.md): the way to it from the first folder, without times.
+    """What stands before the names of a folder's metrics: the way to it from the first folder, without times.
 
-    The agent waits for the folders that begin with the first one; a call cannot, so here the first folder alone is the base.
+    These are the rules of the agent (docs/reporting.md). The agent waits for the folders that begin with the first
+    one; a call cannot, so here the first folder alone is the base.
     """
 
     def __init__(self) -> None:

@@ -118,7 +118,7 @@ class ServerSink:
         kept = answer.get("kept") if isinstance(answer, dict) and "fill" in record.body else None
         if isinstance(kept, dict) and kept:
             stands = ", ".join(f"{field} {value!r}" for field, value in kept.items())
-            warn_once(f"{self._run_id} kept", "this run keeps its %s, as it was decided before init", stands)
+            warn_once(f"{self._run_id} kept", "this run keeps its %s, decided before init", stands)
 
     def _request(
         self, method: str, suffix: str, body: dict[str, Any] | bytes, idempotency_key: str | None = None

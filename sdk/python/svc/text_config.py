@@ -1,4 +1,4 @@
-"""Hyperparameters that a training writes as a text, read by the rules of the agent for event files (docs/reporting.md)."""
+"""Hyperparameters that a training writes as a text, by the rules of the agent for event files (docs/reporting.md)."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class FillTest(SdkTest):
             run.config.update(lr=2)
             run.flush()
         self.assertEqual(len(logs.output), 1)
-        self.assertIn("this run keeps its name 'train', project 'vision', as it was decided before init", logs.output[0])
+        self.assertIn("this run keeps its name 'train', project 'vision', decided before init", logs.output[0])
 
     def test_other_ranks_fill_nothing(self):
         self.in_job()

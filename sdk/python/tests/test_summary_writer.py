@@ -83,7 +83,7 @@ class SummaryWriterTest(SdkTest):
 
     def test_a_text_of_hyperparameters_is_config(self):
         texts = {
-            "hyperparameters": "|param|value|\n|-|-|\n|lr|2.5e-4|\n|steps|500000|\n|cuda|True|\n|entity|None|\n|net|`a|b`|",
+            "hyperparameters": "|param|value|\n|-|-|\n|lr|2.5e-4|\n|steps|500000|\n|cuda|True|\n|net|`a|b`|\n|no|None|",
             "args": '{"betas": [0.9, 0.99]}',
             "config": '```json\n{"seed": 1, "lr": 9}\n```',
         }
@@ -93,7 +93,7 @@ class SummaryWriterTest(SdkTest):
             for tag, text in [*texts.items(), *others.items(), ("args", '{"a":' * 30 + "1" + "}" * 30)]:
                 writer.add_text(tag, text)
         (run,) = self.server.runs.values()
-        expected = {"steps": 3, "lr": 0.00025, "cuda": True, "entity": None, "net": "a|b", "betas": [0.9, 0.99], "seed": 1}
+        expected = {"steps": 3, "lr": 0.00025, "cuda": True, "net": "a|b", "no": None, "betas": [0.9, 0.99], "seed": 1}
         self.assertEqual(run["config"], expected)
         titles = [event["title"] for event in self.server.bodies_of("events")]
         self.assertEqual(titles, [*others, "args"])

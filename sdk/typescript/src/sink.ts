@@ -153,7 +153,7 @@ export class ServerSink implements Sink {
     const { kept = {} } = await this.client.call(UPDATE, { params: { run_id: this.runId }, body });
     const stands = Object.entries(kept).map(([field, value]) => `${field} "${value}"`);
     if (body.fill && stands.length > 0)
-      warnOnce(`kept ${this.runId}`, `this run keeps its ${stands.join(', ')}, as it was decided before init`);
+      warnOnce(`kept ${this.runId}`, `this run keeps its ${stands.join(', ')}, decided before init`);
   }
 
   /** What the agent may say for an attempt is not bound to the token of this process: it goes to the spool. */

@@ -80,9 +80,7 @@ describe('init of the TypeScript SDK', function () {
     expect(server.requests.slice(0, 2).map(({ body }) => body)).to.deep.include.members([
       { fill: { name: 'a', project: 'p', experiment: 'e', tags: ['t'] } },
     ]);
-    expect(stderr).to.equal(
-      'svc: this run keeps its name "train", project "vision", as it was decided before init\n',
-    );
+    expect(stderr).to.equal('svc: this run keeps its name "train", project "vision", decided before init\n');
   });
 
   it('prints the link of the run, unless it is to be quiet', async () => {

@@ -1,19 +1,21 @@
 import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
-import { loadJson, unlessMissing, writeAtomic } from '@svc/agent/durable-file';
+import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
 import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
 import type { SpoolRecord } from '@svc/contract';
 import type { Stats } from 'node:fs';
-import { appendFile, lstat, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEventFile, RECORD_LIMIT_BYTES, type Batch } from '../reader.js';
 import { compare, readMark, type Mark } from './file-mark.js';
 import { firstSeq, toRecords } from './file-records.js';
+import { MetricNames } from './metric-names.js';
 import { Prefixes, type LogFolder } from './prefixes.js';
-import { NAMES_FILE, STATE_FILE, type Followed, type Saved } from './saved-files.js';
+import { RunWarnings } from './run-warnings.js';
+import { STATE_FILE, type Followed, type Saved } from './saved-files.js';
 
 const NAME = 'event-files';
 /** Of a file that was flushed, so much later its scalars are on their way. */
@@ -28,8 +30,6 @@ const MAX_WAITING = 8;
 const PASS_BYTES = 8 * 1024 * 1024;
 /** A file is given up after so much without a valid record. */
 const MAX_NOISE_BYTES = 64 * 1024 * 1024;
-/** The server takes no more metrics of a run. */
-const MAX_NAMES = 10_000;
 /** So long the report of an end waits for the rest to be read; for that of an attempt that somebody has stopped less. */
 const REST_MS = 20_000;
 const REST_OF_STOPPED_MS = 1000;
@@ -65,24 +65,18 @@ export class AttemptEventFiles implements JobFilesFollower {
   readonly #undecided = new Map<string, number>();
   /** The stamp of each file that was read to its end, where half a record may lie. */
   readonly #readTo = new Map<string, string>();
-  /** Warnings that were given. */
-  readonly #told = new Set<string>();
-  /** Warnings that are not in the spool yet. */
-  readonly #warnings: SpoolRecord[] = [];
+  readonly #warnings: RunWarnings;
   /** The spool takes nothing now: the disk is full. */
   #isBlocked = false;
   /** Why each file cannot be read, as far as the log tells it. */
   readonly #troubles = new Map<string, string>();
-  /** Those that are not in the file of names yet. */
-  readonly #freshNames = new Set<string>();
   readonly #leftOut = { files: 0, scalars: 0 };
 
   private constructor(
     private readonly ctx: Context,
     private readonly attempt: Attempt,
     private readonly saved: Saved,
-    /** Of the metrics that the run has by these files. */
-    private readonly names: Set<string>,
+    private readonly names: MetricNames,
     /** Nothing is known of the files that were there before the attempt. */
     private isFirstWalk: boolean,
     private readonly isOwn: OwnFile,
@@ -90,13 +84,14 @@ export class AttemptEventFiles implements JobFilesFollower {
     this.#files = new Map(Object.entries(saved.files));
     this.#prefixes = new Prefixes(saved.base);
     this.#paths = attempt.paths;
+    this.#warnings = new RunWarnings(NAME, attempt, ctx.log);
   }
 
   static async open(ctx: Context, attempt: Attempt, isOwn: OwnFile): Promise<AttemptEventFiles> {
     const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
     const state = saved ?? { files: {}, base: null, earlier: {} };
-    const names = await readFile(path.join(attempt.paths.dir, NAMES_FILE), 'utf8').catch(unlessMissing);
-    return new AttemptEventFiles(ctx, attempt, state, toNames(names ?? ''), saved === null, isOwn);
+    const names = await MetricNames.open(attempt.paths.dir);
+    return new AttemptEventFiles(ctx, attempt, state, names, saved === null, isOwn);
   }
 
   pauseMs(): number {
@@ -271,12 +266,12 @@ export class AttemptEventFiles implements JobFilesFollower {
     // Must hold: a copy of the file, under the same name and prefix, has the same identity.
     const identity = [job_id, attempt, path.basename(file), prefix, mark.head];
     const seq = firstSeq(...identity, ...(generation === 0 ? [] : [generation])) + before.count;
-    const takesName = (name: string) => this.#takesName(name);
+    const takesName = (name: string) => this.names.take(name);
     const { records, leftOut } = toRecords(items, { runId, prefix, seq, takesName });
     const noise = isNoise ? before.noise + offset - before.offset : 0;
-    if (corrupt > 0) this.#tellCorrupt(file);
-    if (leftOut > 0) this.#tellScalars(file);
-    if (noise >= MAX_NOISE_BYTES) this.#tellNoise(file);
+    if (corrupt > 0) this.#warnings.corrupt(file);
+    if (leftOut > 0) this.#warnings.scalars(file);
+    if (noise >= MAX_NOISE_BYTES) this.#warnings.noise(file, MAX_NOISE_BYTES);
     await this.#leave(records);
     this.#leftOut.scalars += leftOut;
     const count = before.count + items.filter(({ kind }) => kind === 'scalar').length;
@@ -288,13 +283,13 @@ export class AttemptEventFiles implements JobFilesFollower {
 
   /** With the warnings that wait. Throws when the disk is full: what the records were made of is read again. */
   async #leave(records: readonly SpoolRecord[]): Promise<void> {
-    const warnings = [...this.#warnings];
+    const warnings = this.#warnings.waiting;
     if (records.length + warnings.length === 0) return;
     this.#isBlocked = true;
-    await this.#saveNames();
+    await this.names.save();
     await leaveInSpool(this.#paths, NAME, [...records, ...warnings]);
     this.#isBlocked = false;
-    this.#warnings.splice(0, warnings.length);
+    this.#warnings.left(warnings);
   }
 
   /** What cannot be left now is left with the next records, or at the end. */
@@ -302,22 +297,6 @@ export class AttemptEventFiles implements JobFilesFollower {
     await this.#leave([]).catch((error: unknown) =>
       this.ctx.log.warn('a warning for the run waits', { ...this.#about, reason: toReason(error) }),
     );
-  }
-
-  #takesName(name: string): boolean {
-    if (this.names.has(name)) return true;
-    if (this.names.size >= MAX_NAMES) return false;
-    this.names.add(name);
-    this.#freshNames.add(name);
-    return true;
-  }
-
-  /** Must hold: the next agent has them before the server does, or it would take others beyond those that a run has room for. */
-  async #saveNames(): Promise<void> {
-    if (this.#freshNames.size === 0) return;
-    const lines = [...this.#freshNames].map((name) => `${name}\n`).join('');
-    await appendFile(path.join(this.#paths.dir, NAMES_FILE), lines, { mode: 0o600 });
-    this.#freshNames.clear();
   }
 
   /** The next pass begins with the others. */
@@ -331,9 +310,7 @@ export class AttemptEventFiles implements JobFilesFollower {
   async #leaveOutFile(file: string): Promise<void> {
     this.#ignored.add(file);
     this.#leftOut.files += 1;
-    const title = `There are more than ${MAX_FILES} event files`;
-    const message = `${file} and others are not read. \`svc import\` takes the folder after the job.`;
-    this.#warnOnce('files', title, message);
+    this.#warnings.tooManyFiles(file, MAX_FILES);
     await this.#leaveWarnings();
   }
 
@@ -342,11 +319,7 @@ export class AttemptEventFiles implements JobFilesFollower {
     const { files, scalars } = this.#leftOut;
     if (files + scalars > 0)
       this.ctx.log.warn('event files or scalars were left out', { ...this.#about, files, scalars });
-    if (!hasMore) return this.#leaveWarnings();
-    const bytes = await this.#unreadBytes();
-    const title = 'Event files were not read to their end';
-    const message = `The last ${bytes} bytes were not read when the job had ended, as that took too long. They are still on the host: \`svc import\` takes the folder.`;
-    this.#warnOnce('rest', title, message);
+    if (hasMore) this.#warnings.unread(await this.#unreadBytes());
     await this.#leaveWarnings();
   }
 
@@ -368,42 +341,8 @@ export class AttemptEventFiles implements JobFilesFollower {
   }
 
   async #tellUnproven(file: string): Promise<void> {
-    const title = 'An event file is left out: it cannot be told which of the jobs in its folder wrote it';
-    const message = `${file}: run each job in a folder of its own (\`svc submit --upload\` makes one), or report with the SDK.`;
-    this.#warnOnce('left out', title, message);
+    this.#warnings.unproven(file);
     await this.#leaveWarnings();
-  }
-
-  #tellCorrupt(file: string): void {
-    const title = 'An event file has records that cannot be read';
-    const message = `${file}: its other records are read. Such records are left out, here and in other files of this attempt.`;
-    this.#warnOnce('corrupt', title, message);
-  }
-
-  #tellScalars(file: string): void {
-    const title = 'Some scalars of event files are left out';
-    const message = `${file}: a name has at most 250 characters and no control characters, a step is an integer below 2^53, and a run has at most ${MAX_NAMES} metrics. The agent's log tells their number at the end.`;
-    this.#warnOnce('scalars', title, message);
-  }
-
-  #tellNoise(file: string): void {
-    const title = 'An event file is given up';
-    const message = `${file}: it holds ${MAX_NOISE_BYTES} bytes without one valid record, and is not read any further. Nor is any other such file of this attempt.`;
-    this.#warnOnce('noise', title, message);
-  }
-
-  /** Each warning once for each attempt. */
-  #warnOnce(key: string, title: string, message: string): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
-    this.ctx.log.warn(title, { ...this.#about, message });
-    this.#warnings.push(this.#warning(key, title, message));
-  }
-
-  #warning(key: string, title: string, message: string): SpoolRecord {
-    const { runId, attempt } = this.attempt;
-    const body = { title, message, severity: 'warning' as const };
-    return { kind: 'event', run_id: runId, key: `${NAME} ${attempt} ${key}`, ts: Date.now(), body };
   }
 
   async #save(): Promise<void> {
@@ -422,11 +361,6 @@ export class AttemptEventFiles implements JobFilesFollower {
     const { job_id, attempt } = this.attempt;
     return { job_id, attempt };
   }
-}
-
-/** The last line may be torn. */
-function toNames(text: string): Set<string> {
-  return new Set(text.split('\n').slice(0, -1));
 }
 
 function toStamp({ size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>): string {

@@ -1,8 +1,6 @@
 import type { Mark } from './file-mark.js';
 
 export const STATE_FILE = 'event-files.json';
-/** The names of the metrics, one a line: what a run has room for counts over a restart of the agent. */
-export const NAMES_FILE = 'event-files.names';
 
 /** A file that is read. */
 export interface Followed {
