@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { alignSeries, countUndrawable, describeUndrawable, nearestRow } from '../src/chart/align.js';
+import {
+  alignSeries,
+  countUndrawable,
+  describeUndrawable,
+  isolatedRows,
+  nearestRow,
+} from '../src/chart/align.js';
 
 describe('alignSeries', () => {
   it('puts series on one axis; a missing point is undefined, not a gap', () => {
@@ -34,6 +40,17 @@ describe('alignSeries', () => {
       [1, 99, 2],
       [5, undefined, 6],
     ]);
+  });
+
+  it('finds what no line is drawn to: points between gaps, and all points of one step', () => {
+    const values = [1, NaN, 3, NaN, 5, 6];
+    const aligned = alignSeries([
+      { xs: [1, 2, 3, 4, 5, 6], values },
+      { xs: [0, 0, 0], values: [-1, -1, -1] },
+      { xs: [], values: [] },
+    ]);
+    const steps = [0, 1, 2].map((line) => isolatedRows(aligned, line).map((row) => aligned.xs[row]));
+    expect(steps).to.deep.equal([[1, 3], [0], []]);
   });
 
   it('has no place below zero on a log axis', () => {

@@ -34,6 +34,25 @@ export function alignSeries(lines: readonly PlotColumns[], isLog = false): Align
   }
 }
 
+/** The last row of each stretch of a line that lies at one x: there is nothing to draw a line to, so without a dot it would not be seen. */
+export function isolatedRows({ xs, drawn }: AlignedSeries, line: number): number[] {
+  const found: number[] = [];
+  let first: number | null = null;
+  let last = 0;
+  const endStretch = () => {
+    if (first !== null && xs[first] === xs[last]) found.push(last);
+    first = null;
+  };
+  drawn[line]?.forEach((value, row) => {
+    if (value === undefined) return;
+    if (value === null) return endStretch();
+    first ??= row;
+    last = row;
+  });
+  endStretch();
+  return found;
+}
+
 /** The columns by x ascending; points of one x stay in their order. */
 export function sortByX({ xs, values }: PlotColumns): PlotColumns {
   if (xs.every((x, at) => at === 0 || x >= xs[at - 1]!)) return { xs, values };

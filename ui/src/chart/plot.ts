@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { alignSeries, type AlignedSeries, type PlotColumns } from './align.js';
+import { alignSeries, isolatedRows, type AlignedSeries, type PlotColumns } from './align.js';
 import {
   formatXTicks,
   linearScale,
@@ -224,7 +224,7 @@ export class Plot {
         dash: [...dash],
         points: {
           size: 5,
-          filter: (_plot, series, areShown) => (areShown ? null : this.#isolated(series - 1)),
+          filter: (_plot, series, areShown) => (areShown ? null : isolatedRows(this.aligned, series - 1)),
         },
       };
     });
@@ -238,23 +238,6 @@ export class Plot {
             points: { show: false },
           }));
     return [{}, ...raw, ...smooth];
-  }
-
-  /** Points with no neighbour to draw a line to: without a dot they would not be seen. */
-  #isolated(line: number): number[] {
-    const column = this.aligned.drawn[line] ?? [];
-    const found: number[] = [];
-    let before: number | null = null;
-    let last: number | null = null;
-    column.forEach((value, row) => {
-      if (value === undefined) return;
-      if (last !== null && before === null && value === null) found.push(last);
-      before = last === null ? null : column[last]!;
-      last = row;
-      if (value === null) last = null;
-    });
-    if (last !== null && before === null) found.push(last);
-    return found;
   }
 
   #xRange(min: number | null, max: number | null): [number, number] {
