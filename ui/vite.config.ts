@@ -15,6 +15,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: true,
+    // What six and more pages and tabs import is one file, loaded with the first page: dozens of small ones are slower.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] } } },
   },
   server: { proxy: { '^/(api|extensions)': 'http://127.0.0.1:8600' } },
 });

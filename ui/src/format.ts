@@ -25,24 +25,27 @@ export function formatAge(ms: number): string {
   return `${Math.floor(ms / DAY)}d ago`;
 }
 
-const dateTime = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
+/** Made when it is first used: a browser takes 20 ms for the first of them. */
+let dateTime: Intl.DateTimeFormat | undefined;
+let day: Intl.DateTimeFormat | undefined;
 
 /** Full local date and time. */
 export function formatDateTime(ts: number): string {
+  dateTime ??= new Intl.DateTimeFormat(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
   return dateTime.format(ts);
 }
 
 /** The local day, as a heading. */
 export function formatDay(ts: number): string {
+  day ??= new Intl.DateTimeFormat(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
   return day.format(ts);
 }
 
@@ -123,8 +126,9 @@ function trim(value: number, digits = 3): string {
   return String(Number(value.toFixed(digits)));
 }
 
+/** With at most one digit behind the point. */
 function groupDigits(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+  return String(Number(value.toFixed(1))).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
 function minus(text: string): string {

@@ -65,6 +65,9 @@ export class Router implements ReactiveController {
 
   async #show(path: string, query: URLSearchParams): Promise<void> {
     const navigation = ++this.#navigation;
+    const own = this.#registry.match(path);
+    // Loaded meanwhile; a failure is met below.
+    own?.page.load().catch(() => undefined);
     await this.#registered();
     const match = this.#registry.match(path);
     this.section = match && (match.page.under ?? match.page.name);

@@ -40,7 +40,8 @@ export class ServiceWatch {
       if (!this.#request) this.#schedule(SOON_MS);
     });
     document.addEventListener('visibilitychange', this.#onLook);
-    void this.#read();
+    // The page comes first.
+    this.#schedule(SOON_MS);
   }
 
   stop(): void {

@@ -133,7 +133,11 @@ export class SvcEventsList extends LitElement {
 
   #renderEvent(event: EventRecord) {
     return html`<li class=${event.severity}>
-      <time datetime=${new Date(event.created_at).toISOString()} title=${formatDateTime(event.created_at)}>
+      <time
+        datetime=${new Date(event.created_at).toISOString()}
+        @pointerenter=${({ target }: PointerEvent) =>
+          ((target as HTMLElement).title = formatDateTime(event.created_at))}
+      >
         ${formatClock(event.created_at)}
       </time>
       ${icon(event.severity as IconName)}

@@ -1,5 +1,5 @@
 import { consume } from '@lit/context';
-import { LitElement, css, html, nothing } from 'lit';
+import { LitElement, css, html } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Ticker } from '../controllers/ticker.js';
 import type { Api } from '../data/api.js';
@@ -8,7 +8,7 @@ import { formatAge, formatDateTime, formatDuration } from '../format.js';
 
 /**
  * With `from` alone: how long ago, ticking. With `elapsed`: the time from `from` to `to`, ticking while `to` is null.
- * The full time is in the title.
+ * The full time is in the title from when it is pointed at: writing it is slow.
  */
 @customElement('svc-time')
 export class SvcTime extends LitElement {
@@ -32,12 +32,12 @@ export class SvcTime extends LitElement {
     if (this.from === null) return html`–`;
     const until = this.to ?? this.api.now();
     const text = this.elapsed ? formatDuration(until - this.from) : formatAge(until - this.from);
-    return html`<time datetime=${new Date(this.from).toISOString()} title=${this.#describe()}>${text}</time>`;
+    return html`<time datetime=${new Date(this.from).toISOString()} @pointerenter=${this.#describe}>${text}</time>`;
   }
 
-  #describe(): string | typeof nothing {
-    if (this.from === null) return nothing;
-    const from = formatDateTime(this.from);
-    return this.elapsed && this.to !== null ? `${from} to ${formatDateTime(this.to)}` : from;
+  #describe({ target }: PointerEvent): void {
+    const from = formatDateTime(this.from!);
+    (target as HTMLElement).title =
+      this.elapsed && this.to !== null ? `${from} to ${formatDateTime(this.to)}` : from;
   }
 }

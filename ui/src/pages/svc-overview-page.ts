@@ -73,10 +73,6 @@ export class SvcOverviewPage extends LitElement {
     everyMs: 5000,
   });
   readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
-  readonly #news = new Loader(this, {
-    load: (signal) => readBreakageNews(this.api, signal),
-    everyMs: 60_000,
-  });
   readonly #events = new ListController<EventRecord>(this, {
     question: () => '',
     read: async (_, signal) => {
@@ -84,6 +80,11 @@ export class SvcOverviewPage extends LitElement {
       return { items, hasMore: false, isCut: false };
     },
     everyMs: 30_000,
+  });
+  /** Behind the others: these are many requests, and a browser has six connections. */
+  readonly #news = new Loader(this, {
+    load: (signal) => readBreakageNews(this.api, signal),
+    everyMs: 60_000,
   });
 
   static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, overviewPageStyles];

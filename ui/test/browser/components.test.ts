@@ -105,10 +105,11 @@ describe('the elements that pages are made of', () => {
       await stage.untilEqual(read, '1h 00m');
     });
 
-    it('has the full time in its title', async () => {
+    it('has the full time in its title once it is pointed at', async () => {
       const time = await stage.mount('svc-time', {
         properties: { elapsed: true, from: NOW - MINUTE, to: NOW },
       });
+      await time.locator('time').hover();
       const title = await time.locator('time').getAttribute('title');
       expect(title).to.match(/^.*\d\d:\d\d:\d\d to .*\d\d:\d\d:\d\d$/);
     });
