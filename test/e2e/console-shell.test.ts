@@ -53,6 +53,15 @@ describe('the shell of the console', function () {
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !/ERR_|Failed to/.test(text)));
   };
 
+  it('loads at most 150 kB of compressed scripts and styles until the overview is there', async () => {
+    const sizes = await page.evaluate<number[]>(
+      `performance.getEntriesByType('resource').filter(({ name }) => new URL(name).pathname.startsWith('/assets/'))
+        .map(({ encodedBodySize }) => encodedBodySize)`,
+    );
+    expect(sizes).not.to.have.length(0);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.below(150_000);
+  });
+
   it('finds a job by its hostile name, and shows in the icon that it waits', async () => {
     const { id } = await submit(server.client, {
       command: ['true'],

@@ -46,6 +46,13 @@ describe('the console page of docs/plugins.md, in a folder outside the repositor
     await screenshot(page, 'extension-page');
   });
 
+  it('has the compressed copies of the console’s files', async () => {
+    for (const encoding of ['br', 'gzip']) {
+      const { headers } = await fetch(`${server.url}/theme.js`, { headers: { 'Accept-Encoding': encoding } });
+      expect(headers.get('content-encoding')).to.equal(encoding);
+    }
+  });
+
   it('has an entry in the navigation, beside the console’s own', async () => {
     const navigation = page.getByRole('navigation', { name: 'Main' });
     const entry = navigation.getByRole('link', { name: 'Workload', exact: true });

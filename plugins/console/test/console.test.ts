@@ -5,11 +5,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const INDEX = '<!doctype html><title>console</title>';
 const SECRET = 'kept from everybody';
 const SCRIPT = 'export const answer = 42;';
+const ASSET = '/assets/index-4f3a9c1b.js';
+const COPIES = { br: brotliCompressSync(SCRIPT), gzip: gzipSync(SCRIPT) };
 
 describe('console', () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-console-'));
@@ -21,8 +23,10 @@ describe('console', () => {
     writeFileSync(join(dir, 'index.html'), INDEX);
     writeFileSync(join(dir, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
     writeFileSync(join(dir, '.secret'), SECRET);
-    writeFileSync(join(dir, 'assets', 'index-4f3a9c1b.js'), SCRIPT);
-    writeFileSync(join(dir, 'assets', 'index-4f3a9c1b.js.br'), brotliCompressSync(SCRIPT));
+    writeFileSync(join(dir, 'index.html.br'), brotliCompressSync(INDEX));
+    writeFileSync(join(dir, ASSET), SCRIPT);
+    writeFileSync(join(dir, `${ASSET}.br`), COPIES.br);
+    writeFileSync(join(dir, `${ASSET}.gz`), COPIES.gzip);
     writeFileSync(join(root, 'secret.txt'), SECRET);
     writeFileSync(join(root, 'dist-secret'), SECRET);
     kernel = await createTestKernel({ plugins: [consolePlugin({ dir })] });
@@ -77,7 +81,7 @@ describe('console', () => {
   });
 
   it('answers files that carry a hash in their name for a year', async () => {
-    const { status, headers, body } = await get('/assets/index-4f3a9c1b.js');
+    const { status, headers, body } = await get(ASSET);
     expect([status, body]).to.deep.equal([200, SCRIPT]);
     expect(headers['content-type']).to.match(/javascript/);
     expect(headers['cache-control']).to.equal('public, max-age=31536000, immutable');
@@ -94,12 +98,44 @@ describe('console', () => {
     expect([again.status, again.body]).to.deep.equal([304, '']);
   });
 
-  it('answers a compressed copy to who takes it', async () => {
-    const { headers, body } = await get('/assets/index-4f3a9c1b.js', { 'Accept-Encoding': 'gzip, br' });
-    expect(headers['content-encoding']).to.equal('br');
-    expect(headers['vary']).to.match(/Accept-Encoding/i);
-    expect(headers['content-type']).to.match(/javascript/);
-    expect(body).not.to.equal(SCRIPT);
+  const encodings: [accepted: string, sent: string | undefined, length: number][] = [
+    ['gzip, deflate, br, zstd', 'br', COPIES.br.length],
+    ['gzip', 'gzip', COPIES.gzip.length],
+    ['br;q=0, gzip', 'gzip', COPIES.gzip.length],
+    ['identity', undefined, SCRIPT.length],
+    ['zstd', undefined, SCRIPT.length],
+  ];
+  for (const [accepted, sent, length] of encodings) {
+    it(`answers ${sent ?? 'the file itself'} to who accepts ${accepted}, and says that others get another answer`, async () => {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await get(ASSET, { 'Accept-Encoding': accepted }, method);
+        expect([status, headers['content-encoding']]).to.deep.equal([200, sent]);
+        expect(headers['content-length']).to.equal(String(length));
+        expect(headers['vary']).to.match(/Accept-Encoding/i);
+        expect(headers['content-type']).to.equal('text/javascript; charset=utf-8');
+        expect(headers['cache-control']).to.equal('public, max-age=31536000, immutable');
+      }
+    });
+  }
+
+  it('answers the page compressed at every path, and 304 to who has it', async () => {
+    const asked = { ...page, 'Accept-Encoding': 'br' };
+    const { headers } = await get('/jobs', asked);
+    expect([headers['content-encoding'], headers['content-type'], headers['cache-control']]).to.deep.equal([
+      'br',
+      'text/html; charset=utf-8',
+      'no-cache',
+    ]);
+    const again = await get('/jobs', { ...asked, 'If-Modified-Since': String(headers['last-modified']) });
+    expect([again.status, again.body]).to.deep.equal([304, '']);
+    expect(again.headers['vary']).to.match(/Accept-Encoding/i);
+  });
+
+  it('answers a copy that is asked for by its own name as bytes that nothing runs', async () => {
+    const { headers } = await get(`${ASSET}.br`, { 'Accept-Encoding': 'br' });
+    expect(headers['content-encoding']).to.equal(undefined);
+    expect(headers['content-type'] ?? '').not.to.match(/javascript|html/);
+    expect(headers['x-content-type-options']).to.equal('nosniff');
   });
 
   it('answers HEAD without a body', async () => {
