@@ -16,7 +16,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
     // What six and more pages and tabs import is one file, loaded with the first page: dozens of small ones are slower.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] } } },
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] } },
+      checks: { pluginTimings: false },
+    },
   },
   server: { proxy: { '^/(api|extensions)': 'http://127.0.0.1:8600' } },
 });

@@ -12,6 +12,7 @@ describe('the shell of the console', function () {
   this.timeout(180_000);
   let workplace: Workplace;
   let server: Server;
+  let token: string;
   let browser: Browser;
   let page: Page;
   let complaints: string[];
@@ -24,7 +25,8 @@ describe('the shell of the console', function () {
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     complaints = collectComplaints(page);
     await page.goto(server.url);
-    await signIn(page, readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
+    token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
+    await signIn(page, token);
     await heading('Overview').waitFor();
   });
   after(async () => {
@@ -60,6 +62,19 @@ describe('the shell of the console', function () {
     );
     expect(sizes).not.to.have.length(0);
     expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.below(150_000);
+  });
+
+  it('loads the module of its page while it asks who is signed in', async () => {
+    const tab = await browser.newPage();
+    const asked = tab.waitForRequest(/\/svc-nodes-page-[^/]*\.js$/);
+    await tab.route('**/api/v1/auth/whoami', async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await tab.addInitScript(`sessionStorage.setItem('svc.token', ${JSON.stringify(token)})`);
+    await tab.goto(`${server.url}/nodes`);
+    await heading('Nodes', tab).waitFor();
+    await tab.close();
   });
 
   it('finds a job by its hostile name, and shows in the icon that it waits', async () => {

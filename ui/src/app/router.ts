@@ -65,10 +65,11 @@ export class Router implements ReactiveController {
 
   async #show(path: string, query: URLSearchParams): Promise<void> {
     const navigation = ++this.#navigation;
+    const registered = this.#registered();
+    // A page of the console's own is loaded meanwhile; a failure is met below.
     const own = this.#registry.match(path);
-    // Loaded meanwhile; a failure is met below.
     own?.page.load().catch(() => undefined);
-    await this.#registered();
+    await registered;
     const match = this.#registry.match(path);
     this.section = match && (match.page.under ?? match.page.name);
     this.#host.requestUpdate();

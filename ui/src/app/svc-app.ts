@@ -107,10 +107,11 @@ export class SvcApp extends LitElement {
     });
   }
 
+  /** Who is signed in is asked before the router loads the page: a browser has six connections. */
   override connectedCallback(): void {
     const code = takeSignInCode();
-    super.connectedCallback();
     void (code === null ? this.#checkToken() : this.#redeem(code));
+    super.connectedCallback();
   }
 
   override disconnectedCallback(): void {
