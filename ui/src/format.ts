@@ -29,6 +29,12 @@ export function formatAge(ms: number): string {
 let dateTime: Intl.DateTimeFormat | undefined;
 let day: Intl.DateTimeFormat | undefined;
 
+/** For a moment in which nothing waits. */
+export function prepareDates(): void {
+  formatDateTime(0);
+  formatDay(0);
+}
+
 /** Full local date and time. */
 export function formatDateTime(ts: number): string {
   dateTime ??= new Intl.DateTimeFormat(undefined, {

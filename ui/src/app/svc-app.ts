@@ -8,6 +8,7 @@ import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
 import { apiContext, feedContext, whoContext } from '../data/contexts.js';
 import { LiveFeed } from '../data/live-feed.js';
 import type { StreamState } from '../data/live-stream.js';
+import { prepareDates } from '../format.js';
 import { PAGES, RUN_TABS } from '../pages/pages.js';
 import { Registry, registryContext, type Page } from '../pages/registry.js';
 import { navigate } from '../paths.js';
@@ -236,6 +237,8 @@ export class SvcApp extends LitElement {
     this.phase = 'signed-in';
     this.feed.start();
     this.#watch.start();
+    // While the server answers what the page has asked.
+    setTimeout(prepareDates);
   }
 
   #refuseScope({ name, scope }: Whoami): ApiError {
