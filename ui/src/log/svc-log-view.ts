@@ -380,7 +380,6 @@ export class SvcLogView extends LitElement {
       needle: this.needle,
       hasTimes: this.hasTimes,
       digits: this.#digits,
-      textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
       current: this.current,
       linkTo: (seq) => this.#linkTo(seq),
       onAll: (row) => this.#showAll(row),
