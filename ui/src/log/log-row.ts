@@ -32,10 +32,11 @@ export function renderRow(row: LogRow, lines: number, look: RowLook): TemplateRe
     </div>`;
   }
   const classes = `row${row.isError ? ' error' : ''}${row.seq === look.current ? ' current' : ''}`;
-  return html`<div class=${classes} .style=${heightOf(lines)}
-    >${row.seq < 0 ? renderNoNumber(row, look) : renderNumber(row, look)}<span class="text" dir="ltr"
+  return html`<div class=${classes} .style=${heightOf(lines)}>
+    ${row.seq < 0 ? renderNoNumber(row, look) : renderNumber(row, look)}<span class="text" dir="ltr"
       >${renderText(row, look.needle)}${row.isCut ? renderRest(row, look) : nothing}</span
-    ></div>`;
+    >
+  </div>`;
 }
 
 function heightOf(lines: number): string | typeof nothing {
