@@ -286,4 +286,10 @@ export const logStyles = css`
       order: 3;
     }
   }
+  @media (max-width: 56rem) and (max-height: 30rem) {
+    .search {
+      flex-basis: 12rem;
+      order: 0;
+    }
+  }
 `;
