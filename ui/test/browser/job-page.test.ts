@@ -252,42 +252,6 @@ describe('the page of a job', () => {
       await page.getByText('The job has not started yet.').waitFor();
     });
 
-    for (const [width, height] of [
-      [844, 390],
-      [1280, 480],
-      [390, 500],
-    ] as const) {
-      it(`ends inside a window of ${width} x ${height}, with its newest line in view`, async () => {
-        const page = await mount();
-        await stage.page.setViewportSize({ width, height });
-        const newest = page.getByText('second line');
-        await newest.waitFor();
-        const placesOf = () =>
-          page.locator('section.log').evaluate((pane) => {
-            pane.scrollIntoView({ block: 'end' });
-            return pane.getBoundingClientRect().height - innerHeight;
-          });
-        const bars = width < 900 ? 7.5 * 16 : 0;
-        await stage.untilEqual(async () => (await placesOf()) <= -bars, true);
-        const isInView = () =>
-          newest.evaluate((row) => {
-            const { top, bottom } = row.getBoundingClientRect();
-            return top >= 0 && bottom <= innerHeight;
-          });
-        await stage.untilEqual(isInView, true);
-        await stage.expectSound();
-      });
-    }
-
-    it('is shown in the same way for another attempt, from its newest line', async () => {
-      const page = await mount({ job: { attempt: 2 }, query: 'search=second&stream=stdout&line=1' });
-      await page.getByLabel('Attempt', { exact: true }).selectOption('1');
-      await stage.untilEqual(
-        () => stage.page.evaluate(() => location.search),
-        '?search=second&stream=stdout&attempt=1',
-      );
-    });
-
     it('is downloaded whole', async () => {
       const page = await mount({ api: { 'GET /jobs/{job_id}/logs/download': new Download('all of it') } });
       const [download] = await Promise.all([
