@@ -1,4 +1,5 @@
 import { LOG_STREAMS } from '@svc/contract/protocol';
+import type { LogStream } from '../data/jobs.js';
 import type { LogRow } from './log-rows.js';
 
 /** Which rows are in a window of the scroll area, where everything is counted in text lines of equal height. */
@@ -142,8 +143,8 @@ function lineCount(row: LogRow, columns: number | null): number {
 }
 
 /** The lines that have no end yet, behind all others. */
-export function shownPartials(partials: ReadonlyMap<string, LogRow>, filter: string): LogRow[] {
-  return LOG_STREAMS.filter((stream) => filter === 'all' || stream === filter).flatMap(
+export function shownPartials(partials: ReadonlyMap<string, LogRow>, wanted: LogStream | null): LogRow[] {
+  return LOG_STREAMS.filter((stream) => wanted === null || stream === wanted).flatMap(
     (stream) => partials.get(stream) ?? [],
   );
 }

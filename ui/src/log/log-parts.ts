@@ -3,6 +3,7 @@ import { icon } from '../components/icons.js';
 import '../components/svc-copy.js';
 import '../components/svc-skeleton.js';
 import { toApiError } from '../data/api.js';
+import type { LogStream } from '../data/jobs.js';
 import { formatCount, plural } from '../format.js';
 import type { LogFeed } from './log-feed.js';
 import { shownPartials } from './log-layout.js';
@@ -10,7 +11,7 @@ import type { LogPlace } from './log-place.js';
 import type { LogRow } from './log-rows.js';
 import type { LogScans } from './log-scans.js';
 import type { LogSpace } from './log-space.js';
-import { toPercent, type StreamFilter } from './log-tools.js';
+import { toPercent } from './log-tools.js';
 
 interface Notes {
   readonly feed: LogFeed;
@@ -89,7 +90,12 @@ export function renderCurrent(row: LogRow, path: string) {
 }
 
 /** In place of lines, while there are none. */
-export function renderState(emptiness: Emptiness, feed: LogFeed, { stream }: LogScans, filter: StreamFilter) {
+export function renderState(
+  emptiness: Emptiness,
+  feed: LogFeed,
+  { stream }: LogScans,
+  shown: LogStream | null,
+) {
   if (feed.error) {
     return html`<div class="empty">
       <p>The log could not be loaded. ${feed.error.message}</p>
@@ -97,10 +103,10 @@ export function renderState(emptiness: Emptiness, feed: LogFeed, { stream }: Log
     </div>`;
   }
   if (!feed.isLoaded) return html`<svc-skeleton class="empty" rows="3"></svc-skeleton>`;
-  if (shownPartials(feed.partials, filter).length > 0) return nothing;
+  if (shownPartials(feed.partials, shown).length > 0) return nothing;
   if (feed.rows.total === 0) return html`<p class="empty">${describeEmpty(emptiness)}</p>`;
   const isEmpty = stream?.isDone && !stream.error && stream.found.length === 0;
-  return isEmpty ? html`<p class="empty">No lines on ${filter}.</p>` : nothing;
+  return isEmpty ? html`<p class="empty">No lines on ${shown}.</p>` : nothing;
 }
 
 export function renderNewest({ isFollowing, space }: LogPlace, unseen: number, onClick: () => void) {

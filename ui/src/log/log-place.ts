@@ -10,7 +10,7 @@ export interface LogRoom {
   readonly columns: number | null;
 }
 
-const OVERSCAN = 30;
+const OVERSCAN = 10;
 
 /** Where the reader is in a log: which lines can be scrolled to, how high each is, and how far it is scrolled. */
 export class LogPlace {

@@ -8,8 +8,6 @@ export interface RowLook {
   readonly hasTimes: boolean;
   /** Characters of the longest line number. */
   readonly digits: number;
-  /** CSS width of the text when lines are wrapped. */
-  readonly textWidth: string;
   /** The seq of the line that the reader has gone to, or -1. */
   readonly current: number;
   linkTo(seq: number): string;
@@ -17,31 +15,32 @@ export interface RowLook {
 }
 
 /** A line that is being read. */
-export function renderUnread(seq: number, heightPx: number, look: RowLook): TemplateResult {
-  return html`<div class="row unread" .style=${`height: ${heightPx}px`}>
+export function renderUnread(seq: number, lines: number, look: RowLook): TemplateResult {
+  return html`<div class="row unread" .style=${heightOf(lines)}>
     <span class="gutter">${numberText(seq, look)}</span><span class="text">…</span>
   </div>`;
 }
 
-/** One row at its laid-out height, in pixels. */
-export function renderRow(row: LogRow, heightPx: number, look: RowLook): TemplateResult {
+/**
+ * One row, so many text lines high. Rows are made anew while somebody scrolls, so that each element and each inline style of them
+ * costs: a row has three elements, and no style unless it is higher than the others.
+ */
+export function renderRow(row: LogRow, lines: number, look: RowLook): TemplateResult {
   if (row.isMissing) {
-    return html`<div class="row missing" .style=${`height: ${heightPx}px`}>
+    return html`<div class="row missing" .style=${heightOf(lines)}>
       <span class="gutter">${numberText(row.seq, look)}</span>line missing; the downloaded log may contain it
     </div>`;
   }
-  const classes = `row ${row.isError ? 'error' : ''} ${row.seq === look.current ? 'current' : ''}`;
-  return html`<div class=${classes} .style=${`height: ${heightPx}px`}>
-    ${renderGutter(row, look)}<span class="text" dir="ltr" .style=${`width: ${look.textWidth}`}
-      >${renderText(row, look.needle)}${
-        row.isCut
-          ? html`<button class="all" @click=${() => look.onAll(row)}>
-              show all ${formatCount(row.text.length)} characters
-            </button>`
-          : nothing
-      }</span
+  const classes = `row${row.isError ? ' error' : ''}${row.seq === look.current ? ' current' : ''}`;
+  return html`<div class=${classes} .style=${heightOf(lines)}>
+    ${row.seq < 0 ? renderNoNumber(row, look) : renderNumber(row, look)}<span class="text" dir="ltr"
+      >${renderText(row, look.needle)}${row.isCut ? renderRest(row, look) : nothing}</span
     >
   </div>`;
+}
+
+function heightOf(lines: number): string | typeof nothing {
+  return lines === 1 ? nothing : `height: calc(${lines} * var(--line))`;
 }
 
 function numberText(seq: number, { digits }: RowLook): string {
@@ -49,21 +48,31 @@ function numberText(seq: number, { digits }: RowLook): string {
 }
 
 /** The number is a link to the line; the tab key does not stop at each. */
-function renderGutter(row: LogRow, look: RowLook) {
-  const mark = row.isError ? html`<span title="stderr">E</span>` : html`<span title="stdout"> </span>`;
-  const number =
-    row.seq < 0
-      ? ' '.repeat(look.digits)
-      : html`<a
-          href=${look.linkTo(row.seq)}
-          tabindex="-1"
-          aria-label="Link to line ${row.seq + 1}"
-          title="Link to this line"
-          >${numberText(row.seq, look)}</a
-        >`;
-  return html`<span class="gutter"
-    >${number} ${look.hasTimes ? `${formatClock(row.ts)} ` : nothing}${mark}</span
-  >`;
+function renderNumber(row: LogRow, look: RowLook) {
+  const text = numberText(row.seq, look) + besideNumber(row, look);
+  return html`<a
+    class="gutter"
+    href=${look.linkTo(row.seq)}
+    tabindex="-1"
+    aria-label="Link to line ${text.trim()}"
+    title=${row.isError ? 'stderr, link to this line' : 'Link to this line'}
+    .textContent=${text}
+  ></a>`;
+}
+
+function renderNoNumber(row: LogRow, look: RowLook) {
+  const text = ' '.repeat(look.digits) + besideNumber(row, look);
+  return html`<span class="gutter" title=${row.isError ? 'stderr' : 'stdout'} .textContent=${text}></span>`;
+}
+
+function besideNumber(row: LogRow, { hasTimes }: RowLook): string {
+  return ` ${hasTimes ? `${formatClock(row.ts)} ` : ''}${row.isError ? 'E' : ' '}`;
+}
+
+function renderRest(row: LogRow, look: RowLook) {
+  return html`<button class="all" @click=${() => look.onAll(row)}>
+    show all ${formatCount(row.text.length)} characters
+  </button>`;
 }
 
 function renderText(row: LogRow, needle: string) {

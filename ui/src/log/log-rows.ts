@@ -50,6 +50,11 @@ export class LogRows {
     return this.#count;
   }
 
+  /** Of the highest line number. */
+  get digits(): number {
+    return String(Math.max(1, this.total)).length;
+  }
+
   get(seq: number): LogRow | undefined {
     return this.#chunks.get(Math.floor(seq / CHUNK))?.get(seq);
   }

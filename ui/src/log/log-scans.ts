@@ -60,16 +60,17 @@ export class LogScans {
     this.listener.onChange();
   }
 
-  /** `needle` in lower case; empty: nothing. */
-  find(needle: string): void {
+  /** `needle` in lower case; empty: nothing. The reader is led to the first match, unless he stands at the line `from` already. */
+  find(needle: string, from: number | null): void {
     this.search?.stop();
     this.search = null;
     this.hit = 0;
     let isFirst = true;
-    const goToFirst = ({ found }: LogScan): void => {
-      if (!isFirst || found.length === 0) return;
+    const goToFirst = ({ found, isDone }: LogScan): void => {
+      if (!isFirst || found.length === 0 || (from !== null && !isDone)) return;
       isFirst = false;
-      this.listener.onGo(found[0]!);
+      if (from === null) this.listener.onGo(found[0]!);
+      else this.hit = Math.min(firstAtOrAfter(found, from), found.length - 1);
     };
     if (needle !== '')
       this.search = this.#scan((line) => this.isShown(line) && isMatch(line, needle), goToFirst);

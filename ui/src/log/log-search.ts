@@ -1,5 +1,5 @@
 import { parseAnsi, type AnsiSpan } from './ansi.js';
-import { CUT_CHARS, type LogRow } from './log-rows.js';
+import { countCells, CUT_CHARS, type LogRow } from './log-rows.js';
 
 export interface LogSegment extends AnsiSpan {
   isMatch: boolean;
@@ -10,6 +10,12 @@ const PLAIN = { color: null, isBold: false, isDim: false, isItalic: false, isUnd
 /** Does the line hold the text? Case does not count; `needle` is given in lower case. */
 export function isMatch({ text }: { readonly text: string }, needle: string): boolean {
   return needle !== '' && text.toLowerCase().includes(needle);
+}
+
+/** Character cells of the row before the first match; 0: there is none. */
+export function cellsBefore(row: LogRow | undefined, needle: string): number {
+  const at = row && needle !== '' ? row.text.toLowerCase().indexOf(needle) : -1;
+  return at > 0 ? countCells(row!.text.slice(0, at)) : 0;
 }
 
 /** The row's text, as much as is shown of it, cut where its colour changes and where a match begins or ends. */

@@ -128,6 +128,8 @@ export const logStyles = css`
   }
   .row {
     display: flex;
+    height: var(--line);
+    contain: layout style;
     padding-right: var(--space-4);
     border-left: 2px solid transparent;
     overflow: hidden;
@@ -154,12 +156,10 @@ export const logStyles = css`
     tab-size: 8;
   }
   .wrapped .text {
+    width: var(--text-width);
     white-space: break-spaces;
     line-break: anywhere;
     overflow-wrap: anywhere;
-  }
-  .gutter a {
-    color: inherit;
   }
   .row.current .gutter {
     color: var(--color-text);
@@ -284,6 +284,12 @@ export const logStyles = css`
       min-width: 0;
       max-width: none;
       order: 3;
+    }
+  }
+  @media (max-width: 56rem) and (max-height: 30rem) {
+    .search {
+      flex-basis: 12rem;
+      order: 0;
     }
   }
 `;

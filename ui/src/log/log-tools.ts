@@ -6,10 +6,8 @@ import type { LogStream } from '../data/jobs.js';
 import { formatCount } from '../format.js';
 import type { LogScans } from './log-scans.js';
 
-export type StreamFilter = 'all' | LogStream;
-
 interface SearchTool {
-  readonly needle: string;
+  readonly text: string;
   readonly scans: LogScans;
   /** How many lines the log has. */
   readonly total: number;
@@ -18,12 +16,12 @@ interface SearchTool {
   step(by: 1 | -1): void;
 }
 
-export function renderStreams(chosen: StreamFilter, choose: (filter: StreamFilter) => void) {
+export function renderStreams(chosen: LogStream | null, choose: (stream: LogStream | null) => void) {
   return html`<div class="segmented" role="group" aria-label="Stream">
-    ${(['all', ...LOG_STREAMS] as const).map(
-      (filter) =>
-        html`<button aria-pressed=${filter === chosen ? 'true' : 'false'} @click=${() => choose(filter)}>
-          ${filter === 'all' ? 'All' : filter}
+    ${([null, ...LOG_STREAMS] as const).map(
+      (stream) =>
+        html`<button aria-pressed=${stream === chosen ? 'true' : 'false'} @click=${() => choose(stream)}>
+          ${stream ?? 'All'}
         </button>`,
     )}
   </div>`;
@@ -31,13 +29,13 @@ export function renderStreams(chosen: StreamFilter, choose: (filter: StreamFilte
 
 export function renderSearch(tool: SearchTool) {
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape' && tool.needle !== '') tool.onClear();
+    if (event.key === 'Escape' && tool.text !== '') tool.onClear();
     else if (event.key === 'Enter') tool.step(event.shiftKey ? -1 : 1);
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  return html`<div class="search ${tool.needle === '' ? '' : 'asked'}" role="search">
+  return html`<div class="search ${tool.text === '' ? '' : 'asked'}" role="search">
     ${icon('search', 14)}
     <input
       class="input needle"
@@ -45,11 +43,13 @@ export function renderSearch(tool: SearchTool) {
       aria-label="Search the log"
       placeholder="Search the whole log"
       spellcheck="false"
+      maxlength="500"
+      .value=${tool.text}
       aria-keyshortcuts="/"
       @input=${tool.onInput}
       @keydown=${onKey}
     />
-    ${tool.needle === '' ? nothing : renderFound(tool)}
+    ${tool.text === '' ? nothing : renderFound(tool)}
   </div>`;
 }
 

@@ -22,16 +22,19 @@ export function renderWindow(
   const partial = layOutPartials(partialRows, layout.columns);
   const lineHeight = place.room.lineHeightPx;
   const widest = Math.max(layout.maxCells, partial.maxCells) + cells;
-  const width = layout.columns === null ? `calc(${widest}ch + ${px}px)` : '100%';
+  const width =
+    layout.columns === null
+      ? `width: max(100%, calc(${widest}ch + ${px}px))`
+      : `--text-width: ${layout.columns}ch`;
   return html`<div
     class="sizer"
-    .style=${`height: ${(layout.lineTotal + partial.lineTotal) * lineHeight}px; width: max(100%, ${width})`}
+    .style=${`height: ${(layout.lineTotal + partial.lineTotal) * lineHeight}px; ${width}`}
   >
     <div class="window" .style=${`transform: translateY(${view.above * lineHeight}px)`}>
       ${renderRows(place, look)}
     </div>
     <div class="partials" .style=${`transform: translateY(${layout.lineTotal * lineHeight}px)`}>
-      ${partialRows.map((row, at) => renderRow(row, partial.linesOf(at) * lineHeight, { ...look, needle: '' }))}
+      ${partialRows.map((row, at) => renderRow(row, partial.linesOf(at), { ...look, needle: '' }))}
     </div>
   </div>`;
 }
@@ -42,9 +45,9 @@ function renderRows(place: LogPlace, look: RowLook) {
     place.positionsInView,
     (position) => space.seqAt(position),
     (position) => {
-      const height = layout.linesOf(position) * place.room.lineHeightPx;
+      const lines = layout.linesOf(position);
       const row = rowAt(position);
-      return row ? renderRow(row, height, look) : renderUnread(space.seqAt(position), height, look);
+      return row ? renderRow(row, lines, look) : renderUnread(space.seqAt(position), lines, look);
     },
   );
 }

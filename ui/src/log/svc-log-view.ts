@@ -2,22 +2,23 @@ import { consume } from '@lit/context';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { toast } from '../components/svc-toasts.js';
+import { Address } from '../controllers/address.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import type { LogStream } from '../data/jobs.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
+import { choiceIn, chooseSwitch, readChoice, type LogChoice, type LogSwitch } from './log-choice.js';
 import { LogFeed } from './log-feed.js';
 import { isMeantElsewhere } from './log-keys.js';
 import { shownPartials } from './log-layout.js';
 import { renderCurrent, renderNewest, renderNotes, renderState } from './log-parts.js';
 import { LogPlace } from './log-place.js';
 import type { RowLook } from './log-row.js';
-import { countCells, showAll, type LogRow } from './log-rows.js';
+import { showAll, type LogRow } from './log-rows.js';
 import { LogScans } from './log-scans.js';
+import { cellsBefore } from './log-search.js';
 import { logStyles } from './log-styles.js';
-import { readSwitch, storeSwitch } from './log-switches.js';
 import {
   renderAttempts,
   renderButton,
@@ -25,7 +26,6 @@ import {
   renderSearch,
   renderStreams,
   renderSwitch,
-  type StreamFilter,
 } from './log-tools.js';
 import { renderWindow } from './log-window.js';
 import { saveLog } from './save-log.js';
@@ -50,18 +50,17 @@ export class SvcLogView extends LitElement {
   @property() notStarted: string | null = null;
   /** The seq of a line that is to be shown; null: the newest. */
   @property({ type: Number }) line: number | null = null;
-  @state() private filter: StreamFilter = 'all';
-  @state() private isWrapped = readSwitch('wrap', false);
-  @state() private hasTimes = readSwitch('times', window.innerWidth > 900);
-  @state() private needle = '';
   /** The seq of the line that the reader has gone to; -1: to none. */
   @state() private current = -1;
-  @state() private columns = 80;
   @state() private unseen = 0;
   @query('.scroll') private readonly scroller!: HTMLElement;
   @query('.probe') private readonly probe!: HTMLElement;
   @query('input.needle') private readonly searchField!: HTMLInputElement;
 
+  readonly #address = new Address(this);
+  #choice = readChoice(this.#address);
+  /** The choice that the log has been searched for; null: it is another log. */
+  #searched: LogChoice | null = null;
   readonly #feed = new LogFeed(
     this,
     () => this.api,
@@ -73,10 +72,9 @@ export class SvcLogView extends LitElement {
     onNoError: () => toast('No line of this log tells of an error.'),
   });
   readonly #place = new LogPlace((seq) => this.#feed.rows.get(seq));
-  /** The log has not been searched yet for what is asked. */
-  #isScanDue = false;
   #typing: ReturnType<typeof setTimeout> | undefined;
   #cellPx = 7;
+  #widthPx = 640;
   #lineHeightPx = 20;
   readonly #resizes = new ResizeObserver(() => this.#measure());
 
@@ -112,7 +110,8 @@ export class SvcLogView extends LitElement {
     if (changed.has('attempt')) this.#follow();
     const isAsked = changed.has('line') || changed.has('attempt');
     if (isAsked && this.line !== null && this.line !== this.current) this.#goTo(this.line);
-    if (this.#isScanDue && this.#feed.isLoaded) this.#scanAgain();
+    this.#choice = readChoice(this.#address);
+    if (this.#feed.isLoaded) this.#followChoice();
     this.#updatePlace();
     this.#aim();
     this.#place.measure();
@@ -131,20 +130,54 @@ export class SvcLogView extends LitElement {
     if (first === undefined) return;
     this.#feed.rows.touch(space.seqAt(first), space.seqAt(positionsInView.at(-1)!) + 1);
     const unread = positionsInView.find((position) => rowAt(position) === undefined);
-    if (unread !== undefined) this.#feed.want(space.seqAt(unread), this.#stream);
+    if (unread !== undefined) this.#feed.want(space.seqAt(unread), this.#choice.stream);
   }
 
-  get #stream(): LogStream | null {
-    return this.filter === 'all' ? null : this.filter;
+  /** In lower case. */
+  get #needle(): string {
+    return this.#choice.search.toLowerCase();
+  }
+
+  /** Characters of a wrapped line. */
+  get #columns(): number {
+    const room = this.#widthPx - ROW_PADDING_PX - this.#gutterCells * this.#cellPx;
+    return Math.max(20, Math.floor(room / this.#cellPx));
+  }
+
+  /** The log is searched for what the address asks, and the reader stays where he is. */
+  #followChoice(): void {
+    const [now, before] = [this.#choice, this.#searched];
+    this.#searched = now;
+    if (before === null) return this.#scanAgain(this.line);
+    const { isFollowing, topSeq } = this.#place;
+    const isOtherStream = now.stream !== before.stream;
+    const isMoved = isOtherStream ? this.#needle === '' : now.isWrapped !== before.isWrapped;
+    if (isMoved && !isFollowing)
+      this.#place.target = !isOtherStream && this.current >= 0 ? this.current : topSeq;
+    if (isOtherStream) this.#scanAgain(null);
+    else if (now.search !== before.search) this.#findSoon();
+  }
+
+  /** To the first match; with the line that is asked for, it stays there. */
+  #scanAgain(line: number | null): void {
+    this.#scans.choose(this.#choice.stream);
+    this.#scans.find(this.#needle, line);
+  }
+
+  #findSoon(): void {
+    clearTimeout(this.#typing);
+    const find = () => this.#scans.find(this.#needle, null);
+    if (this.#feed.rows.hasAll || this.#needle === '') find();
+    else this.#typing = setTimeout(find, TYPING_MS);
   }
 
   #updatePlace(): void {
     this.#place.room = {
       lineHeightPx: this.#lineHeightPx,
       heightPx: this.scroller?.clientHeight ?? 600,
-      columns: this.isWrapped ? this.columns : null,
+      columns: this.#choice.isWrapped ? this.#columns : null,
     };
-    const key = `${this.jobId} ${this.attempt} ${this.filter}`;
+    const key = `${this.jobId} ${this.attempt} ${this.#choice.stream}`;
     this.#place.show(this.#scans.stream?.found ?? null, this.#feed.rows.total, key);
   }
 
@@ -154,22 +187,18 @@ export class SvcLogView extends LitElement {
     if (seq === null || !this.#feed.isLoaded || !this.hasUpdated) return;
     if (this.#place.reach(seq)) this.#updatePlace();
     const row = this.#feed.rows.get(seq);
-    const cells = this.#cellsBefore(row);
-    this.#place.center(seq, this.isWrapped ? Math.floor(cells / this.columns) : 0);
-    if (row && !this.isWrapped) void this.updateComplete.then(() => this.#scrollAcross(cells));
+    const cells = cellsBefore(row, this.#needle);
+    const { isWrapped } = this.#choice;
+    this.#place.center(seq, isWrapped ? Math.floor(cells / this.#columns) : 0);
+    if (row && !isWrapped) void this.updateComplete.then(() => this.#scrollAcross(cells));
     if (row || seq >= this.#feed.rows.total) this.#place.target = null;
   }
 
   /** What was searched for is in view when its row is long. */
   #scrollAcross(cells: number): void {
-    const right = (cells + this.needle.length + this.#gutterCells) * this.#cellPx + ROW_PADDING_PX;
+    const right = (cells + this.#needle.length + this.#gutterCells) * this.#cellPx + ROW_PADDING_PX;
     const { clientWidth } = this.scroller;
     this.scroller.scrollLeft = right < clientWidth ? 0 : right - clientWidth / 2;
-  }
-
-  #cellsBefore(row: LogRow | undefined): number {
-    const at = row && this.needle !== '' ? row.text.toLowerCase().indexOf(this.needle) : -1;
-    return at > 0 ? countCells(row!.text.slice(0, at)) : 0;
   }
 
   #onAppend(added: readonly LogRow[]): void {
@@ -185,20 +214,14 @@ export class SvcLogView extends LitElement {
     this.#place.forget();
     this.current = -1;
     this.unseen = 0;
-    this.#isScanDue = true;
-  }
-
-  #scanAgain(): void {
-    this.#isScanDue = false;
-    this.#scans.choose(this.#stream);
-    this.#scans.find(this.needle);
+    this.#searched = null;
   }
 
   #goTo(seq: number): void {
     this.#place.goTo(seq);
     this.current = seq;
     const row = this.#feed.rows.get(seq);
-    if (row?.isCut && this.#cellsBefore(row) > 0) this.#showAll(row);
+    if (row?.isCut && cellsBefore(row, this.#needle) > 0) this.#showAll(row);
     this.scrollIntoView({ block: 'nearest' });
     this.requestUpdate();
   }
@@ -221,19 +244,14 @@ export class SvcLogView extends LitElement {
   }
 
   get #gutterCells(): number {
-    return this.#digits + (this.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off);
-  }
-
-  get #digits(): number {
-    return String(Math.max(1, this.#feed.rows.total)).length;
+    return this.#feed.rows.digits + (this.#choice.hasTimes ? GUTTER_CELLS.on : GUTTER_CELLS.off);
   }
 
   #measure(): void {
     const cell = this.probe.getBoundingClientRect().width / 100;
     if (cell === 0) return;
-    const room = this.scroller.clientWidth - ROW_PADDING_PX - this.#gutterCells * cell;
     this.#cellPx = cell;
-    this.columns = Math.max(20, Math.floor(room / cell));
+    this.#widthPx = this.scroller.clientWidth;
     this.#lineHeightPx = parseFloat(getComputedStyle(this.scroller).lineHeight);
     this.requestUpdate();
   }
@@ -260,16 +278,11 @@ export class SvcLogView extends LitElement {
   };
 
   readonly #onSearch = (event: Event): void => {
-    this.needle = (event.target as HTMLInputElement).value.toLowerCase();
-    clearTimeout(this.#typing);
-    const find = () => this.#scans.find(this.needle);
-    if (this.#feed.rows.hasAll || this.needle === '') find();
-    else this.#typing = setTimeout(find, TYPING_MS);
+    this.#address.set({ search: (event.target as HTMLInputElement).value });
   };
 
   #clearSearch(): void {
-    this.needle = this.searchField.value = '';
-    this.#scans.find('');
+    this.#address.set({ search: null });
     this.scroller.focus({ preventScroll: true });
   }
 
@@ -295,34 +308,17 @@ export class SvcLogView extends LitElement {
     E: () => this.#scans.stepError(-1, this.current),
     Home: () => this.#goToStart(),
     End: () => this.#follow(),
-    Escape: () => (this.needle === '' ? (this.current = -1) : this.#clearSearch()),
+    Escape: () => (this.#needle === '' ? (this.current = -1) : this.#clearSearch()),
   };
-
-  #choose(filter: StreamFilter): void {
-    const top = this.#place.topSeq;
-    this.filter = filter;
-    this.#scanAgain();
-    if (!this.#place.isFollowing && this.needle === '') this.#place.target = top;
-  }
-
-  #toggleWrap(): void {
-    const top = this.current >= 0 ? this.current : this.#place.topSeq;
-    this.isWrapped = storeSwitch('wrap', !this.isWrapped);
-    if (!this.#place.isFollowing) this.#place.target = top;
-  }
-
-  #toggleTimes(): void {
-    this.hasTimes = storeSwitch('times', !this.hasTimes);
-    this.#measure();
-  }
 
   override render() {
     const { space } = this.#place;
+    const { isWrapped, stream } = this.#choice;
     return html`<div class="whole" @keydown=${this.#onKey}>
       ${this.#renderTools()} ${renderNotes({ feed: this.#feed, scans: this.#scans, space, line: this.line })}
       <div class="frame">
         <div
-          class="scroll ${this.isWrapped ? 'wrapped' : ''}"
+          class="scroll ${isWrapped ? 'wrapped' : ''}"
           tabindex="0"
           role="log"
           aria-label="Log of attempt ${this.attempt}"
@@ -332,13 +328,13 @@ export class SvcLogView extends LitElement {
           @touchmove=${{ handleEvent: this.#onOwnWay, passive: true }}
           @pointerdown=${this.#onOwnWay}
         >
-          ${renderWindow(this.#place, shownPartials(this.#feed.partials, this.filter), this.#look, {
+          ${renderWindow(this.#place, shownPartials(this.#feed.partials, stream), this.#look, {
             px: ROW_PADDING_PX,
             cells: this.#gutterCells,
           })}
         </div>
         <span class="probe" aria-hidden="true">${'0'.repeat(100)}</span>
-        ${renderState(this, this.#feed, this.#scans, this.filter)}
+        ${renderState(this, this.#feed, this.#scans, stream)}
         <div class="overlay">
           ${this.#renderCurrent()} ${renderNewest(this.#place, this.unseen, this.#jumpToNewest)}
         </div>
@@ -350,10 +346,12 @@ export class SvcLogView extends LitElement {
     const choose = (attempt: number) =>
       this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
     const { total } = this.#feed.rows;
+    const { search, stream, isWrapped, hasTimes } = this.#choice;
+    const turn = (name: LogSwitch, isOn: boolean) => this.#address.set(chooseSwitch(name, isOn));
     return html`<div class="tools">
-      ${renderStreams(this.filter, (filter) => this.#choose(filter))}
+      ${renderStreams(stream, (chosen) => this.#address.set({ stream: chosen }))}
       ${renderSearch({
-        needle: this.needle,
+        text: search,
         scans: this.#scans,
         total,
         onInput: this.#onSearch,
@@ -368,8 +366,8 @@ export class SvcLogView extends LitElement {
       <span class="spacer"></span>
       ${this.attempts > 1 ? renderAttempts(this.attempt, this.attempts, choose) : nothing}
       <div class="switches">
-        ${renderSwitch('Wrap long lines', 'wrap', this.isWrapped, () => this.#toggleWrap())}
-        ${renderSwitch('Show times', 'clock', this.hasTimes, () => this.#toggleTimes())}
+        ${renderSwitch('Wrap long lines', 'wrap', isWrapped, () => turn('wrap', !isWrapped))}
+        ${renderSwitch('Show times', 'clock', hasTimes, () => turn('times', !hasTimes))}
         ${renderButton('Download the whole log', 'download', () => void saveLog(this.api, this.jobId, this.attempt))}
       </div>
     </div>`;
@@ -377,18 +375,22 @@ export class SvcLogView extends LitElement {
 
   get #look(): RowLook {
     return {
-      needle: this.needle,
-      hasTimes: this.hasTimes,
-      digits: this.#digits,
-      textWidth: this.isWrapped ? `${this.columns}ch` : 'auto',
+      needle: this.#needle,
+      hasTimes: this.#choice.hasTimes,
+      digits: this.#feed.rows.digits,
       current: this.current,
       linkTo: (seq) => this.#linkTo(seq),
       onAll: (row) => this.#showAll(row),
     };
   }
 
+  /** The line, as it is shown here. */
   #linkTo(seq: number): string {
-    return paths.job(this.jobId, { attempt: String(this.attempt), line: String(seq + 1) });
+    return paths.job(this.jobId, {
+      attempt: String(this.attempt),
+      line: String(seq + 1),
+      ...choiceIn(this.#address),
+    });
   }
 
   #renderCurrent() {

@@ -116,9 +116,10 @@ export const jobPageStyles = css`
   .attempts {
     margin-bottom: var(--space-4);
   }
+  /* Also in a low window it ends inside, between the bars of the console. */
   .log {
     display: grid;
-    height: max(26rem, calc(100dvh - 9rem));
+    height: min(max(26rem, calc(100dvh - 9rem)), calc(100dvh - 1rem));
   }
   .log.waiting {
     height: 14rem;
@@ -132,8 +133,7 @@ export const jobPageStyles = css`
       margin-left: 0;
     }
     .log {
-      height: calc(100dvh - 11rem);
-      min-height: 22rem;
+      height: min(max(22rem, calc(100dvh - 11rem)), calc(100dvh - 8rem));
     }
   }
 `;

@@ -302,9 +302,11 @@ export class SvcJobPage extends LitElement {
     </section>`;
   }
 
+  /** As the log that was shown before, from its newest line. */
   #showLog(job: Job, attempt: number): void {
-    const query = { attempt: attempt === job.attempt ? null : String(attempt) };
-    navigate(paths.job(this.jobId, query), { replace: true });
+    const shown = Object.fromEntries(new URLSearchParams(window.location.search));
+    const query = { attempt: attempt === job.attempt ? null : String(attempt), line: null };
+    navigate(paths.job(this.jobId, { ...shown, ...query }), { replace: true });
   }
 
   /** null: the newest. */

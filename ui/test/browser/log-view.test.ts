@@ -325,6 +325,18 @@ describe('the log', () => {
     expect(await times.getAttribute('aria-pressed')).to.equal('false');
   });
 
+  it('gives the texts of selected rows, without their numbers', async () => {
+    const log = await mount([
+      line(0, 'first'),
+      line(1, '\u001b[31msecond\u001b[0m', 'stderr'),
+      line(2, 'third'),
+    ]);
+    await stage.untilEqual(texts, ['first', 'second', 'third']);
+    await log.locator('.window').selectText();
+    const selected = await stage.page.evaluate(() => String(getSelection()));
+    expect(selected.split('\n').filter(Boolean)).to.deep.equal(['first', 'second', 'third']);
+  });
+
   it('shows another attempt from its beginning', async () => {
     const log = await mount(range(0, 2), { properties: { attempt: 2, attempts: 2 } });
     await stage.untilEqual(texts, ['line 0', 'line 1']);

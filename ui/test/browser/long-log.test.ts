@@ -81,6 +81,20 @@ describe('a log of which only the end is here', () => {
     expect(stage.api.count(`GET /jobs/${ID}/logs`)).to.be.below(6);
   });
 
+  it('leaves nothing in the page of the rows that are scrolled away', async () => {
+    const log = await mountAll();
+    await stage.untilEqual(lastText, 'line 99999');
+    await scroller().evaluate(async (element) => {
+      for (let at = 0; at < 40; at += 1) {
+        element.scrollTop -= 1500;
+        await new Promise(requestAnimationFrame);
+      }
+    });
+    await stage.untilEqual(() => log.locator('.unread').count(), 0);
+    const nodes = await log.locator('.window').evaluate((element) => element.childNodes.length);
+    expect(nodes).to.be.at.most(3 * (await log.locator('.window .row').count()) + 3);
+  });
+
   it('shows the line of a given number', async () => {
     const log = await mountAll();
     await stage.untilEqual(lastText, 'line 99999');
