@@ -83,7 +83,7 @@ export async function measureComparison(stage: Stage): Promise<string[][]> {
   const metrics = metricNames(COMPARED_METRICS).map(encodeURIComponent).join(',');
   const address = `${server.url}/compare?runs=${ids.join(',')}&metrics=${encodeURIComponent(metrics)}`;
   const drawn = await inRounds(stage, { token, height: TALL }, (tab) =>
-    timeToDrawn(tab, address, { chart: 'svc-compare-chart', line: 'canvas', least: COMPARED_METRICS }),
+    timeToDrawn(tab, address, { ...PLOT, least: COMPARED_METRICS }),
   );
   return [toRow(`compare of ${COMPARED} runs × ${COMPARED_METRICS} metrics: all drawn`, '2000', drawn, 'ms')];
 }

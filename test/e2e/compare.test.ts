@@ -86,7 +86,7 @@ describe('runs that are compared, and a checkpoint that is evaluated, in the con
     await page.getByRole('link', { name: 'rates' }).click();
     await page.getByRole('link', { name: 'Compare them all' }).click();
     await page.getByRole('heading', { name: 'Compare', exact: true }).waitFor();
-    await page.locator('svc-compare-chart .uplot').nth(1).waitFor();
+    await page.locator('svc-chart .uplot').nth(1).waitFor();
     const fast = page.locator('svc-compare-table tbody tr').filter({ hasText: 'fast' });
     await fast.getByText('best').waitFor();
     const config = page.locator('svc-config-differences tbody tr');

@@ -72,23 +72,31 @@ export function formatValue(value: number): string {
   return minus(size >= 1000 ? groupDigits(Number(value.toFixed(1))) : String(Number(value.toPrecision(5))));
 }
 
-/** An axis label: short, with k and M for large steps. */
+const TICK_DIGITS = [3, 4, 5, 6, 8, 10, 12] as const;
+/** Digits behind these are errors of the arithmetic. */
+const MOST_TICK_DIGITS = 12;
+
+/** An axis label: short, with k and M for large steps, and at most so many digits behind the point. */
 export function formatTick(value: number, digits = 3): string {
-  const size = Math.abs(value);
-  if (value === 0) return '0';
-  if (size >= 1e9 || size < 1e-3) return minus(value.toExponential().replace('e+', 'e'));
-  if (size >= 1e6) return minus(`${trim(value / 1e6, digits)}M`);
-  if (size >= 1e4) return minus(`${trim(value / 1e3, digits)}k`);
-  return minus(trim(value, digits));
+  const exact = Number(value.toPrecision(MOST_TICK_DIGITS));
+  const size = Math.abs(exact);
+  if (exact === 0) return '0';
+  if (size >= 1e9 || size < 1e-3) {
+    const [mantissa, exponent] = exact.toExponential(digits).split('e');
+    return minus(`${Number(mantissa)}e${Number(exponent)}`);
+  }
+  if (size >= 1e6) return minus(`${trim(exact / 1e6, digits)}M`);
+  if (size >= 1e4) return minus(`${trim(exact / 1e3, digits)}k`);
+  return minus(trim(exact, digits));
 }
 
-/** Labels of one axis: with as many digits as it takes to tell them apart. A null has an empty label. */
+/** Labels of one axis: with as many digits as it takes to say where each tick is. A null has an empty label. */
 export function formatTicks(values: readonly (number | null)[]): string[] {
   const shown = values.filter((value) => value !== null);
-  const areDistinct = (format: (value: number) => string) => new Set(shown.map(format)).size === shown.length;
-  const precise = [3, 4, 5, 6, 8, 10, 12].map((digits) => (value: number) => formatTick(value, digits));
-  const format = precise.find(areDistinct) ?? ((value: number) => formatTick(value));
-  return values.map((value) => (value === null ? '' : format(value)));
+  const isExact = (digits: number) =>
+    shown.every((value) => formatTick(value, digits) === formatTick(value, MOST_TICK_DIGITS));
+  const digits = TICK_DIGITS.find(isExact);
+  return values.map((value) => (value === null ? '' : formatTick(value, digits)));
 }
 
 /** `12,345`. */

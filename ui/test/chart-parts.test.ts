@@ -3,7 +3,6 @@ import { envelopesOf, sortByX } from '../src/chart/align.js';
 import { rowAfter, zoomBy } from '../src/chart/chart-keys.js';
 import { labelsOf, toPlotLine, toPlotMark, type ChartLine } from '../src/chart/chart-lines.js';
 import { toCsv, toFileName } from '../src/chart/csv.js';
-import { distinctLooks } from '../src/chart/palette.js';
 import { marksOf, pointOfEvent } from '../src/components/chart-marks.js';
 import { readView, writeRange } from '../src/components/chart-view.js';
 import { systemChartsOf } from '../src/components/system-charts.js';
@@ -122,13 +121,6 @@ describe('a file of a chart', () => {
       toFileName('../..', 'csv'),
       toFileName('Verlust €', 'csv'),
     ]).to.deep.equal(['train-loss.png', 'chart.csv', 'Verlust.csv']);
-  });
-});
-
-describe('distinctLooks', () => {
-  it('tells 60 lines apart', () => {
-    const looks = distinctLooks(60).map(({ color, dash }) => `${color} ${dash.join()}`);
-    expect(new Set(looks).size).to.equal(60);
   });
 });
 

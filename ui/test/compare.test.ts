@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { metricsOf, chooseMetrics } from '../src/compare/chosen-metrics.js';
-import { queryOf, toList, viewOf } from '../src/compare/compare-view.js';
+import { queryOf, runsIn, toList, viewOf, withRuns, withoutRuns } from '../src/compare/compare-view.js';
 import { showConfig, toConfigRows } from '../src/compare/config-rows.js';
 import { scaleOf } from '../src/compare/scale.js';
 import { toEvaluation, NO_EVALUATION } from '../src/data/evaluation-draft.js';
@@ -12,7 +12,7 @@ const toSearch = (query: Record<string, string | null>) =>
 describe('the address of a comparison', () => {
   it('says everything that the page shows, and is read back as that', () => {
     const view = {
-      runs: ['run_1', 'run_2'],
+      places: ['run_1', '', 'run_2'],
       leftOut: 0,
       metrics: ['train/loss', 'a, b', '100%', 'ü'],
       hidden: ['run_2'],
@@ -21,6 +21,7 @@ describe('the address of a comparison', () => {
       isLog: true,
       smoothing: 0.6,
       range: [-5, 200] as const,
+      full: 'train/loss',
       sort: 'a, b',
       axes: ['lr', 'x,y'],
       x: 'lr',
@@ -31,8 +32,15 @@ describe('the address of a comparison', () => {
 
   it('names each run once and 50 at most', () => {
     const ids = Array.from({ length: 60 }, (_, at) => `run_${at}`);
-    const { runs, leftOut } = viewOf(new URLSearchParams({ runs: toList([...ids, 'run_3']) }));
-    expect([runs.length, runs.at(-1), leftOut]).to.deep.equal([50, 'run_49', 10]);
+    const { places, leftOut } = viewOf(new URLSearchParams({ runs: toList(['', ...ids, 'run_3']) }));
+    expect([places.length, places[0], places.at(-1), leftOut]).to.deep.equal([51, '', 'run_49', 10]);
+  });
+
+  it('keeps the places of the others when a run is removed, and gives the free one to the next', () => {
+    const places = withoutRuns(['run_1', 'run_2', 'run_3', 'run_4'], ['run_2', 'run_4']);
+    expect(places).to.deep.equal(['run_1', '', 'run_3']);
+    expect(withRuns(places, ['run_5', 'run_6'])).to.deep.equal(['run_1', 'run_5', 'run_3', 'run_6']);
+    expect(runsIn(places)).to.deep.equal(['run_1', 'run_3']);
   });
 
   const odd: [string, string][] = [
@@ -45,8 +53,8 @@ describe('the address of a comparison', () => {
   ];
   for (const [name, text] of odd) {
     it(`is read without harm when ${name} is ${text}`, () => {
-      const { range, smoothing, runs } = viewOf(new URLSearchParams({ [name]: text }));
-      expect([range, smoothing, runs]).to.deep.equal([null, 0, []]);
+      const { range, smoothing, places } = viewOf(new URLSearchParams({ [name]: text }));
+      expect([range, smoothing, places]).to.deep.equal([null, 0, []]);
     });
   }
 });

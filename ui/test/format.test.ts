@@ -61,10 +61,17 @@ describe('formatTicks', () => {
     expect(formatTicks([0.0095, 0.01, 0.0105, 0.011])).to.deep.equal(['0.0095', '0.01', '0.0105', '0.011']);
     expect(formatTicks([1_000_000, 1_000_100])).to.deep.equal(['1M', '1.0001M']);
     expect(formatTicks([0, 0.5, 1])).to.deep.equal(['0', '0.5', '1']);
+    expect(formatTicks([0.0005, 0.001, 0.0015])).to.deep.equal(['5e−4', '0.001', '0.0015']);
   });
 });
 
 describe('formatTick', () => {
+  it('has no digits that are errors of the arithmetic, and none too many', () => {
+    expect(
+      [9.9999999999999e-5, 0.30000000000000004, 1.23456789e-7, 3e12 / 7].map((value) => formatTick(value)),
+    ).to.deep.equal(['1e−4', '0.3', '1.235e−7', '4.286e11']);
+  });
+
   it('is short', () => {
     expect([0, 0.25, 1500, 12_000, 2_500_000, 1e-5, -20_000].map((value) => formatTick(value))).to.deep.equal(
       ['0', '0.25', '1500', '12k', '2.5M', '1e−5', '−20k'],

@@ -69,15 +69,19 @@ export function contentOf(lines: readonly ChartLine[], marks: readonly ChartMark
   ];
 }
 
+/** More lines than this are not read out one by one. */
+const MOST_DESCRIBED = 10;
+
 /** For those who cannot see it. */
 export function describeLines(lines: readonly ChartLine[], heading: string): string {
-  const parts = lines.map(({ name, series }) => {
+  const parts = lines.slice(0, MOST_DESCRIBED).map(({ name, series }) => {
     const last = series.values.at(-1);
     return last === undefined
       ? `${name}: no points`
       : `${name}: ${formatValue(last)} at step ${series.steps.at(-1)}`;
   });
-  return `Chart of ${heading}. ${parts.join('; ')}`;
+  const more = lines.length - parts.length;
+  return `Chart of ${heading}. ${parts.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
 export function toPlotLine({ series, best = null, dash = [] }: ChartLine, axis: XAxis): PlotLine {

@@ -77,11 +77,15 @@ export const chartStyles = css`
   .note.critical {
     color: var(--color-danger);
   }
+  .legend .count,
   .legend .more,
   .legend .best {
     color: var(--color-text-3);
     font-size: var(--text-xs);
     font-variant-numeric: tabular-nums;
+  }
+  .legend .count {
+    padding: 0 0.375rem;
   }
   .note {
     max-width: 16rem;

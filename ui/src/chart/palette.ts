@@ -30,23 +30,3 @@ export function resolveColors(host: HTMLElement, seriesColors: readonly string[]
   probe.remove();
   return colors;
 }
-
-/** How a line is told from the others. */
-export interface LineLook {
-  /** CSS. */
-  readonly color: string;
-  /** Lengths of strokes and gaps; empty for a whole line. */
-  readonly dash: readonly number[];
-}
-
-const HUES = 12;
-const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4]];
-
-/** Looks for the lines of many runs: no two of up to 60 are the same. Neighbours are far apart in hue. */
-export function distinctLooks(count: number): LineLook[] {
-  return Array.from({ length: count }, (_, at) => {
-    const hue = (260 + (at % HUES) * 150) % 360;
-    const dash = DASHES[Math.floor(at / HUES) % DASHES.length]!;
-    return { color: `light-dark(oklch(0.52 0.16 ${hue}), oklch(0.78 0.13 ${hue}))`, dash };
-  });
-}

@@ -52,6 +52,8 @@ export interface PlotSize {
 type SetCursor = (place: { left: number; top: number }, isFired: boolean, isShared: boolean) => void;
 
 const RAW_UNDER_SMOOTH = 0.3;
+/** More lines than this are thin and have no bands, which would cover each other. A browser paints a line of one pixel many times as fast. */
+const FEW_LINES = 12;
 const X_TICK_PX = { step: 70, epoch: 60, time: 80, elapsed: 72 } as const;
 const Y_TICK_PX = 28;
 const MOST_Y_TICKS = 10;
@@ -199,6 +201,7 @@ export class Plot {
 
   #drawUnder(plot: uPlot): void {
     const { lines, colors } = this.#spec;
+    if (lines.length > FEW_LINES) return;
     const thinned = lines.flatMap((line, at) => (line.isThinned && isShown(plot, at) ? [at] : []));
     drawBands(plot, thinned, this.aligned.xs, colors.series);
   }
@@ -215,11 +218,12 @@ export class Plot {
 
   #series(): uPlot.Series[] {
     const { lines, colors, smoothing } = this.#spec;
+    const isCrowded = lines.length > FEW_LINES;
     const raw = lines.map(({ dash }, line): uPlot.Series => {
       const isUnder = smoothing > 0;
       return {
         stroke: colors.series[line]!,
-        width: isUnder ? 1 : 1.5,
+        width: isUnder || isCrowded ? 1 : 1.5,
         alpha: isUnder ? RAW_UNDER_SMOOTH : 1,
         dash: [...dash],
         points: {
@@ -233,7 +237,7 @@ export class Plot {
         ? []
         : lines.map(({ dash }, line): uPlot.Series => ({
             stroke: colors.series[line]!,
-            width: 2,
+            width: isCrowded ? 1 : 2,
             dash: [...dash],
             points: { show: false },
           }));

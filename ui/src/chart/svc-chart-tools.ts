@@ -1,5 +1,6 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query } from 'lit/decorators.js';
+import { closingMenu } from '../closing-menu.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import type { ChartFile } from './chart-files.js';
@@ -93,7 +94,7 @@ export class SvcChartTools extends LitElement {
             </button>`
           : nothing
       }
-      <details @keydown=${this.#onKey} @focusout=${this.#onLeft}>
+      <details ${closingMenu()}>
         <summary class="icon-button" title="Download" aria-label="Download ${this.heading}">
           ${chartIcon('download')}
         </summary>
@@ -131,17 +132,6 @@ export class SvcChartTools extends LitElement {
   #fire(name: string, detail: ChartFile | null = null): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
-
-  readonly #onKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || !this.menu.open) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.#close();
-  };
-
-  readonly #onLeft = (event: FocusEvent): void => {
-    if (!this.menu.contains(event.relatedTarget as Node | null)) this.menu.open = false;
-  };
 
   #close(): void {
     this.menu.open = false;

@@ -56,6 +56,12 @@ export class SvcChart extends LitElement {
   @property({ attribute: false }) limits: Partial<Limits> = {};
   /** Fetches every point of the lines as CSV; null: only the points shown can be had. */
   @property({ attribute: false }) exportAll: (() => Promise<Blob>) | null = null;
+  /** Stands in place of the legend, where something else on the page is the legend. */
+  @property() note = '';
+  /** What an empty plot says; left out: that points are awaited. */
+  @property() empty = 'Waiting for the first point';
+  /** Why there are no points, or not the newest. */
+  @property() failure = '';
   /** Fills the window, as a dialog. */
   @property({ type: Boolean }) full = false;
   @state() private cursorRow: number | null = null;
@@ -122,16 +128,22 @@ export class SvcChart extends LitElement {
   override render() {
     const x = this.#cursorX;
     const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
+    const problem = this.problem || this.failure;
     return html`<figure aria-label=${describeLines(this.lines, this.heading)}>
         <figcaption>
           <h3 title=${this.heading}><bdi>${this.heading}</bdi></h3>
           ${x === null ? nothing : html`<span class="step">${formatX(this.x, x)}</span>`}
           ${this.#renderTools()}
           <div class="legend">
-            ${this.lines.map((line, at) => this.#renderLegend(line, at))} ${this.#renderMarks()}
+            ${
+              this.note === ''
+                ? this.lines.map((line, at) => this.#renderLegend(line, at))
+                : html`<span class="count">${this.note}</span>`
+            }
+            ${this.#renderMarks()}
           </div>
         </figcaption>
-        ${this.problem === '' ? nothing : html`<p class="problem" role="alert">${this.problem}</p>`}
+        ${problem === '' ? nothing : html`<p class="problem" role="alert">${problem}</p>`}
         <div
           class="plot"
           tabindex="0"
@@ -142,7 +154,7 @@ export class SvcChart extends LitElement {
           @keydown=${this.#onKey}
           @blur=${() => (this.isKeyed = false)}
         >
-          ${isEmpty ? html`<p class="empty">${this.range ? 'No points in this range' : 'Waiting for the first point'}</p>` : nothing}
+          ${isEmpty && problem === '' ? html`<p class="empty">${this.range ? 'No points in this range' : this.empty}</p>` : nothing}
           ${this.isHovered || this.isKeyed ? this.#renderTooltip() : nothing}
         </div>
         <p class="visually-hidden" role="status">

@@ -2,8 +2,8 @@ import { MAX_COMPARED } from '../data/comparison.js';
 
 /** What the page of a comparison shows; all of it is in its address. */
 export interface CompareView {
-  /** As the address names them, each once. */
-  readonly runs: readonly string[];
+  /** As the address names them, each once. The place of a run gives it its colour: one that was removed leaves its place empty (''), for the next. */
+  readonly places: readonly string[];
   /** So many more were named than can be compared. */
   readonly leftOut: number;
   /** null: those that the page chooses. */
@@ -16,6 +16,8 @@ export interface CompareView {
   readonly smoothing: number;
   /** Steps in view; null for all. */
   readonly range: readonly [number, number] | null;
+  /** The metric whose chart fills the window. */
+  readonly full: string | null;
   /** The metric by which the runs are sorted; null: as the address names them. */
   readonly sort: string | null;
   /** Names of config that are axes beside the metric; null: those that the page chooses. */
@@ -29,11 +31,13 @@ export interface CompareView {
 type Query = Record<string, string | null>;
 
 export function viewOf(query: URLSearchParams): CompareView {
-  const runs = [...new Set(toItems(query.get('runs')) ?? [])];
+  const named = toPlaces(query.get('runs') ?? '');
+  const runs = runsIn(named);
+  const leftOut = runs.slice(MAX_COMPARED);
   const smoothing = Number(query.get('smoothing'));
   return {
-    runs: runs.slice(0, MAX_COMPARED),
-    leftOut: Math.max(0, runs.length - MAX_COMPARED),
+    places: withoutRuns(named, leftOut),
+    leftOut: leftOut.length,
     metrics: toItems(query.get('metrics')),
     hidden: toItems(query.get('hidden')) ?? [],
     baseline: query.get('baseline'),
@@ -41,6 +45,7 @@ export function viewOf(query: URLSearchParams): CompareView {
     isLog: query.get('scale') === 'log',
     smoothing: smoothing > 0 && smoothing < 1 ? smoothing : 0,
     range: toRange(query.get('steps')),
+    full: query.get('chart'),
     sort: query.get('sort'),
     axes: toItems(query.get('axes')),
     x: query.get('x'),
@@ -51,7 +56,7 @@ export function viewOf(query: URLSearchParams): CompareView {
 /** The query of the address; what is as usual is left out. */
 export function queryOf(view: CompareView): Query {
   return {
-    runs: toList(view.runs),
+    runs: toList(view.places),
     metrics: view.metrics && toList(view.metrics),
     hidden: toList(view.hidden),
     baseline: view.baseline,
@@ -59,11 +64,29 @@ export function queryOf(view: CompareView): Query {
     scale: view.isLog ? 'log' : null,
     smoothing: view.smoothing > 0 ? String(view.smoothing) : null,
     steps: view.range && view.range.join('..'),
+    chart: view.full,
     sort: view.sort,
     axes: view.axes && toList(view.axes),
     x: view.x,
     target: view.target,
   };
+}
+
+/** The runs at these places, in their order. */
+export function runsIn(places: readonly string[]): string[] {
+  return places.filter((run) => run !== '');
+}
+
+/** The first free places are filled, then come new ones. */
+export function withRuns(places: readonly string[], added: readonly string[]): string[] {
+  const left = [...added];
+  return [...places.map((run) => (run === '' ? (left.shift() ?? '') : run)), ...left];
+}
+
+/** All others keep their places. */
+export function withoutRuns(places: readonly string[], removed: readonly string[]): string[] {
+  const kept = places.map((run) => (removed.includes(run) ? '' : run));
+  return kept.slice(0, kept.findLastIndex((run) => run !== '') + 1);
 }
 
 /** Names with commas between them; a comma of a name is written as in an address. */
@@ -77,6 +100,17 @@ function toItems(text: string | null): string[] | null {
     .split(',')
     .filter((item) => item !== '')
     .map(decode);
+}
+
+/** As written, but for names that were there before. */
+function toPlaces(text: string): string[] {
+  const seen = new Set<string>();
+  return text.split(',').map((item) => {
+    const name = decode(item);
+    if (seen.has(name)) return '';
+    seen.add(name);
+    return name;
+  });
 }
 
 function decode(item: string): string {

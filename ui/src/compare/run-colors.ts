@@ -7,15 +7,3 @@ export function runColor(at: number): string {
   const hue = Math.round((at * GOLDEN_ANGLE) % 360);
   return `light-dark(oklch(0.52 0.14 ${hue}), oklch(0.78 0.12 ${hue}))`;
 }
-
-/** As a canvas takes them, for the theme in force. */
-export function resolveRunColors(host: HTMLElement, colors: readonly string[]): string[] {
-  const probe = document.createElement('span');
-  (host.shadowRoot ?? host).append(probe);
-  const resolved = colors.map((color) => {
-    probe.style.color = color;
-    return getComputedStyle(probe).color;
-  });
-  probe.remove();
-  return resolved;
-}

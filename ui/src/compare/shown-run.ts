@@ -11,12 +11,17 @@ export interface ShownRun extends ComparedRun {
   readonly isHidden: boolean;
 }
 
-export function toShownRuns(runs: readonly ComparedRun[], hidden: readonly string[]): ShownRun[] {
+/** `places`: of the address, which name the runs as they were asked for. */
+export function toShownRuns(
+  runs: readonly ComparedRun[],
+  { places, hidden }: { readonly places: readonly string[]; readonly hidden: readonly string[] },
+): ShownRun[] {
   const counts = new Map<string, number>();
   for (const { run } of runs) counts.set(run.name, (counts.get(run.name) ?? 0) + 1);
-  return runs.map((one, at) => {
+  return runs.map((one) => {
     const { id, name } = one.run;
     const label = counts.get(name) === 1 ? name : `${name} (${shortId(id)})`;
-    return { ...one, id, label, color: runColor(at), isHidden: hidden.includes(id) };
+    const color = runColor(places.indexOf(one.asked));
+    return { ...one, id, label, color, isHidden: hidden.includes(id) };
   });
 }

@@ -1,5 +1,6 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import { closingMenu } from '../closing-menu.js';
 import { formatValue } from '../format.js';
 import { detailsStyles } from '../styles/details-styles.js';
 import { baseStyles, controlStyles, panelStyles } from '../styles/shared.js';
@@ -211,7 +212,7 @@ export class SvcConfigAgainstMetric extends LitElement {
   }
 
   #renderChoices(all: readonly Axis[], chosen: readonly Axis[]) {
-    return html`<details class="choices">
+    return html`<details class="choices" ${closingMenu()}>
       <summary>Axes<span class="count">${chosen.length} of ${all.length}</span></summary>
       <ul>
         ${all.map(

@@ -23,9 +23,9 @@ export interface ComparedPoints {
   readonly refusal: ApiError | null;
 }
 
-/** Points of one chart: what its width can show, and what 50 runs may send together. */
-const POINTS_OF_CHART = 24_000;
-const LEAST_POINTS = 300;
+/** Points of one chart: what its width can show, and fewer of each line where many lie over each other. */
+const POINTS_OF_CHART = 12_000;
+const LEAST_POINTS = 200;
 const MOST_POINTS = 2000;
 
 /** The points and the ranking of each metric of a comparison, each shown as soon as it is there. */

@@ -114,10 +114,7 @@ export const comparePageStyles = css`
     font-size: var(--text-xs);
     font-weight: var(--weight-normal);
   }
-  .charts {
-    display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
-    gap: var(--space-4);
+  .grid {
     margin-bottom: var(--space-6);
   }
   .none {

@@ -4,17 +4,26 @@ import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { chooseMetrics, metricsOf, MOST_METRICS, type ComparedMetric } from '../compare/chosen-metrics.js';
-import { queryOf, toList, viewOf, type CompareView } from '../compare/compare-view.js';
+import {
+  queryOf,
+  runsIn,
+  toList,
+  viewOf,
+  withRuns,
+  withoutRuns,
+  type CompareView,
+} from '../compare/compare-view.js';
 import { toShownRuns, type ShownRun } from '../compare/shown-run.js';
-import '../compare/svc-compare-chart.js';
-import type { RunLine } from '../compare/svc-compare-chart.js';
 import '../compare/svc-compare-table.js';
 import '../compare/svc-config-against-metric.js';
 import type { AxesChoice } from '../compare/svc-config-against-metric.js';
 import '../compare/svc-config-differences.js';
 import '../compare/svc-run-picker.js';
-import { emptySeries } from '../chart/series-store.js';
+import '../chart/svc-chart.js';
+import type { ChartLine } from '../chart/svc-chart.js';
+import { closingMenu } from '../closing-menu.js';
 import { icon } from '../components/icons.js';
+import { chartGridStyles } from '../components/run-charts-styles.js';
 import '../components/svc-copy.js';
 import '../components/svc-notice.js';
 import '../components/svc-skeleton.js';
@@ -45,7 +54,7 @@ export class SvcComparePage extends LitElement {
   #metrics: readonly ComparedMetric[] = [];
   #chosen: readonly ComparedMetric[] = [];
   /** Of each chart: the same array until something in it is another. */
-  readonly #lines = new Map<string, { key: unknown[]; lines: readonly RunLine[] }>();
+  readonly #lines = new Map<string, { key: unknown[]; lines: readonly ChartLine[] }>();
 
   readonly #runs = new Loader<RunsRead>(this, {
     load: (signal) => this.#loadRuns(signal),
@@ -53,11 +62,18 @@ export class SvcComparePage extends LitElement {
   });
   readonly #comparison = new Comparison(this, () => this.api);
 
-  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, comparePageStyles];
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    pageStyles,
+    chartGridStyles,
+    comparePageStyles,
+  ];
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('query')) this.#view = viewOf(this.query);
-    const asked = toList(this.#view.runs);
+    const asked = toList(this.#runIds);
     if (asked !== this.#asked) {
       this.#asked = asked;
       if (this.hasUpdated) this.#runs.reload();
@@ -67,9 +83,9 @@ export class SvcComparePage extends LitElement {
 
   /** What is shown of the runs that are there; a run that was just removed goes at once. */
   #arrange(): void {
-    const { runs, hidden, metrics, range } = this.#view;
-    const read = this.#runs.value?.runs.filter(({ asked }) => runs.includes(asked)) ?? [];
-    this.#shown = toShownRuns(read, hidden);
+    const { places, metrics, range } = this.#view;
+    const read = this.#runs.value?.runs.filter(({ asked }) => places.includes(asked)) ?? [];
+    this.#shown = toShownRuns(read, this.#view);
     this.#metrics = metricsOf(read.map(({ summary }) => summary));
     this.#chosen = chooseMetrics(this.#metrics, metrics);
     this.#comparison.watch({
@@ -80,8 +96,13 @@ export class SvcComparePage extends LitElement {
     });
   }
 
+  /** As the address names them. */
+  get #runIds(): string[] {
+    return runsIn(this.#view.places);
+  }
+
   override render() {
-    if (this.#view.runs.length === 0) return this.#renderEmpty();
+    if (this.#runIds.length === 0) return this.#renderEmpty();
     return html`
       ${this.#renderHead()}
       <svc-stale
@@ -108,7 +129,7 @@ export class SvcComparePage extends LitElement {
     return html`<header class="page-head">
       <h1>Compare</h1>
       <p class="summary">
-        ${plural(this.#view.runs.length, 'run')}${hidden === 0 ? '' : `, ${hidden} of them hidden`}
+        ${plural(this.#runIds.length, 'run')}${hidden === 0 ? '' : `, ${hidden} of them hidden`}
       </p>
       <div class="actions">
         <span class="link"
@@ -130,14 +151,14 @@ export class SvcComparePage extends LitElement {
   }
 
   #renderRunPicker(verb: string) {
-    const { runs } = this.#view;
+    const { places } = this.#view;
     return html`<svc-run-picker
       verb=${verb}
       .taken=${this.#shown.map(({ id }) => id)}
-      .most=${MAX_COMPARED - runs.length}
+      .most=${MAX_COMPARED - this.#runIds.length}
       @svc-runs=${({ detail }: CustomEvent<string[]>) => {
         this.isPicking = false;
-        this.#go({ runs: [...runs, ...detail] }, { replace: false });
+        this.#go({ places: withRuns(places, detail) }, { replace: false });
       }}
     ></svc-run-picker>`;
   }
@@ -267,7 +288,7 @@ export class SvcComparePage extends LitElement {
 
   #renderMetricChoices() {
     const chosen = new Set(this.#chosen.map(({ name }) => name));
-    return html`<details class="choices">
+    return html`<details class="choices" ${closingMenu()}>
       <summary class="button">
         Metrics<span class="quiet">${chosen.size} of ${this.#metrics.length}</span>
       </summary>
@@ -295,7 +316,7 @@ export class SvcComparePage extends LitElement {
       return html`<p class="none panel">None of these runs has logged a metric yet.</p>`;
     if (this.#chosen.length === 0)
       return html`<p class="none panel">No metric is chosen. Choose some under “Metrics”.</p>`;
-    return html`<div class="charts">
+    return html`<div class="grid">
       ${repeat(
         this.#chosen,
         ({ name }) => name,
@@ -304,35 +325,37 @@ export class SvcComparePage extends LitElement {
     </div>`;
   }
 
-  #renderChart({ name, direction }: ComparedMetric, visible: readonly ShownRun[]) {
-    const { isLog, smoothing, range } = this.#view;
+  #renderChart({ name }: ComparedMetric, visible: readonly ShownRun[]) {
+    const { isLog, smoothing, range, full } = this.#view;
     const points = this.#comparison.of(name);
-    return html`<svc-compare-chart
-      metric=${name}
-      .direction=${direction}
-      .lines=${this.#linesOf(name, visible)}
+    const lines = this.#linesOf(name, visible);
+    return html`<svc-chart
+      heading=${name}
+      note=${plural(lines.length, 'run')}
+      .lines=${lines}
       ?log=${isLog}
       .smoothing=${smoothing}
       .range=${range}
-      ?loading=${points === null}
-      problem=${points?.error?.message ?? ''}
+      empty=${points === null ? 'Loading…' : 'None of the runs shown has this metric'}
+      failure=${points?.error?.message ?? ''}
+      syncKey="compare"
+      ?full=${full === name}
       @svc-zoom=${this.#onZoom}
-    ></svc-compare-chart>`;
+      @svc-full=${({ detail }: CustomEvent<boolean>) => this.#go({ full: detail ? name : null })}
+    ></svc-chart>`;
   }
 
-  /** The same array again while nothing in it has changed, so that the chart is not drawn anew. */
-  #linesOf(metric: string, visible: readonly ShownRun[]): readonly RunLine[] {
+  /** Of the runs with points. The same array again while nothing in it has changed, so that the chart is not drawn anew. */
+  #linesOf(metric: string, visible: readonly ShownRun[]): readonly ChartLine[] {
     const points = this.#comparison.of(metric);
     const key = [points, ...visible.flatMap(({ id, label, color }) => [id, label, color])];
     const held = this.#lines.get(metric);
     if (held && held.key.length === key.length && held.key.every((part, at) => part === key[at]))
       return held.lines;
-    const lines = visible.map(({ id, label, color }) => ({
-      id,
-      label,
-      color,
-      series: points?.seriesOf.get(id) ?? emptySeries(),
-    }));
+    const lines = visible.flatMap(({ id, label, color }) => {
+      const series = points?.seriesOf.get(id);
+      return series && series.steps.length > 0 ? [{ key: id, name: label, label, color, series }] : [];
+    });
     this.#lines.set(metric, { key, lines });
     return lines;
   }
@@ -355,7 +378,7 @@ export class SvcComparePage extends LitElement {
   };
 
   async #loadRuns(signal: AbortSignal): Promise<RunsRead> {
-    const read = await readComparedRuns(this.api, viewOf(this.query).runs, signal);
+    const read = await readComparedRuns(this.api, runsIn(viewOf(this.query).places), signal);
     const isLive = read.runs.some(({ run }) => run.status === 'RUNNING' || run.status === 'LOST');
     this.#runs.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
     if (this.#runs.value && isLive) this.#comparison.refresh();
@@ -374,11 +397,11 @@ export class SvcComparePage extends LitElement {
   }
 
   #remove(id: string): void {
-    const { runs, hidden, baseline } = this.#view;
+    const { places, hidden, baseline } = this.#view;
     const asked = this.#shown.find((run) => run.id === id)?.asked;
     this.#go(
       {
-        runs: runs.filter((one) => one !== asked),
+        places: withoutRuns(places, asked === undefined ? [] : [asked]),
         hidden: hidden.filter((one) => one !== id),
         baseline: baseline === id ? null : baseline,
       },

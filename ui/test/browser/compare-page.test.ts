@@ -93,24 +93,26 @@ describe('the page of a comparison', () => {
   const cells = async (name: string) =>
     (await row(name).locator('td').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
   const names = () => stage.page.locator('svc-compare-table tbody a').allInnerTexts();
+  const colors = () =>
+    stage.page
+      .locator('svc-compare-table .swatch')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
   const untilDrawn = (count: number) =>
-    stage.untilEqual(() => stage.page.locator('svc-compare-chart .uplot').count(), count);
+    stage.untilEqual(() => stage.page.locator('svc-chart .uplot').count(), count);
 
   it('overlays each metric in a chart, with one colour for each run in all of them', async () => {
     await mount(runs);
-    await stage.page.locator('svc-compare-chart').nth(2).scrollIntoViewIfNeeded();
+    await stage.page.locator('svc-chart').nth(2).scrollIntoViewIfNeeded();
     await untilDrawn(3);
-    expect(await stage.page.locator('svc-compare-chart h3').allInnerTexts()).to.deep.equal([
+    expect(await stage.page.locator('svc-chart h3').allInnerTexts()).to.deep.equal([
       'val/loss',
       'val/accuracy',
       'lr',
     ]);
-    const swatches = await stage.page
-      .locator('svc-compare-table .swatch')
-      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+    const swatches = await colors();
     expect(new Set(swatches).size).to.equal(3);
-    await stage.page.locator('svc-compare-chart .u-over').first().hover();
-    const tooltip = stage.page.locator('svc-compare-chart .tooltip').first();
+    await stage.page.locator('svc-chart .u-over').first().hover();
+    const tooltip = stage.page.locator('svc-chart .tooltip').first();
     await stage.untilEqual(
       async () =>
         (
@@ -164,10 +166,7 @@ describe('the page of a comparison', () => {
     const button = page.getByRole('button', { name: 'Show run-2 in the charts' });
     await button.focus();
     await stage.page.keyboard.press('Enter');
-    await stage.untilEqual(
-      () => stage.page.locator('svc-compare-chart .count').first().innerText(),
-      '2 runs',
-    );
+    await stage.untilEqual(() => stage.page.locator('svc-chart .count').first().innerText(), '2 runs');
     expect(param('hidden')).to.equal(runs[1]!.id);
     expect(await names()).to.have.length(3);
     expect(await stage.page.locator('svc-scatter circle').count()).to.equal(2);
@@ -180,9 +179,11 @@ describe('the page of a comparison', () => {
   it('removes a run, and asks for the others alone', async () => {
     const page = await mount(runs);
     await untilDrawn(3);
+    const before = await colors();
     await page.getByRole('button', { name: 'Remove run-2 from the comparison' }).click();
     await stage.untilEqual(names, ['run-1', 'run-3']);
-    expect(param('runs')).to.equal(ids([runs[0]!, runs[2]!]));
+    expect(param('runs')).to.equal(`${runs[0]!.id},,${runs[2]!.id}`);
+    expect(await colors()).to.deep.equal([before[0], before[2]]);
     await until(() =>
       stage.api.bodies.some((body) => (body as { run_ids?: string[] }).run_ids?.length === 2),
     );
@@ -190,7 +191,7 @@ describe('the page of a comparison', () => {
 
   it('sorts by a metric, the best first', async () => {
     const page = await mount(runs);
-    await page.getByRole('button', { name: /val\/accuracy/ }).click();
+    await page.getByRole('button', { name: /^val\/accuracy/ }).click();
     await stage.untilEqual(names, ['run-3', 'run-2', 'run-1']);
     expect(param('sort')).to.equal('val/accuracy');
   });
@@ -199,7 +200,7 @@ describe('the page of a comparison', () => {
     const query = `&metrics=lr&hidden=${runs[0]!.id}&baseline=${runs[2]!.id}&scale=log&smoothing=0.5&steps=10..50&sort=lr&x=batch&target=val%2Faccuracy&axes=batch`;
     const page = await mount(runs, query);
     await untilDrawn(1);
-    expect(await stage.page.locator('svc-compare-chart h3').allInnerTexts()).to.deep.equal(['lr']);
+    expect(await stage.page.locator('svc-chart h3').allInnerTexts()).to.deep.equal(['lr']);
     expect(await page.getByRole('button', { name: 'Log scale' }).getAttribute('aria-pressed')).to.equal(
       'true',
     );
@@ -223,6 +224,32 @@ describe('the page of a comparison', () => {
     await stage.untilEqual(() => [param('scale'), param('x')], ['log', 'optimizer']);
     await page.getByLabel('Smoothing').fill('0.9');
     await stage.untilEqual(() => param('smoothing'), '0.9');
+  });
+
+  it('closes its menus at Escape, which gives the focus back, and by a click beside them', async () => {
+    const page = await mount(runs);
+    for (const menu of ['Metrics', 'Axes']) {
+      const details = page.locator('details.choices', { hasText: menu });
+      const summary = details.locator('summary');
+      const choice = details.getByRole('checkbox').first();
+      await summary.click();
+      await choice.focus();
+      await stage.page.keyboard.press('Escape');
+      await choice.waitFor({ state: 'hidden' });
+      expect(await summary.evaluate((one) => one.matches(':focus'))).to.equal(true);
+      await summary.click();
+      await choice.click();
+      expect(await choice.isVisible()).to.equal(true);
+      await page.getByRole('heading', { name: 'Curves' }).click();
+      await choice.waitFor({ state: 'hidden' });
+    }
+  });
+
+  it('shows a chart in full size, as the address says', async () => {
+    const page = await mount(runs, '&chart=lr');
+    await page.getByRole('dialog', { name: 'lr' }).waitFor();
+    await stage.page.keyboard.press('Escape');
+    await stage.untilEqual(() => param('chart'), null);
   });
 
   it('has a table with the values of the drawings', async () => {
@@ -271,7 +298,7 @@ describe('the page of a comparison', () => {
   it('says in a chart why its points could not be loaded', async () => {
     const refusal = new Refusal(503, 'unavailable', 'the server is busy');
     await mount(runs, '', {}, { 'POST /runs/metrics:query': refusal });
-    await stage.page.locator('svc-compare-chart').first().getByText('the server is busy').waitFor();
+    await stage.page.locator('svc-chart').first().getByText('the server is busy').waitFor();
   });
 
   it('helps to choose runs when its address names none', async () => {
@@ -326,13 +353,10 @@ describe('the page of a comparison', () => {
     it('draws ten metrics with a colour of its own for each run', async () => {
       const chosen = Object.keys(measured).join(',');
       await mount(many, `&metrics=${encodeURIComponent(chosen)}`, {}, serve(many, measured));
-      await stage.untilEqual(() => stage.page.locator('svc-compare-chart').count(), 10);
-      await stage.page.locator('svc-compare-chart').last().scrollIntoViewIfNeeded();
-      await stage.page.locator('svc-compare-chart').last().locator('.uplot').waitFor();
-      const colors = await stage.page
-        .locator('svc-compare-table .swatch')
-        .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
-      expect(new Set(colors).size).to.equal(50);
+      await stage.untilEqual(() => stage.page.locator('svc-chart').count(), 10);
+      await stage.page.locator('svc-chart').last().scrollIntoViewIfNeeded();
+      await stage.page.locator('svc-chart').last().locator('.uplot').waitFor();
+      expect(new Set(await colors()).size).to.equal(50);
       expect(stage.api.count('POST /runs/metrics:query')).to.equal(10);
       await stage.page.getByRole('button', { name: 'Add runs' }).waitFor();
     });
@@ -342,7 +366,7 @@ describe('the page of a comparison', () => {
         it(`is sound on ${where} in the ${theme} theme`, async () => {
           const more = { theme, ...(viewport && { viewport }) };
           await mount(many, `&baseline=${many[2]!.id}&hidden=${many[4]!.id}`, more);
-          await stage.page.locator('svc-compare-chart .uplot').first().waitFor();
+          await stage.page.locator('svc-chart .uplot').first().waitFor();
           await stage.page.getByText('Table of these values').click();
           await stage.expectSound(`${where}, ${theme}`);
         });
