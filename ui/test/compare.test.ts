@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { metricsOf, chooseMetrics } from '../src/compare/chosen-metrics.js';
 import { queryOf, runsIn, toList, viewOf, withRuns, withoutRuns } from '../src/compare/compare-view.js';
 import { showConfig, toConfigRows } from '../src/compare/config-rows.js';
-import { scaleOf } from '../src/compare/scale.js';
+import { scaleOf, ticksWithRoom } from '../src/compare/scale.js';
 import { toEvaluation, NO_EVALUATION } from '../src/data/evaluation-draft.js';
 import { metric, run, summary } from './browser/harness/records.js';
 
@@ -98,6 +98,15 @@ describe('an axis', () => {
     const [kind, ...at] = places([0.0001, 0.001, 0.01]);
     expect(kind).to.equal('log');
     expect(at.map((place) => Number((place as number).toFixed(6)))).to.deep.equal([0, 0.5, 1]);
+  });
+
+  it('has labels that do not touch, with those of both ends', () => {
+    const { ticks } = scaleOf([3.7037e-6, 1.1e-5, 3e-4]);
+    const labels = (lengthPx: number) =>
+      ticksWithRoom(ticks, lengthPx, (label) => label.length * 6.5).map(({ label }) => label);
+    expect(labels(600)).to.deep.equal(['3.704e−6', '1e−5', '1e−4', '3e−4']);
+    expect(labels(220)).to.deep.equal(['3.704e−6', '1e−4', '3e−4']);
+    expect(labels(90)).to.deep.equal(['3.704e−6', '3e−4']);
   });
 
   it('does not take a logarithm of what is not above zero', () => {

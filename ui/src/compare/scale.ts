@@ -67,6 +67,36 @@ function split(min: number, max: number): number[] {
   return [0, 0.25, 0.5, 0.75, 1].map((part) => min + part * (max - min));
 }
 
+const BETWEEN_LABELS_PX = 8;
+
+/** The ticks whose labels do not touch on a line of that length; both ends stay. `widthOf`: of a label, in px. */
+export function ticksWithRoom(
+  ticks: Scale['ticks'],
+  lengthPx: number,
+  widthOf: (label: string) => number,
+): Scale['ticks'] {
+  const spanOf = ({ at, label }: Scale['ticks'][number]) => {
+    const width = widthOf(label);
+    const from = at * lengthPx - width * { start: 0, middle: 0.5, end: 1 }[anchorAt(at)];
+    return { from, to: from + width + BETWEEN_LABELS_PX };
+  };
+  const last = ticks.at(-1);
+  const lastFrom = last ? spanOf(last).from : 0;
+  let free = -Infinity;
+  return ticks.filter((tick, index) => {
+    const { from, to } = spanOf(tick);
+    const isEnd = index === 0 || tick === last;
+    if (!isEnd && (from < free || to > lastFrom)) return false;
+    free = to;
+    return true;
+  });
+}
+
+/** Labels at the ends of a line stay within it. */
+export function anchorAt(place: number): 'start' | 'middle' | 'end' {
+  return place > 0.97 ? 'end' : place < 0.03 ? 'start' : 'middle';
+}
+
 /** Both ends stay; a mark between them stays where its label has room. */
 function withoutCrowd(marks: readonly number[], toPlace: (value: number) => number): number[] {
   const last = marks.at(-1)!;

@@ -10,9 +10,11 @@ const HEIGHT = 280;
 const TOP = 34;
 const BOTTOM = 14;
 const SIDE = 64;
-/** Beside each other, titles still have room; the drawing scrolls where there is less. */
-const LEAST_BETWEEN = 104;
+/** So much room a title of a few letters has; the drawing scrolls where there is less. */
+const LEAST_BETWEEN = 72;
+const MOST_TITLE = 15;
 const CHAR_PX = 6.5;
+const TITLE_CHAR_PX = 7;
 
 /** Parallel coordinates: a line for each run through its values. A value that is missing leaves a gap. */
 @customElement('svc-parallel')
@@ -64,7 +66,7 @@ export class SvcParallel extends LitElement {
     const label = `Parallel coordinates of ${axes.map(({ name }) => name).join(', ')}. The table under it has the same values.`;
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Parallel coordinates">
       <svg width=${width} height=${HEIGHT} role="img" aria-label=${label}>
-        ${axes.map((axis, at) => renderAxis(axis, xOf(at)))}
+        ${axes.map((axis, at) => renderAxis(axis, xOf(at), between))}
         ${this.runs.map((run, at) => this.#renderRun(run, at, xOf))}
         ${axes.map((axis, at) => renderLabels(axis, xOf(at), between))}
       </svg>
@@ -91,20 +93,26 @@ export class SvcParallel extends LitElement {
   }
 }
 
-function renderAxis({ name, isMetric, scale }: Axis, x: number) {
+function renderAxis({ name, isMetric, scale }: Axis, x: number, between: number) {
   const note = scale.kind === 'log' ? ' (log)' : '';
+  const room = Math.min(MOST_TITLE, Math.floor(toRoom(between) / TITLE_CHAR_PX));
   return svg`<line class="axis" x1=${x} x2=${x} y1=${TOP} y2=${HEIGHT - BOTTOM} />
     <text class="title ${isMetric ? 'metric' : ''}" x=${x} y="14" text-anchor="middle">
-      <title>${name}${note}</title>${shorten(name, 15 - note.length)}${note}
+      <title>${name}${note}</title>${shorten(name, room - note.length)}${note}
     </text>`;
 }
 
 function renderLabels({ scale }: Axis, x: number, between: number) {
-  const room = Math.floor((between === 0 ? 200 : between - 16) / CHAR_PX);
+  const room = Math.floor(toRoom(between) / CHAR_PX);
   return scale.ticks.map(
     ({ at, label }) =>
       svg`<text class="label" x=${x + 6} y=${yOf(at) + 4}><title>${label}</title>${shorten(label, Math.min(room, 14))}</text>`,
   );
+}
+
+/** What a text beside an axis may take, in px. */
+function toRoom(between: number): number {
+  return between === 0 ? 200 : between - 10;
 }
 
 function yOf(place: number): number {

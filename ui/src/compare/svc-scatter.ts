@@ -4,6 +4,7 @@ import { baseStyles } from '../styles/shared.js';
 import type { Axis } from './axes.js';
 import { shortConfig } from './config-rows.js';
 import { drawingStyles } from './drawing-styles.js';
+import { anchorAt, ticksWithRoom } from './scale.js';
 import type { ShownRun } from './shown-run.js';
 import { shorten } from './svc-parallel.js';
 import { Width } from './width.js';
@@ -66,16 +67,20 @@ export class SvcScatter extends LitElement {
   }
 
   #renderGrid(xOf: (place: number) => number, width: number) {
-    const room = Math.floor((width - LEFT - RIGHT) / Math.max(1, this.x.scale.ticks.length) / CHAR_PX);
-    const ends = (at: number) => (at > 0.97 ? 'end' : at < 0.03 ? 'start' : 'middle');
+    const { kind, ticks } = this.x.scale;
+    const length = width - LEFT - RIGHT;
+    const room =
+      kind === 'category' ? Math.floor(length / Math.max(1, ticks.length) / CHAR_PX) - 1 : Infinity;
+    const shown =
+      kind === 'category' ? ticks : ticksWithRoom(ticks, length, (label) => label.length * CHAR_PX);
     return svg`${this.y.scale.ticks.map(
       ({ at, label }) => svg`<line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${yOf(at)} y2=${yOf(at)} />
         <text x=${LEFT - 8} y=${yOf(at) + 4} text-anchor="end"><title>${label}</title>${shorten(label, 9)}</text>`,
     )}
     <line class="axis" x1=${LEFT - 4} x2=${width - RIGHT} y1=${HEIGHT - BOTTOM + 6} y2=${HEIGHT - BOTTOM + 6} />
-    ${this.x.scale.ticks.map(
+    ${shown.map(
       ({ at, label }) =>
-        svg`<text x=${xOf(at)} y=${HEIGHT - BOTTOM + 22} text-anchor=${ends(at)}><title>${label}</title>${shorten(label, Math.max(4, room - 1))}</text>`,
+        svg`<text x=${xOf(at)} y=${HEIGHT - BOTTOM + 22} text-anchor=${anchorAt(at)}><title>${label}</title>${shorten(label, Math.max(4, room))}</text>`,
     )}`;
   }
 }

@@ -129,16 +129,14 @@ export const comparePageStyles = css`
     }
   }
   @media (max-width: 40rem) {
-    .choices {
-      position: static;
-    }
-    .tools {
-      position: relative;
+    .hint {
+      display: none;
     }
     .choices ul {
-      top: 3rem;
       right: auto;
       left: 0;
+      min-width: 0;
+      max-width: min(26rem, calc(100vw - 8rem));
     }
   }
 `;
