@@ -110,9 +110,7 @@ export class SvcChart extends LitElement {
     this.#forgetTheme?.();
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    this.#plot?.destroy();
-    this.#plot = null;
-    this.#plotOf = '';
+    this.#destroy();
   }
 
   override firstUpdated(): void {
@@ -127,7 +125,7 @@ export class SvcChart extends LitElement {
 
   override render() {
     const x = this.#cursorX;
-    const isEmpty = this.lines.every(({ series }) => series.steps.length === 0);
+    const isEmpty = this.#isEmpty;
     const problem = this.problem || this.failure;
     return html`<figure aria-label=${describeLines(this.lines, this.heading)}>
         <figcaption>
@@ -162,6 +160,10 @@ export class SvcChart extends LitElement {
         </p>
       </figure>
       <dialog aria-label=${this.heading} @close=${() => this.#setFull(false)}></dialog>`;
+  }
+
+  get #isEmpty(): boolean {
+    return this.lines.every(({ series }) => series.steps.length === 0);
   }
 
   get #cursorX(): number | null {
@@ -285,6 +287,8 @@ export class SvcChart extends LitElement {
     this.#frame = 0;
     if (this.target.clientWidth === 0) return;
     this.#isDirty = false;
+    // Axes without a line would say something; those of a range stay, to leave it.
+    if (this.#isEmpty && this.range === null) return this.#destroy();
     const looks = this.lines.map((line) => [keyOf(line), line.color, line.dash]);
     const key = JSON.stringify([looks, this.log, this.smoothing, this.x, this.syncKey, this.limits]);
     const isSame = this.#plot !== null && key === this.#plotOf;
@@ -306,7 +310,7 @@ export class SvcChart extends LitElement {
     key: string,
     changes: Pick<ConstructorParameters<typeof Plot>[1], 'lines' | 'marks' | 'range'>,
   ): void {
-    this.#plot?.destroy();
+    this.#destroy();
     this.#plotOf = key;
     this.#colors = resolveColors(this, this.#cssColors);
     this.#plot = new Plot(
@@ -328,6 +332,12 @@ export class SvcChart extends LitElement {
     this.lines.forEach((line, at) => {
       if (this.muted.has(keyOf(line))) this.#plot?.show(at, false);
     });
+  }
+
+  #destroy(): void {
+    this.#plot?.destroy();
+    this.#plot = null;
+    this.#plotOf = '';
   }
 
   #onCursor(row: number | null, left: number): void {

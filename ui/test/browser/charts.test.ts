@@ -50,9 +50,11 @@ describe('charts', () => {
       await stage.untilEqual(() => chart('loss').locator('figure').getAttribute('aria-label'), label);
     });
 
-    it('wait for the first point', async () => {
-      await mount({ loss: { values: [] } });
+    it('wait for the first point, without axes of nothing', async () => {
+      await mount({ loss: { values: [] }, other: { values: [1, 2] } });
+      await chart('other').locator('canvas').waitFor();
       await chart('loss').getByText('Waiting for the first point').waitFor();
+      expect(await chart('loss').locator('canvas').count()).to.equal(0);
     });
 
     it('grow live', async () => {
