@@ -44,6 +44,10 @@ export function keyOf({ key, name }: ChartLine): string {
   return key ?? name;
 }
 
+export function isWithoutPoints(lines: readonly ChartLine[]): boolean {
+  return lines.every(({ series }) => series.steps.length === 0);
+}
+
 /** CSS colours of the lines. */
 export function cssColorsOf(lines: readonly ChartLine[]): string[] {
   const numbers = assignColors(lines.map(({ name }) => name));

@@ -1,15 +1,15 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
-import { countUndrawable, describeUndrawable, nearestRow } from './align.js';
+import { nearestRow } from './align.js';
 import { formatX, type Limits, type Range, type XKind } from './axis.js';
 import {
   contentOf,
   cssColorsOf,
   describeLines,
+  isWithoutPoints,
   keyOf,
   labelsOf,
   toPlotLine,
@@ -18,6 +18,7 @@ import {
   type ChartMark,
   type XAxis,
 } from './chart-lines.js';
+import { renderLegendButton, renderMarkButtons } from './chart-legend.js';
 import { describeReading, readAt, renderReading, type Reading } from './chart-reading.js';
 import { actionOf, rowAfter, zoomBy } from './chart-keys.js';
 import { saveChart, type ChartFile } from './chart-files.js';
@@ -30,9 +31,9 @@ import type { SvcChartTools } from './svc-chart-tools.js';
 export type { ChartLine, ChartMark };
 
 const TOOLTIP_AWAY_PX = 14;
-/** So many marks have a button of their own. */
-const SHOWN_MARKS = 3;
 const MARK_REACH_PX = 6;
+/** More lines than this have no room to say their best values. */
+const MOST_WITH_BEST = 2;
 
 /**
  * Lines over steps, epochs or time. The owner adds points to the series in place and raises `revision`; the chart draws at
@@ -125,7 +126,6 @@ export class SvcChart extends LitElement {
 
   override render() {
     const x = this.#cursorX;
-    const isEmpty = this.#isEmpty;
     const problem = this.problem || this.failure;
     return html`<figure aria-label=${describeLines(this.lines, this.heading)}>
         <figcaption>
@@ -138,7 +138,7 @@ export class SvcChart extends LitElement {
                 ? this.lines.map((line, at) => this.#renderLegend(line, at))
                 : html`<span class="count">${this.note}</span>`
             }
-            ${this.#renderMarks()}
+            ${renderMarkButtons(this.marks, (mark) => this.#moveToMark(mark))}
           </div>
         </figcaption>
         ${problem === '' ? nothing : html`<p class="problem" role="alert">${problem}</p>`}
@@ -152,7 +152,7 @@ export class SvcChart extends LitElement {
           @keydown=${this.#onKey}
           @blur=${() => (this.isKeyed = false)}
         >
-          ${isEmpty && problem === '' ? html`<p class="empty">${this.range ? 'No points in this range' : this.empty}</p>` : nothing}
+          ${isWithoutPoints(this.lines) && problem === '' ? html`<p class="empty">${this.range ? 'No points in this range' : this.empty}</p>` : nothing}
           ${this.isHovered || this.isKeyed ? this.#renderTooltip() : nothing}
         </div>
         <p class="visually-hidden" role="status">
@@ -160,10 +160,6 @@ export class SvcChart extends LitElement {
         </p>
       </figure>
       <dialog aria-label=${this.heading} @close=${() => this.#setFull(false)}></dialog>`;
-  }
-
-  get #isEmpty(): boolean {
-    return this.lines.every(({ series }) => series.steps.length === 0);
   }
 
   get #cursorX(): number | null {
@@ -194,32 +190,15 @@ export class SvcChart extends LitElement {
   }
 
   #renderLegend(line: ChartLine, at: number) {
-    const { name, series, best } = line;
-    const note = describeUndrawable(countUndrawable(series.values, this.log));
-    const value = this.#valueAtCursor(at) ?? line.latest ?? series.values.at(-1);
-    const isMuted = this.muted.has(keyOf(line));
-    return html`<button
-      title=${best ? `${name}: best ${formatValue(best.value)} at step ${formatCount(best.step)}` : name}
-      aria-pressed=${isMuted ? 'false' : 'true'}
-      @click=${() => this.#toggle(line, at)}
-    >
-      <span class="swatch" .style=${`--swatch: ${this.#cssColors[at]}`}></span>
-      <span class="label">${this.#labels[at]}</span>
-      ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>`}
-      ${best && this.lines.length <= 2 ? html`<span class="best">best ${formatValue(best.value)}</span>` : nothing}
-      ${note === '' ? nothing : html`<span class="odd">${note}</span>`}
-    </button>`;
-  }
-
-  #renderMarks() {
-    const more = this.marks.length - SHOWN_MARKS;
-    return html`${this.marks.slice(0, SHOWN_MARKS).map(
-      (mark) =>
-        html`<button class="mark ${mark.tone}" title=${mark.label} @click=${() => this.#moveToMark(mark)}>
-          <span aria-hidden="true">◆</span> step ${formatCount(mark.step)}
-          <span class="visually-hidden">${mark.label}</span>
-        </button>`,
-    )}${more > 0 ? html`<span class="more">+${formatCount(more)}</span>` : nothing}`;
+    return renderLegendButton(line, {
+      label: this.#labels[at]!,
+      color: this.#cssColors[at]!,
+      value: this.#valueAtCursor(at) ?? line.latest ?? line.series.values.at(-1),
+      isLog: this.log,
+      isMuted: this.muted.has(keyOf(line)),
+      hasBest: this.lines.length <= MOST_WITH_BEST,
+      onToggle: () => this.#toggle(line, at),
+    });
   }
 
   #renderTooltip() {
@@ -288,7 +267,7 @@ export class SvcChart extends LitElement {
     if (this.target.clientWidth === 0) return;
     this.#isDirty = false;
     // Axes without a line would say something; those of a range stay, to leave it.
-    if (this.#isEmpty && this.range === null) return this.#destroy();
+    if (isWithoutPoints(this.lines) && this.range === null) return this.#destroy();
     const looks = this.lines.map((line) => [keyOf(line), line.color, line.dash]);
     const key = JSON.stringify([looks, this.log, this.smoothing, this.x, this.syncKey, this.limits]);
     const isSame = this.#plot !== null && key === this.#plotOf;
