@@ -3,7 +3,7 @@ import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { chooseMetrics, metricsOf, MOST_METRICS, type ComparedMetric } from '../compare/chosen-metrics.js';
+import { chooseMetrics, metricsOf, type ComparedMetric } from '../compare/chosen-metrics.js';
 import {
   queryOf,
   runsIn,
@@ -13,6 +13,7 @@ import {
   withoutRuns,
   type CompareView,
 } from '../compare/compare-view.js';
+import { renderMetricChoices } from '../compare/metric-choices.js';
 import { toShownRuns, type ShownRun } from '../compare/shown-run.js';
 import '../compare/svc-compare-table.js';
 import '../compare/svc-config-against-metric.js';
@@ -21,7 +22,6 @@ import '../compare/svc-config-differences.js';
 import '../compare/svc-run-picker.js';
 import '../chart/svc-chart.js';
 import type { ChartLine } from '../chart/svc-chart.js';
-import { closingMenu } from '../closing-menu.js';
 import { icon } from '../components/icons.js';
 import { chartGridStyles } from '../components/run-charts-styles.js';
 import '../components/svc-copy.js';
@@ -256,7 +256,7 @@ export class SvcComparePage extends LitElement {
     return html`<div class="tools">
       <h2>Curves</h2>
       <span class="hint">drag to zoom, double-click to reset</span>
-      ${this.#renderMetricChoices()}
+      ${renderMetricChoices(this.#metrics, this.#chosen, (name) => this.#toggleMetric(name))}
       ${
         range === null
           ? nothing
@@ -284,31 +284,6 @@ export class SvcComparePage extends LitElement {
         Log scale
       </button>
     </div>`;
-  }
-
-  #renderMetricChoices() {
-    const chosen = new Set(this.#chosen.map(({ name }) => name));
-    return html`<details class="choices" ${closingMenu()}>
-      <summary class="button">
-        Metrics<span class="quiet">${chosen.size} of ${this.#metrics.length}</span>
-      </summary>
-      <ul>
-        ${this.#metrics.map(
-          ({ name, runCount }) =>
-            html`<li>
-              <label
-                ><input
-                  type="checkbox"
-                  .checked=${chosen.has(name)}
-                  ?disabled=${!chosen.has(name) && chosen.size >= MOST_METRICS}
-                  @change=${() => this.#toggleMetric(name)}
-                /><span class="metric">${name}</span
-                ><span class="quiet">${plural(runCount, 'run')}</span></label
-              >
-            </li>`,
-        )}
-      </ul>
-    </details>`;
   }
 
   #renderCharts(visible: readonly ShownRun[]) {
