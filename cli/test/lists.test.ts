@@ -73,6 +73,14 @@ describe('lists of a server', () => {
     expect(await named('runs', ...filter, '--status', 'failed')).to.be.empty;
   });
 
+  it('of jobs are searched by words of the name and parts of the id', async () => {
+    const { id } = await rig.submit({ name: 'ResNet lr=0.1', node_selector: { node: 'nowhere' } });
+    await rig.submit({ name: 'resnet lr=0.2', node_selector: { node: 'nowhere' } });
+    expect(await named('jobs', '--search', '0.1 resnet')).to.deep.equal([id]);
+    expect(await named('jobs', '--search', id.slice(-6))).to.deep.equal([id]);
+    expect(await named('jobs', '--search', 'resnet nothing')).to.be.empty;
+  });
+
   it('of nodes show that one is drained, until it is undrained', async () => {
     const { nodeId } = await rig.agent();
     for (const [verb, status] of [

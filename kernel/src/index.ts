@@ -59,6 +59,7 @@ export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
+export { toLikeText, toSearchName, toSearchWords } from './db/name-search.js';
 export { newestRows, toPage, type Listed, type Page } from './db/newest-rows.js';
 export { rowsOfOwners } from './db/rows-of-owners.js';
 export { selectFirstRows, selectRows } from './db/select-rows.js';

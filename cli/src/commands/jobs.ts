@@ -27,13 +27,14 @@ export function addJobCommands(program: Command): void {
     .option('--name <name>', 'only jobs with exactly this name')
     .option('--project <name>', 'only jobs of this project, by name or id')
     .option('--experiment <name>', 'only jobs of this experiment, by name or id')
+    .option('--search <words>', 'only jobs with every word in the name, or as beginning or end of the id')
     .option('--limit <n>', 'number of jobs to list, at most 1000', parseInteger)
     .option(
       '--before <ms>',
       'only jobs created before this time, as the previous page names it',
       parseInteger,
     )
-    .addHelpText('after', '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --limit 500')
+    .addHelpText('after', '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --search "resnet lr"')
     .action(listJobs);
 
   withJson(program.command('job'))
@@ -64,13 +65,14 @@ export function addJobCommands(program: Command): void {
 interface ListOptions extends JsonOptions, PlacementOptions {
   readonly status?: Job['status'];
   readonly name?: string;
+  readonly search?: string;
   readonly limit?: number;
   readonly before?: number;
 }
 
-async function listJobs({ status, name, limit, before, ...options }: ListOptions): Promise<void> {
+async function listJobs({ status, name, search, limit, before, ...options }: ListOptions): Promise<void> {
   const client = connect(options);
-  const query = { ...(await findPlacement(client, options)), status, name, limit, before };
+  const query = { ...(await findPlacement(client, options)), status, name, q: search, limit, before };
   const page = await client.call(routes.listJobs, { query });
   const names = options.json ? new Map<string, string>() : await readNames(client, page.items);
   print(page, options.json, ({ items }, paint) =>

@@ -25,6 +25,14 @@ export const listJobs = route({
     name: Type.Optional(
       Type.String({ maxLength: 200, pattern: PLAIN, description: 'Only jobs of exactly this name.' }),
     ),
+    q: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: PLAIN,
+        description:
+          'Words, whatever their case: each occurs in the name, or is the beginning or end of the id (at least 6 characters of it).',
+      }),
+    ),
     project_id: Type.Optional(Type.String()),
     experiment_id: Type.Optional(Type.String()),
     node_id: Type.Optional(Type.String()),

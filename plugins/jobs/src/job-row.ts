@@ -44,6 +44,7 @@ export interface JobRow {
   retry_at: number | null;
   /** QUEUED: since when the job is the first that waits for its nodes. */
   head_since: number | null;
+  search_name: string;
   /** The node that holds what the job works on. */
   preferred_node_id: string | null;
 }

@@ -1,4 +1,4 @@
-import type { Db, Migration } from '@svc/kernel';
+import { toSearchName, type Db, type Migration } from '@svc/kernel';
 
 export const jobsMigrations: readonly Migration[] = [
   {
@@ -113,6 +113,17 @@ export const jobsMigrations: readonly Migration[] = [
     name: '0006-preferred-node',
     async up(db) {
       await db.schema.alterTable('jobs', (table) => table.string('preferred_node_id', 64));
+    },
+  },
+  {
+    name: '0007-search',
+    async up(db) {
+      await db.schema.alterTable('jobs', (table) => table.text('search_name').notNullable().defaultTo(''));
+      const jobs = (await db('jobs').select('id', 'name')) as { id: string; name: string }[];
+      for (const { id, name } of jobs)
+        await db('jobs')
+          .where({ id })
+          .update({ search_name: toSearchName(name) });
     },
   },
 ];

@@ -9,6 +9,8 @@ export interface JobFilter {
   readonly status?: JobStatus | undefined;
   /** Exactly. */
   readonly name?: string | undefined;
+  /** Words of the name, or the beginning or end of the id. */
+  readonly q?: string | undefined;
   readonly project_id?: string | undefined;
   readonly experiment_id?: string | undefined;
   readonly node_id?: string | undefined;

@@ -1,5 +1,5 @@
 import { JUST_QUEUED, newId, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
-import { Issues, fail, isUniqueViolation, type Caller, type Db, type PluginContext } from '@svc/kernel';
+import { Issues, fail, isUniqueViolation, toSearchName, type Caller, type Db, type PluginContext } from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import { checkRunner, toDraft } from './draft.js';
 import { jobAdmit, jobDraft } from './hooks.js';
@@ -127,6 +127,7 @@ export class Submitter {
       not_before: null,
       retry_at: null,
       head_since: null,
+      search_name: toSearchName(draft.name),
       preferred_node_id: evaluation?.preferred_node_id ?? null,
     };
     await trx<JobRow>('jobs').insert(row);

@@ -1,5 +1,4 @@
-import { fromJson, type Db, type Migration } from '@svc/kernel';
-import { toSearchName } from './run-search.js';
+import { fromJson, toSearchName, type Db, type Migration } from '@svc/kernel';
 
 export const runsMigrations: readonly Migration[] = [
   {

@@ -1,8 +1,7 @@
 import type { Run } from '@svc/contract';
-import { fromJson, toJson } from '@svc/kernel';
+import { fromJson, toJson, toSearchName } from '@svc/kernel';
 import type { Life } from './life.js';
 import { toListed } from './run-documents.js';
-import { toSearchName } from './run-search.js';
 
 type JsonColumn = 'config' | 'environment' | 'tags';
 

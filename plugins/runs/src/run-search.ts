@@ -1,16 +1,5 @@
 import type { Db } from '@svc/kernel';
 
-/** The normalized name for searches. The databases differ in how they fold letter case, so it is done here. */
-export function toSearchName(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
-}
-
-/** For `like ... escape '!'`: one pattern for each word of the search. */
-export function toNamePatterns(search: string): string[] {
-  const words = toSearchName(search).split(/\s+/).filter(Boolean);
-  return words.map((word) => `%${word.replace(/[!%_]/g, '!$&')}%`);
-}
-
 export function toTagList(tags: string): string[] {
   return tags
     .split(',')

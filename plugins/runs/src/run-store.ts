@@ -1,11 +1,11 @@
 import type { Run, RunStatus } from '@svc/contract';
-import { newestRows, type Db, type Listed, type Page } from '@svc/kernel';
+import { newestRows, toLikeText, toSearchWords, type Db, type Listed, type Page } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import { unassign } from './assigned-runs.js';
 import { loadDocuments, saveDocuments } from './run-documents.js';
 import type { Life } from './life.js';
 import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
-import { insertTags, replaceTags, toNamePatterns, toTagList } from './run-search.js';
+import { insertTags, replaceTags, toTagList } from './run-search.js';
 import type { RunProgress } from './service.js';
 
 const IDS_PER_STATEMENT = 500;
@@ -69,16 +69,19 @@ export async function listRuns(
   { q = '', tags = '', ...equal }: RunFilter,
   page: Page,
 ): Promise<Listed<Run>> {
+  const words = toSearchWords(q);
+  const tagList = toTagList(tags);
   const wanted = Object.entries(equal).filter(([, value]) => value !== undefined);
   const { items, ...rest } = await newestRows<RunRow>(db, {
     from: 'runs',
     where(query) {
       query.where(Object.fromEntries(wanted)).whereNull('deleted_at');
-      for (const pattern of toNamePatterns(q)) query.whereRaw(`search_name like ? escape '!'`, [pattern]);
+      for (const word of words) query.whereRaw(`search_name like ? escape '!'`, [`%${toLikeText(word)}%`]);
       // `exists` lets the database walk the runs in their order and stop at the limit; `in` would first gather all that have the tag.
-      for (const tag of toTagList(tags))
+      for (const tag of tagList)
         query.whereExists(db('run_tags').where({ tag }).whereRaw('run_tags.run_id = runs.id'));
     },
+    isSearch: words.length > 0 || tagList.length > 0,
     ...page,
   });
   return { items: items.map(fromRow), ...rest };

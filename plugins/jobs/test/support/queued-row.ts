@@ -44,6 +44,7 @@ export function toQueuedRow(changes: Partial<JobRow> = {}): JobRow {
     not_before: null,
     retry_at: null,
     head_since: null,
+    search_name: 'train',
     preferred_node_id: null,
     ...changes,
   };
