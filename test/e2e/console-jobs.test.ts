@@ -140,7 +140,7 @@ describe('jobs in the console', function () {
     await until(async () => (await names()).join() === 'resnet <b>50</b>');
     await page.reload();
     await until(async () => (await names()).join() === 'resnet <b>50</b>');
-    await field('Find jobs of exactly this name').fill('resnet-91');
+    await field('Find jobs by name or id').fill('NET-91');
     await page.getByText('No jobs match the filter').waitFor();
     await page.getByRole('button', { name: /^All/ }).click();
     await until(async () => (await names()).join() === 'resnet-91');

@@ -30,8 +30,8 @@ export type LogTail = AnswerOf<typeof routes.tailLogs>['body'];
 
 export interface JobFilter {
   readonly status: JobStatus | null;
-  /** Exactly that name. */
-  readonly name: string | null;
+  /** Words of the name, or the beginning or end of the id. */
+  readonly q: string | null;
   readonly project_id: string | null;
   readonly node_id: string | null;
 }
@@ -40,14 +40,15 @@ export interface JobFilter {
 export function jobFilterOf(query: URLSearchParams): JobFilter {
   return {
     status: JOB_STATUSES.find((status) => status === query.get('status')) ?? null,
-    name: query.get('name'),
+    q: query.get('q'),
     project_id: query.get('project_id'),
     node_id: query.get('node_id'),
   };
 }
 
-export function isJobWanted(job: Job, filter: JobFilter): boolean {
-  return (Object.keys(filter) as (keyof JobFilter)[]).every(
+/** Whether a job of the list still belongs to it: of all that a filter names, name and id alone never change. */
+export function isJobWanted(job: Job, { q: _q, ...filter }: JobFilter): boolean {
+  return (Object.keys(filter) as (keyof typeof filter)[]).every(
     (key) => !filter[key] || job[key] === filter[key],
   );
 }

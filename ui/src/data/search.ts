@@ -6,9 +6,7 @@ import { getRun } from './runs.js';
 
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const RUNS = endpoint<typeof routes.listRuns>('GET', '/runs');
-/** The server finds jobs by their exact name alone: of the newest ones, parts of the name are found here. */
-const NEWEST_JOBS = 200;
-const MOST_RUNS = 20;
+const MOST_FOUND = 20;
 const ID = /^(job|run)_[0-9A-Z]{26}$/;
 
 export interface Found {
@@ -17,9 +15,9 @@ export interface Found {
   readonly nodes: readonly NodeRecord[];
 }
 
-/** Finds jobs, runs and nodes by words of their name, or by their id. What is read for every text alike is read once. */
+/** Finds jobs, runs and nodes by words of their name, or by their id. The nodes are read once. */
 export class Search {
-  #newest: Promise<[Job[], NodeRecord[]]> | null = null;
+  #nodes: Promise<NodeRecord[]> | null = null;
   readonly #api: Api;
 
   constructor(api: Api) {
@@ -29,15 +27,15 @@ export class Search {
   async find(text: string, signal: AbortSignal): Promise<Found> {
     const id = ID.exec(text.trim());
     if (id) return this.#findById(id[0], signal);
-    const [[newest, nodes], named, runs] = await Promise.all([
-      this.#readNewest(),
-      this.#readJobs({ name: text, limit: 1 }, signal),
-      this.#readRuns(text, signal),
+    const input = { query: { q: text, limit: MOST_FOUND }, signal };
+    const [jobs, runs, nodes] = await Promise.all([
+      this.#api.call(JOBS, input),
+      this.#api.call(RUNS, input),
+      this.#readNodes(),
     ]);
-    const jobs = newest.filter(({ name }) => hasWords(name, text));
     return {
-      jobs: [...named.filter(({ id }) => !jobs.some((job) => job.id === id)), ...jobs],
-      runs,
+      jobs: jobs.items,
+      runs: runs.items,
       nodes: nodes.filter(({ name, hostname }) => hasWords(`${name} ${hostname}`, text)),
     };
   }
@@ -48,18 +46,10 @@ export class Search {
     return { ...found, runs: [await getRun(this.#api, id, signal)] };
   }
 
-  #readNewest(): Promise<[Job[], NodeRecord[]]> {
-    this.#newest ??= Promise.all([this.#readJobs({ limit: NEWEST_JOBS }), listNodes(this.#api)]);
-    this.#newest.catch(() => (this.#newest = null));
-    return this.#newest;
-  }
-
-  async #readJobs(query: { name?: string; limit: number }, signal?: AbortSignal): Promise<Job[]> {
-    return (await this.#api.call(JOBS, { query, signal })).items;
-  }
-
-  async #readRuns(q: string, signal: AbortSignal): Promise<Run[]> {
-    return (await this.#api.call(RUNS, { query: { q, limit: MOST_RUNS }, signal })).items;
+  #readNodes(): Promise<NodeRecord[]> {
+    this.#nodes ??= listNodes(this.#api);
+    this.#nodes.catch(() => (this.#nodes = null));
+    return this.#nodes;
   }
 }
 

@@ -139,11 +139,11 @@ export class SvcJobsPage extends LitElement {
           <input
             class="input search"
             type="search"
-            aria-label="Find jobs of exactly this name"
-            placeholder="Exact name"
+            aria-label="Find jobs by name or id"
+            placeholder="Name or id"
             spellcheck="false"
             maxlength="200"
-            .value=${live(this.draft ?? this.#filter.name ?? '')}
+            .value=${live(this.draft ?? this.#filter.q ?? '')}
             @input=${this.#onSearch}
           />
           ${this.who?.can_write ? html`<a class="button primary" href=${paths.newJob()}>${icon('plus', 14)}Submit a job</a>` : nothing}
@@ -220,13 +220,15 @@ export class SvcJobsPage extends LitElement {
   }
 
   #renderEmpty() {
-    const { status, name, ...others } = this.#filter;
-    if (name || Object.values(others).some(Boolean)) {
+    const { status, q, ...others } = this.#filter;
+    if (q || Object.values(others).some(Boolean)) {
       return html`<svc-notice icon="jobs" headline="No jobs match the filter"
-        >${name ? html`Only a job whose name is exactly “${name}” is found. ` : nothing}<a
-          href=${paths.jobs()}
-          >Show all jobs</a
-        ></svc-notice
+        >${
+          q
+            ? html`Each word of “${q}” has to occur in the name, or to be at least 6 characters of the beginning or
+                end of the id. `
+            : nothing
+        }<a href=${paths.jobs()}>Show all jobs</a></svc-notice
       >`;
     }
     if (status) {
@@ -259,12 +261,12 @@ export class SvcJobsPage extends LitElement {
   }
 
   readonly #onSearch = (event: Event): void => {
-    const name = (event.target as HTMLInputElement).value;
-    this.draft = name;
+    const text = (event.target as HTMLInputElement).value;
+    this.draft = text;
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => {
       this.draft = null;
-      this.#go({ name: name.trim() === '' ? null : name });
+      this.#go({ q: text.trim() || null });
     }, TYPING_MS);
   };
 

@@ -26,10 +26,10 @@ describe('the list of jobs', () => {
       await chip('Running 4').waitFor();
       await stage.page.getByLabel('projects').selectOption('vision');
       await stage.page.getByLabel('nodes').selectOption('node-1');
-      await stage.page.getByLabel('Find jobs of exactly this name').fill('resnet 50');
+      await stage.page.getByLabel('Find jobs by name or id').fill('resnet 50');
       const wanted = `project_id=${project.id}&node_id=${idOf('node', 1)}`;
-      await stage.untilEqual(() => new URL(stage.page.url()).search, `?name=resnet+50&${wanted}`);
-      await until(() => stage.api.requests.includes(`GET /jobs?name=resnet+50&${wanted}&limit=${PAGE_SIZE}`));
+      await stage.untilEqual(() => new URL(stage.page.url()).search, `?q=resnet+50&${wanted}`);
+      await until(() => stage.api.requests.includes(`GET /jobs?q=resnet+50&${wanted}&limit=${PAGE_SIZE}`));
       // The server counts all jobs, of whatever project.
       await stage.untilEqual(() => chip(/^Running/).innerText(), 'Running');
       await stage.expectSound();
@@ -37,11 +37,11 @@ describe('the list of jobs', () => {
 
     it('are taken from the address, also before the name of a node is known', async () => {
       await stage.mount('svc-jobs-page', {
-        properties: { query: `name=train&node_id=${idOf('node', 9)}` },
+        properties: { query: `q=train&node_id=${idOf('node', 9)}` },
         api: { ...api, 'GET /jobs': answer() },
       });
-      await stage.page.getByText('Only a job whose name is exactly “train” is found.').waitFor();
-      expect(await stage.page.getByLabel('Find jobs of exactly this name').inputValue()).to.equal('train');
+      await stage.page.getByText('Each word of “train” has to occur in the name').waitFor();
+      expect(await stage.page.getByLabel('Find jobs by name or id').inputValue()).to.equal('train');
       expect(await stage.page.getByLabel('nodes').inputValue()).to.equal(idOf('node', 9));
       await stage.expectSound();
     });
