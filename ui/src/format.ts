@@ -128,6 +128,14 @@ export function plural(count: number, noun: string): string {
 }
 
 /** The last six characters of an identifier: enough to tell rows apart; the whole one is in the title. */
+/** Characters that turn the direction of what follows them. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/** A name for the middle of a text, where no element keeps its writing direction to itself. */
+export function isolated(name: string): string {
+  return TURNING.test(name) ? `\u2068${name}\u2069` : name;
+}
+
 export function shortId(id: string): string {
   return id.slice(-6);
 }

@@ -7,9 +7,17 @@ import {
   formatTick,
   formatTicks,
   formatValue,
+  isolated,
   plural,
   splitPath,
 } from '../src/format.js';
+
+describe('isolated', () => {
+  it('ends what a name turns at the end of the name, and changes no other', () => {
+    expect(isolated('a\u202eb')).to.equal('\u2068a\u202eb\u2069');
+    expect(isolated('<b> שלום')).to.equal('<b> שלום');
+  });
+});
 
 describe('formatDuration', () => {
   it('shows two units at most and is never negative', () => {

@@ -4,6 +4,7 @@ import { loadFailure } from '../components/load-failure.js';
 import type { PageMatch, Registry } from '../pages/registry.js';
 import { leaveGuard } from '../leave-guard.js';
 import { navigate, paths } from '../paths.js';
+import { nameTab } from '../tab-title.js';
 
 /** Follows the address: loads the page's code, then renders it. Links are followed without a reload. */
 export class Router implements ReactiveController {
@@ -79,7 +80,8 @@ export class Router implements ReactiveController {
     this.#key = path;
     this.#address = window.location.pathname + window.location.search;
     this.#page = html`${keyed(path, page)}`;
-    document.title = `${match?.page.title ?? 'Not found'} · svc`;
+    // A page that names the tab does so once it has its record, and another filter is no other record.
+    if (isNewPage) nameTab(match?.page.title ?? 'Not found');
     this.#host.requestUpdate();
     this.#onPage(isNewPage);
   }

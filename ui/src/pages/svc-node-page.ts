@@ -32,6 +32,7 @@ import { formatBytes, formatMegabytes, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { nameTab } from '../tab-title.js';
 import { nodePageStyles } from './node-page-styles.js';
 
 const POINTS = 300;
@@ -287,7 +288,7 @@ export class SvcNodePage extends LitElement {
 
   async #readNode(signal: AbortSignal): Promise<NodeRecord> {
     const node = await getNode(this.api, this.nodeId, signal);
-    document.title = `${node.name} · svc`;
+    nameTab(node.name);
     return node;
   }
 

@@ -22,6 +22,7 @@ import { plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { nameTab } from '../tab-title.js';
 import { placePageStyles } from './place-page-styles.js';
 
 /** One project and its experiments. */
@@ -91,7 +92,7 @@ export class SvcProjectPage extends LitElement {
 
   async #load(signal: AbortSignal): Promise<Project> {
     const project = await getProject(this.api, this.projectId, signal);
-    if (!signal.aborted) document.title = `${project.name} · svc`;
+    if (!signal.aborted) nameTab(project.name);
     return project;
   }
 

@@ -23,6 +23,7 @@ import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tabStyles } from '../styles/tab-styles.js';
+import { nameTab } from '../tab-title.js';
 import { registryContext, type Registry, type RunTab } from './registry.js';
 import { runPageStyles } from './run-page-styles.js';
 
@@ -179,7 +180,7 @@ export class SvcRunPage extends LitElement {
   async #loadRun(signal: AbortSignal): Promise<Run> {
     const before = this.#run.value;
     const run = await getRun(this.api, this.runId, signal);
-    document.title = `${run.name} · svc`;
+    nameTab(run.name);
     const isLive = run.status === 'RUNNING' || run.status === 'LOST';
     this.#run.interval = this.#summary.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
     if (before && before.status !== run.status) this.#summary.refresh();

@@ -28,7 +28,8 @@ export const MINUTE = 60 * SECOND;
 export const NOW = Date.now();
 /** As long as names may be, without a place to break. */
 export const LONG_NAME = 'a-very-long-name-without-a-space-'.repeat(6).slice(0, 200);
-export const HOSTILE = '<img src=x onerror="window.hacked = true">&lt;b&gt;';
+/** Markup, and a character that turns the direction of all that follows it. */
+export const HOSTILE = '<img src=x onerror="window.hacked = true">&lt;b&gt;\u202e';
 
 /** `idOf('job', 7)`: `job_` and 26 characters, ordered as the numbers. */
 export function idOf(kind: string, number: number): string {

@@ -10,7 +10,7 @@ import { requireEngine } from '../../../../test/support/engines.js';
 import { FakeApi, type ApiTable } from './fake-api.js';
 import type { Harness, MountRequest } from './page.js';
 import { EMPTY_SERVER, NOW } from './records.js';
-import { AXE, excessWidthOf, findFaults } from './soundness.js';
+import { AXE, excessWidthOf, findFaults, findTurning } from './soundness.js';
 
 const UI = path.resolve(import.meta.dirname, '../../..');
 /** A busy machine is slow; a test that fails waits for so long. */
@@ -50,7 +50,7 @@ export interface Stage {
   push(path: string, events: readonly object[], name?: string): Promise<void>;
   /** Waits until `read` answers that; shows the difference when it does not. */
   untilEqual<T>(read: () => T | Promise<T>, wanted: T): Promise<void>;
-  /** The page has no fault that axe finds, and nothing is wider than the page. */
+  /** The page has no fault that axe finds, nothing is wider than the page, and no text turns the direction of others. */
   expectSound(what?: string): Promise<void>;
   screenshot(name: string): Promise<void>;
 }
@@ -148,6 +148,7 @@ export function useStage(): Stage {
     async expectSound(what = '') {
       expect(await excessWidthOf(page), `${what}: pixels beside the page`).to.be.at.most(0);
       expect(await findFaults(page), what).to.deep.equal([]);
+      expect(await findTurning(page), `${what}: texts that turn what follows them`).to.deep.equal([]);
     },
     screenshot: (name) => screenshot(page, name),
   };
