@@ -17,6 +17,16 @@ export async function listMetricDefinitions(
   return (await api.call(LIST, { query: { ...withoutEmpty(level), limit: 1000 }, signal })).items;
 }
 
+/** The primary metric of a run; null: none is set. */
+export async function findPrimaryMetric(
+  api: Api,
+  level: { run_id: string },
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const [first] = (await api.call(LIST, { query: { ...level, limit: 1 }, signal })).items;
+  return first?.is_primary ? first.name : null;
+}
+
 /** In that project, or everywhere. */
 export function setDirection(
   api: Api,

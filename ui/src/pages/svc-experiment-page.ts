@@ -2,7 +2,7 @@ import { consume } from '@lit/context';
 import type { BestCheckpoint, Experiment, Project, Run, RunComparison } from '@svc/contract';
 import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { icon } from '../components/icons.js';
 import { renderPending } from '../components/record-parts.js';
@@ -17,15 +17,18 @@ import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
+import type { Whoami } from '../data/auth.js';
 import { bestOfExperiment } from '../data/checkpoints.js';
 import { compareRuns, MAX_COMPARED } from '../data/comparison.js';
-import { apiContext } from '../data/contexts.js';
+import { apiContext, whoContext } from '../data/contexts.js';
 import { readRunsOfExperiment, type ListPage } from '../data/lists.js';
+import { findPrimaryMetric } from '../data/metric-definitions.js';
 import { getExperiment, getProject } from '../data/projects.js';
 import { formatValue, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { nameTab } from '../tab-title.js';
 import { placePageStyles } from './place-page-styles.js';
 
 interface Place {
@@ -37,6 +40,7 @@ interface Place {
 @customElement('svc-experiment-page')
 export class SvcExperimentPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property() experimentId = '';
 
   readonly #place = new Loader<Place>(this, { load: (signal) => this.#loadPlace(signal), everyMs: 30_000 });
@@ -45,13 +49,18 @@ export class SvcExperimentPage extends LitElement {
     read: (last, signal) => this.#readRuns(last, signal),
     everyMs: 10_000,
   });
+  /** Without one the server has no best run and no best checkpoint to tell, and is not asked for them. */
+  readonly #primary = new Loader<string | null | undefined>(this, {
+    load: (signal) => this.#findPrimary(signal),
+  });
   /** Of the newest runs, by the primary metric. */
   readonly #ranking = new Loader<RunComparison | null>(this, { load: (signal) => this.#rank(signal) });
-  readonly #best = new Loader<BestCheckpoint>(this, {
-    load: (signal) => bestOfExperiment(this.api, this.experimentId, signal),
+  readonly #best = new Loader<BestCheckpoint | null>(this, {
+    load: async (signal) => (this.#hasPrimary ? bestOfExperiment(this.api, this.experimentId, signal) : null),
     everyMs: 30_000,
   });
   #newest: readonly Run[] = [];
+  #hasPrimary = false;
 
   static override styles = [
     baseStyles,
@@ -108,16 +117,33 @@ export class SvcExperimentPage extends LitElement {
       </section>
       <section class="panel">
         <div class="panel-head"><h2>Best checkpoint</h2></div>
-        <svc-best-checkpoint
-          of="experiment"
-          .best=${this.#best.error ? null : (this.#best.value ?? null)}
-          .error=${this.#best.error}
-        ></svc-best-checkpoint>
+        ${
+          this.#primary.value === null
+            ? this.#renderNoPrimary('checkpoint')
+            : html`<svc-best-checkpoint
+                of="experiment"
+                .best=${this.#best.error ? null : (this.#best.value ?? null)}
+                .error=${this.#best.error}
+              ></svc-best-checkpoint>`
+        }
       </section>
     </div>`;
   }
 
+  #renderNoPrimary(what: 'run' | 'checkpoint') {
+    const { experiment, project } = this.#place.value!;
+    const settings = paths.settings({ project_id: project.id, experiment_id: experiment.id });
+    return html`<div class="fact">
+      No best ${what} yet
+      <p>
+        No primary metric is set, by which runs are ranked.
+        <a href=${settings}>${this.who?.can_write ? 'Set one in the settings' : 'See the metrics'}</a>
+      </p>
+    </div>`;
+  }
+
   #renderBestRun() {
+    if (this.#primary.value === null) return this.#renderNoPrimary('run');
     const { value: ranking, error } = this.#ranking;
     if (error) {
       return html`<div class="fact">
@@ -198,7 +224,7 @@ export class SvcExperimentPage extends LitElement {
   async #loadPlace(signal: AbortSignal): Promise<Place> {
     const experiment = await getExperiment(this.api, this.experimentId, signal);
     const project = await getProject(this.api, experiment.project_id, signal);
-    if (!signal.aborted) document.title = `${experiment.name} · svc`;
+    if (!signal.aborted) nameTab(experiment.name);
     return { experiment, project };
   }
 
@@ -206,14 +232,26 @@ export class SvcExperimentPage extends LitElement {
     const page = await readRunsOfExperiment(this.api, this.experimentId, last, signal);
     if (last === null && !signal.aborted) {
       this.#newest = page.items;
-      this.#ranking.reload();
+      this.#primary.reload();
     }
     return page;
   }
 
-  /** There is nothing to rank with one run alone. */
+  /** Of the newest run: a run knows that of its experiment, and may have set one of its own. */
+  async #findPrimary(signal: AbortSignal): Promise<string | null | undefined> {
+    const [newest] = this.#newest;
+    if (!newest) return undefined;
+    const primary = await findPrimaryMetric(this.api, { run_id: newest.id }, signal);
+    if (signal.aborted) return null;
+    this.#hasPrimary = primary !== null;
+    this.#ranking.reload();
+    this.#best.reload();
+    return primary;
+  }
+
+  /** There is nothing to rank with one run alone, or without a primary metric. */
   async #rank(signal: AbortSignal): Promise<RunComparison | null> {
     const ids = this.#newest.slice(0, MAX_COMPARED).map(({ id }) => id);
-    return ids.length < 2 ? null : compareRuns(this.api, ids, null, signal);
+    return ids.length < 2 || !this.#hasPrimary ? null : compareRuns(this.api, ids, null, signal);
   }
 }

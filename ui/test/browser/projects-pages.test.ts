@@ -1,7 +1,16 @@
 import type { BestCheckpoint, Run, RunComparison } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { HOSTILE, LONG_NAME, checkpoint, experiment, idOf, project, run } from './harness/records.js';
+import {
+  HOSTILE,
+  LONG_NAME,
+  checkpoint,
+  definition,
+  experiment,
+  idOf,
+  project,
+  run,
+} from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 const VIEWS = {
@@ -196,6 +205,7 @@ describe('the page of an experiment', () => {
     'GET /experiments/{experiment_id}/runs': { items: runs },
     'GET /experiments/{experiment_id}/best-checkpoint': best,
     'GET /runs/compare': ranking(runs),
+    'GET /metric-definitions': { items: [definition('val/loss', { is_primary: true })] },
   };
   const mount = (api: ApiTable = {}, more: object = {}) =>
     stage.mount('svc-experiment-page', {
@@ -250,6 +260,21 @@ describe('the page of an experiment', () => {
     await page.getByText('no primary metric is set').waitFor();
     await page.getByText('give a metric').waitFor();
     await stage.expectSound();
+  });
+
+  it('says where to set a primary metric while there is none, and asks for nothing that is ranked by it', async () => {
+    const api = { 'GET /metric-definitions': { items: [definition('val/loss')] } };
+    const page = await mount(api);
+    const links = page.getByRole('link', { name: 'Set one in the settings' });
+    await stage.untilEqual(() => links.count(), 2);
+    expect(await links.first().getAttribute('href')).to.equal(
+      `/settings?project_id=${idOf('prj', 1)}&experiment_id=${idOf('exp', 1)}`,
+    );
+    expect(stage.api.count('GET /runs/compare')).to.equal(0);
+    expect(stage.api.requests.filter((request) => request.includes('best-checkpoint'))).to.deep.equal([]);
+    await stage.expectSound();
+    await mount(api, { canWrite: false });
+    await page.getByRole('link', { name: 'See the metrics' }).first().waitFor();
   });
 
   it('is renamed and deleted by who may write alone', async () => {
