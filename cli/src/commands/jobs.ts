@@ -34,7 +34,10 @@ export function addJobCommands(program: Command): void {
       'only jobs created before this time, as the previous page names it',
       parseInteger,
     )
-    .addHelpText('after', '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --search "resnet lr"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc jobs --status running\n  svc jobs --project vision --search "resnet lr"',
+    )
     .action(listJobs);
 
   withJson(program.command('job'))

@@ -1,5 +1,13 @@
 import { JUST_QUEUED, newId, type Job, type JobDraft, type JobSubmit } from '@svc/contract';
-import { Issues, fail, isUniqueViolation, toSearchName, type Caller, type Db, type PluginContext } from '@svc/kernel';
+import {
+  Issues,
+  fail,
+  isUniqueViolation,
+  toSearchName,
+  type Caller,
+  type Db,
+  type PluginContext,
+} from '@svc/kernel';
 import type { Projects } from '@svc/plugin-projects';
 import { checkRunner, toDraft } from './draft.js';
 import { jobAdmit, jobDraft } from './hooks.js';

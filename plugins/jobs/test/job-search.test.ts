@@ -16,8 +16,14 @@ describe('searching jobs', () => {
     after(() => lab.close());
 
     const submit = async (name: string, project = 'search') =>
-      (await lab.request('POST', '/jobs', { name, project, command: ['true'], node_selector: { node: 'no' } }))
-        .body as Job;
+      (
+        await lab.request('POST', '/jobs', {
+          name,
+          project,
+          command: ['true'],
+          node_selector: { node: 'no' },
+        })
+      ).body as Job;
     const page = async (query: Record<string, string>) => {
       const answer = await lab.request('GET', `/jobs?${new URLSearchParams(query)}`);
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);

@@ -1,8 +1,9 @@
 import type { Job, JobAttempt } from '@svc/contract';
-import { plural } from '../format.js';
+import { isolated, plural } from '../format.js';
 
 type Failure = Pick<JobAttempt, 'failure_reason' | 'failure_message' | 'exit_code'>;
 
+const ULID_CHARS = 26;
 const REASONS: Readonly<Record<string, string>> = {
   EVALUATION_RESULT_INVALID: 'the evaluation left no valid result file',
   OOM: 'out of memory',
@@ -17,9 +18,22 @@ export function describeResources({ resources }: Pick<Job, 'resources'>): string
   return resources.gpu > 0 ? plural(resources.gpu, 'GPU') : 'CPU';
 }
 
-/** `vision / resnet`. */
-export function describePlace({ project, experiment }: Job): string {
-  return [project, experiment].filter(Boolean).join(' / ') || '–';
+/** `vision / resnet`. `nameOf`: the name of a project or experiment, by its id, as a job may have been submitted to an id. */
+export function describePlace(job: Job, nameOf: (id: string) => string): string {
+  const words = [job.project, job.experiment];
+  const ids = [job.project_id, job.experiment_id];
+  return (
+    words
+      .map((word, at) => (isId(word, ids[at]!) ? nameOf(ids[at]!) : word))
+      .filter((word) => word !== null && word !== '')
+      .map((word) => isolated(word!))
+      .join(' / ') || '–'
+  );
+}
+
+/** An id is taken with its prefix and without, and no name looks like one. */
+function isId(word: string | null, id: string | null): boolean {
+  return word !== null && id !== null && id.slice(-ULID_CHARS) === word.slice(-ULID_CHARS).toUpperCase();
 }
 
 /** Why the job waits, failed or was lost, in a sentence; null when there is nothing to explain. */

@@ -29,14 +29,12 @@ export const runFiltersStyles = css`
   }
   @media (max-width: 56rem) {
     .tools {
-      flex-wrap: nowrap;
-      margin-inline: calc(-1 * var(--space-4));
-      padding: 2px var(--space-4);
-      overflow-x: auto;
-      scrollbar-width: none;
+      gap: var(--space-2);
     }
-    .tools > * {
-      flex: none;
+    .tools > .select,
+    .tools > .button {
+      flex: 1 1 40%;
+      max-width: none;
     }
     .chosen {
       margin-left: 0;

@@ -18,6 +18,8 @@ export class SvcEvaluationsTable extends LitElement {
   @property({ attribute: false }) evaluations: readonly Evaluation[] = [];
   /** Jobs of evaluations that have not ended, by id: their state is more than that they wait. */
   @property({ attribute: false }) jobs: ReadonlyMap<string, Job> = new Map();
+  /** The name of a run, by its id. */
+  @property({ attribute: false }) nameOf = shortId;
   /** Left out where the page is about that very checkpoint. */
   @property({ type: Boolean }) unlinked = false;
 
@@ -121,7 +123,7 @@ export class SvcEvaluationsTable extends LitElement {
   #renderLinks({ job_id: job, checkpoint_id: checkpoint, run_id: run }: Evaluation) {
     return html`<span class="links">
       ${this.unlinked ? nothing : html`<a href=${paths.checkpoint(checkpoint)}>checkpoint ${shortId(checkpoint)}</a>`}
-      ${this.unlinked ? nothing : html`<a href=${paths.run(run)}>run ${shortId(run)}</a>`}
+      ${this.unlinked ? nothing : html`<a href=${paths.run(run)}>run ${this.nameOf(run)}</a>`}
       <a href=${paths.job(job)}>job ${shortId(job)}</a>
     </span>`;
   }

@@ -32,15 +32,7 @@ export class SvcFilters extends LitElement {
       }
       @media (max-width: 56rem) {
         div {
-          flex-wrap: nowrap;
-          margin-inline: calc(-1 * var(--space-4));
-          padding: 2px var(--space-4);
-          overflow-x: auto;
-          scrollbar-width: none;
-        }
-        div > *,
-        ::slotted(*) {
-          flex: none;
+          gap: var(--space-2);
         }
       }
     `,

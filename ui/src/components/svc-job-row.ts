@@ -5,7 +5,7 @@ import { shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
-import { describeOutcome, describePlace, describeResources } from './job-words.js';
+import { describeOutcome, describeResources } from './job-words.js';
 import './svc-job-actions.js';
 import './svc-status.js';
 import './svc-time.js';
@@ -15,6 +15,8 @@ import './svc-time.js';
 export class SvcJobRow extends LitElement {
   @property({ attribute: false }) job!: Job;
   @property({ attribute: false }) node = '';
+  /** Its project and experiment, as `describePlace` says it. */
+  @property({ attribute: false }) place = '';
 
   static override styles = [
     baseStyles,
@@ -92,9 +94,8 @@ export class SvcJobRow extends LitElement {
   ];
 
   override render() {
-    const { job } = this;
+    const { job, place } = this;
     const reason = describeOutcome(job);
-    const place = describePlace(job);
     return html`<div class="row" role="row">
       <div class="status" role="cell"><svc-status value=${job.status}></svc-status></div>
       <div class="title" role="cell">

@@ -17,6 +17,7 @@ import '../components/svc-time.js';
 import { toast } from '../components/svc-toasts.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
+import { RecordNames } from '../controllers/record-names.js';
 import { WaitingJobs } from '../controllers/waiting-jobs.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
@@ -37,6 +38,7 @@ import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
+import { nameTab } from '../tab-title.js';
 
 const LIVE_POLL_MS = 3000;
 const SLOW_POLL_MS = 30_000;
@@ -64,6 +66,7 @@ export class SvcCheckpointPage extends LitElement {
     load: (signal) => this.#loadEvaluations(signal),
     everyMs: LIVE_POLL_MS,
   });
+  readonly #names = new RecordNames(this, () => this.api);
   readonly #waiting = new WaitingJobs(this, () => this.api);
   /** null until the checkpoint is there; what follows is loaded then. */
   #runId: string | null = null;
@@ -242,7 +245,7 @@ export class SvcCheckpointPage extends LitElement {
       ${epoch === null ? nothing : fact('Epoch', formatValue(epoch))}
       ${fact('Size', size === null ? 'unknown' : formatBytes(size))}
       ${fact('Run', html`<a href=${paths.run(runId)}>${run?.name ?? shortId(runId)}</a>`)}
-      ${run?.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${shortId(run.job_id)}</a>`) : nothing}
+      ${run?.job_id ? fact('Job', html`<a href=${paths.job(run.job_id)}>${this.#names.of(run.job_id)}</a>`) : nothing}
       ${node === null ? nothing : fact('Node', node)}
       ${fact('Saved', html`<svc-time .from=${createdAt}></svc-time>`)} ${fact('Found by', SOURCES[source])}
     </dl>`;
@@ -332,7 +335,7 @@ export class SvcCheckpointPage extends LitElement {
   async #load(signal: AbortSignal): Promise<Checkpoint> {
     const checkpoint = await getCheckpoint(this.api, this.checkpointId, signal);
     if (signal.aborted) return checkpoint;
-    document.title = `${splitPath(checkpoint.path)[1]} · svc`;
+    nameTab(splitPath(checkpoint.path)[1]);
     return checkpoint;
   }
 

@@ -12,7 +12,7 @@ import '../components/svc-notice.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
-import { RunNames } from '../controllers/run-names.js';
+import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
 import { recommendCheckpoint } from '../data/checkpoints.js';
 import { MAX_COMPARED } from '../data/comparison.js';
@@ -41,7 +41,7 @@ export class SvcCheckpointsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
 
-  readonly #names = new RunNames(this, () => this.api);
+  readonly #names = new RecordNames(this, () => this.api);
   readonly #checkpoints = new ListController<Listed>(this, {
     question: () => this.#runId ?? '',
     read: (last, signal) => readCheckpoints(this.api, this.#runId, last, signal),

@@ -7,7 +7,7 @@ import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
-import { RunNames } from '../controllers/run-names.js';
+import { RecordNames } from '../controllers/record-names.js';
 import { WaitingJobs } from '../controllers/waiting-jobs.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
@@ -24,7 +24,7 @@ export class SvcEvaluationsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
 
-  readonly #names = new RunNames(this, () => this.api);
+  readonly #names = new RecordNames(this, () => this.api);
   readonly #waiting = new WaitingJobs(this, () => this.api);
   readonly #evaluations = new ListController<Evaluation>(this, {
     question: () => JSON.stringify(this.#filter),
@@ -52,6 +52,7 @@ export class SvcEvaluationsPage extends LitElement {
           html`<svc-evaluations-table
             .evaluations=${evaluations}
             .jobs=${this.#waiting.jobs}
+            .nameOf=${(id: string) => this.#names.of(id)}
           ></svc-evaluations-table>`}
         >${this.#renderEmpty()}</svc-list
       >

@@ -110,7 +110,13 @@ export class SvcEventsPage extends LitElement {
           flex: 1 0 100%;
         }
         .places {
-          margin-left: 0;
+          flex: 1 1 100%;
+          min-width: 0;
+          margin: 0;
+        }
+        .places .select {
+          flex: 1 1 0;
+          max-width: none;
         }
       }
     `,

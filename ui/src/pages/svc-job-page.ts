@@ -26,6 +26,7 @@ import '../components/svc-time.js';
 import '../components/svc-timeline.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
+import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
@@ -40,6 +41,7 @@ import '../log/svc-log-view.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
+import { nameTab } from '../tab-title.js';
 import { jobPageStyles } from './job-page-styles.js';
 
 const LIVE_POLL_MS = 3000;
@@ -57,6 +59,7 @@ export class SvcJobPage extends LitElement {
   #isLineDue = true;
 
   readonly #job = new Loader(this, { load: (signal) => this.#loadJob(signal), everyMs: LIVE_POLL_MS });
+  readonly #names = new RecordNames(this, () => this.api);
   readonly #runs = new Loader(this, {
     load: (signal) => listJobRuns(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
@@ -225,7 +228,7 @@ export class SvcJobPage extends LitElement {
       ${fact('Queue time', html`<svc-time elapsed .from=${job.queued_at} .to=${job.started_at ?? endOfWait(job)}></svc-time>`)}
       ${fact('Duration', html`<svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>`)}
       ${job.exit_code === null ? nothing : fact('Exit code', String(job.exit_code))}
-      ${fact('Project', describePlace(job), job.experiment ? 'wide' : '')}
+      ${fact('Project', describePlace(job, this.#names.of), job.experiment ? 'wide' : '')}
       ${fact('Runner', job.image ? `${job.runner} · ${job.image}` : job.runner)}
       ${job.working_dir ? fact('Working directory', html`<code>${job.working_dir}</code>`, 'wide') : nothing}
       ${snapshotFact(job)} ${job.type === 'TRAIN' ? nothing : fact('Type', job.type)}
@@ -352,7 +355,7 @@ export class SvcJobPage extends LitElement {
   async #loadJob(signal: AbortSignal): Promise<Job> {
     const before = this.#job.value;
     const job = await getJob(this.api, this.jobId, signal);
-    document.title = `${job.name} · svc`;
+    nameTab(job.name);
     this.#job.interval = isTerminal(job.status) ? SLOW_POLL_MS : LIVE_POLL_MS;
     if (before && (before.status !== job.status || before.run_id !== job.run_id)) {
       this.#runs.refresh();

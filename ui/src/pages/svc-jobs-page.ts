@@ -6,6 +6,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { icon } from '../components/icons.js';
+import { describePlace } from '../components/job-words.js';
 import '../components/svc-filters.js';
 import '../components/svc-job-row.js';
 import type { Column } from '../components/svc-list.js';
@@ -15,6 +16,7 @@ import { statusLabel } from '../components/svc-status.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
+import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
@@ -64,6 +66,7 @@ export class SvcJobsPage extends LitElement {
     readItem: (id) => this.#readJob(id),
     everyMs: SAFETY_POLL_MS,
   });
+  readonly #names = new RecordNames(this, () => this.api);
   readonly #status = new Loader(this, {
     load: (signal) => getStatus(this.api, signal),
     everyMs: SAFETY_POLL_MS,
@@ -113,7 +116,13 @@ export class SvcJobsPage extends LitElement {
           flex: 1;
         }
         .places {
-          margin-left: 0;
+          flex: 1 1 100%;
+          min-width: 0;
+          margin: 0;
+        }
+        .places .select {
+          flex: 1 1 0;
+          max-width: none;
         }
       }
     `,
@@ -215,7 +224,12 @@ export class SvcJobsPage extends LitElement {
     return html`${repeat(
       jobs,
       (job) => job.id,
-      (job) => html`<svc-job-row .job=${job} .node=${this.#nameOfNode(job.node_id)}></svc-job-row>`,
+      (job) =>
+        html`<svc-job-row
+          .job=${job}
+          .node=${this.#nameOfNode(job.node_id)}
+          .place=${describePlace(job, this.#names.of)}
+        ></svc-job-row>`,
     )}`;
   }
 
@@ -225,8 +239,8 @@ export class SvcJobsPage extends LitElement {
       return html`<svc-notice icon="jobs" headline="No jobs match the filter"
         >${
           q
-            ? html`Each word of “${q}” has to occur in the name, or to be at least 6 characters of the beginning or
-                end of the id. `
+            ? html`Each word of “${q}” has to occur in the name, or to be at least 6 characters of the
+              beginning or end of the id. `
             : nothing
         }<a href=${paths.jobs()}>Show all jobs</a></svc-notice
       >`;

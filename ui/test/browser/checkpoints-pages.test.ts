@@ -178,6 +178,7 @@ describe('the page of evaluations', () => {
     await page.getByText('waiting for 1 free GPU').waitFor();
     await page.getByText('the file has no "metrics"').waitFor();
     await page.getByText('heldout · mnist v2').waitFor();
+    await page.getByRole('link', { name: 'run run-1' }).first().waitFor();
     await page.getByText('NaN').waitFor();
     await page.getByText('Running').waitFor();
     await stage.expectSound();
@@ -269,7 +270,7 @@ describe('the page of a checkpoint', () => {
     expect(await page.getByRole('link', { name: 'run-1' }).getAttribute('href')).to.equal(
       `/runs/${trained.id}`,
     );
-    expect(await page.getByRole('link', { name: '000009' }).getAttribute('href')).to.equal(
+    expect(await page.getByRole('link', { name: 'job-1' }).getAttribute('href')).to.equal(
       `/jobs/${idOf('job', 9)}`,
     );
     await page.getByText('before decay').waitFor();

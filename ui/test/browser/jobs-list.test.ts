@@ -2,8 +2,8 @@ import type { Job } from '@svc/contract';
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import type { ApiRequest } from './harness/fake-api.js';
-import { MINUTE, event, idOf, job, node, status } from './harness/records.js';
-import { useStage } from './harness/stage.js';
+import { MINUTE, event, experiment, idOf, job, node, project, status } from './harness/records.js';
+import { PHONE, useStage } from './harness/stage.js';
 
 const PAGE_SIZE = 200;
 
@@ -13,9 +13,9 @@ describe('the list of jobs', () => {
   const answer = (...items: Job[]) => ({ items, next_before: null });
 
   describe('the other filters', () => {
-    const project = { id: idOf('prj', 1), name: 'vision', description: '', run_count: 3, created_at: 0 };
+    const vision = project(1, { name: 'vision' });
     const api = {
-      'GET /projects': { items: [project] },
+      'GET /projects': { items: [vision] },
       'GET /nodes': { items: [node(1)] },
       'GET /status': status({ RUNNING: 4 }),
       'GET /jobs': answer(job(1)),
@@ -27,7 +27,7 @@ describe('the list of jobs', () => {
       await stage.page.getByLabel('projects').selectOption('vision');
       await stage.page.getByLabel('nodes').selectOption('node-1');
       await stage.page.getByLabel('Find jobs by name or id').fill('resnet 50');
-      const wanted = `project_id=${project.id}&node_id=${idOf('node', 1)}`;
+      const wanted = `project_id=${vision.id}&node_id=${idOf('node', 1)}`;
       await stage.untilEqual(() => new URL(stage.page.url()).search, `?q=resnet+50&${wanted}`);
       await until(() => stage.api.requests.includes(`GET /jobs?q=resnet+50&${wanted}&limit=${PAGE_SIZE}`));
       // The server counts all jobs, of whatever project.
@@ -45,6 +45,54 @@ describe('the list of jobs', () => {
       expect(await stage.page.getByLabel('nodes').inputValue()).to.equal(idOf('node', 9));
       await stage.expectSound();
     });
+  });
+
+  it('shows the names of the project and experiment that a job was submitted to by their ids', async () => {
+    const ids = { project_id: idOf('prj', 1), experiment_id: idOf('exp', 1) };
+    const byId = { ...ids, project: ids.project_id, experiment: ids.experiment_id.slice(4) };
+    await stage.mount('svc-jobs-page', {
+      properties: { query: '' },
+      api: {
+        'GET /jobs': answer(job(2, { ...ids, project: 'A', experiment: 'as it was' }), job(1, byId)),
+        'GET /projects/{project_id}': project(1, { name: 'vision' }),
+        'GET /experiments/{experiment_id}': experiment(1, { name: 'resnet' }),
+      },
+    });
+    await stage.untilEqual(
+      async () => (await stage.page.locator('.place').allInnerTexts()).map((text) => text.trim()),
+      ['A / as it was', 'vision / resnet'],
+    );
+    expect(stage.api.count('GET /projects/')).to.equal(1);
+  });
+
+  it('keeps its filters in sight on a phone', async () => {
+    await stage.mount('svc-jobs-page', {
+      properties: { query: 'status=LOST' },
+      viewport: PHONE,
+      api: {
+        'GET /status': status({
+          RUNNING: 1234,
+          QUEUED: 1,
+          SUCCEEDED: 56_789,
+          FAILED: 1,
+          CANCELLED: 2,
+          LOST: 3,
+        }),
+        'GET /jobs': answer(job(1, { status: 'LOST' })),
+      },
+    });
+    await chip(/^Lost/).waitFor();
+    for (const control of [
+      chip(/^All/),
+      chip(/^Lost/),
+      stage.page.getByLabel('projects'),
+      stage.page.getByLabel('nodes'),
+    ]) {
+      const box = (await control.boundingBox())!;
+      expect(box.x, 'left').to.be.at.least(0);
+      expect(box.x + box.width, 'right').to.be.at.most(PHONE.width);
+    }
+    await stage.expectSound();
   });
 
   it('leads to the form for a new job, not for a token that can only read', async () => {
