@@ -18,6 +18,11 @@ export function describeResources({ resources }: Pick<Job, 'resources'>): string
   return resources.gpu > 0 ? plural(resources.gpu, 'GPU') : 'CPU';
 }
 
+/** `gpu-node-2 · GPU 3`. */
+export function describeNode(node: string, { gpu_indices: gpus }: Pick<Job, 'gpu_indices'>): string {
+  return gpus.length === 0 ? node : `${node} · GPU ${gpus.join(', ')}`;
+}
+
 /** `vision / resnet`. `nameOf`: the name of a project or experiment, by its id, as a job may have been submitted to an id. */
 export function describePlace(job: Job, nameOf: (id: string) => string): string {
   const words = [job.project, job.experiment];

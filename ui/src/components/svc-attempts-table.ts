@@ -26,6 +26,7 @@ export class SvcAttemptsTable extends LitElement {
       :host {
         --columns: 4rem 7.5rem 4rem 5.5rem 4.5rem minmax(5rem, 9rem) minmax(0, 1fr) 7rem;
         display: block;
+        container-type: inline-size;
       }
       .scroll {
         max-height: 18rem;
@@ -76,7 +77,7 @@ export class SvcAttemptsTable extends LitElement {
       .phone {
         display: none;
       }
-      @media (max-width: 56rem) {
+      @container (max-width: 50rem) {
         .scroll {
           max-height: none;
         }

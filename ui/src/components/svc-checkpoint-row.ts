@@ -46,7 +46,7 @@ export class SvcCheckpointRow extends LitElement {
         color: var(--color-text-3);
         text-decoration: line-through;
       }
-      @media (max-width: 56rem) {
+      @container (max-width: 50rem) {
         .row {
           grid-template:
             'choose name created' auto

@@ -37,7 +37,7 @@ export class SvcExperimentRun extends LitElement {
         font-size: var(--text-xs);
         font-weight: var(--weight-medium);
       }
-      @media (max-width: 56rem) {
+      @container (max-width: 50rem) {
         .row {
           grid-template:
             'title status' auto

@@ -5,7 +5,7 @@ import { shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
-import { describeOutcome, describeResources } from './job-words.js';
+import { describeNode, describeOutcome, describeResources } from './job-words.js';
 import './svc-job-actions.js';
 import './svc-status.js';
 import './svc-time.js';
@@ -39,6 +39,7 @@ export class SvcJobRow extends LitElement {
       }
       .actions {
         justify-self: end;
+        width: max-content;
         margin-block: -0.25rem;
       }
       @media (hover: hover) {
@@ -46,7 +47,7 @@ export class SvcJobRow extends LitElement {
           opacity: 0;
         }
       }
-      @media (max-width: 56rem) {
+      @container (max-width: 50rem) {
         .row {
           grid-template:
             'name status' auto
@@ -85,9 +86,14 @@ export class SvcJobRow extends LitElement {
           display: none;
         }
       }
-      @media (min-width: 56.01rem) {
+      @container (min-width: 50.01rem) {
         .facts {
           display: contents;
+        }
+        /* They lie over the end of the row. */
+        .actions {
+          border-radius: var(--radius-md);
+          background: var(--color-surface);
         }
       }
     `,
@@ -96,6 +102,7 @@ export class SvcJobRow extends LitElement {
   override render() {
     const { job, place } = this;
     const reason = describeOutcome(job);
+    const where = this.node && describeNode(this.node, job);
     return html`<div class="row" role="row">
       <div class="status" role="cell"><svc-status value=${job.status}></svc-status></div>
       <div class="title" role="cell">
@@ -106,11 +113,10 @@ export class SvcJobRow extends LitElement {
         ${place}
       </div>
       <div class="facts" role="presentation">
-        <div role="cell">${describeResources(job)}</div>
-        <div class="truncate quiet ${this.node ? '' : 'wide'}" role="cell" title=${this.node}>
-          ${this.node || '–'}
+        <div class="truncate" role="cell">
+          ${describeResources(job)}${job.priority === 0 ? nothing : html`<span class="quiet"> · priority ${job.priority}</span>`}
         </div>
-        <div class="number wide quiet" role="cell">${job.priority}</div>
+        <div class="truncate quiet ${where ? '' : 'wide'}" role="cell" title=${where}>${where || '–'}</div>
         <div class="number quiet" role="cell"><svc-time .from=${job.created_at}></svc-time></div>
         <div class="number ${job.started_at === null ? 'wide' : ''}" role="cell">
           <svc-time elapsed .from=${job.started_at} .to=${job.finished_at}></svc-time>

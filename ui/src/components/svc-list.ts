@@ -52,6 +52,9 @@ export class SvcList extends LitElement {
     panelStyles,
     tableStyles,
     css`
+      :host {
+        container-type: inline-size;
+      }
       .items.old {
         opacity: 0.45;
         transition: opacity var(--duration-fast) 150ms;

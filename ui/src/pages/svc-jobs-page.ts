@@ -44,7 +44,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'Project' },
   { title: 'Resources' },
   { title: 'Node' },
-  { title: 'Priority', isNumber: true },
   { title: 'Created', isNumber: true },
   { title: 'Duration', isNumber: true },
   { title: 'Actions', isHidden: true },
@@ -87,8 +86,13 @@ export class SvcJobsPage extends LitElement {
     pageStyles,
     css`
       :host {
-        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) 5rem minmax(4.5rem, 1.2fr) 3.5rem 5rem 5rem
-          5.75rem;
+        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) minmax(4rem, 0.8fr) minmax(6rem, 1.6fr) 4.5rem 4.5rem 0;
+      }
+      @media (hover: none) {
+        :host {
+          --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) minmax(4rem, 0.8fr) minmax(6rem, 1.6fr) 4.5rem 4.5rem
+            5.5rem;
+        }
       }
       .page-head .actions {
         flex: 1;

@@ -1,6 +1,6 @@
 import { css } from 'lit';
 
-/** Rows in columns on a desk, cards on a phone. The host sets --columns. */
+/** Rows in columns, or cards in a container that is too narrow for columns. The page sets --columns; the element around all rows is the container. */
 export const tableStyles = css`
   .row,
   .head {
@@ -65,7 +65,7 @@ export const tableStyles = css`
   .number {
     text-align: right;
   }
-  @media (max-width: 56rem) {
+  @container (max-width: 50rem) {
     .head {
       display: none;
     }

@@ -47,7 +47,9 @@ describe('a job in the list', () => {
     ],
     ['a job on its node', { node_id: idOf('node', 1) }, ['node-1', '1 GPU'], []],
     ['a job on a node that is gone', { node_id: idOf('node', 9) }, [idOf('node', 9)], ['node-1']],
-    ['a job without a GPU', { resources: { gpu: 0, cpu_only: true }, priority: 7 }, ['CPU', '7'], []],
+    ['a job without a GPU', { resources: { gpu: 0, cpu_only: true }, priority: 7 }, ['CPU · priority 7'], []],
+    ['no priority where it is the usual one', {}, ['1 GPU'], ['priority']],
+    ['a job on its GPUs', { node_id: idOf('node', 1), gpu_indices: [2, 3] }, ['node-1 · GPU 2, 3'], []],
     ['a job of a project', { project: 'vision', experiment: 'lr' }, ['vision / lr'], []],
     ['the time that a job took', { started_at: NOW - 65 * MINUTE, finished_at: NOW }, ['1h 05m'], []],
   ];

@@ -51,6 +51,19 @@ describe('a walk through every page', function () {
       expect(await walk(look, lab.writeToken)).to.deep.equal([]);
     });
 
+  it('finds nothing wider than a window of 1000 pixels', async () => {
+    const tab = await openConsoleTab(browser, lab.server.url, { token: lab.writeToken, look: 'light' });
+    await tab.page.setViewportSize({ width: 1000, height: 800 });
+    const found: string[] = [];
+    for (const { name, address } of toExamplePages(lab.ids)) {
+      await tab.show(address);
+      const excess = await excessWidthOf(tab.page);
+      if (excess > 0) found.push(`${name}: ${excess} px wider than the page`);
+    }
+    await tab.page.context().close();
+    expect(found).to.deep.equal([]);
+  });
+
   it('finds nothing broken with a token that may only read (phone-dark)', async () => {
     expect(await walk('phone-dark', lab.readToken)).to.deep.equal([]);
   });
