@@ -44,7 +44,7 @@ function withQuery(path: string, query: Record<string, string | null>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Goes to an address of the console; `replace` leaves no step back, as for a filter. A page with unsaved work may keep the reader. */
+/** Goes to an address of the console; `replace` leaves no step back, as for each letter of a search. A page with unsaved work may keep the reader. */
 export function navigate(path: string, options: { replace?: boolean } = {}): void {
   const isOtherPage = path.split('?')[0] !== window.location.pathname;
   if (!isOtherPage || !leaveGuard.isOn) return go(path, options);
@@ -52,7 +52,8 @@ export function navigate(path: string, options: { replace?: boolean } = {}): voi
 }
 
 function go(path: string, { replace = false }: { replace?: boolean }): void {
-  if (replace) history.replaceState(null, '', path);
+  const isHere = path === window.location.pathname + window.location.search;
+  if (replace || isHere) history.replaceState(null, '', path);
   else history.pushState(null, '', path);
   window.dispatchEvent(new Event('svc-navigate'));
 }

@@ -20,6 +20,8 @@ export class SvcChartControls extends LitElement {
   @property({ type: Boolean }) epochs = false;
   /** The state of the stream of live points; empty without one. */
   @property() stream = '';
+  /** A step back leads to what was before the smoothing is changed further. */
+  #isSmoothed = false;
 
   static override styles = [
     baseStyles,
@@ -122,7 +124,9 @@ export class SvcChartControls extends LitElement {
           step="0.01"
           .value=${String(smoothing)}
           @input=${(event: Event) => this.#smooth(valueOf(event), 'hold')}
-          @change=${(event: Event) => this.#smooth(valueOf(event), 'replace')}
+          @focus=${() => (this.#isSmoothed = false)}
+          @pointerdown=${() => (this.#isSmoothed = false)}
+          @change=${this.#onSmoothed}
         />
         <output>${smoothing === 0 ? 'off' : smoothing.toFixed(2)}</output>
       </label>
@@ -132,7 +136,7 @@ export class SvcChartControls extends LitElement {
       <button
         class="button"
         aria-pressed=${isLog ? 'true' : 'false'}
-        @click=${() => this.#change({ scale: isLog ? null : 'log' })}
+        @click=${() => this.#change({ scale: isLog ? null : 'log' }, 'push')}
       >
         Log scale
       </button>`;
@@ -144,7 +148,7 @@ export class SvcChartControls extends LitElement {
       aria-pressed=${this.view.x === kind ? 'true' : 'false'}
       ?disabled=${!isPossible}
       title=${isPossible ? `By ${kind}` : 'No point of this run tells its epoch'}
-      @click=${() => this.#change({ x: kind === 'step' ? null : kind, zoom: null })}
+      @click=${() => this.#change({ x: kind === 'step' ? null : kind, zoom: null }, 'push')}
     >
       ${kind.charAt(0).toUpperCase() + kind.slice(1)}
     </button>`;
@@ -206,6 +210,12 @@ export class SvcChartControls extends LitElement {
   #zoom(range: Range | null): void {
     this.#change({ zoom: writeRange(range) }, 'push');
   }
+
+  /** A drag is one step back, and so are the keys pressed one after the other. */
+  readonly #onSmoothed = (event: Event): void => {
+    this.#smooth(valueOf(event), this.#isSmoothed ? 'replace' : 'push');
+    this.#isSmoothed = true;
+  };
 
   #smooth(value: string, way: AddressWay): void {
     this.#change({ smooth: Number(value) === 0 ? null : value }, way);

@@ -41,8 +41,9 @@ export class Address implements ReactiveController {
     this.#query = query;
     const text = query.size === 0 ? '' : `?${query.toString()}`;
     const path = `${window.location.pathname}${text}`;
-    if (way === 'push') history.pushState(null, '', path);
-    else if (way === 'replace') history.replaceState(null, '', path);
+    const isHere = path === window.location.pathname + window.location.search;
+    if (way === 'push' && !isHere) history.pushState(null, '', path);
+    else if (way !== 'hold') history.replaceState(null, '', path);
     this.#host.requestUpdate();
   }
 

@@ -265,7 +265,7 @@ export class SvcEventsPage extends LitElement {
   }
 
   #go(changes: Partial<EventFilter>): void {
-    navigate(paths.events({ ...this.#filter, ...changes }), { replace: true });
+    navigate(paths.events({ ...this.#filter, ...changes }));
   }
 
   readonly #onId = (event: Event): void => {

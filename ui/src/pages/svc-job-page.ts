@@ -309,7 +309,7 @@ export class SvcJobPage extends LitElement {
   #showLog(job: Job, attempt: number): void {
     const shown = Object.fromEntries(new URLSearchParams(window.location.search));
     const query = { attempt: attempt === job.attempt ? null : String(attempt), line: null };
-    navigate(paths.job(this.jobId, { ...shown, ...query }), { replace: true });
+    navigate(paths.job(this.jobId, { ...shown, ...query }));
   }
 
   /** null: the newest. */

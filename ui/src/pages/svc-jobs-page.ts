@@ -274,8 +274,8 @@ export class SvcJobsPage extends LitElement {
     return isJobWanted(job, this.#filter) ? job : null;
   }
 
-  #go(change: Partial<JobFilter>): void {
-    navigate(paths.jobs({ ...this.#filter, ...change }), { replace: true });
+  #go(change: Partial<JobFilter>, options: { replace?: boolean } = {}): void {
+    navigate(paths.jobs({ ...this.#filter, ...change }), options);
   }
 
   readonly #onSearch = (event: Event): void => {
@@ -284,7 +284,7 @@ export class SvcJobsPage extends LitElement {
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => {
       this.draft = null;
-      this.#go({ q: text.trim() || null });
+      this.#go({ q: text.trim() || null }, { replace: true });
     }, TYPING_MS);
   };
 

@@ -178,7 +178,7 @@ export class SvcNodePage extends LitElement {
           .choices=${WINDOWS}
           .value=${this.#window.value}
           @svc-filter=${({ detail }: CustomEvent<string | null>) =>
-            navigate(paths.node(this.nodeId, { window: detail }), { replace: true })}
+            navigate(paths.node(this.nodeId, { window: detail }))}
         ></svc-filters>
       </div>
       <svc-stale .error=${past ? this.#past.error : null} @svc-retry=${() => this.#past.reload()}></svc-stale>

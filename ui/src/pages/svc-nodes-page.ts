@@ -116,13 +116,13 @@ export class SvcNodesPage extends LitElement {
         placeholder="Search nodes"
         aria-label="Search nodes by name"
         .value=${live(this.#search)}
-        @input=${({ target }: InputEvent) => this.#go({ q: (target as HTMLInputElement).value })}
+        @input=${({ target }: InputEvent) => this.#go({ q: (target as HTMLInputElement).value }, { replace: true })}
     /></svc-filters>`;
   }
 
-  #go(changes: Record<string, string | null>): void {
+  #go(changes: Record<string, string | null>, options: { replace?: boolean } = {}): void {
     const { view, q } = { view: this.query.get('view'), q: this.#search, ...changes };
-    navigate(paths.nodes({ view, q }), { replace: true });
+    navigate(paths.nodes({ view, q }), options);
   }
 
   #renderNoMatch() {

@@ -344,12 +344,12 @@ export class SvcRunsPage extends LitElement {
   /** What was chosen last in this browser stands in the address too, so that it can be handed on. */
   #takeRemembered(): void {
     const columns = rememberedColumns();
-    if (this.#view.columns === null && columns !== null) this.#go({ columns });
+    if (this.#view.columns === null && columns !== null) this.#go({ columns }, { replace: true });
   }
 
   #onColumns(columns: readonly Column[] | null): void {
     rememberColumns(columns);
-    this.#go({ columns });
+    this.#go({ columns }, { replace: true });
   }
 
   #onSort(by: string): void {
@@ -364,8 +364,10 @@ export class SvcRunsPage extends LitElement {
 
   #onSelect(id: string): void {
     const { selected } = this.#view;
-    if (selected.includes(id)) return this.#go({ selected: selected.filter((one) => one !== id) });
-    if (selected.length < MAX_COMPARED) return this.#go({ selected: [...selected, id] });
+    const others = selected.filter((one) => one !== id);
+    if (selected.length > others.length) return this.#go({ selected: others }, { replace: true });
+    if (selected.length < MAX_COMPARED)
+      return this.#go({ selected: [...selected, id] }, { replace: true });
     toast(`At most ${MAX_COMPARED} runs can be compared. Deselect one first.`, { isError: true });
     // The box of the row shows again that it is not selected.
     this.requestUpdate();
@@ -373,15 +375,19 @@ export class SvcRunsPage extends LitElement {
 
   #onToggle(key: string): void {
     const { closed } = this.#view;
-    this.#go({ closed: closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key] });
+    const others = closed.filter((one) => one !== key);
+    this.#go({ closed: closed.length > others.length ? others : [...closed, key] }, { replace: true });
   }
 
-  #filterBy(change: { [K in keyof RunFilter]: string | null }): void {
-    this.#go({ filter: { ...this.#filter, ...change } as RunFilter });
+  #filterBy(
+    change: { [K in keyof RunFilter]: string | null },
+    options: { replace?: boolean } = {},
+  ): void {
+    this.#go({ filter: { ...this.#filter, ...change } as RunFilter }, options);
   }
 
-  #go(change: Partial<RunTableView>): void {
-    navigate(this.#pathOf(change), { replace: true });
+  #go(change: Partial<RunTableView>, options: { replace?: boolean } = {}): void {
+    navigate(this.#pathOf(change), options);
   }
 
   #pathOf(change: Partial<RunTableView>): string {
@@ -394,7 +400,7 @@ export class SvcRunsPage extends LitElement {
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => {
       this.#draft = null;
-      this.#filterBy({ q: q.trim() === '' ? null : q });
+      this.#filterBy({ q: q.trim() === '' ? null : q }, { replace: true });
     }, TYPING_MS);
   };
 }

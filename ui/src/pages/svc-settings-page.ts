@@ -166,7 +166,7 @@ export class SvcSettingsPage extends LitElement {
             placeholder="Find a metric"
             spellcheck="false"
             .value=${live(this.query.get('q') ?? '')}
-            @input=${({ target }: InputEvent) => this.#go({ q: (target as HTMLInputElement).value })}
+            @input=${({ target }: InputEvent) => this.#go({ q: (target as HTMLInputElement).value }, { replace: true })}
           />
         </div>
         <svc-metric-definitions .level=${level} .text=${this.query.get('q') ?? ''}></svc-metric-definitions>
@@ -220,13 +220,13 @@ export class SvcSettingsPage extends LitElement {
     this.hasKeys = singleKeysAreOn();
   }
 
-  #go(changes: Record<string, string | null>): void {
+  #go(changes: Record<string, string | null>, options: { replace?: boolean } = {}): void {
     const { project_id, experiment_id, q } = {
       project_id: this.#projectId,
       experiment_id: this.#experimentId,
       q: this.query.get('q'),
       ...changes,
     };
-    navigate(paths.settings({ project_id, experiment_id, q }), { replace: true });
+    navigate(paths.settings({ project_id, experiment_id, q }), options);
   }
 }

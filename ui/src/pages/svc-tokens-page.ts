@@ -323,9 +323,7 @@ export class SvcTokensPage extends LitElement {
   }
 
   #go(changes: Record<string, string | null>): void {
-    navigate(paths.tokens({ show: this.query.get('show'), new: this.query.get('new'), ...changes }), {
-      replace: true,
-    });
+    navigate(paths.tokens({ show: this.query.get('show'), new: this.query.get('new'), ...changes }));
   }
 }
 

@@ -28,6 +28,21 @@ describe('the charts of a run', () => {
       await stage.untilEqual(query, '?smooth=0.6&scale=log');
     });
 
+    it('go back by the back button, click by click', async () => {
+      const page = await mount(two);
+      const button = (name: string) => page.getByRole('button', { name });
+      await button('Log scale').click();
+      await button('Time').click();
+      await page.getByLabel('Smoothing').fill('0.5');
+      await page.getByLabel('Smoothing').fill('0.6');
+      await button('Time').click();
+      await stage.untilEqual(query, '?scale=log&x=time&smooth=0.6');
+      for (const wanted of ['?scale=log&x=time', '?scale=log', '']) {
+        await stage.page.evaluate(() => history.back());
+        await stage.untilEqual(query, wanted);
+      }
+    });
+
     it('follow the address', async () => {
       const page = await mount(two);
       await page.locator('.uplot').first().waitFor();

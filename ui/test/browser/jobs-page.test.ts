@@ -148,12 +148,17 @@ describe('the page of jobs', () => {
       expect(await names()).to.deep.equal(['job-5']);
     });
 
-    it('leaves no step back in the browser’s history', async () => {
+    it('is taken back by the back button, choice by choice, while all that is typed is no step', async () => {
       await stage.mount('svc-jobs-page', { properties: { query: '' }, address: '/jobs' });
-      const before = await stage.page.evaluate(() => history.length);
+      const search = () => stage.page.evaluate(() => location.search);
       await chip('Failed').click();
-      await chip('All').click();
-      expect(await stage.page.evaluate(() => history.length)).to.equal(before);
+      await chip('Queued').click();
+      await stage.page.getByRole('searchbox').fill('resnet');
+      await stage.untilEqual(search, '?status=QUEUED&q=resnet');
+      await stage.page.evaluate(() => history.back());
+      await stage.untilEqual(search, '?status=FAILED');
+      await stage.page.evaluate(() => history.back());
+      await stage.untilEqual(search, '');
     });
   });
 
