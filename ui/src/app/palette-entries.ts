@@ -19,32 +19,44 @@ export interface PaletteEntry {
 
 const MOST_OF_EACH = 8;
 
-/** What is found by the text, the names that begin with it first. */
+/** What is found by the text, the best fit first. */
 export function filterEntries(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
   const wanted = text.trim();
   if (wanted === '') return [...entries];
   const fitting = entries.filter(({ label, words = '' }) => hasWords(`${label} ${words}`, wanted));
-  const begins = (entry: PaletteEntry) => entry.label.toLowerCase().startsWith(wanted.toLowerCase());
-  return [...fitting.filter(begins), ...fitting.filter((entry) => !begins(entry))];
+  return byFit(fitting, wanted, ({ label }) => label);
 }
 
-export function entriesOf({ jobs, runs, nodes }: Found): PaletteEntry[] {
+/** The name that is the text itself first, then those that begin with it, else as they were. */
+function byFit<T>(all: readonly T[], text: string, nameOf: (one: T) => string): T[] {
+  const wanted = text.trim().toLowerCase();
+  const rankOf = (one: T): number => {
+    const name = nameOf(one).toLowerCase();
+    return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
+  };
+  return [...all].sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** Of each kind those that fit the text best. */
+export function entriesOf({ jobs, runs, nodes }: Found, text: string): PaletteEntry[] {
+  const best = <T extends { readonly name: string }>(all: readonly T[]): T[] =>
+    byFit(all, text, ({ name }) => name).slice(0, MOST_OF_EACH);
   return [
-    ...jobs.slice(0, MOST_OF_EACH).map(({ id, name, status }) => ({
+    ...best(jobs).map(({ id, name, status }) => ({
       group: 'Jobs',
       icon: 'jobs' as const,
       label: name,
       detail: `${statusLabel(status)} · ${shortId(id)}`,
       choose: { path: paths.job(id) },
     })),
-    ...runs.slice(0, MOST_OF_EACH).map(({ id, name, status }) => ({
+    ...best(runs).map(({ id, name, status }) => ({
       group: 'Runs',
       icon: 'runs' as const,
       label: name,
       detail: `${statusLabel(status)} · ${shortId(id)}`,
       choose: { path: paths.run(id) },
     })),
-    ...nodes.slice(0, MOST_OF_EACH).map(({ id, name, status }) => ({
+    ...best(nodes).map(({ id, name, status }) => ({
       group: 'Nodes',
       icon: 'nodes' as const,
       label: name,

@@ -141,9 +141,10 @@ export class SvcPalette extends LitElement {
   async #find(): Promise<void> {
     const { signal } = (this.#request = new AbortController());
     try {
-      const found = await this.#search!.find(this.text.trim(), signal);
+      const text = this.text.trim();
+      const found = await this.#search!.find(text, signal);
       if (signal.aborted) return;
-      this.found = entriesOf(found);
+      this.found = entriesOf(found, text);
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       const { message, status } = toApiError(error);

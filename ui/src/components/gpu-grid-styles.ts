@@ -44,7 +44,7 @@ export const gpuGridStyles = css`
   }
   /* As wide as its slots side by side, as far as there is room. */
   .nodes:not(.dense) .node {
-    width: min(100%, var(--slots) * 11.5rem);
+    width: min(100%, var(--slots) * 9rem);
   }
   .nodes.dense {
     display: grid;
@@ -76,7 +76,7 @@ export const gpuGridStyles = css`
   }
   .slots {
     display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(min(10.5rem, 100%), 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(min(6.5rem, 100%), 1fr));
     gap: var(--space-2);
   }
   .dense .slots {
@@ -98,7 +98,7 @@ export const gpuGridStyles = css`
     display: block;
     height: 100%;
     min-width: 0;
-    padding: var(--space-2) var(--space-3);
+    padding: var(--space-2);
     border: 1px solid transparent;
     border-radius: var(--radius-md);
     background: var(--color-neutral-soft);

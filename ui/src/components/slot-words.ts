@@ -1,4 +1,4 @@
-import { formatMegabytes, shortId } from '../format.js';
+import { formatCount, formatMegabytes, shortId } from '../format.js';
 import type { Job } from '../data/jobs.js';
 import type { NodeRecord, Slot } from '../data/nodes.js';
 import type { IconName } from './icons.js';
@@ -42,6 +42,28 @@ export function stateOfSlot({ status }: NodeRecord, { health, busy }: Slot): Slo
   if (health.state !== 'ok') return slotState(health.state);
   if (busy) return slotState('busy');
   return slotState(status === 'DRAINING' ? 'draining' : 'free');
+}
+
+/** How many slots are in each state, in the order of `SLOT_STATES`: busy and free ones in any case, others where there are some. */
+export function countSlots(nodes: readonly NodeRecord[]): { state: SlotState; count: number }[] {
+  const names = nodes.flatMap((node) => node.slots.map((slot) => stateOfSlot(node, slot).name));
+  return SLOT_STATES.map((name) => ({
+    state: slotState(name),
+    count: names.filter((each) => each === name).length,
+  })).filter(({ state, count }) => count > 0 || state.name === 'busy' || state.name === 'free');
+}
+
+/** `5 busy · 0 free · 3 foreign`. */
+export function describeSlots(node: NodeRecord): string {
+  return joined(
+    countSlots([node]).map(({ state, count }) => `${formatCount(count)} ${state.label.toLowerCase()}`),
+  );
+}
+
+/** The one kind of device that all slots of the node stand for; empty when they differ. */
+export function modelOf({ slots }: Pick<NodeRecord, 'slots'>): string {
+  const models = new Set(slots.map(describeDevice));
+  return models.size === 1 ? [...models][0]! : '';
 }
 
 export function isTroubled({ name }: SlotState): boolean {

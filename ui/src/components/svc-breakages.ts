@@ -74,8 +74,8 @@ export class SvcBreakages extends LitElement {
 
   #renderLinks(kind: Breakage['kind'], { job_id: jobId, run_id: runId, node_id: nodeId }: Breakage['event']) {
     const why = kind === 'FAILED' ? 'Why it failed' : kind === 'LOST' ? 'What is known' : 'What is affected';
-    const target = jobId ? paths.job(jobId) : runId ? paths.run(runId) : null;
-    return html`${target ? html`<a href=${target}>${why}</a>` : nothing}
+    return html`${jobId ? html`<a href=${paths.job(jobId)}>${why}</a>` : nothing}
+    ${!jobId && runId ? html`<a href=${paths.run(runId, { tab: 'diagnosis' })}>Look at the run</a>` : nothing}
     ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}`;
   }
 

@@ -10,8 +10,8 @@ import { baseStyles } from '../styles/shared.js';
 import { gpuGridStyles } from './gpu-grid-styles.js';
 import { icon } from './icons.js';
 import {
-  SLOT_STATES,
   celsius,
+  countSlots,
   describeDevice,
   describeMemory,
   describeProcess,
@@ -21,13 +21,12 @@ import {
   percent,
   reasonOfSlot,
   shortMemory,
-  slotState,
   stateOfSlot,
 } from './slot-words.js';
 import { statusLabel } from './svc-status.js';
 
 /** With so many slots and more, a slot is a small cell, and the rest is told when it is pointed at. */
-const DENSE_FROM = 25;
+const DENSE_FROM = 65;
 const MOST_TROUBLED = 5;
 const TIP_WIDTH = 272;
 const TIP_AWAY = 6;
@@ -90,14 +89,13 @@ export class SvcGpuGrid extends LitElement {
   }
 
   #renderCounts() {
-    const states = this.#withSlots.flatMap((node) => node.slots.map((slot) => stateOfSlot(node, slot).name));
     return html`<ul class="counts" aria-label="GPUs by state">
-      ${SLOT_STATES.map((name) => {
-        const count = states.filter((each) => each === name).length;
-        if (count === 0 && name !== 'busy' && name !== 'free') return nothing;
-        const { icon: shape, label } = slotState(name);
-        return html`<li class=${name}>${icon(shape, 14)}<b>${formatCount(count)}</b> ${label}</li>`;
-      })}
+      ${countSlots(this.#withSlots).map(
+        ({ state, count }) =>
+          html`<li class=${state.name}>
+            ${icon(state.icon, 14)}<b>${formatCount(count)}</b> ${state.label}
+          </li>`,
+      )}
     </ul>`;
   }
 
@@ -148,12 +146,16 @@ export class SvcGpuGrid extends LitElement {
   #renderLarge(node: NodeRecord, slot: Slot) {
     const state = stateOfSlot(node, slot);
     return html`<span class="line">
-        <b>GPU ${slot.index}</b><span class="state">${icon(state.icon, 12)} ${state.label}</span>
+        <b>GPU ${slot.index}</b><span class="state">${icon(state.icon, 12)}</span>
       </span>
-      <span class="job truncate">${slot.job_id ? nameOfJob(this.jobs, slot.job_id) : ' '}</span>
+      ${
+        slot.job_id
+          ? html`<span class="job truncate">${nameOfJob(this.jobs, slot.job_id)}</span>`
+          : html`<span class="state truncate">${state.label}</span>`
+      }
       ${renderBars(slot)}
       <span class="figures"
-        >${[percent(slot.utilization), shortMemory(slot), celsius(slot)].map((figure) => html`<span>${figure}</span>`)}</span
+        >${[percent(slot.utilization), celsius(slot), shortMemory(slot)].map((figure) => html`<span>${figure}</span>`)}</span
       >`;
   }
 

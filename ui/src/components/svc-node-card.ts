@@ -11,13 +11,16 @@ import { fact } from './record-parts.js';
 import {
   celsius,
   describeDevice,
-  describeMemory,
   describeProcess,
+  describeSlots,
   foreignProcesses,
+  isTroubled,
   joined,
+  modelOf,
   nameOfJob,
   percent,
   reasonOfSlot,
+  shortMemory,
   stateOfSlot,
 } from './slot-words.js';
 import './svc-node-actions.js';
@@ -66,7 +69,7 @@ export class SvcNodeCard extends LitElement {
         display: flex;
         flex-wrap: wrap;
         align-items: baseline;
-        gap: 0 var(--space-2);
+        gap: 0 var(--space-4);
         padding: 0 var(--space-4) var(--space-2);
         color: var(--color-text-2);
         font-size: var(--text-sm);
@@ -82,7 +85,7 @@ export class SvcNodeCard extends LitElement {
       }
       .slots {
         display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(min(8rem, 100%), 1fr));
+        grid-template-columns: repeat(auto-fill, minmax(min(6.25rem, 100%), 1fr));
         gap: var(--space-2);
         padding: 0 var(--space-4) var(--space-4);
       }
@@ -92,7 +95,7 @@ export class SvcNodeCard extends LitElement {
         align-content: start;
         gap: 1px;
         min-width: 0;
-        padding: var(--space-2) var(--space-3);
+        padding: var(--space-2);
         border: 1px dashed var(--color-line-strong);
         border-radius: var(--radius-md);
         font-size: var(--text-xs);
@@ -102,23 +105,30 @@ export class SvcNodeCard extends LitElement {
         background: var(--color-accent-soft);
       }
       .slot.troubled {
-        grid-column: 1 / -1;
         border: 1px solid var(--color-warning);
       }
-      .reason {
-        overflow-wrap: anywhere;
+      .reasons {
+        display: grid;
+        gap: var(--space-1);
+        padding: 0 var(--space-4) var(--space-3);
         color: var(--color-text-2);
+        font-size: var(--text-xs);
+        overflow-wrap: anywhere;
+      }
+      .reasons b {
+        margin-right: var(--space-1);
+        color: var(--color-warning);
+        font-weight: var(--weight-medium);
       }
       .slot p {
         display: flex;
-        gap: var(--space-2);
+        flex-wrap: wrap;
+        gap: 0 var(--space-2);
         justify-content: space-between;
       }
       .slot .figures {
-        flex-wrap: wrap;
         color: var(--color-text-2);
         font-variant-numeric: tabular-nums;
-        gap: 0 var(--space-2);
       }
       meter {
         width: 100%;
@@ -214,48 +224,53 @@ export class SvcNodeCard extends LitElement {
 
   #renderUse() {
     const { slots, cpu_jobs: cpuJobs, max_cpu_jobs: maxCpuJobs } = this.node;
-    const busy = slots.filter((slot) => slot.busy).length;
     return html`<p class="use">
-      ${slots.length > 0 ? html`<span><b>${busy}</b> of ${plural(slots.length, 'GPU')} busy</span><span class="quiet">·</span>` : nothing}
+      ${slots.length > 0 ? html`<span><b>${plural(slots.length, 'GPU')}:</b> ${describeSlots(this.node)}</span>` : nothing}
       <span><b>${cpuJobs}</b> of ${plural(maxCpuJobs, 'CPU job')}</span>
-      <span class="model">${this.#model}</span>
+      <span class="model">${modelOf(this.node)}</span>
     </p>`;
   }
 
   #renderSlots() {
     return html`<ul class="slots" aria-label="GPU slots">
-      ${this.node.slots.map((slot) => this.#renderSlot(slot))}
-    </ul>`;
+        ${this.node.slots.map((slot) => this.#renderSlot(slot))}
+      </ul>
+      ${this.#renderReasons()}`;
   }
 
   #renderSlot(slot: Slot) {
     const state = stateOfSlot(this.node, slot);
-    const isOk = slot.health.state === 'ok';
-    const foreign = isOk ? foreignProcesses(slot) : [];
+    const device = describeDevice(slot);
     return html`<li
-      class="slot ${slot.busy ? 'busy' : ''} ${isOk ? '' : 'troubled'}"
-      title="${describeDevice(slot)} · ${slot.uuid}"
+      class="slot ${slot.busy ? 'busy' : ''} ${isTroubled(state) ? 'troubled' : ''}"
+      title="${device} · ${slot.uuid}"
     >
       <p>
         <span class="index">GPU ${slot.index}</span
-        ><span class=${isOk ? 'who' : 'problem'}>${icon(state.icon, 12)} ${state.label}</span>
+        ><span class=${isTroubled(state) ? 'problem' : 'who'}>${icon(state.icon, 12)} ${state.label}</span>
       </p>
-      ${
-        slot.job_id
-          ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${nameOfJob(this.jobs, slot.job_id)}</a>`
-          : html`<span class="quiet truncate"
-              >${this.#model === '' ? describeDevice(slot) : html`&nbsp;`}</span
-            >`
-      }
-      ${isOk ? nothing : html`<span class="reason">${reasonOfSlot(slot)}</span>`}
-      ${foreign.length === 0 ? nothing : html`<span class="reason">${icon('foreign', 12)} Foreign: ${foreign.map(describeProcess).join(', ')}</span>`}
+      ${slot.job_id ? html`<a class="truncate" href=${paths.job(slot.job_id)}>${nameOfJob(this.jobs, slot.job_id)}</a>` : nothing}
+      ${modelOf(this.node) === '' ? html`<span class="quiet truncate">${device}</span>` : nothing}
       ${this.#renderFigures(slot)}
     </li>`;
   }
 
+  /** Why GPUs take no job, and what else runs on those that do: each reason once, with its GPUs. */
+  #renderReasons() {
+    const indices = new Map<string, number[]>();
+    for (const slot of this.node.slots) {
+      const reason = noteOf(slot);
+      if (reason !== null) indices.set(reason, [...(indices.get(reason) ?? []), slot.index]);
+    }
+    if (indices.size === 0) return nothing;
+    return html`<ul class="reasons" aria-label="Remarks on the GPUs">
+      ${[...indices].map(([reason, gpus]) => html`<li><b>GPU ${gpus.join(', ')}</b> ${reason}</li>`)}
+    </ul>`;
+  }
+
   /** What the GPU does now; nothing where nothing was measured within the last minute. */
   #renderFigures(slot: Slot) {
-    const figures = [percent(slot.utilization), describeMemory(slot), celsius(slot)];
+    const figures = [percent(slot.utilization), celsius(slot), shortMemory(slot)];
     if (figures.every((figure) => figure === null)) return nothing;
     const { index, utilization } = slot;
     return html`
@@ -308,10 +323,10 @@ export class SvcNodeCard extends LitElement {
       <svc-node-actions .node=${this.node}></svc-node-actions>
     </div>`;
   }
+}
 
-  /** The one kind of device that all slots stand for; empty when they differ. */
-  get #model(): string {
-    const models = new Set(this.node.slots.map(describeDevice));
-    return models.size === 1 ? [...models][0]! : '';
-  }
+function noteOf(slot: Slot): string | null {
+  if (slot.health.state !== 'ok') return reasonOfSlot(slot);
+  const foreign = foreignProcesses(slot);
+  return foreign.length === 0 ? null : `Foreign: ${foreign.map(describeProcess).join(', ')}`;
 }

@@ -11,8 +11,8 @@ export class SvcNotice extends LitElement {
   @property() headline = '';
   @property({ reflect: true }) tone: 'neutral' | 'danger' = 'neutral';
   @property() icon: IconName | '' = '';
-  /** A command to copy. */
-  @property() command = '';
+  /** A command to copy, or several, each by itself. */
+  @property() command: string | readonly string[] = [];
   /** The label of a button that fires `svc-action`. */
   @property() action = '';
 
@@ -61,7 +61,7 @@ export class SvcNotice extends LitElement {
       ${icon(this.icon || (this.tone === 'danger' ? 'warning' : 'info'), 24)}
       <h2>${this.headline}</h2>
       <p><slot></slot></p>
-      ${this.command === '' ? nothing : html`<svc-code .text=${this.command}></svc-code>`}
+      ${[this.command].flat().map((text) => html`<svc-code .text=${text}></svc-code>`)}
       ${
         this.action === ''
           ? nothing

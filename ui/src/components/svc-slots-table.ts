@@ -11,6 +11,7 @@ import {
   celsius,
   describeDevice,
   describeMemory,
+  modelOf,
   nameOfJob,
   percent,
   reasonOfSlot,
@@ -29,6 +30,10 @@ export class SvcSlotsTable extends LitElement {
     iconStyles,
     dataTableStyles,
     css`
+      :host {
+        display: block;
+        container-type: inline-size;
+      }
       th,
       td {
         padding: var(--space-2) var(--space-3) var(--space-2) 0;
@@ -59,6 +64,52 @@ export class SvcSlotsTable extends LitElement {
       .number {
         font-variant-numeric: tabular-nums;
       }
+      .phone {
+        display: none;
+      }
+      @container (max-width: 50rem) {
+        thead {
+          display: none;
+        }
+        table,
+        tbody {
+          display: block;
+        }
+        tr {
+          display: grid;
+          grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr));
+          padding: var(--space-2) var(--space-4);
+        }
+        tbody tr + tr {
+          border-top: 1px solid var(--color-line);
+        }
+        tbody tr + tr > *,
+        tr > :first-child {
+          border: 0;
+          padding-left: 0;
+        }
+        tr > * {
+          padding-block: var(--space-1);
+        }
+        .state,
+        .job {
+          grid-column: span 2;
+          max-width: none;
+        }
+        th,
+        .phone {
+          display: inline;
+        }
+        .number {
+          text-align: left;
+        }
+        .number::before {
+          display: block;
+          color: var(--color-text-3);
+          font-size: var(--text-xs);
+          content: attr(data-title);
+        }
+      }
       .foreign,
       .quarantined,
       .draining {
@@ -73,19 +124,19 @@ export class SvcSlotsTable extends LitElement {
 
   override render() {
     return html`<div class="scroll" tabindex="0" role="group" aria-label="GPU slots">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">GPU</th>
-            <th scope="col">State</th>
-            <th scope="col">Job</th>
-            <th scope="col" class="number">Utilization</th>
-            <th scope="col" class="number">Memory</th>
-            <th scope="col" class="number">Temperature, power</th>
-            <th scope="col" class="number">Clocks</th>
+      <table role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">GPU</th>
+            <th role="columnheader" scope="col">State</th>
+            <th role="columnheader" scope="col">Job</th>
+            <th role="columnheader" scope="col" class="number">Utilization</th>
+            <th role="columnheader" scope="col" class="number">Memory</th>
+            <th role="columnheader" scope="col" class="number">Temperature, power</th>
+            <th role="columnheader" scope="col" class="number">Clocks</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           ${this.node.slots.map((slot) => this.#renderSlot(slot))}
         </tbody>
       </table>
@@ -96,23 +147,25 @@ export class SvcSlotsTable extends LitElement {
     const state = stateOfSlot(this.node, slot);
     const reason = reasonOfSlot(slot);
     const { job_id: jobId, power_w: power, sm_clock_mhz: clock, mem_clock_mhz: memoryClock } = slot;
-    return html`<tr>
-      <th scope="row" title=${slot.uuid}>
-        ${slot.index}
-        <div class="sub">${describeDevice(slot)}</div>
+    return html`<tr role="row">
+      <th role="rowheader" scope="row" title=${slot.uuid}>
+        <span class="phone">GPU </span>${slot.index}
+        ${modelOf(this.node) === '' ? html`<div class="sub">${describeDevice(slot)}</div>` : nothing}
       </th>
-      <td class="state">
+      <td role="cell" class="state">
         <span class=${state.name}>${icon(state.icon, 14)} ${state.label}</span>
         ${reason === null ? nothing : html`<div class="sub">${reason}${slot.health.since === null ? nothing : html` Since <svc-time .from=${slot.health.since}></svc-time>`}</div>`}
       </td>
-      <td class="job">${jobId === null ? html`<span class="quiet">–</span>` : this.#renderJob(jobId)}</td>
-      <td class="number">${percent(slot.utilization) ?? '–'}</td>
-      <td class="number">${describeMemory(slot) ?? '–'}</td>
-      <td class="number">
+      <td role="cell" class="job">
+        ${jobId === null ? html`<span class="quiet">–</span>` : this.#renderJob(jobId)}
+      </td>
+      <td role="cell" class="number" data-title="Utilization">${percent(slot.utilization) ?? '–'}</td>
+      <td role="cell" class="number" data-title="Memory">${describeMemory(slot) ?? '–'}</td>
+      <td role="cell" class="number" data-title="Temperature, power">
         ${celsius(slot) ?? '–'}
         ${power === null ? nothing : html`<div class="sub">${Math.round(power)} W</div>`}
       </td>
-      <td class="number">
+      <td role="cell" class="number" data-title="Clocks">
         ${clock === null ? '–' : `${Math.round(clock)} MHz`}
         ${memoryClock === null ? nothing : html`<div class="sub">memory ${Math.round(memoryClock)} MHz</div>`}
       </td>

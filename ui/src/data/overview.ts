@@ -31,7 +31,7 @@ export async function readFreeRuns(api: Api, signal?: AbortSignal): Promise<Run[
   return items.filter(({ job_id: jobId }) => jobId === null);
 }
 
-/** What began last comes first. */
+/** Jobs first, which hold the GPUs; of each, what began last comes first. */
 export function toActivities(jobs: readonly Job[], runs: readonly Run[]): Activity[] {
   const ofJobs = jobs.map((job) => ({
     id: job.id,
@@ -40,7 +40,8 @@ export function toActivities(jobs: readonly Job[], runs: readonly Run[]): Activi
     startedAt: job.started_at ?? job.dispatched_at ?? job.created_at,
   }));
   const ofRuns = runs.map((run) => ({ id: run.id, job: null, run, startedAt: run.started_at }));
-  return [...ofJobs, ...ofRuns].sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1));
+  const newestFirst = (a: Activity, b: Activity) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1);
+  return [...ofJobs.sort(newestFirst), ...ofRuns.sort(newestFirst)];
 }
 
 export function runIdOf({ job, run }: Activity): string | null {

@@ -3,12 +3,20 @@ import { css } from 'lit';
 export const overviewPageStyles = css`
   .columns {
     display: grid;
+    grid-template-areas: 'work events' 'gpus gpus';
     grid-template-columns: minmax(0, 3fr) minmax(0, 2fr);
     gap: var(--space-4);
     align-items: start;
     margin-bottom: var(--space-4);
   }
+  .gpus {
+    grid-area: gpus;
+  }
+  .events {
+    grid-area: events;
+  }
   .column {
+    grid-area: work;
     display: grid;
     gap: var(--space-4);
     min-width: 0;
@@ -86,6 +94,9 @@ export const overviewPageStyles = css`
     color: var(--color-text-2);
     font-size: var(--text-sm);
   }
+  .first p a {
+    text-decoration: underline;
+  }
   .first .number {
     display: grid;
     place-items: center;
@@ -103,6 +114,7 @@ export const overviewPageStyles = css`
   }
   @media (max-width: 70rem) {
     .columns {
+      grid-template-areas: 'work' 'gpus' 'events';
       grid-template-columns: minmax(0, 1fr);
     }
   }

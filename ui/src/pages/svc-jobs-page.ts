@@ -86,12 +86,13 @@ export class SvcJobsPage extends LitElement {
     pageStyles,
     css`
       :host {
-        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) minmax(4rem, 0.8fr) minmax(6rem, 1.6fr) 4.5rem 4.5rem 0;
+        --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.6fr) minmax(4rem, 0.8fr) minmax(7rem, 2fr) 4.5rem
+          4.5rem 0;
       }
       @media (hover: none) {
         :host {
-          --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.8fr) minmax(4rem, 0.8fr) minmax(6rem, 1.6fr) 4.5rem 4.5rem
-            5.5rem;
+          --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.6fr) minmax(4rem, 0.8fr) minmax(7rem, 2fr)
+            4.5rem 4.5rem 5.5rem;
         }
       }
       .page-head .actions {

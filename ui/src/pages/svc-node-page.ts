@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import '../chart/svc-node-chart.js';
 import { icon } from '../components/icons.js';
 import { fact, renderPending } from '../components/record-parts.js';
-import { joined, percent } from '../components/slot-words.js';
+import { describeSlots, joined, modelOf, percent } from '../components/slot-words.js';
 import '../components/svc-copy.js';
 import '../components/svc-filters.js';
 import '../components/svc-node-actions.js';
@@ -125,10 +125,9 @@ export class SvcNodePage extends LitElement {
 
   #renderAbout(node: NodeRecord) {
     const { system, labels, runners, slots } = node;
-    const busy = slots.filter((slot) => slot.busy).length;
     return html`<section class="panel about" aria-label="About the node">
       <dl class="facts">
-        ${slots.length === 0 ? nothing : fact('GPUs', `${busy} of ${slots.length} busy`)}
+        ${slots.length === 0 ? nothing : fact('GPUs', describeSlots(node))}
         ${fact('Jobs without GPU', `${node.cpu_jobs} of ${node.max_cpu_jobs}`)} ${this.#renderLive(node)}
         ${fact('Heartbeat', html`<svc-time .from=${node.last_heartbeat_at}></svc-time>`)}
         ${fact('Connected', html`<svc-time .from=${node.connected_at}></svc-time>`)}
@@ -162,7 +161,10 @@ export class SvcNodePage extends LitElement {
   #renderSlots(node: NodeRecord) {
     if (node.slots.length === 0) return nothing;
     return html`<section class="panel" aria-labelledby="slots">
-      <div class="panel-head"><h2 id="slots">GPU slots</h2></div>
+      <div class="panel-head">
+        <h2 id="slots">GPU slots</h2>
+        <span class="quiet">${modelOf(node)}</span>
+      </div>
       <svc-slots-table .node=${node} .jobs=${this.#jobsById}></svc-slots-table>
     </section>`;
   }

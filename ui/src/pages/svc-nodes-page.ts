@@ -1,6 +1,6 @@
 import { consume } from '@lit/context';
-import { LitElement, css, html } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import '../components/svc-filters.js';
@@ -12,7 +12,8 @@ import '../components/svc-stale.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
-import { apiContext } from '../data/contexts.js';
+import type { Whoami } from '../data/auth.js';
+import { apiContext, whoContext } from '../data/contexts.js';
 import { listNodes, sortByName, type NodeRecord } from '../data/nodes.js';
 import { getStatus } from '../data/service.js';
 import { plural } from '../format.js';
@@ -28,6 +29,7 @@ const VIEWS = [
 @customElement('svc-nodes-page')
 export class SvcNodesPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   /** `view=list`: a line for each; `q`: a part of the name. */
   @property({ attribute: false }) query = new URLSearchParams();
   readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
@@ -43,6 +45,9 @@ export class SvcNodesPage extends LitElement {
     css`
       .list {
         overflow: hidden;
+      }
+      svc-notice a {
+        text-decoration: underline;
       }
       .grid {
         display: grid;
@@ -157,10 +162,15 @@ export class SvcNodesPage extends LitElement {
 
   #renderEmpty() {
     const { origin } = window.location;
-    const command = `svc token create --name gpu-1 --scope agent\nSVC_TOKEN=<that token> svc agent --url ${origin}`;
+    const commands = [
+      'svc token create --name gpu-1 --scope agent',
+      `SVC_TOKEN=TOKEN svc agent --url ${origin} --name gpu-1`,
+    ];
     return html`<div class="panel">
-      <svc-notice icon="nodes" headline="No node has connected yet" command=${command}
-        >Create a token for the host here, then start the agent on the host.</svc-notice
+      <svc-notice icon="nodes" headline="No node has connected yet" .command=${commands}
+        >Create a token for the host here, in a
+        terminal${this.who?.can_write ? html` or under <a href=${paths.tokens({ new: '1' })}>Tokens</a>` : nothing},
+        then start the agent on the host with that token in place of TOKEN.</svc-notice
       >
     </div>`;
   }

@@ -24,7 +24,8 @@ import {
   toBreakages,
   type Breakage,
 } from '../data/breakages.js';
-import { apiContext } from '../data/contexts.js';
+import type { Whoami } from '../data/auth.js';
+import { apiContext, whoContext } from '../data/contexts.js';
 import type { EventRecord } from '../data/event-list.js';
 import { listEvents } from '../data/events.js';
 import type { Job } from '../data/jobs.js';
@@ -62,6 +63,7 @@ interface Work {
 @customElement('svc-overview-page')
 export class SvcOverviewPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   /** `broken=all`: all that broke is shown. */
   @property({ attribute: false }) query = new URLSearchParams();
   @state() private visit: Visit | null = null;
@@ -129,9 +131,8 @@ export class SvcOverviewPage extends LitElement {
       ${this.#renderBroken()}
       <div class="columns">
         <div class="column">${this.#renderRunning(work)} ${this.#renderWaiting(work)}</div>
-        ${this.#renderEvents()}
+        ${this.#renderGpus()} ${this.#renderEvents()}
       </div>
-      ${this.#renderGpus()}
     `;
   }
 
@@ -159,20 +160,27 @@ export class SvcOverviewPage extends LitElement {
   #renderFirstSteps({ nodes }: ServiceStatus) {
     const { origin } = window.location;
     const hasNode = nodes.total > 0;
-    const steps: [title: string, isDone: boolean, text: string, commands: string[]][] = [
+    const steps: [title: string, isDone: boolean, text: TemplateResult, commands: string[]][] = [
       [
         'Start an agent on a host with GPUs',
         hasNode,
-        'Make a token here, then start the agent there. For this host alone, svc up starts both.',
+        html`Make a token here, in a
+        terminal${this.who?.can_write ? html` or under <a href=${paths.tokens({ new: '1' })}>Tokens</a>` : nothing},
+        then start the agent there with that token in place of TOKEN. For this host alone, svc up starts both.`,
         [
           'svc token create --name gpu-1 --scope agent',
-          `SVC_TOKEN=<that token> svc agent --url ${origin} --name gpu-1`,
+          `SVC_TOKEN=TOKEN svc agent --url ${origin} --name gpu-1`,
         ],
       ],
       [
         'Submit a first job',
         false,
-        'It is queued, gets its GPU, and appears here with its log and its curves.',
+        html`It is queued, gets its GPU, and appears here with its log and its curves.
+        ${
+          this.who?.can_write
+            ? html`<a href=${paths.newJob()}>Submit a job</a> here, or in a terminal:`
+            : nothing
+        }`,
         ['svc submit --follow -- python3 train.py'],
       ],
     ];
@@ -236,6 +244,7 @@ export class SvcOverviewPage extends LitElement {
   #renderRunning({ status, activities }: Work) {
     const known = activities.length;
     const count = Math.max(known, status.jobs.RUNNING + status.jobs.DISPATCHING);
+    const hasFreeRuns = activities.some(({ job }) => job === null);
     return this.#renderList({
       id: 'running',
       title: 'Running',
@@ -246,7 +255,7 @@ export class SvcOverviewPage extends LitElement {
         .summaries=${this.#summaries.value ?? new Map()}
         .nodes=${this.#nodes.value ?? []}
       ></svc-activities>`,
-      more: count > MOST_RUNNING ? paths.jobs({ status: 'RUNNING' }) : null,
+      more: count > MOST_RUNNING ? (hasFreeRuns ? paths.runs : paths.jobs)({ status: 'RUNNING' }) : null,
     });
   }
 
@@ -307,7 +316,7 @@ export class SvcOverviewPage extends LitElement {
     const nodes = sortByName(this.#nodes.value ?? []);
     const without = nodes.filter(({ slots }) => slots.length === 0).length;
     const hasSlots = without < nodes.length;
-    return html`<section class="panel" aria-labelledby="gpus">
+    return html`<section class="panel gpus" aria-labelledby="gpus">
       <div class="panel-head">
         <h2 id="gpus">GPUs</h2>
         ${without > 0 && hasSlots ? html`<span class="count">${plural(without, 'node')} without GPUs</span>` : nothing}

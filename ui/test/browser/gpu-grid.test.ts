@@ -24,6 +24,21 @@ describe('the GPUs of the overview', () => {
     await stage.page.getByText('1 of 3 GPUs free · 1 of 2 nodes online').waitFor();
   });
 
+  it('name their job, and have their temperature, up to 64 of them', async () => {
+    const own = { busy: true, job_id: idOf('job', 1), temperature_c: 67, utilization: 93 };
+    const nodes = (count: number) =>
+      Array.from({ length: count }, (_, at) =>
+        node(at, { slots: Array.from({ length: 8 }, (_, gpu) => slot(gpu, own)) }),
+      );
+    const tile = stage.page.locator('svc-gpu-grid .look').first();
+    await mount({ 'GET /nodes': { items: nodes(8) } });
+    for (const text of ['job-1', '67 °C']) await tile.getByText(text).waitFor();
+    await stage.expectSound();
+    await mount({ 'GET /nodes': { items: nodes(9) } });
+    await tile.getByText('93').waitFor();
+    expect(await tile.getByText('67 °C').count()).to.equal(0);
+  });
+
   it('tell all of the one that is pointed at', async () => {
     await mount();
     await cell(/^node-1, GPU 0/).hover();

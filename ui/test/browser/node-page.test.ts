@@ -137,7 +137,7 @@ describe('the page of a node', () => {
         each.map((one) => [...one.children].map((part) => part.textContent!.trim()).join(': ')),
       );
     expect(facts).to.include.members([
-      'GPUs: 1 of 2 busy',
+      'GPUs: 1 busy · 0 free · 1 foreign',
       'CPU: 38 %',
       'Memory used: 64 GiB of 256 GiB',
       'Network: 940 Mbit/s in, 1.2 kbit/s out',
@@ -368,7 +368,7 @@ describe('the page of a node', () => {
               next_before: null,
             },
           },
-          { theme, viewport: { ...viewport, height: 4600 } },
+          { theme, viewport: { ...viewport, height: 6400 } },
         );
         await stage.untilEqual(drawn, 10);
         await stage.page.getByText(HOSTILE).first().waitFor();

@@ -23,7 +23,10 @@ describe('the page of nodes', () => {
     const page = await mount([]);
     await page.getByRole('heading', { name: 'No node has connected yet' }).waitFor();
     await page.getByText('svc token create --name gpu-1 --scope agent').waitFor();
-    await page.getByText('svc agent --url http://localhost').waitFor();
+    await page
+      .getByText('SVC_TOKEN=TOKEN svc agent --url http://localhost --name gpu-1', { exact: true })
+      .waitFor();
+    expect(await page.getByRole('link', { name: 'Tokens' }).getAttribute('href')).to.equal('/tokens?new=1');
     await stage.expectSound();
   });
 
@@ -89,7 +92,7 @@ describe('the page of nodes', () => {
     [
       'its GPUs',
       { slots: [slot(0, { busy: true }), slot(1)] },
-      ['1 of 2 GPUs busy', 'NVIDIA H100 · 80 GiB', 'GPU 0', 'Busy', 'Free'],
+      ['1 busy · 1 free', 'NVIDIA H100 · 80 GiB', 'GPU 0', 'Busy', 'Free'],
     ],
     [
       'its host',
@@ -111,14 +114,7 @@ describe('the page of nodes', () => {
           net_tx_bps: 0,
         },
       },
-      [
-        '63 %',
-        '40 GiB of 80 GiB',
-        '61 °C',
-        '2 cores · 38 %',
-        '128 GiB · 64 GiB used',
-        '1.8 TiB · 931 GiB free',
-      ],
+      ['63 %', '61 °C', '40 / 80 GiB', '2 cores · 38 %', '128 GiB · 64 GiB used', '1.8 TiB · 931 GiB free'],
     ],
     ['jobs without a GPU', { cpu_jobs: 1, max_cpu_jobs: 4 }, ['1 of 4 CPU jobs']],
     ['its labels', { labels: { zone: 'a' } }, ['zone=a']],
@@ -153,7 +149,7 @@ describe('the page of nodes', () => {
           slot(1),
         ],
       },
-      ['Foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'Free'],
+      ['0 busy · 1 free · 1 foreign', 'Foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'Free'],
     ],
     [
       'a foreign process on a GPU that takes jobs all the same',

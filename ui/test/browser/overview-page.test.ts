@@ -85,6 +85,25 @@ describe('the overview', () => {
     ).to.equal('/jobs?status=QUEUED');
   });
 
+  it('shows the jobs first, and leads to all runs where some have no job', async () => {
+    const jobs = Array.from({ length: 8 }, (_, at) => job(at + 1, { started_at: NOW - 60 * MINUTE }));
+    const runs = Array.from({ length: 4 }, (_, at) =>
+      run(at + 1, { name: `notebook-${at}`, started_at: NOW - at }),
+    );
+    await mount({
+      'GET /status': status({ RUNNING: 8 }, { total: 1, online: 1 }, jobs),
+      'GET /runs': { items: runs },
+    });
+    const all = region('Running').getByRole('link', { name: 'Show all 12' });
+    expect(await all.getAttribute('href')).to.equal('/runs?status=RUNNING');
+    const shown = await region('Running').getByRole('listitem').allInnerTexts();
+    expect(shown.map((text) => /(job|notebook)-\d/.exec(text)?.[1])).to.deep.equal([
+      ...Array.from({ length: 8 }, () => 'job'),
+      'notebook',
+      'notebook',
+    ]);
+  });
+
   it('says so when nothing runs or waits', async () => {
     const page = await mount({ 'GET /status': status({ SUCCEEDED: 3 }), 'GET /runs': { items: [] } });
     await page.getByText('Nothing runs now.').waitFor();
@@ -152,6 +171,18 @@ describe('the overview', () => {
       await stage.expectSound();
     });
 
+    it('leads to the diagnosis of a run without a job', async () => {
+      const lost = event(1, {
+        type: 'RUN_LOST',
+        severity: 'warning',
+        title: 'Run x lost',
+        run_id: TRAINING.id,
+      });
+      await mount({ 'GET /events': eventsOf([lost]) });
+      const link = list().getByRole('link', { name: 'Look at the run' });
+      expect(await link.getAttribute('href')).to.equal(`/runs/${TRAINING.id}?tab=diagnosis`);
+    });
+
     it('is marked as seen, and the focus stays there', async () => {
       const page = await mount({ 'GET /events': eventsOf(events) });
       await page.getByRole('button', { name: 'Mark as seen' }).click();
@@ -215,7 +246,12 @@ describe('the overview', () => {
     });
     await page.getByRole('heading', { name: 'Nothing has run here yet' }).waitFor();
     await page.getByText('svc token create --name gpu-1 --scope agent').waitFor();
-    await page.getByText('svc agent --url http://localhost').waitFor();
+    await page.getByText('SVC_TOKEN=TOKEN svc agent --url http://localhost').waitFor();
+    for (const [name, href] of [
+      ['Tokens', '/tokens?new=1'],
+      ['Submit a job', '/jobs/new'],
+    ] as const)
+      expect(await page.getByRole('link', { name }).getAttribute('href')).to.equal(href);
     await page.getByText('svc submit --follow -- python3 train.py').waitFor();
     expect(await page.getByRole('button', { name: 'Copy' }).count()).to.equal(3);
     await stage.screenshot('overview-empty');

@@ -94,6 +94,14 @@ describe('the command palette', () => {
     );
   });
 
+  it('shows the one of exactly that name first, however many newer ones begin with it', async () => {
+    const grid = Array.from({ length: 12 }, (_, at) => `grid-1${at}`);
+    await open(server(['a grid-1', ...grid, 'grid-1']));
+    await field().fill('grid-1');
+    await stage.untilEqual(async () => (await labels()).filter((label) => label === 'grid-1').length, 3);
+    expect((await labels())[0]).to.equal('grid-1');
+  });
+
   it('finds jobs, runs and nodes by a part of their name', async () => {
     await open(server(['resnet-50', 'bert']));
     await field().fill('net-5');
