@@ -62,3 +62,18 @@ export function renderPart<T>(
     >
   </section>`;
 }
+
+/** What the job asked of its runner, beside the image. */
+export function optionFacts({ runner_options: options }: Job) {
+  return Object.entries(options)
+    .filter(([name]) => name !== 'image')
+    .map(([name, value]) =>
+      fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
+    );
+}
+
+export function describeSelector({ node_selector: selector }: Job): string {
+  return Object.entries(selector)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}

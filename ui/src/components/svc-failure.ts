@@ -196,9 +196,12 @@ export class SvcFailure extends LitElement {
     </li>`;
   }
 
-  #renderTraceback({ traceback }: FailureExplanation) {
+  #renderTraceback({ traceback, evidence }: FailureExplanation) {
     if (traceback === null) return nothing;
-    const { error, frame } = traceback;
+    const { frame } = traceback;
+    const isCited = evidence.some((one) => 'seq' in one && one.text === traceback.error);
+    const error = isCited ? null : traceback.error;
+    if (frame === null && error === null) return nothing;
     return html`<div>
       <h3>In your code</h3>
       ${frame === null ? nothing : html`<p><code>${frame.file}:${frame.line}${frame.function === null ? '' : `, in ${frame.function}`}</code></p>`}

@@ -121,7 +121,10 @@ export const jobPageStyles = css`
     display: grid;
     height: min(max(26rem, calc(100dvh - 9rem)), calc(100dvh - 1rem));
   }
-  .log.waiting {
+  .log:focus {
+    outline: none;
+  }
+  .log.short {
     height: 14rem;
     min-height: 0;
   }

@@ -12,7 +12,13 @@ import {
   explainNoStart,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
-import { fact, renderPending, snapshotFact } from '../components/record-parts.js';
+import {
+  describeSelector,
+  fact,
+  optionFacts,
+  renderPending,
+  snapshotFact,
+} from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
@@ -35,7 +41,6 @@ import { findQueued, toTimeline, toTimelineAttempt } from '../data/job-timeline.
 import { getJob, listJobAttempts, listJobRuns, type Job, type JobAttempt } from '../data/jobs.js';
 import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
-
 import type { SvcLogView } from '../log/svc-log-view.js';
 import '../log/svc-log-view.js';
 import { navigate, paths } from '../paths.js';
@@ -116,7 +121,10 @@ export class SvcJobPage extends LitElement {
         <span class="id"
           ><code>${job.id}</code><svc-copy label="Copy the job's id" .text=${job.id}></svc-copy
         ></span>
-        <div class="actions"><svc-job-actions .job=${job}></svc-job-actions></div>
+        <div class="actions">
+          <button class="button" @click=${this.#showLogPane}>Log</button>
+          <svc-job-actions .job=${job}></svc-job-actions>
+        </div>
       </header>`;
   }
 
@@ -188,7 +196,8 @@ export class SvcJobPage extends LitElement {
     const gpus =
       shown === job.attempt && job.gpu_indices.length > 0 ? `, GPU ${job.gpu_indices.join(', ')}` : '';
     const place = node === '' ? '' : `${node}${gpus}`;
-    const end = record ? (describeFailure(record) ?? '') : '';
+    // Of the newest attempt the page says it above.
+    const end = record && shown !== job.attempt ? (describeFailure(record) ?? '') : '';
     return {
       Queued: why,
       Assigned: place,
@@ -291,7 +300,9 @@ export class SvcJobPage extends LitElement {
     const record = this.#recordOf(job, attempt);
     const isWaiting = job.status === 'QUEUED' && isNewest;
     const isLive = isNewest && !isTerminal(job.status) && job.status !== 'QUEUED';
-    return html`<section class="panel log ${isWaiting ? 'waiting' : ''}" aria-label="Log">
+    const notStarted = explainNoStart(record);
+    const isShort = isWaiting || notStarted !== null;
+    return html`<section class="panel log ${isShort ? 'short' : ''}" aria-label="Log" tabindex="-1">
       <svc-log-view
         .jobId=${job.id}
         .attempt=${attempt}
@@ -299,7 +310,7 @@ export class SvcJobPage extends LitElement {
         .line=${this.#line}
         ?live=${isLive}
         .waiting=${isWaiting}
-        .notStarted=${explainNoStart(record)}
+        .notStarted=${notStarted}
         @svc-attempt=${(event: CustomEvent<number>) => this.#showLog(job, event.detail)}
       ></svc-log-view>
     </section>`;
@@ -322,6 +333,11 @@ export class SvcJobPage extends LitElement {
     const line = toCount(this.query.get('line'));
     return line === null ? null : line - 1;
   }
+
+  readonly #showLogPane = (): void => {
+    this.log?.parentElement?.focus({ preventScroll: true });
+    this.log?.scrollIntoView({ block: 'end' });
+  };
 
   /** A link to a line that is in the address already changes no address. */
   #showLine(): void {
@@ -377,21 +393,6 @@ export class SvcJobPage extends LitElement {
 function toCount(text: string | null): number | null {
   const count = Number(text);
   return Number.isSafeInteger(count) && count > 0 ? count : null;
-}
-
-/** What the job asked of its runner, beside the image. */
-function optionFacts({ runner_options: options }: Job) {
-  return Object.entries(options)
-    .filter(([name]) => name !== 'image')
-    .map(([name, value]) =>
-      fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
-    );
-}
-
-function describeSelector({ node_selector: selector }: Job): string {
-  return Object.entries(selector)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
 }
 
 /** A job that never started stopped waiting when it ended. */

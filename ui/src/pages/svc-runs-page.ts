@@ -36,6 +36,7 @@ import {
   rememberedColumns,
   toQuery,
   toView,
+  toggled,
   type RunTableView,
 } from '../table/run-table-view.js';
 import { runsPageStyles } from './runs-page-styles.js';
@@ -363,26 +364,18 @@ export class SvcRunsPage extends LitElement {
   }
 
   #onSelect(id: string): void {
-    const { selected } = this.#view;
-    const others = selected.filter((one) => one !== id);
-    if (selected.length > others.length) return this.#go({ selected: others }, { replace: true });
-    if (selected.length < MAX_COMPARED)
-      return this.#go({ selected: [...selected, id] }, { replace: true });
+    const selected = toggled(this.#view.selected, id);
+    if (selected.length <= MAX_COMPARED) return this.#go({ selected }, { replace: true });
     toast(`At most ${MAX_COMPARED} runs can be compared. Deselect one first.`, { isError: true });
     // The box of the row shows again that it is not selected.
     this.requestUpdate();
   }
 
   #onToggle(key: string): void {
-    const { closed } = this.#view;
-    const others = closed.filter((one) => one !== key);
-    this.#go({ closed: closed.length > others.length ? others : [...closed, key] }, { replace: true });
+    this.#go({ closed: toggled(this.#view.closed, key) }, { replace: true });
   }
 
-  #filterBy(
-    change: { [K in keyof RunFilter]: string | null },
-    options: { replace?: boolean } = {},
-  ): void {
+  #filterBy(change: { [K in keyof RunFilter]: string | null }, options = {}): void {
     this.#go({ filter: { ...this.#filter, ...change } as RunFilter }, options);
   }
 

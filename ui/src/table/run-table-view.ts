@@ -97,3 +97,8 @@ export function rememberColumns(columns: readonly Column[] | null): void {
     // A browser without storage forgets the choice with the page.
   }
 }
+
+/** Without that one where it is among them, else with it at the end. */
+export function toggled(all: readonly string[], one: string): string[] {
+  return all.includes(one) ? all.filter((each) => each !== one) : [...all, one];
+}

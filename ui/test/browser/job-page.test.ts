@@ -129,6 +129,19 @@ describe('the page of a job', () => {
     });
   }
 
+  it('leads from the head to the log', async () => {
+    const page = await mount({ job: { status: 'FAILED', failure_message: 'it broke', finished_at: NOW } });
+    const log = page.getByRole('region', { name: 'Log' });
+    await stage.page.setViewportSize({ width: 1280, height: 400 });
+    await page.getByRole('button', { name: 'Log', exact: true }).click();
+    await stage.untilEqual(() => log.evaluate((pane) => pane.matches(':focus')), true);
+    await stage.untilEqual(
+      () => log.evaluate((pane) => Math.round(pane.getBoundingClientRect().bottom) <= window.innerHeight),
+      true,
+    );
+    expect(await page.locator('svc-timeline').getByText('it broke').count()).to.equal(0);
+  });
+
   it('shows the command as a shell reads it', async () => {
     const page = await mount({ job: { command: ['python', 'train.py', '--name', 'two words', "it's"] } });
     await page.getByText(`python train.py --name 'two words' 'it'\\''s'`).waitFor();
