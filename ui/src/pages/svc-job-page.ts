@@ -336,7 +336,7 @@ export class SvcJobPage extends LitElement {
 
   readonly #showLogPane = (): void => {
     this.log?.parentElement?.focus({ preventScroll: true });
-    this.log?.scrollIntoView({ block: 'end' });
+    this.log?.parentElement?.scrollIntoView({ block: 'end' });
   };
 
   /** A link to a line that is in the address already changes no address. */

@@ -132,7 +132,7 @@ describe('the page of a job', () => {
   it('leads from the head to the log', async () => {
     const page = await mount({ job: { status: 'FAILED', failure_message: 'it broke', finished_at: NOW } });
     const log = page.getByRole('region', { name: 'Log' });
-    await stage.page.setViewportSize({ width: 1280, height: 400 });
+    await stage.page.setViewportSize({ width: 1280, height: 600 });
     await page.getByRole('button', { name: 'Log', exact: true }).click();
     await stage.untilEqual(() => log.evaluate((pane) => pane.matches(':focus')), true);
     await stage.untilEqual(
