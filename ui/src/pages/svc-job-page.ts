@@ -94,7 +94,7 @@ export class SvcJobPage extends LitElement {
   override updated(): void {
     if (!this.#isLineDue || this.log === null) return;
     this.#isLineDue = false;
-    if (this.#line !== null) this.log.scrollIntoView({ block: 'end' });
+    if (this.#line !== null || this.query.get('view') === 'log') this.log.scrollIntoView({ block: 'end' });
   }
 
   override render() {

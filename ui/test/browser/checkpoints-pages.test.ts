@@ -1,4 +1,4 @@
-import type { BestCheckpoint, CheckpointComparison } from '@svc/contract';
+import type { CheckpointComparison } from '@svc/contract';
 import { expect } from 'chai';
 import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import {
@@ -6,12 +6,14 @@ import {
   LONG_NAME,
   MINUTE,
   NOW,
+  bestCheckpoint,
   checkpoint,
   evaluation,
   event,
   idOf,
   job,
   node,
+  plainCheckpoint,
   run,
   series,
 } from './harness/records.js';
@@ -23,25 +25,6 @@ const VIEWS = {
   'a phone': { viewport: PHONE },
   'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
 };
-/** As the list of all runs has them: no best one is marked there. */
-const plain = (number: number, changes: Parameters<typeof checkpoint>[1] = {}) => {
-  const { is_best: _isBest, ...record } = checkpoint(number, changes);
-  return record;
-};
-const best = (number: number, changes: Partial<BestCheckpoint> = {}): BestCheckpoint => ({
-  checkpoint_id: idOf('ckpt', number),
-  checkpoint: plain(number),
-  run_id: idOf('run', 1),
-  metric: 'val/loss',
-  direction: 'minimize',
-  value: 0.125,
-  step: number * 100,
-  source: 'training_fallback',
-  evaluation_id: null,
-  tied_checkpoint_ids: [idOf('ckpt', number)],
-  next_actions: [],
-  ...changes,
-});
 const RUN: ApiTable = { 'GET /runs/{run_id}': run(1) };
 
 describe('the page of checkpoints', () => {
@@ -76,8 +59,8 @@ describe('the page of checkpoints', () => {
 
   it('lists those of all runs with the names of their runs', async () => {
     const page = await mount([
-      plain(2, { metadata: { evaluations: [evaluation(1)] } }),
-      plain(1, { deleted_at: NOW - MINUTE }),
+      plainCheckpoint(2, { metadata: { evaluations: [evaluation(1)] } }),
+      plainCheckpoint(1, { deleted_at: NOW - MINUTE }),
     ]);
     const row = page.locator('svc-checkpoint-row').first();
     await row.getByRole('link', { name: 'run-1' }).waitFor();
@@ -92,10 +75,12 @@ describe('the page of checkpoints', () => {
   it('lists those of one run, and recommends the best with the reason', async () => {
     const page = await mount([], `run_id=${idOf('run', 1)}`, {
       'GET /runs/{run_id}/checkpoints': { items: [checkpoint(2, { is_best: true }), checkpoint(1)] },
-      'GET /checkpoints:recommend': best(2),
+      'GET /checkpoints:recommend': bestCheckpoint(2),
     });
     await page
-      .getByText(/Best of this run: the lowest val\/loss, 0.125 at step 200,\s+by what the training logged/)
+      .getByText(
+        /the lowest val\/loss, 0.125,\s+which the training logged at step 180, and this is the next checkpoint, at step 200\.\s+No checkpoint has been evaluated for it/,
+      )
       .waitFor();
     await page.getByText('best of its run').waitFor();
     expect(stage.api.count('GET /checkpoints?')).to.equal(0);
@@ -103,7 +88,9 @@ describe('the page of checkpoints', () => {
   });
 
   it('compares those that are chosen', async () => {
-    const page = await mount([plain(2), plain(1)], '', { 'GET /checkpoints/compare': comparison });
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], '', {
+      'GET /checkpoints/compare': comparison,
+    });
     await page.getByRole('checkbox', { name: 'Compare checkpoint-1' }).check();
     await page.getByText('Choose one more').waitFor();
     await page.getByRole('checkbox', { name: 'Compare checkpoint-2' }).check();
@@ -125,7 +112,9 @@ describe('the page of checkpoints', () => {
   it('says why they cannot be compared', async () => {
     const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
     const query = `compare=${idOf('ckpt', 1)},${idOf('ckpt', 2)}`;
-    const page = await mount([plain(2), plain(1)], query, { 'GET /checkpoints/compare': refusal });
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], query, {
+      'GET /checkpoints/compare': refusal,
+    });
     await page.getByText('They cannot be compared: no primary metric is set').waitFor();
   });
 
@@ -138,8 +127,8 @@ describe('the page of checkpoints', () => {
   for (const [where, more] of Object.entries(VIEWS)) {
     it(`is sound on ${where} with hostile and long texts`, async () => {
       const items = [
-        plain(2, { path: `/out/${HOSTILE.replaceAll('/', '')}` }),
-        plain(1, { path: `/${LONG_NAME}/${LONG_NAME}`, step: null, size: null }),
+        plainCheckpoint(2, { path: `/out/${HOSTILE.replaceAll('/', '')}` }),
+        plainCheckpoint(1, { path: `/${LONG_NAME}/${LONG_NAME}`, step: null, size: null }),
       ];
       const page = await mount(items, '', { 'GET /runs/{run_id}': run(1, { name: HOSTILE }) }, more);
       await page.locator('svc-checkpoint-row').first().getByRole('link', { name: HOSTILE }).last().waitFor();
@@ -244,9 +233,9 @@ describe('the page of a checkpoint', () => {
   };
   const noted = { note: 'before decay', evaluations: [] };
   const API: ApiTable = {
-    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: noted }),
+    'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { metadata: noted }),
     'GET /checkpoints/{ckpt_id}/evaluations': { items: [] },
-    'GET /checkpoints:recommend': best(3),
+    'GET /checkpoints:recommend': bestCheckpoint(3),
     'GET /runs/{run_id}': trained,
     'GET /runs/{run_id}/metrics': {
       run_id: trained.id,
@@ -288,7 +277,9 @@ describe('the page of a checkpoint', () => {
   });
 
   it('says that its files are gone, and cannot be evaluated then', async () => {
-    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { deleted_at: NOW - 5 * MINUTE }) });
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { deleted_at: NOW - 5 * MINUTE }),
+    });
     await page.getByText(/deleted or rotated away/).waitFor();
     expect(await page.getByRole('button', { name: 'Evaluate from here' }).isDisabled()).to.equal(true);
     await stage.expectSound();
@@ -355,7 +346,7 @@ describe('the page of a checkpoint', () => {
 
   it('says why there is no best one, and that without a step nothing was measured at it', async () => {
     const page = await mount({
-      'GET /checkpoints/{ckpt_id}': plain(1, { step: null, size: null }),
+      'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { step: null, size: null }),
       'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
     });
     await page.getByText('no primary metric is set').waitFor();
@@ -378,7 +369,7 @@ describe('the page of a checkpoint', () => {
       const path = `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`;
       const page = await mount(
         {
-          'GET /checkpoints/{ckpt_id}': plain(1, { path, metadata }),
+          'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { path, metadata }),
           'GET /runs/{run_id}': { ...trained, name: LONG_NAME },
           'GET /runs/{run_id}/metrics': { run_id: trained.id, series: { [LONG_NAME]: series([1e301]) } },
           'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1, { suite: HOSTILE })] },

@@ -194,6 +194,7 @@ describe('the page of an experiment', () => {
     direction: 'minimize',
     value: 0.1,
     step: 300,
+    value_step: 300,
     source: 'evaluation',
     evaluation_id: idOf('eval', 1),
     tied_checkpoint_ids: [saved.id],

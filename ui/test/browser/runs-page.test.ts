@@ -16,6 +16,7 @@ describe('the page of runs', () => {
 
   const rows: [string, Partial<Run>, string[]][] = [
     ['its progress', { step: 250, max_steps: 1000 }, ['250 / 1,000', '25%']],
+    ['that all its steps from 0 are done', { step: 299, max_steps: 300, status: 'SUCCEEDED' }, ['100%']],
     ['its step when nobody knows the last one', { step: 250 }, ['step 250']],
     [
       'its project and experiment by name',
