@@ -167,11 +167,7 @@ export class SvcRunsPage extends LitElement {
   }
 
   get #columns(): readonly Column[] {
-    return (
-      this.#view.columns ??
-      rememberedColumns() ??
-      defaultColumns(this.#definitions.value?.find((one) => one.is_primary)?.name ?? null)
-    );
+    return this.#view.columns ?? rememberedColumns() ?? defaultColumns(this.#definitions.value ?? []);
   }
 
   /** Which metrics' values are needed. */
@@ -189,13 +185,30 @@ export class SvcRunsPage extends LitElement {
   #renderOrder({ items, hasMore, phase }: ListView<Run>) {
     const { sort, group } = this.#view;
     if (phase !== 'ready' || items.length === 0) return nothing;
-    const count = hasMore ? `The newest ${plural(items.length, 'run')}` : plural(items.length, 'run');
+    const count = hasMore ? this.#describeNewest(items.length) : plural(items.length, 'run');
     if (sort === null && group === null) return html`<p class="order">${count}</p>`;
     const what = [sort && `sorted by ${describeSort(sort)}`, group && 'grouped'].filter(Boolean).join(', ');
     return html`<p class="order" role="status">
       <span>${count}, ${what}${this.#describeReading()}</span>
       ${hasMore ? this.#renderLoadAll(items.length) : nothing}
     </p>`;
+  }
+
+  #describeNewest(count: number): string {
+    const total = this.#total;
+    if (total === null || total <= count) return `The newest ${plural(count, 'run')}`;
+    return `The newest ${formatCount(count)} of ${plural(total, 'run')}`;
+  }
+
+  /** null where the server counts none: it counts those of a project and of an experiment. */
+  get #total(): number | null {
+    const { project_id: project, experiment_id: experiment, ...others } = this.#filter;
+    if (Object.values(others).some(Boolean)) return null;
+    const [projects, experiments] = this.#places.value ?? NO_PLACES;
+    const place = experiment
+      ? experiments.find(({ id }) => id === experiment)
+      : projects.find(({ id }) => id === project);
+    return place?.run_count ?? null;
   }
 
   #describeReading(): string {
@@ -208,7 +221,7 @@ export class SvcRunsPage extends LitElement {
     if (count >= MOST_RUNS) return html`<span>Older runs are left out: filter to see them.</span>`;
     if (this.isLoadingAll)
       return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
-    return html`<button class="button" @click=${() => void this.#loadAll()}>Load older</button>`;
+    return html`<button class="button" @click=${() => void this.#loadAll()}>Load all</button>`;
   }
 
   /** Older runs come by themselves; the list offers them when that has failed. */
