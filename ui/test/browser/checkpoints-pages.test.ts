@@ -8,6 +8,7 @@ import {
   NOW,
   bestCheckpoint,
   checkpoint,
+  definition,
   evaluation,
   event,
   idOf,
@@ -29,13 +30,6 @@ const RUN: ApiTable = { 'GET /runs/{run_id}': run(1) };
 
 describe('the page of checkpoints', () => {
   const stage = useStage();
-  const mount = (items: object[], query = '', api: ApiTable = {}, more: object = {}) =>
-    stage.mount('svc-checkpoints-page', {
-      properties: { query },
-      address: `/checkpoints?${query}`,
-      api: { ...RUN, 'GET /checkpoints': { items }, ...api },
-      ...more,
-    });
   const comparison: CheckpointComparison = {
     metric: 'val/loss',
     direction: 'minimize',
@@ -56,6 +50,19 @@ describe('the page of checkpoints', () => {
       latest: null,
     })),
   };
+  const mount = (items: object[], query = '', api: ApiTable = {}, more: object = {}) =>
+    stage.mount('svc-checkpoints-page', {
+      properties: { query },
+      address: `/checkpoints?${query}`,
+      api: {
+        ...RUN,
+        'GET /checkpoints': { items },
+        'GET /checkpoints/compare': comparison,
+        'GET /metric-definitions': { items: [definition('val/loss'), definition('lr')] },
+        ...api,
+      },
+      ...more,
+    });
 
   it('lists those of all runs with the names of their runs', async () => {
     const page = await mount([
@@ -102,11 +109,59 @@ describe('the page of checkpoints', () => {
       `${idOf('ckpt', 1)},${idOf('ckpt', 2)}`,
     );
     await stage.expectSound('compared');
-    await page.getByLabel('Metric').fill('eval/acc');
+    await page.getByRole('textbox', { name: 'Metric' }).fill('eval/acc');
     await stage.page.keyboard.press('Enter');
     await stage.untilEqual(() => stage.api.requests.at(-1)?.includes('metric=eval%2Facc'), true);
     await page.getByRole('button', { name: 'Take checkpoint-1 out' }).click();
     await page.getByText('Choose one more').waitFor();
+  });
+
+  it('have their values of the primary metric, the best one in bold', async () => {
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
+    const value = (at: number) => page.locator('svc-checkpoint-row').nth(at).locator('.value');
+    await page.getByRole('columnheader', { name: 'val/loss' }).waitFor();
+    await stage.untilEqual(() => value(0).locator('b').allInnerTexts(), ['0.1']);
+    await value(1).getByText('0.2').waitFor();
+    expect(await value(1).locator('b').count()).to.equal(0);
+    expect(await value(1).locator('[title]').getAttribute('title')).to.equal(
+      'Logged by the training at step 100',
+    );
+    await page.getByText('Tick two or more checkpoints to compare them.').waitFor();
+    await stage.expectSound();
+  });
+
+  it('have their values of the metric that is chosen', async () => {
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
+    await page.getByRole('columnheader', { name: 'val/loss' }).waitFor();
+    stage.api.change({ 'GET /checkpoints/compare': { ...comparison, metric: 'lr' } });
+    await page.getByLabel('Metric of the values').selectOption('lr');
+    await page.getByRole('columnheader', { name: 'lr' }).waitFor();
+    expect(new URL(stage.page.url()).searchParams.get('metric')).to.equal('lr');
+    expect(stage.api.requests.at(-1)).to.include('metric=lr');
+  });
+
+  it('are asked for 50 at a time, and one alone with another', async () => {
+    const items = Array.from({ length: 51 }, (_, at) => plainCheckpoint(51 - at));
+    const asked: string[][] = [];
+    await mount(items, '', {
+      'GET /checkpoints/compare': ({ query }: ApiRequest) => {
+        const ids = query.get('ids')!.split(',');
+        asked.push(ids);
+        const [entry] = comparison.entries;
+        return { ...comparison, entries: ids.map((checkpoint_id) => ({ ...entry!, checkpoint_id })) };
+      },
+    });
+    await stage.untilEqual(() => asked.map(({ length }) => length), [50, 2]);
+    expect(asked[1]).to.deep.equal([idOf('ckpt', 1), idOf('ckpt', 51)]);
+  });
+
+  it('ask for a metric where no primary one applies to all of them', async () => {
+    const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], '', {
+      'GET /checkpoints/compare': refusal,
+    });
+    await page.getByText('choose a metric to see which is best').waitFor();
+    await page.getByRole('columnheader', { name: 'Value' }).waitFor();
   });
 
   it('says why they cannot be compared', async () => {
