@@ -33,8 +33,14 @@ describe('the columns of the table of runs', () => {
         wanted,
       );
     });
-  it('have the times before the tags, which may be wide', () => {
-    expect(ids().slice(-3)).to.deep.equal(['created', 'duration', 'tags']);
+  it('have what tells runs apart before where they belong, which may be wide', () => {
+    expect(ids(define('acc')).slice(0, 5)).to.deep.equal([
+      'status',
+      'progress',
+      'best:acc',
+      'created',
+      'duration',
+    ]);
   });
 
   for (const list of [[], ['a'], ['a,b', 'c\\', '\\,'], ['config:x,y', 'last:a/b']])

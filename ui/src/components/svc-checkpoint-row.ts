@@ -2,7 +2,7 @@ import type { Checkpoint, CheckpointEntry } from '@svc/contract';
 import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { formatBytes, formatCount, formatValue, splitPath } from '../format.js';
+import { formatBytes, formatCount, formatValue, plural, splitPath } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
@@ -87,8 +87,7 @@ export class SvcCheckpointRow extends LitElement {
           grid-area: created;
         }
         .step,
-        .size,
-        .count {
+        .size {
           display: none;
         }
       }
@@ -112,7 +111,8 @@ export class SvcCheckpointRow extends LitElement {
       </div>
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.checkpoint(id)} title=${path}>${name}</a>
-        ${isBest ? html`<span class="pill best">best of its run</span>` : nothing}
+        ${evaluated === 0 ? nothing : html`<span class="pill" title=${plural(evaluated, 'evaluation')}>evaluated</span>`}
+        ${isBest ? html`<span class="pill best" title="The best of its run">best</span>` : nothing}
         ${deletedAt === null ? nothing : html`<span class="pill">deleted</span>`}
       </div>
       <div class="run truncate" role="cell">
@@ -121,7 +121,6 @@ export class SvcCheckpointRow extends LitElement {
       <div class="value number" role="cell">${this.#renderValue()}</div>
       <div class="step number" role="cell">${step === null ? '–' : formatCount(step)}</div>
       <div class="size number" role="cell">${size === null ? '–' : formatBytes(size)}</div>
-      <div class="count number quiet" role="cell">${evaluated === 0 ? '–' : formatCount(evaluated)}</div>
       <div class="created number quiet" role="cell"><svc-time .from=${createdAt}></svc-time></div>
     </div>`;
   }

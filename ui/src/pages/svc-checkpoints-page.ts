@@ -34,7 +34,6 @@ const toColumns = (metric: string | null): readonly Column[] => [
   { title: metric ?? 'Value', isNumber: true },
   { title: 'Step', isNumber: true },
   { title: 'Size', isNumber: true },
-  { title: 'Evaluations', isNumber: true },
   { title: 'Saved', isNumber: true },
 ];
 
@@ -69,7 +68,7 @@ export class SvcCheckpointsPage extends LitElement {
     scopeStyles,
     css`
       :host {
-        --columns: 1.25rem minmax(8rem, 1.4fr) minmax(8rem, 1.8fr) 7rem 4.5rem 5rem 5.5rem 4.5rem;
+        --columns: 1.25rem minmax(6rem, 1.5fr) minmax(6rem, 1.8fr) 6.5rem 4rem 4.5rem 4.5rem;
       }
       .values {
         display: flex;

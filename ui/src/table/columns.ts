@@ -44,11 +44,11 @@ const FIELD_TITLES: Readonly<Record<Field, string>> = {
 const NUMBER_FIELDS: readonly Field[] = ['created', 'duration', 'step', 'epoch'];
 const DEFAULT_FIELDS: readonly Field[] = [
   'status',
-  'project',
-  'experiment',
   'progress',
   'created',
   'duration',
+  'project',
+  'experiment',
   'tags',
 ];
 

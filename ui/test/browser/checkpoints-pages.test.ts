@@ -74,6 +74,7 @@ describe('the page of checkpoints', () => {
     expect(await row.getByRole('link', { name: 'checkpoint-2' }).getAttribute('href')).to.equal(
       `/checkpoints/${idOf('ckpt', 2)}`,
     );
+    expect(await row.getByText('evaluated').getAttribute('title')).to.equal('1 evaluation');
     await page.locator('svc-checkpoint-row').nth(1).getByText('deleted').waitFor();
     expect(stage.api.count('GET /runs/')).to.equal(1);
     await stage.expectSound();
@@ -89,7 +90,7 @@ describe('the page of checkpoints', () => {
         /the lowest val\/loss, 0.125,\s+which the training logged at step 180, and this is the next checkpoint, at step 200\.\s+No checkpoint has been evaluated for it/,
       )
       .waitFor();
-    await page.getByText('best of its run').waitFor();
+    await page.getByTitle('The best of its run').waitFor();
     expect(stage.api.count('GET /checkpoints?')).to.equal(0);
     await stage.expectSound();
   });
@@ -129,6 +130,16 @@ describe('the page of checkpoints', () => {
     await page.getByText('Tick two or more checkpoints to compare them.').waitFor();
     await stage.expectSound();
   });
+
+  for (const width of [900, 1000, 1280])
+    it(`stay inside their card in a window of ${width} px`, async () => {
+      const items = [plainCheckpoint(2, { path: `/out/${LONG_NAME}` }), plainCheckpoint(1)];
+      const page = await mount(items, '', {}, { viewport: { width, height: 800 } });
+      // Of the navigation.
+      await stage.page.evaluate(() => (document.body.style.marginLeft = '14rem'));
+      await page.getByText('0.2').waitFor();
+      await stage.expectSound();
+    });
 
   it('have their values of the metric that is chosen', async () => {
     const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
