@@ -93,8 +93,16 @@ export class SvcJobPage extends LitElement {
 
   override updated(): void {
     if (!this.#isLineDue || this.log === null) return;
-    this.#isLineDue = false;
-    if (this.#line !== null || this.query.get('view') === 'log') this.log.scrollIntoView({ block: 'end' });
+    const isLogWanted = this.query.get('view') === 'log';
+    // What loads above it moves the log, a line comes into view again by itself.
+    this.#isLineDue = isLogWanted && !this.#isComplete;
+    if (this.#line !== null || isLogWanted) this.log.scrollIntoView({ block: 'end' });
+  }
+
+  get #isComplete(): boolean {
+    return [this.#runs, this.#attempts, this.#nodes, this.#queued].every(
+      ({ value, error }) => value ?? error,
+    );
   }
 
   override render() {
