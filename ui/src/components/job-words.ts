@@ -66,3 +66,9 @@ export function describeFailure({ failure_reason, failure_message, exit_code }: 
   const code = exit_code === null ? null : `exit code ${exit_code}`;
   return [failure_reason && REASONS[failure_reason], code].filter(Boolean).join(' · ') || null;
 }
+
+export function describeSelector({ node_selector: selector }: Job): string {
+  return Object.entries(selector)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}

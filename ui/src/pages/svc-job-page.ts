@@ -10,6 +10,7 @@ import {
   describePlace,
   describeResources,
   explainNoStart,
+  describeSelector,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
 import { fact, renderPending, snapshotFact } from '../components/record-parts.js';
@@ -394,12 +395,6 @@ function optionFacts({ runner_options: options }: Job) {
     .map(([name, value]) =>
       fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
     );
-}
-
-function describeSelector({ node_selector: selector }: Job): string {
-  return Object.entries(selector)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
 }
 
 /** A job that never started stopped waiting when it ended. */

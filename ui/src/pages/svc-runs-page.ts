@@ -7,7 +7,7 @@ import { placesOf, renderCell, sortValue, type RunTableContext } from '../compon
 import '../components/svc-column-picker.js';
 import type { SvcColumnPicker } from '../components/svc-column-picker.js';
 import { renderNoRuns } from '../components/no-runs.js';
-import { createContext, isLowBetter, toSections } from '../components/run-table-context.js';
+import { countRuns, createContext, isLowBetter, toSections } from '../components/run-table-context.js';
 import '../components/svc-run-filters.js';
 import { withTag, type Places } from '../components/svc-run-filters.js';
 import '../components/svc-list.js';
@@ -44,7 +44,6 @@ import { runsPageStyles } from './runs-page-styles.js';
 const TYPING_MS = 250;
 const MAX_COMPARED = 50;
 const NO_PLACES: Places = [[], []];
-/** Loading all of the runs ends here. */
 const MOST_RUNS = 10_000;
 /** Of so many runs the config is looked at for what can be a column. */
 const LOOKED_AT = 1000;
@@ -195,20 +194,8 @@ export class SvcRunsPage extends LitElement {
   }
 
   #describeNewest(count: number): string {
-    const total = this.#total;
-    if (total === null || total <= count) return `The newest ${plural(count, 'run')}`;
-    return `The newest ${formatCount(count)} of ${plural(total, 'run')}`;
-  }
-
-  /** null where the server counts none: it counts those of a project and of an experiment. */
-  get #total(): number | null {
-    const { project_id: project, experiment_id: experiment, ...others } = this.#filter;
-    if (Object.values(others).some(Boolean)) return null;
-    const [projects, experiments] = this.#places.value ?? NO_PLACES;
-    const place = experiment
-      ? experiments.find(({ id }) => id === experiment)
-      : projects.find(({ id }) => id === project);
-    return place?.run_count ?? null;
+    const total = countRuns(this.#filter, this.#places.value ?? NO_PLACES) ?? 0;
+    return `The newest ${total > count ? `${formatCount(count)} of ${plural(total, 'run')}` : plural(count, 'run')}`;
   }
 
   #describeReading(): string {

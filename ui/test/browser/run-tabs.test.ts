@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { OFFLINE, Refusal } from './harness/fake-api.js';
+import { bestCheckpoint } from './harness/checkpoint-records.js';
 import {
   HOSTILE,
   attempt,
-  bestCheckpoint,
   checkpoint,
   diagnosis,
   evaluation,
