@@ -94,6 +94,8 @@ describe('svc best', () => {
       '  svc run run_1',
       '    why',
     ]);
+    const trained = { ...best, source: 'training_fallback', evaluation_id: null, value_step: 5 } as const;
+    expect(toBestLines(trained, plain)).to.include('value from  training, logged at step 5');
   });
 });
 

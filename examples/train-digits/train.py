@@ -104,7 +104,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with svc.init(
         project="examples",
         experiment="train-digits",
-        name=f"digits seed {options.seed}",
         config=vars(options),
         max_steps=options.steps,
         tags=["example"],

@@ -12,7 +12,14 @@ export interface HealthEvidence {
   readonly interval_ms: number | null;
   readonly series: readonly SeriesEvidence[];
   /** Events of severity critical, newest first. */
-  readonly critical_events: readonly { readonly id: string; readonly title: string }[];
+  readonly critical_events: readonly CriticalEvent[];
+}
+
+interface CriticalEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly title: string;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** The part of a point that a reason names. */
@@ -56,14 +63,17 @@ export function toHealth(reasons: readonly HealthReason[]): RunHealth {
 }
 
 /**
- * The worst first. critical: a NaN was logged, or there is a critical event. stale: RUNNING, and without signs of life or without points
+ * The worst first. critical: a NaN was logged, or there is a critical event that tells of something else. stale: RUNNING, and without signs of life or without points
  * for 10 times its median interval and 5 minutes. warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
  */
 export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const { series, critical_events } = evidence;
+  const isNan = new Set(series.flatMap(({ name, digest: { nan } }) => (nan ? [name] : [])));
+  const isTold = ({ type, data }: CriticalEvent): boolean =>
+    type === 'LOSS_NAN' && isNan.has(String(data['metric']));
   return [
     ...series.flatMap(toNanReasons),
-    ...critical_events.map(toEventReason),
+    ...critical_events.filter((event) => !isTold(event)).map(toEventReason),
     ...silenceReasons(evidence),
     ...series.flatMap(toInfinityReasons),
     ...series.flatMap(toSpikeReasons),
@@ -77,7 +87,7 @@ function toNanReasons({ name, digest: { nan, nan_count } }: SeriesEvidence): Hea
   return [{ status: 'critical', kind: 'nan', message, evidence: [cite(name, nan)] }];
 }
 
-function toEventReason({ id, title }: { readonly id: string; readonly title: string }): HealthReason {
+function toEventReason({ id, title }: CriticalEvent): HealthReason {
   return { status: 'critical', kind: 'event', message: title, evidence: [{ event_id: id }] };
 }
 

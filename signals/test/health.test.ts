@@ -3,6 +3,7 @@ import { healthOf, healthReasonsOf, medianIntervalMs, type HealthEvidence } from
 
 const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
+const OUT_OF_MEMORY = { id: 'evt_1', type: 'OOM', title: 'out of memory', data: {} };
 
 /** Of one value for each step from 0. */
 function digestOf(values: readonly number[]): HealthEvidence['series'][number]['digest'] {
@@ -71,12 +72,29 @@ describe('health', () => {
       'train/loss jumped to 9.247 at step 70; before, its median was 0.3',
     ];
     expect(healthOf(evidence({ series }))).to.deep.equal({ status: 'warning', reasons });
-    const critical_events = [{ id: 'evt_1', title: 'out of memory' }];
+    const critical_events = [OUT_OF_MEMORY];
     expect(healthOf(evidence({ series, critical_events }))).to.deep.equal({
       status: 'critical',
       reasons: ['out of memory', ...reasons],
     });
     expect(healthOf(evidence({ series, received_at: NOW - 10 * MINUTE })).status).to.equal('stale');
+  });
+
+  it('tells once of a metric that is NaN, and of the event where the metric itself is not', () => {
+    const told = (metric: string) => ({
+      id: 'evt_1',
+      type: 'LOSS_NAN',
+      title: `${metric} is NaN`,
+      data: { metric },
+    });
+    const series = [{ name: 'loss', digest: digestOf([1, NaN]), spike: null }];
+    const reasonsWith = (metric: string) =>
+      healthOf(evidence({ series, critical_events: [told(metric)] })).reasons;
+    expect(reasonsWith('loss')).to.deep.equal(['loss is NaN from step 1 on (1 point)']);
+    expect(reasonsWith('val/loss')).to.deep.equal([
+      'loss is NaN from step 1 on (1 point)',
+      'val/loss is NaN',
+    ]);
   });
 
   it('gives at most 20 reasons', () => {
@@ -96,7 +114,7 @@ describe('health', () => {
       { name: 'loss', digest: digestOf([1, NaN, -Infinity]), spike },
       { name: 'acc', digest: digestOf([Infinity]), spike: null },
     ];
-    const critical_events = [{ id: 'evt_1', title: 'out of memory' }];
+    const critical_events = [OUT_OF_MEMORY];
     const at = Date.parse('2026-01-31T12:00:00Z');
     const silent = { stale_since: at, now: at + 600_000 };
     const reasons = healthReasonsOf(evidence({ series, critical_events, ...silent }));

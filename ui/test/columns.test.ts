@@ -1,7 +1,9 @@
+import { guessDirection } from '@svc/contract/protocol';
 import { expect } from 'chai';
 import { arrange, compareValues, type SortValue } from '../src/table/arrange.js';
-import { columnId, defaultColumns, joinList, metricsOf, splitList, toColumn } from '../src/table/columns.js';
+import { columnId, defaultColumns, joinList, splitList, toColumn } from '../src/table/columns.js';
 import { toQuery, toView } from '../src/table/run-table-view.js';
+import { definition } from './browser/harness/records.js';
 
 describe('the columns of the table of runs', () => {
   for (const id of ['status', 'config:model.layers', 'last:train/loss', 'best:a:b', 'config:a\nb']) {
@@ -12,9 +14,33 @@ describe('the columns of the table of runs', () => {
   for (const id of ['', 'nothing', 'last:', 'worst:loss', 'Status'])
     it(`are no column: ${JSON.stringify(id)}`, () => expect(toColumn(id)).to.equal(null));
 
+  const define = (name: string, is_primary = false) =>
+    definition(name, { ...guessDirection(name), is_primary });
+  const ids = (...definitions: Parameters<typeof defaultColumns>[0]) =>
+    defaultColumns(definitions).map(columnId);
   it('have the primary metric at first, where there is one', () => {
-    expect(metricsOf(defaultColumns('loss'))).to.deep.equal(['loss']);
-    expect(metricsOf(defaultColumns(null))).to.deep.equal([]);
+    const columns = ids(define('val/loss'), define('acc', true));
+    expect(columns.filter((id) => id.includes(':'))).to.deep.equal(['last:acc', 'best:acc']);
+  });
+  const usual: [string, string[], string[]][] = [
+    ['the loss of the validation', ['acc', 'train/loss', 'val/loss'], ['best:val/loss']],
+    ['the first one whose good values are known', ['lr', 'acc', 'f1'], ['best:acc']],
+    ['none of which nobody knows which values are good', ['lr'], []],
+  ];
+  for (const [what, names, wanted] of usual)
+    it(`have ${what} while none is primary`, () => {
+      expect(ids(...names.map((name) => define(name))).filter((id) => id.includes(':'))).to.deep.equal(
+        wanted,
+      );
+    });
+  it('have what tells runs apart before where they belong, which may be wide', () => {
+    expect(ids(define('acc')).slice(0, 5)).to.deep.equal([
+      'status',
+      'progress',
+      'best:acc',
+      'created',
+      'duration',
+    ]);
   });
 
   for (const list of [[], ['a'], ['a,b', 'c\\', '\\,'], ['config:x,y', 'last:a/b']])

@@ -119,7 +119,7 @@ function toQuery({ metric, suite, dataset, datasetVersion }: RankingOptions) {
 }
 
 export function toBestLines(best: BestCheckpoint, paint: Paint): string[] {
-  const { checkpoint, metric, direction, value, source, evaluation_id, tied_checkpoint_ids: tied } = best;
+  const { checkpoint, metric, direction, value, tied_checkpoint_ids: tied } = best;
   return [
     `${paint('bold', best.checkpoint_id)}  ${toPlainText(metric)} ${paint('green', toNumber(value))}`,
     ...toFields(
@@ -128,7 +128,7 @@ export function toBestLines(best: BestCheckpoint, paint: Paint): string[] {
         ['run', best.run_id],
         ['step', String(best.step ?? '-')],
         ['direction', `${direction}: ${toWanted(direction)} is better`],
-        ['value from', evaluation_id === null ? toSource(source) : `evaluation ${evaluation_id}`],
+        ['value from', toOrigin(best)],
         ...(tied.length > 0 ? [['tied', tied.join(', ')] as const] : []),
       ],
       paint,
@@ -169,6 +169,12 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: 'STEP', cell: ({ step }) => String(step ?? '-'), align: 'right' },
   { title: 'LATEST', cell: ({ latest }) => (latest === null ? '-' : toNumber(latest)), align: 'right' },
 ];
+
+/** The training may have logged it before the step of the checkpoint. */
+function toOrigin({ source, evaluation_id, value_step }: BestCheckpoint): string {
+  if (evaluation_id !== null) return `evaluation ${evaluation_id}`;
+  return value_step === null ? toSource(source) : `${toSource(source)}, logged at step ${value_step}`;
+}
 
 function toSource(source: BestCheckpoint['source']): string {
   return source === 'evaluation' ? 'evaluation' : 'training';

@@ -26,6 +26,12 @@ export const BestCheckpoint = strict(
     direction: Direction,
     value: Type.Number(),
     step: Step,
+    value_step: nullable(
+      Type.Integer({
+        description:
+          'Of a value that the training logged: its own step, which may be before that of the checkpoint.',
+      }),
+    ),
     source: ValueSource,
     evaluation_id: nullable(Type.String()),
     tied_checkpoint_ids: Type.Array(Type.String(), {

@@ -108,7 +108,7 @@ async function ofCourse(
     const saved = await checkpoints.ofRuns(ctx.db, [run_id]);
     const why = isOver ? 'The run is over' : is_stalled ? `${metric} is level` : 'It may be overfitting';
     if (saved.length > 0)
-      add('get_best_checkpoint', { run_id, metric }, `${why}: this is the checkpoint to keep.`);
+      add('get_best_checkpoint', { run_id, metric }, `${why}: its best checkpoint is the one to keep.`);
   }
   if (metric !== null)
     add('query_metrics', { run_id, names: [metric] }, 'The curve shows the course so far.');

@@ -113,7 +113,7 @@ async function bestTrained(
 export async function describeBest(parts: Parts, found: Found, question: Question): Promise<BestCheckpoint> {
   const { metric, direction, winner, tied } = found;
   const checkpoint = await parts.checkpoints.show(winner.id);
-  const { value, source, evaluation_id } = winner.standing;
+  const { value, step: value_step, source, evaluation_id } = winner.standing;
   return {
     checkpoint_id: winner.id,
     checkpoint,
@@ -122,6 +122,7 @@ export async function describeBest(parts: Parts, found: Found, question: Questio
     direction,
     value,
     step: checkpoint.step,
+    value_step,
     source,
     evaluation_id,
     tied_checkpoint_ids: tiedIds(tied),

@@ -96,6 +96,7 @@ eachDatabase((database) => {
           run_id: run.id,
           value: 0.5,
           step: 2,
+          value_step: 2,
           direction: 'maximize',
           source: 'evaluation',
           evaluation_id,
@@ -120,6 +121,7 @@ eachDatabase((database) => {
           checkpoint_id: second.id,
           value: 0.2,
           step: 20,
+          value_step: 12,
           source: 'training_fallback',
           evaluation_id: null,
         });
@@ -136,7 +138,7 @@ eachDatabase((database) => {
         await lab.log(run, 'loss', points);
         for (const step of [1000, 2000, 3000, 4000]) await lab.checkpoint(run, step);
         const found = await best('?metric=loss');
-        expect([found.step, found.value]).to.deep.equal([4000, 0.001]);
+        expect([found.step, found.value_step, found.value]).to.deep.equal([4000, 3333, 0.001]);
       });
 
       it('an evaluation that has FAILED, or lacks the metric, does not count', async () => {

@@ -71,3 +71,14 @@ export function describeFailure({ failure_reason, failure_message, exit_code }: 
   const code = exit_code === null ? null : `exit code ${exit_code}`;
   return [failure_reason && REASONS[failure_reason], code].filter(Boolean).join(' · ') || null;
 }
+
+export function describeSelector({ node_selector: selector }: Job): string {
+  return Object.entries(selector)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}
+
+/** A job that never started stopped waiting when it ended. */
+export function endOfWait(job: Job): number | null {
+  return job.status === 'QUEUED' ? null : job.finished_at;
+}

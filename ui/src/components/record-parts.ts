@@ -71,9 +71,3 @@ export function optionFacts({ runner_options: options }: Job) {
       fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
     );
 }
-
-export function describeSelector({ node_selector: selector }: Job): string {
-  return Object.entries(selector)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
-}

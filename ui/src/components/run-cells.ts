@@ -4,6 +4,7 @@ import { flatRecord, toText } from '../data/flat-record.js';
 import type { MetricValues, StepValue } from '../data/metric-values.js';
 import { formatAge, formatCount, formatDateTime, formatDuration, formatValue, shortId } from '../format.js';
 import { paths } from '../paths.js';
+import { partDone, percentDone } from '../progress.js';
 import { NO_GROUP, type Place, type SortValue } from '../table/arrange.js';
 import type { Column, Field } from '../table/columns.js';
 
@@ -129,11 +130,10 @@ function renderField(run: Run, name: Field, context: RunTableContext): unknown {
 function renderProgress({ step, max_steps: max, status }: Run): unknown {
   if (step === null) return renderText(undefined);
   if (!max || max < 0) return html`step ${formatCount(step)}`;
-  const part = Math.min(1, Math.max(0, step / max));
-  // A run that goes on is not at 100 %: after its last step it still evaluates and saves.
-  const percent = Math.min(Math.floor(part * 100), status === 'RUNNING' ? 99 : 100);
-  return html`<span class="progress ${status}" .style=${`--part: ${part * 100}%`}
-    ><span class="text">${formatCount(step)} / ${formatCount(max)}</span><span>${percent}%</span></span
+  const progress = { step, max, status };
+  return html`<span class="progress ${status}" .style=${`--part: ${partDone(progress) * 100}%`}
+    ><span class="text">${formatCount(step)} / ${formatCount(max)}</span
+    ><span>${percentDone(progress)}%</span></span
   >`;
 }
 

@@ -70,19 +70,24 @@ export class SvcBestCheckpoint extends LitElement {
         <a class="name" href=${paths.checkpoint(checkpoint.id)} title=${checkpoint.path}>${name}</a>
         <p>
           ${this.#renderReason(best)}
+          ${best.source === 'evaluation' ? nothing : html`No checkpoint has been evaluated for it.`}
           ${tied.length > 1 ? html`${plural(tied.length, 'checkpoint')} have this value.` : nothing}
         </p>
       </div>`;
   }
 
-  #renderReason({ metric, direction, value, step, source, run_id: runId }: BestCheckpoint) {
+  #renderReason(best: BestCheckpoint) {
+    const { metric, direction, value, run_id: runId } = best;
     const extreme = direction === 'minimize' ? 'lowest' : 'highest';
-    const where = step === null ? nothing : html` at step ${formatCount(step)}`;
-    const origin =
-      source === 'evaluation'
-        ? 'by its evaluation'
-        : 'by what the training logged, as no checkpoint was evaluated for it';
-    return html`Best of this ${this.of}: the ${extreme} <b>${metric}</b>, ${formatValue(value)}${where},
-      ${origin}${this.of === 'run' ? '.' : html`, of <a href=${paths.run(runId)}>its run</a>.`}`;
+    return html`Best of this ${this.of}: the ${extreme} <b>${metric}</b>, ${formatValue(value)},
+      ${describeOrigin(best)}${this.of === 'run' ? '.' : html`, of <a href=${paths.run(runId)}>its run</a>.`}`;
   }
+}
+
+/** The training may have logged the value before the checkpoint was saved: the best since the checkpoint before counts. */
+function describeOrigin({ source, step, value_step: valueStep }: BestCheckpoint): string {
+  const at = (one: number | null): string => (one === null ? '' : ` at step ${formatCount(one)}`);
+  if (source === 'evaluation') return `by its evaluation${at(step)}`;
+  const saved = valueStep === step ? '' : `, and this is the next checkpoint,${at(step)}`;
+  return `which the training logged${at(valueStep)}${saved}`;
 }

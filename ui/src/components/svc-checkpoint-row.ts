@@ -1,7 +1,8 @@
-import type { Checkpoint } from '@svc/contract';
+import type { Checkpoint, CheckpointEntry } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { formatBytes, formatCount, splitPath } from '../format.js';
+import { formatBytes, formatCount, formatValue, plural, splitPath } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
@@ -12,6 +13,11 @@ import './svc-time.js';
 export class SvcCheckpointRow extends LitElement {
   @property({ attribute: false }) checkpoint!: Checkpoint & { is_best?: boolean };
   @property() runName = '';
+  /** By `metric`; null: unknown, or it has none. */
+  @property({ attribute: false }) value: CheckpointEntry | null = null;
+  @property({ attribute: false }) metric: string | null = null;
+  /** No other of the list has a better value. */
+  @property({ type: Boolean }) leading = false;
   @property({ type: Boolean }) chosen = false;
   /** No more can be chosen. */
   @property({ type: Boolean }) full = false;
@@ -42,6 +48,14 @@ export class SvcCheckpointRow extends LitElement {
         background: var(--color-success-soft);
         color: var(--color-success);
       }
+      .value .metric {
+        display: none;
+        color: var(--color-text-2);
+      }
+      .value b {
+        color: var(--color-success);
+        font-weight: var(--weight-strong);
+      }
       .gone .name {
         color: var(--color-text-3);
         text-decoration: line-through;
@@ -50,7 +64,7 @@ export class SvcCheckpointRow extends LitElement {
         .row {
           grid-template:
             'choose name created' auto
-            '. run size' auto / 1.5rem minmax(0, 1fr) auto;
+            '. run value' auto / 1.5rem minmax(0, 1fr) auto;
           gap: 0.25rem var(--space-2);
           padding-block: var(--space-3);
         }
@@ -63,14 +77,17 @@ export class SvcCheckpointRow extends LitElement {
         .run {
           grid-area: run;
         }
-        .size {
-          grid-area: size;
+        .value {
+          grid-area: value;
+        }
+        .value .metric {
+          display: inline;
         }
         .created {
           grid-area: created;
         }
         .step,
-        .count {
+        .size {
           display: none;
         }
       }
@@ -94,16 +111,29 @@ export class SvcCheckpointRow extends LitElement {
       </div>
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.checkpoint(id)} title=${path}>${name}</a>
-        ${isBest ? html`<span class="pill best">best of its run</span>` : nothing}
+        ${evaluated === 0 ? nothing : html`<span class="pill" title=${plural(evaluated, 'evaluation')}>evaluated</span>`}
+        ${isBest ? html`<span class="pill best" title="The best of its run">best</span>` : nothing}
         ${deletedAt === null ? nothing : html`<span class="pill">deleted</span>`}
       </div>
       <div class="run truncate" role="cell">
         <a class="above" href=${paths.run(runId)} title=${this.runName}>${this.runName}</a>
       </div>
+      <div class="value number" role="cell">${this.#renderValue()}</div>
       <div class="step number" role="cell">${step === null ? '–' : formatCount(step)}</div>
       <div class="size number" role="cell">${size === null ? '–' : formatBytes(size)}</div>
-      <div class="count number quiet" role="cell">${evaluated === 0 ? '–' : formatCount(evaluated)}</div>
       <div class="created number quiet" role="cell"><svc-time .from=${createdAt}></svc-time></div>
     </div>`;
+  }
+
+  /** On a phone, where the columns have no titles, with the name of the metric. */
+  #renderValue() {
+    if (this.value === null) return '–';
+    const { best, best_source: source, step } = this.value;
+    const shown = formatValue(fromMetricValue(best!));
+    const at = step === null ? '' : ` at step ${formatCount(step)}`;
+    const title = source === 'evaluation' ? 'By its evaluation' : `Logged by the training${at}`;
+    return html`<span title=${title}
+      ><span class="metric">${this.metric} </span>${this.leading ? html`<b>${shown}</b>` : shown}</span
+    >`;
   }
 }

@@ -1,24 +1,24 @@
-import type { Checkpoint } from '@svc/contract';
-import { LitElement, css, html } from 'lit';
+import type { ListedCheckpoint } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { formatBytes, formatCount, splitPath } from '../format.js';
+import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import './svc-copy.js';
 import './svc-time.js';
 
-/** Checkpoints, newest first: of which step, where, how large, since when, and whether their files are gone. */
+/** Checkpoints of a run, newest first: of which step, where, how large, since when, which is the best, and whether their files are gone. */
 @customElement('svc-checkpoints-table')
 export class SvcCheckpointsTable extends LitElement {
-  @property({ attribute: false }) checkpoints: readonly Checkpoint[] = [];
+  @property({ attribute: false }) checkpoints: readonly ListedCheckpoint[] = [];
 
   static override styles = [
     baseStyles,
     dataTableStyles,
     css`
       .scroll {
-        max-height: 16rem;
         border-radius: 0 0 var(--radius-lg) var(--radius-lg);
       }
       th,
@@ -56,13 +56,23 @@ export class SvcCheckpointsTable extends LitElement {
         text-overflow: ellipsis;
       }
       svc-copy,
+      .best,
       .deleted {
         flex: none;
       }
+      .best,
       .deleted {
         margin-left: var(--space-2);
-        color: var(--color-warning);
         font-size: var(--text-xs);
+      }
+      .best {
+        padding: 0 0.375rem;
+        border-radius: var(--radius-sm);
+        background: var(--color-success-soft);
+        color: var(--color-success);
+      }
+      .deleted {
+        color: var(--color-warning);
       }
       .gone .name {
         color: var(--color-text-3);
@@ -135,14 +145,16 @@ function renderCheckpoint({
   size,
   created_at: createdAt,
   deleted_at: deletedAt,
-}: Checkpoint) {
+  is_best: isBest,
+}: ListedCheckpoint) {
   const [folder, name] = splitPath(path);
   return html`<tr class=${deletedAt === null ? '' : 'gone'} title=${id}>
     <th scope="row" class="number">${step === null ? '–' : formatCount(step)}</th>
     <td class="where">
       <div class="path">
-        <code title=${path}><span class="folder">${folder}</span><span class="name">${name}</span></code
-        >${
+        <code title=${path}
+          ><span class="folder">${folder}</span><a class="name" href=${paths.checkpoint(id)}>${name}</a></code
+        >${isBest ? html`<span class="best">best</span>` : nothing}${
           deletedAt === null
             ? html`<svc-copy label="Copy the path" .text=${path}></svc-copy>`
             : html`<span class="deleted">deleted <svc-time .from=${deletedAt}></svc-time></span>`

@@ -22,6 +22,8 @@ export class SvcJobActions extends LitElement {
   @property({ attribute: false }) job!: Job;
   /** Icons without words, for a table row. */
   @property({ type: Boolean }) compact = false;
+  /** No more than Cancel, where the job is not what the page is about. */
+  @property({ type: Boolean, attribute: 'cancel-only' }) cancelOnly = false;
   @state() private isBusy = false;
   #hadFocus = false;
 
@@ -62,12 +64,17 @@ export class SvcJobActions extends LitElement {
 
   override render() {
     if (!this.who?.can_write) return nothing;
+    if (this.cancelOnly) return this.#renderCancel('Cancel job');
     const { status, id } = this.job;
     return html`
       ${nextJobStatus(status, 'retry') ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
-      ${this.#renderLink(paths.newJob({ from: id }))}
-      ${nextJobStatus(status, 'cancelled') ? this.#renderButton('stop', 'Cancel', () => void this.#cancel()) : nothing}
+      ${this.#renderLink(paths.newJob({ from: id }))} ${this.#renderCancel('Cancel')}
     `;
+  }
+
+  #renderCancel(label: string) {
+    if (!nextJobStatus(this.job.status, 'cancelled')) return nothing;
+    return this.#renderButton('stop', label, () => void this.#cancel());
   }
 
   /** Not `disabled` while it works: that would take the focus from it. */

@@ -1,6 +1,7 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { formatCount } from '../format.js';
+import { partDone, percentDone } from '../progress.js';
 import { baseStyles } from '../styles/shared.js';
 
 /** Step of max_steps, as a bar and in figures. Without a maximum only the step is said. */
@@ -48,9 +49,9 @@ export class SvcProgress extends LitElement {
   override render() {
     if (this.step === null) return html`<p>–</p>`;
     if (this.max === null || this.max <= 0) return html`<p>step ${formatCount(this.step)}</p>`;
-    const part = Math.min(1, Math.max(0, this.step / this.max));
-    // A run that goes on is not at 100 %: after its last step it still evaluates and saves.
-    const percent = Math.min(Math.floor(part * 100), this.status === 'RUNNING' ? 99 : 100);
+    const progress = { step: this.step, max: this.max, status: this.status };
+    const part = partDone(progress);
+    const percent = percentDone(progress);
     return html`
       <div
         class="track"

@@ -11,6 +11,7 @@ import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
+import { CheckpointValues } from '../controllers/checkpoint-values.js';
 import { Loader } from '../controllers/loader.js';
 import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
@@ -18,6 +19,7 @@ import { recommendCheckpoint } from '../data/checkpoints.js';
 import { MAX_COMPARED } from '../data/comparison.js';
 import { apiContext } from '../data/contexts.js';
 import { readCheckpoints } from '../data/lists.js';
+import { listMetricDefinitions } from '../data/metric-definitions.js';
 import { navigate, paths } from '../paths.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tabStyles } from '../styles/tab-styles.js';
@@ -25,17 +27,17 @@ import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
 
 type Listed = Checkpoint & { is_best?: boolean };
 
-const COLUMNS: readonly Column[] = [
+const toColumns = (metric: string | null): readonly Column[] => [
   { title: 'Compare', isHidden: true },
   { title: 'Checkpoint' },
   { title: 'Run' },
+  { title: metric ?? 'Value', isNumber: true },
   { title: 'Step', isNumber: true },
   { title: 'Size', isNumber: true },
-  { title: 'Evaluations', isNumber: true },
   { title: 'Saved', isNumber: true },
 ];
 
-/** Checkpoints of all runs or of one, newest first; those that are chosen are compared above them. */
+/** Checkpoints of all runs or of one, newest first, with their values of one metric; those that are chosen are compared above them. */
 @customElement('svc-checkpoints-page')
 export class SvcCheckpointsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -46,6 +48,11 @@ export class SvcCheckpointsPage extends LitElement {
     question: () => this.#runId ?? '',
     read: (last, signal) => readCheckpoints(this.api, this.#runId, last, signal),
     everyMs: 15_000,
+  });
+  readonly #values = new CheckpointValues(this, () => this.api);
+  readonly #definitions = new Loader(this, {
+    load: (signal) => listMetricDefinitions(this.api, { run_id: this.#runId }, signal),
+    everyMs: 60_000,
   });
   readonly #best = new Loader<BestCheckpoint | null>(this, {
     load: async (signal) =>
@@ -61,7 +68,20 @@ export class SvcCheckpointsPage extends LitElement {
     scopeStyles,
     css`
       :host {
-        --columns: 1.25rem minmax(9rem, 2fr) minmax(7rem, 1.4fr) 5.5rem 5.5rem 5.5rem 5rem;
+        --columns: 1.25rem minmax(6rem, 1.5fr) minmax(6rem, 1.8fr) 6.5rem 4rem 4.5rem 4.5rem;
+      }
+      .values {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: var(--space-1) var(--space-3);
+        margin-bottom: var(--space-3);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
+        overflow-wrap: anywhere;
+      }
+      .values .select {
+        max-width: 14rem;
       }
       .best,
       svc-checkpoint-comparison {
@@ -77,21 +97,33 @@ export class SvcCheckpointsPage extends LitElement {
       if (!events.some(({ type }) => type === 'CHECKPOINT_CREATED' || type === 'EVALUATION_FINISHED')) return;
       this.#checkpoints.refresh();
       this.#best.refresh();
+      this.#values.refresh();
     });
   }
 
   override willUpdate(changed: PropertyValues<this>): void {
-    const before = changed.get('query')?.get('run_id') ?? null;
-    if (this.hasUpdated && changed.has('query') && before !== this.#runId) this.#best.reload({ clear: true });
+    if (!changed.has('query')) return;
+    const before = changed.get('query');
+    const isOtherRun = (before?.get('run_id') || null) !== this.#runId;
+    if (isOtherRun || (before?.get('metric') || null) !== this.#metric) this.#values.reset(this.#metric);
+    if (!this.hasUpdated || !isOtherRun) return;
+    this.#best.reload({ clear: true });
+    this.#definitions.reload({ clear: true });
+  }
+
+  override updated(): void {
+    const { items, phase } = this.#checkpoints.view;
+    if (phase === 'ready') this.#values.want(items.map(({ id }) => id));
   }
 
   override render() {
     return html`
       <header class="page-head"><h1>Checkpoints</h1></header>
       ${renderCheckpointTabs('checkpoints', this.#runId)} ${this.#renderScope()} ${this.#renderComparison()}
+      ${this.#renderValues()}
       <svc-list
         noun="checkpoint"
-        .columns=${COLUMNS}
+        .columns=${toColumns(this.#values.metric)}
         .view=${this.#checkpoints.view}
         .renderItems=${(checkpoints: readonly Listed[]) => this.#renderRows(checkpoints)}
         >${this.#renderEmpty()}</svc-list
@@ -101,6 +133,11 @@ export class SvcCheckpointsPage extends LitElement {
 
   get #runId(): string | null {
     return this.query.get('run_id') || null;
+  }
+
+  /** null: the primary one. */
+  get #metric(): string | null {
+    return this.query.get('metric') || null;
   }
 
   get #chosen(): string[] {
@@ -120,6 +157,32 @@ export class SvcCheckpointsPage extends LitElement {
           .error=${this.#best.error}
         ></svc-best-checkpoint>
       </div>`;
+  }
+
+  /** Which metric the values are of, and what the boxes are for. */
+  #renderValues() {
+    if (this.#checkpoints.view.items.length === 0) return nothing;
+    const names = (this.#definitions.value ?? []).map(({ name }) => name);
+    const listed = this.#metric === null || names.includes(this.#metric) ? names : [this.#metric, ...names];
+    return html`<div class="values">
+      <select
+        class="select"
+        aria-label="Metric of the values"
+        @change=${(event: Event) => this.#go({ metric: (event.target as HTMLSelectElement).value })}
+      >
+        <option value="" ?selected=${this.#metric === null}>Primary metric</option>
+        ${listed.map((name) => html`<option value=${name} ?selected=${name === this.#metric}>${name}</option>`)}
+      </select>
+      <span>${this.#describeValues()}</span>
+    </div>`;
+  }
+
+  #describeValues(): string {
+    const { error } = this.#values;
+    if (error?.isFinal && this.#metric === null)
+      return 'No primary metric gives values for all of these: choose a metric to see which is best.';
+    if (error) return `The values could not be read: ${error.message}`;
+    return 'Tick two or more checkpoints to compare them.';
   }
 
   #renderComparison() {
@@ -142,6 +205,9 @@ export class SvcCheckpointsPage extends LitElement {
       (checkpoint) =>
         html`<svc-checkpoint-row
           .checkpoint=${checkpoint}
+          .value=${this.#values.of(checkpoint.id)}
+          .metric=${this.#values.metric}
+          ?leading=${this.#values.isBest(checkpoint.id)}
           runName=${this.#names.of(checkpoint.run_id)}
           ?chosen=${chosen.includes(checkpoint.id)}
           ?full=${chosen.length >= MAX_COMPARED}

@@ -10,15 +10,11 @@ import {
   describePlace,
   describeResources,
   explainNoStart,
+  describeSelector,
+  endOfWait,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
-import {
-  describeSelector,
-  fact,
-  optionFacts,
-  renderPending,
-  snapshotFact,
-} from '../components/record-parts.js';
+import { fact, optionFacts, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-copy.js';
@@ -98,8 +94,16 @@ export class SvcJobPage extends LitElement {
 
   override updated(): void {
     if (!this.#isLineDue || this.log === null) return;
-    this.#isLineDue = false;
-    if (this.#line !== null) this.log.scrollIntoView({ block: 'end' });
+    const isLogWanted = this.query.get('view') === 'log';
+    // What loads above it moves the log, a line comes into view again by itself.
+    this.#isLineDue = isLogWanted && !this.#isComplete;
+    if (this.#line !== null || isLogWanted) this.log.scrollIntoView({ block: 'end' });
+  }
+
+  get #isComplete(): boolean {
+    return [this.#runs, this.#attempts, this.#nodes, this.#queued].every(
+      ({ value, error }) => value ?? error,
+    );
   }
 
   override render() {
@@ -393,9 +397,4 @@ export class SvcJobPage extends LitElement {
 function toCount(text: string | null): number | null {
   const count = Number(text);
   return Number.isSafeInteger(count) && count > 0 ? count : null;
-}
-
-/** A job that never started stopped waiting when it ended. */
-function endOfWait(job: Job): number | null {
-  return job.status === 'QUEUED' ? null : job.finished_at;
 }

@@ -9,6 +9,7 @@ import { renderPending } from '../components/record-parts.js';
 import '../components/svc-copy.js';
 import '../components/svc-progress.js';
 import '../components/svc-run-actions.js';
+import '../components/svc-run-place.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
@@ -99,6 +100,7 @@ export class SvcRunPage extends LitElement {
           .summary=${this.#summary.value ?? null}
         ></svc-run-actions>
       </header>
+      <svc-run-place .run=${run}></svc-run-place>
       ${this.#renderFigures(run)} ${health ? this.#renderReasons(run, health) : nothing}`;
   }
 

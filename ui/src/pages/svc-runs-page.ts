@@ -7,7 +7,7 @@ import { placesOf, renderCell, sortValue, type RunTableContext } from '../compon
 import '../components/svc-column-picker.js';
 import type { SvcColumnPicker } from '../components/svc-column-picker.js';
 import { renderNoRuns } from '../components/no-runs.js';
-import { createContext, isLowBetter, toSections } from '../components/run-table-context.js';
+import { countRuns, createContext, isLowBetter, toSections } from '../components/run-table-context.js';
 import '../components/svc-run-filters.js';
 import { withTag, type Places } from '../components/svc-run-filters.js';
 import '../components/svc-list.js';
@@ -45,7 +45,6 @@ import { runsPageStyles } from './runs-page-styles.js';
 const TYPING_MS = 250;
 const MAX_COMPARED = 50;
 const NO_PLACES: Places = [[], []];
-/** Loading all of the runs ends here. */
 const MOST_RUNS = 10_000;
 /** Of so many runs the config is looked at for what can be a column. */
 const LOOKED_AT = 1000;
@@ -168,11 +167,7 @@ export class SvcRunsPage extends LitElement {
   }
 
   get #columns(): readonly Column[] {
-    return (
-      this.#view.columns ??
-      rememberedColumns() ??
-      defaultColumns(this.#definitions.value?.find((one) => one.is_primary)?.name ?? null)
-    );
+    return this.#view.columns ?? rememberedColumns() ?? defaultColumns(this.#definitions.value ?? []);
   }
 
   /** Which metrics' values are needed. */
@@ -190,13 +185,18 @@ export class SvcRunsPage extends LitElement {
   #renderOrder({ items, hasMore, phase }: ListView<Run>) {
     const { sort, group } = this.#view;
     if (phase !== 'ready' || items.length === 0) return nothing;
-    const count = hasMore ? `The newest ${plural(items.length, 'run')}` : plural(items.length, 'run');
+    const count = hasMore ? this.#describeNewest(items.length) : plural(items.length, 'run');
     if (sort === null && group === null) return html`<p class="order">${count}</p>`;
     const what = [sort && `sorted by ${describeSort(sort)}`, group && 'grouped'].filter(Boolean).join(', ');
     return html`<p class="order" role="status">
       <span>${count}, ${what}${this.#describeReading()}</span>
       ${hasMore ? this.#renderLoadAll(items.length) : nothing}
     </p>`;
+  }
+
+  #describeNewest(count: number): string {
+    const total = countRuns(this.#filter, this.#places.value ?? NO_PLACES) ?? 0;
+    return `The newest ${total > count ? `${formatCount(count)} of ${plural(total, 'run')}` : plural(count, 'run')}`;
   }
 
   #describeReading(): string {
@@ -209,7 +209,7 @@ export class SvcRunsPage extends LitElement {
     if (count >= MOST_RUNS) return html`<span>Older runs are left out: filter to see them.</span>`;
     if (this.isLoadingAll)
       return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
-    return html`<button class="button" @click=${() => void this.#loadAll()}>Load older</button>`;
+    return html`<button class="button" @click=${() => void this.#loadAll()}>Load all</button>`;
   }
 
   /** Older runs come by themselves; the list offers them when that has failed. */

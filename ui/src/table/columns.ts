@@ -1,3 +1,6 @@
+import { isDirectionKnown } from '@svc/contract/protocol';
+import type { MetricDefinition } from '../data/metric-definitions.js';
+
 /**
  * What a column of the table of runs shows: a field of the run, an entry of its config, or the last or best value of a metric.
  * Written as text it is `status`, `config:model.layers`, `last:train/loss` or `best:train/loss`.
@@ -41,27 +44,36 @@ const FIELD_TITLES: Readonly<Record<Field, string>> = {
 const NUMBER_FIELDS: readonly Field[] = ['created', 'duration', 'step', 'epoch'];
 const DEFAULT_FIELDS: readonly Field[] = [
   'status',
-  'project',
-  'experiment',
   'progress',
-  'tags',
   'created',
   'duration',
+  'project',
+  'experiment',
+  'tags',
 ];
 
-/** Behind the progress stand the values of the primary metric, where there is one. */
-export function defaultColumns(primary: string | null): Column[] {
-  const metric: Column[] =
-    primary === null
-      ? []
-      : [
-          { kind: 'last', name: primary },
-          { kind: 'best', name: primary },
-        ];
+/** What most trainings are judged by while no metric is primary, the first one that there is. */
+const USUAL_METRICS = ['val/loss', 'eval/loss', 'val_loss', 'eval_loss', 'train/loss', 'loss'];
+
+/** Behind the progress stand the last and best value of the primary metric, or else the best value of another one. */
+export function defaultColumns(definitions: readonly MetricDefinition[]): Column[] {
+  const primary = definitions.find((one) => one.is_primary);
+  const metric: Column[] = primary
+    ? [
+        { kind: 'last', name: primary.name },
+        { kind: 'best', name: primary.name },
+      ]
+    : toUsual(definitions).map((name) => ({ kind: 'best', name }));
   return DEFAULT_FIELDS.flatMap((name) => {
     const field: Column = { kind: 'field', name };
     return name === 'progress' ? [field, ...metric] : [field];
   });
+}
+
+/** At most one; of those by other names the first of which somebody knows which values are good. */
+function toUsual(definitions: readonly MetricDefinition[]): string[] {
+  const known = definitions.filter(isDirectionKnown).map(({ name }) => name);
+  return [USUAL_METRICS.find((name) => known.includes(name)) ?? known].flat().slice(0, 1);
 }
 
 export function columnId({ kind, name }: Column): string {

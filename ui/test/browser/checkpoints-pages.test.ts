@@ -1,12 +1,11 @@
-import type { BestCheckpoint, CheckpointComparison } from '@svc/contract';
 import { expect } from 'chai';
 import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import { bestCheckpoint, plainCheckpoint } from './harness/checkpoint-records.js';
 import {
   HOSTILE,
   LONG_NAME,
   MINUTE,
   NOW,
-  checkpoint,
   evaluation,
   event,
   idOf,
@@ -23,131 +22,7 @@ const VIEWS = {
   'a phone': { viewport: PHONE },
   'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
 };
-/** As the list of all runs has them: no best one is marked there. */
-const plain = (number: number, changes: Parameters<typeof checkpoint>[1] = {}) => {
-  const { is_best: _isBest, ...record } = checkpoint(number, changes);
-  return record;
-};
-const best = (number: number, changes: Partial<BestCheckpoint> = {}): BestCheckpoint => ({
-  checkpoint_id: idOf('ckpt', number),
-  checkpoint: plain(number),
-  run_id: idOf('run', 1),
-  metric: 'val/loss',
-  direction: 'minimize',
-  value: 0.125,
-  step: number * 100,
-  source: 'training_fallback',
-  evaluation_id: null,
-  tied_checkpoint_ids: [idOf('ckpt', number)],
-  next_actions: [],
-  ...changes,
-});
 const RUN: ApiTable = { 'GET /runs/{run_id}': run(1) };
-
-describe('the page of checkpoints', () => {
-  const stage = useStage();
-  const mount = (items: object[], query = '', api: ApiTable = {}, more: object = {}) =>
-    stage.mount('svc-checkpoints-page', {
-      properties: { query },
-      address: `/checkpoints?${query}`,
-      api: { ...RUN, 'GET /checkpoints': { items }, ...api },
-      ...more,
-    });
-  const comparison: CheckpointComparison = {
-    metric: 'val/loss',
-    direction: 'minimize',
-    protocol: { suite: 'heldout', dataset: null, dataset_version: null },
-    tied_ids: [idOf('ckpt', 2)],
-    next_actions: [],
-    best_checkpoint_id: idOf('ckpt', 2),
-    entries: [2, 1].map((number, at) => ({
-      checkpoint_id: idOf('ckpt', number),
-      run_id: idOf('run', 1),
-      name: `checkpoint-${number}`,
-      best: 0.1 * (at + 1),
-      best_source: at === 0 ? 'evaluation' : 'training_fallback',
-      step: number * 100,
-      evaluation_id: null,
-      rank: at + 1,
-      is_best: at === 0,
-      latest: null,
-    })),
-  };
-
-  it('lists those of all runs with the names of their runs', async () => {
-    const page = await mount([
-      plain(2, { metadata: { evaluations: [evaluation(1)] } }),
-      plain(1, { deleted_at: NOW - MINUTE }),
-    ]);
-    const row = page.locator('svc-checkpoint-row').first();
-    await row.getByRole('link', { name: 'run-1' }).waitFor();
-    expect(await row.getByRole('link', { name: 'checkpoint-2' }).getAttribute('href')).to.equal(
-      `/checkpoints/${idOf('ckpt', 2)}`,
-    );
-    await page.locator('svc-checkpoint-row').nth(1).getByText('deleted').waitFor();
-    expect(stage.api.count('GET /runs/')).to.equal(1);
-    await stage.expectSound();
-  });
-
-  it('lists those of one run, and recommends the best with the reason', async () => {
-    const page = await mount([], `run_id=${idOf('run', 1)}`, {
-      'GET /runs/{run_id}/checkpoints': { items: [checkpoint(2, { is_best: true }), checkpoint(1)] },
-      'GET /checkpoints:recommend': best(2),
-    });
-    await page
-      .getByText(/Best of this run: the lowest val\/loss, 0.125 at step 200,\s+by what the training logged/)
-      .waitFor();
-    await page.getByText('best of its run').waitFor();
-    expect(stage.api.count('GET /checkpoints?')).to.equal(0);
-    await stage.expectSound();
-  });
-
-  it('compares those that are chosen', async () => {
-    const page = await mount([plain(2), plain(1)], '', { 'GET /checkpoints/compare': comparison });
-    await page.getByRole('checkbox', { name: 'Compare checkpoint-1' }).check();
-    await page.getByText('Choose one more').waitFor();
-    await page.getByRole('checkbox', { name: 'Compare checkpoint-2' }).check();
-    const rows = page.locator('svc-checkpoint-comparison tbody tr');
-    await stage.untilEqual(() => rows.count(), 2);
-    await rows.first().getByText('best').waitFor();
-    await page.getByText('The evaluations are those of heldout.').waitFor();
-    expect(new URL(stage.page.url()).searchParams.get('compare')).to.equal(
-      `${idOf('ckpt', 1)},${idOf('ckpt', 2)}`,
-    );
-    await stage.expectSound('compared');
-    await page.getByLabel('Metric').fill('eval/acc');
-    await stage.page.keyboard.press('Enter');
-    await stage.untilEqual(() => stage.api.requests.at(-1)?.includes('metric=eval%2Facc'), true);
-    await page.getByRole('button', { name: 'Take checkpoint-1 out' }).click();
-    await page.getByText('Choose one more').waitFor();
-  });
-
-  it('says why they cannot be compared', async () => {
-    const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
-    const query = `compare=${idOf('ckpt', 1)},${idOf('ckpt', 2)}`;
-    const page = await mount([plain(2), plain(1)], query, { 'GET /checkpoints/compare': refusal });
-    await page.getByText('They cannot be compared: no primary metric is set').waitFor();
-  });
-
-  it('says how the first one is saved', async () => {
-    const page = await mount([]);
-    await page.getByRole('heading', { name: 'No checkpoints yet' }).waitFor();
-    await stage.expectSound('empty');
-  });
-
-  for (const [where, more] of Object.entries(VIEWS)) {
-    it(`is sound on ${where} with hostile and long texts`, async () => {
-      const items = [
-        plain(2, { path: `/out/${HOSTILE.replaceAll('/', '')}` }),
-        plain(1, { path: `/${LONG_NAME}/${LONG_NAME}`, step: null, size: null }),
-      ];
-      const page = await mount(items, '', { 'GET /runs/{run_id}': run(1, { name: HOSTILE }) }, more);
-      await page.locator('svc-checkpoint-row').first().getByRole('link', { name: HOSTILE }).last().waitFor();
-      expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
-      await stage.expectSound(where);
-    });
-  }
-});
 
 describe('the page of evaluations', () => {
   const stage = useStage();
@@ -244,9 +119,9 @@ describe('the page of a checkpoint', () => {
   };
   const noted = { note: 'before decay', evaluations: [] };
   const API: ApiTable = {
-    'GET /checkpoints/{ckpt_id}': plain(1, { metadata: noted }),
+    'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { metadata: noted }),
     'GET /checkpoints/{ckpt_id}/evaluations': { items: [] },
-    'GET /checkpoints:recommend': best(3),
+    'GET /checkpoints:recommend': bestCheckpoint(3),
     'GET /runs/{run_id}': trained,
     'GET /runs/{run_id}/metrics': {
       run_id: trained.id,
@@ -288,7 +163,9 @@ describe('the page of a checkpoint', () => {
   });
 
   it('says that its files are gone, and cannot be evaluated then', async () => {
-    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { deleted_at: NOW - 5 * MINUTE }) });
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { deleted_at: NOW - 5 * MINUTE }),
+    });
     await page.getByText(/deleted or rotated away/).waitFor();
     expect(await page.getByRole('button', { name: 'Evaluate from here' }).isDisabled()).to.equal(true);
     await stage.expectSound();
@@ -355,7 +232,7 @@ describe('the page of a checkpoint', () => {
 
   it('says why there is no best one, and that without a step nothing was measured at it', async () => {
     const page = await mount({
-      'GET /checkpoints/{ckpt_id}': plain(1, { step: null, size: null }),
+      'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { step: null, size: null }),
       'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
     });
     await page.getByText('no primary metric is set').waitFor();
@@ -378,7 +255,7 @@ describe('the page of a checkpoint', () => {
       const path = `/${LONG_NAME}/${HOSTILE.replaceAll('/', '')}`;
       const page = await mount(
         {
-          'GET /checkpoints/{ckpt_id}': plain(1, { path, metadata }),
+          'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { path, metadata }),
           'GET /runs/{run_id}': { ...trained, name: LONG_NAME },
           'GET /runs/{run_id}/metrics': { run_id: trained.id, series: { [LONG_NAME]: series([1e301]) } },
           'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1, { suite: HOSTILE })] },

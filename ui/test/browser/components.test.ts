@@ -57,6 +57,18 @@ describe('the elements that pages are made of', () => {
       ['the beginning', { step: 0, max: 10 }, '0 / 10 0%', '0'],
       ['a part, never more than it is', { step: 999, max: 1000 }, '999 / 1,000 99%', '99'],
       ['the end', { step: 10, max: 10, status: 'SUCCEEDED' }, '10 / 10 100%', '100'],
+      [
+        'the end of steps that are counted from 0',
+        { step: 9, max: 10, status: 'SUCCEEDED' },
+        '9 / 10 100%',
+        '100',
+      ],
+      [
+        'the last step but one of a run that failed',
+        { step: 9, max: 10, status: 'FAILED' },
+        '9 / 10 90%',
+        '90',
+      ],
       ['the last step of a run that goes on', { step: 10, max: 10 }, '10 / 10 99%', '99'],
       ['more than the maximum', { step: 15, max: 10, status: 'FAILED' }, '15 / 10 100%', '100'],
       ['a step below zero', { step: -5, max: 10 }, '-5 / 10 0%', '0'],

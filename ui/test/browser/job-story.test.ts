@@ -187,6 +187,15 @@ describe('what the page of a job tells of it:', () => {
       await stage.untilEqual(isInWindow, true);
     });
 
+    it('gives way to the log where the address asks for that', async () => {
+      const page = await mount({ ...world, query: 'attempt=1&view=log' });
+      await page.locator('svc-log-view .row').first().waitFor();
+      const bottom = () =>
+        page.locator('.panel.log').evaluate((log) => log.getBoundingClientRect().bottom - window.innerHeight);
+      await stage.untilEqual(async () => Math.abs(await bottom()) < 10, true);
+      expect(await stage.page.evaluate(() => window.scrollY)).to.be.greaterThan(0);
+    });
+
     it('says that the log has no line with the number of the address', async () => {
       const page = await mount({ ...world, query: 'line=9000' });
       await page.getByText('The log has no line 9,000.').waitFor();

@@ -194,6 +194,7 @@ describe('the page of an experiment', () => {
     direction: 'minimize',
     value: 0.1,
     step: 300,
+    value_step: 300,
     source: 'evaluation',
     evaluation_id: idOf('eval', 1),
     tied_checkpoint_ids: [saved.id],
@@ -218,7 +219,7 @@ describe('the page of an experiment', () => {
     const page = await mount();
     await page.getByText('The lowest val/loss, 0.1, of 2 runs.').waitFor();
     await page
-      .getByText(/Best of this experiment: the lowest val\/loss, 0.1 at step 300,\s+by its evaluation/)
+      .getByText(/Best of this experiment: the lowest val\/loss, 0.1,\s+by its evaluation at step 300/)
       .waitFor();
     expect(await page.getByRole('link', { name: 'checkpoint-3' }).getAttribute('href')).to.equal(
       `/checkpoints/${saved.id}`,

@@ -1,6 +1,6 @@
 import type { Run, RunSummary } from '@svc/contract';
 import { expect } from 'chai';
-import { OFFLINE, Refusal } from './harness/fake-api.js';
+import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
 import {
   HOSTILE,
   LONG_NAME,
@@ -111,6 +111,71 @@ describe('the page of a run', () => {
         await factOf(name).getByText(value, { exact: true }).first().waitFor();
     });
   }
+
+  describe('its head', () => {
+    const OF_JOB = {
+      job_id: idOf('job', 7),
+      attempt: 2,
+      project_id: idOf('prj', 1),
+      experiment_id: idOf('exp', 1),
+    };
+    const place = { description: '', run_count: 1, created_at: NOW };
+    const PLACES: ApiTable = {
+      'GET /projects/{project_id}': { ...place, id: idOf('prj', 1), name: 'vision' },
+      'GET /experiments/{experiment_id}': {
+        ...place,
+        id: idOf('exp', 1),
+        name: 'lr',
+        project_id: idOf('prj', 1),
+      },
+    };
+    const ofJob = (job: object, more: RunWorld = {}) =>
+      mount({ run: OF_JOB, ...more, api: { 'GET /jobs/{job_id}': job, ...PLACES } });
+    const linkTo = (name: string) =>
+      stage.page.locator('svc-run-place').getByRole('link', { name, exact: true }).getAttribute('href');
+
+    it('leads to its job, its log, its project and experiment, and a comparison', async () => {
+      const page = await ofJob(job(7, { attempt: 2, status: 'RUNNING' }));
+      await page.getByText('job-7').waitFor();
+      await page.getByRole('link', { name: 'lr', exact: true }).waitFor();
+      expect(await linkTo('job-7')).to.equal(`/jobs/${OF_JOB.job_id}`);
+      expect(await linkTo('Log')).to.equal(`/jobs/${OF_JOB.job_id}?attempt=2&view=log`);
+      expect(await linkTo('vision')).to.equal(`/projects/${OF_JOB.project_id}`);
+      expect(await linkTo('lr')).to.equal(`/experiments/${OF_JOB.experiment_id}`);
+      expect(await linkTo('Compare')).to.equal(`/compare?runs=${ID}`);
+      await stage.expectSound();
+    });
+
+    it('cancels the job while it runs', async () => {
+      const page = await ofJob(job(7, { attempt: 2, status: 'RUNNING' }));
+      await page.getByRole('button', { name: 'Cancel job job-7' }).click();
+      stage.api.change({
+        'POST /jobs/{job_id}/cancel': { job_id: OF_JOB.job_id, result: 'CANCELLED', kill_grace_s: 10 },
+        'GET /jobs/{job_id}': job(7, { attempt: 2, status: 'CANCELLED' }),
+      });
+      await stage.page.getByRole('button', { name: 'Cancel the job' }).click();
+      await stage.untilEqual(() => page.getByRole('button', { name: /^Cancel/ }).count(), 0);
+      expect(await page.getByRole('button', { name: /^Retry/ }).count()).to.equal(0);
+    });
+
+    const notToCancel: [string, object, Partial<Run>][] = [
+      ['of another attempt', { attempt: 3, status: 'RUNNING' }, {}],
+      ['that has ended', { attempt: 2, status: 'SUCCEEDED' }, {}],
+      ['of which this run has ended', { attempt: 2, status: 'RUNNING' }, { finished_at: NOW }],
+    ];
+    for (const [what, changes, more] of notToCancel)
+      it(`does not cancel a job ${what}`, async () => {
+        const page = await ofJob(job(7, changes), { run: { ...OF_JOB, ...more } });
+        await page.getByText('job-7').waitFor();
+        expect(await page.getByRole('button', { name: /^Cancel/ }).count()).to.equal(0);
+      });
+
+    it('leads to a comparison alone without a job or a project', async () => {
+      const page = await mount();
+      await page.getByRole('link', { name: 'Compare', exact: true }).waitFor();
+      expect(await page.locator('svc-run-place').getByRole('link').count()).to.equal(1);
+    });
+  });
 
   const rests: [string, Partial<Run>, RegExp | null][] = [
     [

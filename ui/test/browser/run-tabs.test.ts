@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { OFFLINE } from './harness/fake-api.js';
+import { OFFLINE, Refusal } from './harness/fake-api.js';
+import { bestCheckpoint } from './harness/checkpoint-records.js';
 import {
   HOSTILE,
   attempt,
@@ -119,11 +120,28 @@ describe('the tabs of a run', () => {
           'GET /runs/{run_id}/checkpoints': { items },
           'GET /jobs/{job_id}/attempts': { items: [attempt(2, { node_id: idOf('node', 4) }), attempt(1)] },
           'GET /nodes': { items: [node(3), node(4)] },
+          'GET /checkpoints:recommend': bestCheckpoint(2),
         },
       });
       await page.getByRole('row', { name: /200 .*checkpoint-2.*1\.5 KiB/ }).waitFor();
+      await page.getByText('Best of this run: the lowest val/loss').waitFor();
+      expect(await page.getByRole('link', { name: 'Compare them' }).getAttribute('href')).to.equal(
+        `/checkpoints?run_id=${ID}`,
+      );
       await page.getByText('2, on node-4', { exact: true }).waitFor();
       await stage.expectSound();
+    });
+
+    it('say why no checkpoint is the best', async () => {
+      const page = await mount({
+        tab: 'checkpoints',
+        api: {
+          'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
+          'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
+        },
+      });
+      await page.getByText('no primary metric is set').waitFor();
+      await page.getByRole('link', { name: 'checkpoint-1' }).waitFor();
     });
 
     it('show evaluations with their results and errors', async () => {

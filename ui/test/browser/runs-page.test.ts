@@ -16,6 +16,7 @@ describe('the page of runs', () => {
 
   const rows: [string, Partial<Run>, string[]][] = [
     ['its progress', { step: 250, max_steps: 1000 }, ['250 / 1,000', '25%']],
+    ['that all its steps from 0 are done', { step: 299, max_steps: 300, status: 'SUCCEEDED' }, ['100%']],
     ['its step when nobody knows the last one', { step: 250 }, ['step 250']],
     [
       'its project and experiment by name',
@@ -192,10 +193,19 @@ describe('the page of runs', () => {
       const page = await mount([], 'sort=name', paged);
       await page.getByText('The newest 2 runs, sorted by name, lowest first').waitFor();
       await untilNames('run-8', 'run-9');
-      await page.getByRole('button', { name: 'Load older' }).click();
+      await page.getByRole('button', { name: 'Load all' }).click();
       await page.getByText('3 runs, sorted by name, lowest first').waitFor();
       await untilNames('older', 'run-8', 'run-9');
-      expect(await page.getByRole('button', { name: 'Load older' }).count()).to.equal(0);
+      expect(await page.getByRole('button', { name: 'Load all' }).count()).to.equal(0);
+    });
+
+    it('are counted where the server counts them: in a project or an experiment alone', async () => {
+      const places: ApiTable = { 'GET /projects': { items: [{ ...PROJECTS[0]!, run_count: 9000 }] } };
+      const query = `project_id=${idOf('prj', 1)}&sort=name`;
+      const page = await mount([], query, { ...paged, ...places });
+      await page.getByText('The newest 2 of 9,000 runs, sorted by name').waitFor();
+      await stage.change({ query: `${query}&status=RUNNING` });
+      await page.getByText('The newest 2 runs, sorted by name').waitFor();
     });
 
     it('are given up with another filter, whose page begins anew', async () => {

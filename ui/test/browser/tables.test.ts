@@ -228,6 +228,19 @@ describe('the tables and records', () => {
   });
 
   describe('svc-checkpoints-table', () => {
+    it('leads to each checkpoint, marks the best, and shows all without a box of its own', async () => {
+      const checkpoints = Array.from({ length: 30 }, (_, at) => checkpoint(30 - at, { is_best: at === 3 }));
+      const table = await stage.mount('svc-checkpoints-table', { properties: { checkpoints } });
+      expect(
+        await table.getByRole('link', { name: 'checkpoint-30', exact: true }).getAttribute('href'),
+      ).to.equal(`/checkpoints/${idOf('ckpt', 30)}`);
+      expect(await table.locator('tr').filter({ hasText: 'best' }).allInnerTexts()).to.have.length(1);
+      await table.locator('tbody tr').nth(3).getByText('best', { exact: true }).waitFor();
+      const hidden = await table.locator('.scroll').evaluate((box) => box.scrollHeight - box.clientHeight);
+      expect(hidden).to.equal(0);
+      await stage.expectSound();
+    });
+
     it('shows the end of a path whole, and lets it be copied', async () => {
       const table = await stage.mount('svc-checkpoints-table', {
         properties: { checkpoints: [checkpoint(1, { path: `/${LONG_NAME}/checkpoint-1/` })] },

@@ -99,6 +99,7 @@ const Best = {
       'direction',
       'value',
       'step',
+      'value_step',
       'source',
       'evaluation_id',
     ] as const),

@@ -1,11 +1,13 @@
 import type { Run, RunSummary } from '@svc/contract';
 import type { Locator } from 'playwright-core';
-import type { ApiTable } from './fake-api.js';
+import { Refusal, type ApiTable } from './fake-api.js';
 import { idOf, run, series, summary } from './records.js';
 import type { DESK, Stage } from './stage.js';
 
 export const ID = idOf('run', 1);
 export const DIFF = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n';
+
+const GONE = new Refusal(404, 'not_found', 'there is none');
 
 /** What the server says of the run whose page is shown. */
 export interface RunWorld {
@@ -31,6 +33,10 @@ export function mountRunPage(
       'GET /runs/{run_id}/summary': summary(record, metrics, more),
       'GET /runs/{run_id}/metrics': { run_id: ID, series: points },
       'GET /runs/{run_id}/checkpoints': { items: [] },
+      'GET /checkpoints:recommend': GONE,
+      'GET /jobs/{job_id}': GONE,
+      'GET /projects/{project_id}': GONE,
+      'GET /experiments/{experiment_id}': GONE,
       ...api,
     },
     ...rest,
