@@ -58,7 +58,7 @@ export function cssColorsOf(lines: readonly ChartLine[]): string[] {
 export function labelsOf(lines: readonly ChartLine[], heading: string): string[] {
   if (lines.length === 1) {
     const { label, name } = lines[0]!;
-    return [label ?? (name === heading ? 'latest' : name)];
+    return [label ?? name];
   }
   const labels = lines.map(({ label, name }) => label ?? labelOf(name, heading));
   const isUnique = (label: string): boolean => labels.indexOf(label) === labels.lastIndexOf(label);

@@ -92,6 +92,10 @@ export const chartStyles = css`
     padding-top: 2px;
     overflow-wrap: anywhere;
   }
+  /* Inside: the legend scrolls, and would cut a ring around a button. */
+  .legend button:focus-visible {
+    outline-offset: -2px;
+  }
   .legend button:hover {
     background: var(--color-hover);
   }

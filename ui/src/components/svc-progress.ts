@@ -3,7 +3,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { formatCount } from '../format.js';
 import { baseStyles } from '../styles/shared.js';
 
-/** Step of max_steps, as a bar and in figures. Without a maximum only the step is said. */
+/** Step of max_steps, as a bar and in figures. Without a maximum only the step is said, and past it no percentage. */
 @customElement('svc-progress')
 export class SvcProgress extends LitElement {
   @property({ type: Number }) step: number | null = null;
@@ -48,6 +48,8 @@ export class SvcProgress extends LitElement {
   override render() {
     if (this.step === null) return html`<p>–</p>`;
     if (this.max === null || this.max <= 0) return html`<p>step ${formatCount(this.step)}</p>`;
+    // Past its plan nobody knows how much of it is done.
+    if (this.step > this.max) return html`<p>${formatCount(this.step)} / ${formatCount(this.max)}</p>`;
     const part = Math.min(1, Math.max(0, this.step / this.max));
     // A run that goes on is not at 100 %: after its last step it still evaluates and saves.
     const percent = Math.min(Math.floor(part * 100), this.status === 'RUNNING' ? 99 : 100);

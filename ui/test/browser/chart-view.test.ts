@@ -85,9 +85,9 @@ describe('the charts of a run', () => {
       const plot = chart('loss').locator('.plot');
       await plot.focus();
       await plot.press('End');
-      await chart('loss').getByRole('status').getByText('Step 40, latest 1').waitFor();
+      await chart('loss').getByRole('status').getByText('Step 40, loss 1').waitFor();
       await plot.press('ArrowLeft');
-      await chart('loss').getByRole('status').getByText('Step 30, latest 2').waitFor();
+      await chart('loss').getByRole('status').getByText('Step 30, loss 2').waitFor();
       await plot.press('+');
       await stage.untilEqual(query, '?zoom=15..35');
       await plot.press('0');
@@ -133,7 +133,7 @@ describe('the charts of a run', () => {
         headings,
         ['train/lr', 'layer2/w', 'layer10/w'].map((name) => name.replace('train/', '')),
       );
-      await page.getByRole('button', { name: /^layer2/ }).click();
+      await page.getByRole('button', { name: 'layer2 1 chart' }).click();
       await stage.untilEqual(headings, ['lr', 'layer10/w']);
       await go('/?metric=layer2/w&step=0');
       await stage.untilEqual(headings, ['lr', 'layer2/w', 'layer10/w']);
@@ -196,7 +196,7 @@ describe('the charts of a run', () => {
     await chart('loss').locator('.uplot').waitFor();
     await chart('loss').getByRole('button', { name: 'step 20' }).click();
     await chart('loss').locator('.tooltip').getByText('loss jumped').waitFor();
-    await chart('loss').getByRole('status').getByText('Step 20, latest 9, loss jumped').waitFor();
+    await chart('loss').getByRole('status').getByText('Step 20, loss 9, loss jumped').waitFor();
     expect(await chart('acc').getByRole('button', { name: 'step 20' }).count()).to.equal(0);
     await stage.expectSound();
   });

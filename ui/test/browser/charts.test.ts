@@ -50,6 +50,27 @@ describe('charts', () => {
       await stage.untilEqual(() => chart('loss').locator('figure').getAttribute('aria-label'), label);
     });
 
+    it('have a single point in their middle, at step 0 too', async () => {
+      await mount({ loss: { values: [1] } });
+      const plot = chart('loss').locator('.plot');
+      await chart('loss').locator('.uplot').waitFor();
+      await plot.focus();
+      await plot.press('End');
+      await chart('loss').getByRole('status').getByText('Step 0, loss 1').waitFor();
+      const placeOf = async (name: string) => (await chart('loss').locator(name).boundingBox())!;
+      const [over, point] = [await placeOf('.u-over'), await placeOf('.u-cursor-pt')];
+      expect(point.x + point.width / 2).to.be.closeTo(over.x + over.width / 2, 2);
+    });
+
+    it('show the whole ring of an entry of the legend that has the focus', async () => {
+      await mount({ 'train/loss': { values: [1] }, 'val/loss': { values: [2] } });
+      const entry = chart('loss').getByRole('button', { name: /^val/ });
+      await entry.focus();
+      await stage.page.keyboard.press('Shift+Tab');
+      await stage.page.keyboard.press('Tab');
+      expect(await entry.evaluate((element) => getComputedStyle(element).outlineOffset)).to.equal('-2px');
+    });
+
     it('wait for the first point, without axes of nothing', async () => {
       await mount({ loss: { values: [] }, other: { values: [1, 2] } });
       await chart('other').locator('canvas').waitFor();
