@@ -20,6 +20,8 @@ export interface ChartLine {
   readonly dash?: readonly number[];
   /** Marked with a ring; left out where no direction is known. */
   readonly best?: { readonly step: number; readonly value: number } | null;
+  /** Stands behind the values; left out where none is known. */
+  readonly unit?: string | undefined;
   /** What the legend shows without a cursor; default: the last point. */
   readonly latest?: number;
 }

@@ -1,5 +1,6 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
+import { unitStyles } from '../components/unit.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
@@ -93,7 +94,7 @@ export class SvcChart extends LitElement {
     { rootMargin: '200px' },
   );
 
-  static override styles = [baseStyles, iconStyles, chartStyles];
+  static override styles = [baseStyles, iconStyles, unitStyles, chartStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -217,7 +218,7 @@ export class SvcChart extends LitElement {
     if (x === null) return null;
     const [labels, colors] = [this.#labels, this.#cssColors];
     const lines = this.lines.map((line, at) =>
-      this.muted.has(keyOf(line)) ? null : { label: labels[at]!, color: colors[at]! },
+      this.muted.has(keyOf(line)) ? null : { label: labels[at]!, color: colors[at]!, unit: line.unit ?? '' },
     );
     return readAt(this.#plot!, this.cursorRow!, { kind: this.x, lines, notes: this.#marksNear(x) });
   }
