@@ -221,7 +221,9 @@ export class SvcCompareTable extends LitElement {
       >
         ${isSorted ? icon(direction === 'maximize' ? 'down' : 'up', 14) : nothing}
         <span class="name truncate">${name}</span>
-        <span class="goal">${direction === null ? '(latest)' : direction === 'minimize' ? '↓' : '↑'}</span>
+        <span class="goal"
+          >${direction === null ? '(latest)' : direction === 'minimize' ? '(lowest)' : '(highest)'}</span
+        >
       </button>
     </th>`;
   }

@@ -142,6 +142,7 @@ export class SvcRunCharts extends LitElement {
       .view=${this.#view}
       .count=${this.#sections.reduce((sum, { groups }) => sum + groups.length, 0)}
       .lastStep=${lastStep}
+      .rangeBy=${this.#rangeBy}
       ?epochs=${epochAt !== null}
       .stream=${this.live && !this.lost ? (streamState === 'live' ? 'live' : 'connecting') : ''}
       @svc-view=${this.#onView}
@@ -305,10 +306,22 @@ export class SvcRunCharts extends LitElement {
   }
 
   get #timeRange(): Range | null {
+    return this.#rangeBy('time');
+  }
+
+  /** What is in view on another axis: that of the points in view. */
+  readonly #rangeBy = (x: ChartView['x']): Range | null => {
     const { range } = this.#view;
-    if (range === null || this.#x === 'time') return range;
+    if (range === null || x === this.#x) return range;
     const steps = this.#toSteps(range);
-    return steps && this.#metrics.timesWithin(...steps);
+    return steps && this.#fromSteps(steps, x);
+  };
+
+  #fromSteps(steps: Range, x: XKind): Range | null {
+    if (x === 'step') return steps;
+    if (x === 'time') return this.#metrics.timesWithin(...steps);
+    const { epochAt } = this.#metrics;
+    return epochAt && [epochAt(steps[0]), epochAt(steps[1])];
   }
 
   #zoom(range: Range | null): void {
@@ -323,8 +336,7 @@ export class SvcRunCharts extends LitElement {
     if (times === null || this.#x === 'time') return this.#zoom(times);
     const steps = this.#metrics.stepsWithin(...times);
     if (steps === null || steps[0] === steps[1]) return;
-    const { epochAt } = this.#metrics;
-    this.#zoom(this.#x === 'epoch' && epochAt ? [epochAt(steps[0]), epochAt(steps[1])] : steps);
+    this.#zoom(this.#fromSteps(steps, this.#x));
   };
 
   readonly #onFull = (event: Event): void => {

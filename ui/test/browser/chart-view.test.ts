@@ -107,6 +107,22 @@ describe('the charts of a run', () => {
       expect(await other.getByRole('button', { name: 'Epoch' }).isDisabled()).to.equal(true);
     });
 
+    it('keep what is in view on another x axis', async () => {
+      const ts = [0, 1, 2, 3, 4].map((at) => NOW - MINUTE + at * 1000);
+      const epochs = [0, 0.5, 1, 1.5, 2];
+      const page = await mount({ loss: { values: [5, 4, 3, 2, 1], ts, epochs } });
+      await page.locator('.uplot').waitFor();
+      await page.getByLabel('From step').fill('10');
+      await page.getByLabel('From step').blur();
+      await stage.untilEqual(query, '?zoom=10..40');
+      await page.getByRole('button', { name: 'Epoch' }).click();
+      await stage.untilEqual(query, '?zoom=0.5..2&x=epoch');
+      await page.getByRole('button', { name: 'Time' }).click();
+      await stage.untilEqual(query, `?zoom=${ts[1]}..${ts[4]}&x=time`);
+      await page.getByRole('button', { name: 'Step' }).click();
+      await stage.untilEqual(query, '?zoom=10..40');
+    });
+
     it('fill the window, and give the focus back', async () => {
       const page = await mount(two);
       await page.locator('.uplot').first().waitFor();

@@ -214,6 +214,27 @@ describe('the page of a comparison', () => {
     expect(await page.getByLabel('Metric', { exact: true }).inputValue()).to.equal('val/accuracy');
   });
 
+  it('zooms to what is dragged in all charts, as the address says, and back', async () => {
+    const page = await mount(runs);
+    await untilDrawn(3);
+    const plot = page.locator('.u-over').first();
+    const box = (await plot.boundingBox())!;
+    await stage.page.mouse.move(box.x + box.width * 0.25, box.y + 50);
+    await stage.page.mouse.down();
+    await stage.page.mouse.move(box.x + box.width * 0.75, box.y + 50, { steps: 5 });
+    await stage.page.mouse.up();
+    await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('steps') ?? ''), true);
+    const [from, to] = param('steps')!.split('..').map(Number);
+    await until(() =>
+      stage.api.bodies.some((body) => {
+        const asked = body as { step_from?: number; step_to?: number };
+        return asked.step_from === from && asked.step_to === to;
+      }),
+    );
+    await page.getByRole('button', { name: `Steps ${from}–${to}` }).click();
+    await stage.untilEqual(() => param('steps'), null);
+  });
+
   it('changes the metrics, the axes, the scale and the smoothing in the address', async () => {
     const page = await mount(runs);
     await page.locator('.choices summary').first().click();
