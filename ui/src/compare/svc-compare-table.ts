@@ -181,6 +181,17 @@ export class SvcCompareTable extends LitElement {
         .who .pill {
           display: none;
         }
+        .who {
+          flex-wrap: wrap;
+          padding-block: var(--space-1);
+        }
+        /* On a line of its own, whole: names of a sweep differ at their end. */
+        .who a {
+          order: -1;
+          flex-basis: 100%;
+          overflow-wrap: anywhere;
+          white-space: normal;
+        }
       }
     `,
   ];

@@ -189,6 +189,20 @@ describe('the page of a comparison', () => {
     );
   });
 
+  it('shows names of runs whole on a phone, and in the heads of the config', async () => {
+    const long = runs.map((one, at) => ({ ...one, name: `resnet-50 lr=0.0001 batch-size=256 seed=${at}` }));
+    await mount(long, '', { viewport: PHONE });
+    for (const part of ['svc-compare-table th a', 'svc-config-differences th .name']) {
+      const names = stage.page.locator(part);
+      await names.first().waitFor();
+      const cut = await names.evaluateAll((all) =>
+        all.filter((one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1),
+      );
+      expect(cut, part).to.have.length(0);
+    }
+    await stage.expectSound();
+  });
+
   it('sorts by a metric, the best first', async () => {
     const page = await mount(runs);
     await page.getByRole('button', { name: /^val\/accuracy/ }).click();
