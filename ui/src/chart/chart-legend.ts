@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { renderUnit } from '../components/unit.js';
+import { renderUnit } from './unit.js';
 import { formatCount, formatValue } from '../format.js';
 import { countUndrawable, describeUndrawable } from './align.js';
 import type { ChartLine, ChartMark } from './chart-lines.js';

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit';
 import { formatCount, formatValue } from '../format.js';
 import { nearestRow } from './align.js';
-import { renderUnit } from '../components/unit.js';
+import { renderUnit } from './unit.js';
 import { formatX, type XKind } from './axis.js';
 import type { ChartMark } from './chart-lines.js';
 import type { Plot } from './plot.js';

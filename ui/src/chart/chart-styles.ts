@@ -1,6 +1,8 @@
 import { css } from 'lit';
+import { unitStyles } from './unit.js';
 
 export const chartStyles = css`
+  ${unitStyles}
   :host {
     display: flex;
     flex-direction: column;

@@ -1,6 +1,5 @@
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { unitStyles } from '../components/unit.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { onThemeChange } from '../styles/theme.js';
@@ -94,7 +93,7 @@ export class SvcChart extends LitElement {
     { rootMargin: '200px' },
   );
 
-  static override styles = [baseStyles, iconStyles, unitStyles, chartStyles];
+  static override styles = [baseStyles, iconStyles, chartStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();

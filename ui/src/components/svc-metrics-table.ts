@@ -9,7 +9,7 @@ import { baseStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { icon, type IconName } from './icons.js';
 import './svc-metric-direction.js';
-import { renderUnit, unitStyles } from './unit.js';
+import { renderUnit, unitStyles } from '../chart/unit.js';
 
 const TREND_ICONS: Readonly<Record<string, IconName>> = {
   increasing: 'rising',

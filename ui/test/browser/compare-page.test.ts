@@ -195,10 +195,8 @@ describe('the page of a comparison', () => {
     for (const part of ['svc-compare-table th a', 'svc-config-differences th .name']) {
       const names = stage.page.locator(part);
       await names.first().waitFor();
-      const cut = await names.evaluateAll((all) =>
-        all.filter((one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1),
-      );
-      expect(cut, part).to.have.length(0);
+      const cut = await names.evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1));
+      expect(cut, part).to.equal(false);
     }
     await stage.expectSound();
   });
@@ -230,21 +228,12 @@ describe('the page of a comparison', () => {
 
   it('zooms to what is dragged in all charts, as the address says, and back', async () => {
     const page = await mount(runs);
-    await untilDrawn(3);
     const plot = page.locator('.u-over').first();
-    const box = (await plot.boundingBox())!;
-    await stage.page.mouse.move(box.x + box.width * 0.25, box.y + 50);
-    await stage.page.mouse.down();
-    await stage.page.mouse.move(box.x + box.width * 0.75, box.y + 50, { steps: 5 });
-    await stage.page.mouse.up();
+    await plot.dragTo(plot, { sourcePosition: { x: 60, y: 50 }, targetPosition: { x: 160, y: 50 } });
     await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('steps') ?? ''), true);
     const [from, to] = param('steps')!.split('..').map(Number);
-    await until(() =>
-      stage.api.bodies.some((body) => {
-        const asked = body as { step_from?: number; step_to?: number };
-        return asked.step_from === from && asked.step_to === to;
-      }),
-    );
+    const asked = `"step_from":${from},"step_to":${to}`;
+    await until(() => JSON.stringify(stage.api.bodies).includes(asked));
     await page.getByRole('button', { name: `Steps ${from}–${to}` }).click();
     await stage.untilEqual(() => param('steps'), null);
   });
