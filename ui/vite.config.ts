@@ -47,7 +47,10 @@ const gzip = promisify(zlib.gzip);
 
 async function writeCompressed(file: string): Promise<void> {
   const text = await readFile(file);
-  const copies = { br: await brotli(text), gz: await gzip(text, { level: zlib.constants.Z_BEST_COMPRESSION }) };
+  const copies = {
+    br: await brotli(text),
+    gz: await gzip(text, { level: zlib.constants.Z_BEST_COMPRESSION }),
+  };
   for (const [ending, copy] of Object.entries(copies))
     if (copy.length < text.length) await writeFile(`${file}.${ending}`, copy);
 }

@@ -19,7 +19,7 @@ interface CriticalEvent {
   readonly id: string;
   readonly type: string;
   readonly title: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: object;
 }
 
 /** The part of a point that a reason names. */
@@ -70,7 +70,7 @@ export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const { series, critical_events } = evidence;
   const isNan = new Set(series.flatMap(({ name, digest: { nan } }) => (nan ? [name] : [])));
   const isTold = ({ type, data }: CriticalEvent): boolean =>
-    type === 'LOSS_NAN' && isNan.has(String(data['metric']));
+    type === 'LOSS_NAN' && 'metric' in data && isNan.has(String(data.metric));
   return [
     ...series.flatMap(toNanReasons),
     ...critical_events.filter((event) => !isTold(event)).map(toEventReason),

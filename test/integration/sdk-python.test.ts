@@ -195,9 +195,7 @@ svc.init(name="fold 2").finish()`;
       const { lines } = await server.client.call(routes.tailLogs, { params: { job_id: decided.id } });
       return lines.find(({ text }) => text.startsWith('svc: this run keeps'));
     });
-    expect(told?.text).to.equal(
-      "svc: this run keeps its project 'closed', name 'mine', decided before init",
-    );
+    expect(told?.text).to.equal("svc: this run keeps its project 'closed', name 'mine', decided before init");
   });
 
   it('has a run that dies LOST, with its last sign as its end', async () => {

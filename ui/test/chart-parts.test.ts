@@ -103,7 +103,7 @@ describe('labelsOf', () => {
       );
     expect(of('train/loss', 'val/loss')).to.deep.equal(['train', 'val']);
     expect(of('train/loss', 'train_loss', 'val/loss')).to.deep.equal(['train/loss', 'train_loss', 'val']);
-    expect(of('loss')).to.deep.equal(['latest']);
+    expect(of('loss')).to.deep.equal(['loss']);
   });
 });
 

@@ -47,7 +47,7 @@ describe('groupMetrics', () => {
   it('never puts two measures on one axis', () => {
     expect(charts(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal([
       'Loss: Loss/train Loss/test',
-      'Accuracy: Accuracy/train',
+      'Accuracy/train: Accuracy/train',
     ]);
     expect(charts(['a/loss', 'b/loss'])).to.deep.equal(['a/loss: a/loss', 'b/loss: b/loss']);
   });
@@ -55,11 +55,11 @@ describe('groupMetrics', () => {
   it('reads the names of Hugging Face', () => {
     expect(charts(HUGGING_FACE)).to.deep.equal([
       'loss: train/loss eval/loss',
-      'epoch: train/epoch',
-      'grad_norm: train/grad_norm',
-      'learning_rate: train/learning_rate',
-      'runtime: eval/runtime',
-      'samples_per_second: eval/samples_per_second',
+      'eval/runtime: eval/runtime',
+      'eval/samples_per_second: eval/samples_per_second',
+      'train/epoch: train/epoch',
+      'train/grad_norm: train/grad_norm',
+      'train/learning_rate: train/learning_rate',
     ]);
   });
 
@@ -67,9 +67,9 @@ describe('groupMetrics', () => {
     const names = ['epoch', 'train_loss_epoch', 'train_loss_step', 'val_loss', 'lr-Adam', 'val_acc_epoch'];
     expect(charts(names)).to.deep.equal([
       'loss: train_loss_epoch train_loss_step val_loss',
-      'acc_epoch: val_acc_epoch',
       'epoch: epoch',
       'lr-Adam: lr-Adam',
+      'val_acc_epoch: val_acc_epoch',
     ]);
   });
 
@@ -83,6 +83,21 @@ describe('groupMetrics', () => {
     ]);
   });
 
+  it('never puts two units on one axis', () => {
+    const of = (units: Record<string, string>) =>
+      groupMetrics(['train/acc', 'val/acc', 'test/acc'], new Map(Object.entries(units))).map(
+        ({ title, names }) => `${title}: ${names.join(' ')}`,
+      );
+    expect(of({ 'train/acc': '%', 'val/acc': '%', 'test/acc': '%' })).to.deep.equal([
+      'acc: train/acc val/acc test/acc',
+    ]);
+    expect(of({ 'val/acc': '%' })).to.deep.equal(['acc, no unit: train/acc test/acc', 'val/acc: val/acc']);
+    expect(of({ 'val/acc': '%', 'test/acc': '%' })).to.deep.equal([
+      'train/acc: train/acc',
+      'acc, %: val/acc test/acc',
+    ]);
+  });
+
   it('gives each metric a chart of its own where one would be a tangle, and loses none', () => {
     const names = ['train', 'val', 'test', 'dev', 'eval', 'valid', 'validation'].map((word) => `${word}/f1`);
     const groups = groupMetrics(names);
@@ -92,18 +107,17 @@ describe('groupMetrics', () => {
 });
 
 describe('toSections', () => {
-  it('is by prefix, with what several prefixes share before them', () => {
+  it('is by prefix, with what several prefixes share, and what would be alone, before them', () => {
     expect(sections([...HUGGING_FACE, 'system/cpu', 'seed'])).to.deep.equal({
-      '': ['loss', 'seed'],
-      train: ['epoch', 'grad_norm', 'learning_rate'],
-      eval: ['runtime', 'samples_per_second'],
-      system: ['system/cpu'],
+      '': ['loss', 'seed', 'system/cpu'],
+      train: ['train/epoch', 'train/grad_norm', 'train/learning_rate'],
+      eval: ['eval/runtime', 'eval/samples_per_second'],
     });
   });
 
   it('has no section for a measure that has its data behind the slash', () => {
     expect(sections(['Loss/train', 'Loss/test', 'Accuracy/train'])).to.deep.equal({
-      '': ['Loss', 'Accuracy'],
+      '': ['Loss', 'Accuracy/train'],
     });
   });
 
@@ -114,7 +128,8 @@ describe('toSections', () => {
   });
 
   it('begins with the section of the most telling chart', () => {
-    expect(Object.keys(sections(['lr', 'acc', 'train/loss', 'val/f1']))).to.deep.equal(['train', '', 'val']);
+    const names = ['lr', 'acc', 'train/loss', 'train/norm', 'val/f1', 'val/iou'];
+    expect(Object.keys(sections(names))).to.deep.equal(['train', '', 'val']);
   });
 
   it('keeps the parts of one measure of several phases together', () => {
@@ -131,11 +146,11 @@ describe('orderGroups', () => {
     );
 
   it('puts the loss first, then what is measured in phases, then the rest', () => {
-    expect(titles(() => false)).to.deep.equal(['loss', 'acc', 'a', 'lr']);
+    expect(titles(() => false)).to.deep.equal(['val/loss', 'acc', 'a', 'lr']);
   });
 
   it('puts the primary metric before all', () => {
-    expect(titles((name) => name === 'lr')).to.deep.equal(['lr', 'loss', 'acc', 'a']);
+    expect(titles((name) => name === 'lr')).to.deep.equal(['lr', 'val/loss', 'acc', 'a']);
   });
 });
 

@@ -71,6 +71,28 @@ export class Keys implements ReactiveController {
   }
 }
 
+/** Keeps what is typed while the palette is on its way, so that no key of it is lost or does something else. */
+export class TypedAhead {
+  text = '';
+
+  constructor() {
+    document.addEventListener('keydown', this.#onKey, true);
+  }
+
+  stop(): void {
+    document.removeEventListener('keydown', this.#onKey, true);
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const { key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || key === 'Tab') return;
+    if (key === 'Backspace') this.text = this.text.slice(0, -1);
+    else if (key.length === 1) this.text += key;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+}
+
 const SEARCH = 'input[type="search"], [role="search"] input';
 
 /** The search of what is shown, of which there may be several: the first one in sight. */

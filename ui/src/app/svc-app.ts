@@ -15,7 +15,7 @@ import { navigate } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { consoleActions } from './console-actions.js';
 import { Extensions } from './extensions.js';
-import { Keys, findSearch } from './keys.js';
+import { Keys, TypedAhead, findSearch } from './keys.js';
 import { createPageContext } from './page-module.js';
 import { Router } from './router.js';
 import { ServiceWatch } from './service-watch.js';
@@ -26,6 +26,8 @@ import './svc-sign-in.js';
 
 /** How soon a server that did not answer is asked again who is signed in. */
 const RETRY_MS = 3000;
+/** When the first page is there, what keys open is loaded too. */
+const PREPARE_MS = 2000;
 
 type Phase = 'checking' | 'signed-out' | 'signed-in' | 'unreachable';
 
@@ -54,6 +56,7 @@ export class SvcApp extends LitElement {
   @state() private isPaletteThere = false;
   @state() private isHelpThere = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
+  #preparing: ReturnType<typeof setTimeout> | undefined;
   @query('main') private readonly main!: HTMLElement | null;
   readonly #watch = new ServiceWatch(this.api, this.feed);
   readonly #extensions = new Extensions(this.registry, createPageContext(this.api, this.feed));
@@ -118,6 +121,7 @@ export class SvcApp extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#retry);
+    clearTimeout(this.#preparing);
     this.feed.stop();
     this.#watch.stop();
   }
@@ -171,10 +175,17 @@ export class SvcApp extends LitElement {
   }
 
   async #openPalette(): Promise<void> {
-    await import('./svc-palette.js');
-    this.isPaletteThere = true;
-    await this.updateComplete;
-    await this.renderRoot.querySelector('svc-palette')?.open();
+    const typed = new TypedAhead();
+    try {
+      await import('./svc-palette.js');
+      this.isPaletteThere = true;
+      await this.updateComplete;
+      const palette = this.renderRoot.querySelector('svc-palette');
+      await palette?.updateComplete;
+      await palette?.open(typed.text);
+    } finally {
+      typed.stop();
+    }
   }
 
   async #openHelp(): Promise<void> {
@@ -239,6 +250,7 @@ export class SvcApp extends LitElement {
     this.#watch.start();
     // While the server answers what the page has asked.
     setTimeout(prepareDates);
+    this.#preparing = setTimeout(() => void prepareDialogs(), PREPARE_MS);
   }
 
   #refuseScope({ name, scope }: Whoami): ApiError {
@@ -272,6 +284,11 @@ export class SvcApp extends LitElement {
     window.scrollTo(0, 0);
     this.main?.focus({ preventScroll: true });
   }
+}
+
+/** What fails now is loaded when it is asked for. */
+async function prepareDialogs(): Promise<void> {
+  await Promise.allSettled([import('./svc-palette.js'), import('./svc-key-help.js')]);
 }
 
 function describeRedeem(error: ApiError): string {

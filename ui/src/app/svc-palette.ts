@@ -36,12 +36,14 @@ export class SvcPalette extends LitElement {
     this.#reset();
   }
 
-  async open(): Promise<void> {
+  /** `text`: what was typed already. */
+  async open(text = ''): Promise<void> {
     await this.updateComplete;
     if (this.dialog.open) return;
     this.#search = new Search(this.api);
     this.dialog.showModal();
     this.input.focus();
+    if (text !== '') this.#type(text);
   }
 
   override render() {
@@ -127,8 +129,10 @@ export class SvcPalette extends LitElement {
     return Math.min(this.current, this.#shown.length - 1);
   }
 
-  readonly #onInput = (): void => {
-    this.text = this.input.value;
+  readonly #onInput = (): void => this.#type(this.input.value);
+
+  #type(text: string): void {
+    this.text = text;
     this.current = 0;
     clearTimeout(this.#typing);
     this.#request?.abort();
@@ -136,7 +140,7 @@ export class SvcPalette extends LitElement {
     this.isSearching = this.text.trim() !== '';
     if (!this.isSearching) this.found = [];
     else this.#typing = setTimeout(() => void this.#find(), TYPING_MS);
-  };
+  }
 
   async #find(): Promise<void> {
     const { signal } = (this.#request = new AbortController());

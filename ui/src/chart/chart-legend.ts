@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit';
+import { renderUnit } from './unit.js';
 import { formatCount, formatValue } from '../format.js';
 import { countUndrawable, describeUndrawable } from './align.js';
 import type { ChartLine, ChartMark } from './chart-lines.js';
@@ -16,7 +17,7 @@ export interface LegendEntry {
 }
 
 /** Shows the line, or switches it off. */
-export function renderLegendButton({ name, series, best }: ChartLine, entry: LegendEntry) {
+export function renderLegendButton({ name, series, best, unit }: ChartLine, entry: LegendEntry) {
   const { label, color, value, isLog, isMuted, hasBest, onToggle } = entry;
   const note = describeUndrawable(countUndrawable(series.values, isLog));
   return html`<button
@@ -26,7 +27,7 @@ export function renderLegendButton({ name, series, best }: ChartLine, entry: Leg
   >
     <span class="swatch" .style=${`--swatch: ${color}`}></span>
     <span class="label">${label}</span>
-    ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>`}
+    ${value === undefined ? nothing : html`<span class="value">${formatValue(value)}</span>${renderUnit(unit)}`}
     ${best && hasBest ? html`<span class="best">best ${formatValue(best.value)}</span>` : nothing}
     ${note === '' ? nothing : html`<span class="odd">${note}</span>`}
   </button>`;

@@ -20,6 +20,8 @@ export interface ChartLine {
   readonly dash?: readonly number[];
   /** Marked with a ring; left out where no direction is known. */
   readonly best?: { readonly step: number; readonly value: number } | null;
+  /** Stands behind the values; left out where none is known. */
+  readonly unit?: string | undefined;
   /** What the legend shows without a cursor; default: the last point. */
   readonly latest?: number;
 }
@@ -58,7 +60,7 @@ export function cssColorsOf(lines: readonly ChartLine[]): string[] {
 export function labelsOf(lines: readonly ChartLine[], heading: string): string[] {
   if (lines.length === 1) {
     const { label, name } = lines[0]!;
-    return [label ?? (name === heading ? 'latest' : name)];
+    return [label ?? name];
   }
   const labels = lines.map(({ label, name }) => label ?? labelOf(name, heading));
   const isUnique = (label: string): boolean => labels.indexOf(label) === labels.lastIndexOf(label);

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { formatCount, formatValue } from '../format.js';
 import { nearestRow } from './align.js';
+import { renderUnit } from './unit.js';
 import { formatX, type XKind } from './axis.js';
 import type { ChartMark } from './chart-lines.js';
 import type { Plot } from './plot.js';
@@ -18,12 +19,14 @@ interface ReadingRow {
   readonly label: string;
   readonly color: string;
   readonly value: string;
+  /** Empty: none. */
+  readonly unit: string;
   /** Where the nearest point of the line is, if not here; steps alone. */
   readonly at: string | null;
 }
 
 /** A line of the chart, in its order; null for one that is switched off. */
-export type ReadLine = { readonly label: string; readonly color: string } | null;
+export type ReadLine = { readonly label: string; readonly color: string; readonly unit: string } | null;
 
 /** More lines than this have no place beside the pointer: those nearest to it are named. */
 const MOST_ROWS = 10;
@@ -43,10 +46,11 @@ export function readAt(
     found.sort((a, b) => plot.distance(a.index, a.at) - plot.distance(b.index, b.at));
   return {
     x: formatX(kind, x),
-    rows: found.slice(0, MOST_ROWS).map(({ label, color, index, at }) => ({
+    rows: found.slice(0, MOST_ROWS).map(({ label, color, unit, index, at }) => ({
       label,
       color,
       value: formatValue(measured[index]![at]!),
+      unit,
       at: kind === 'step' && xs[at] !== x ? formatCount(xs[at]!) : null,
     })),
     more: Math.max(0, found.length - MOST_ROWS),
@@ -61,10 +65,12 @@ export function renderReading({ x, rows, more, notes }: Reading, style: string) 
         ${x}
       </caption>
       ${rows.map(
-        ({ label, color, value, at }) =>
+        ({ label, color, value, unit, at }) =>
           html`<tr>
             <th scope="row"><span class="swatch" .style=${`--swatch: ${color}`}></span>${label}</th>
-            <td>${at === null ? nothing : html`<span class="at">at ${at} </span>`} ${value}</td>
+            <td>
+              ${at === null ? nothing : html`<span class="at">at ${at} </span>`} ${value}${renderUnit(unit)}
+            </td>
           </tr>`,
       )}
     </table>
@@ -74,6 +80,6 @@ export function renderReading({ x, rows, more, notes }: Reading, style: string) 
 }
 
 export function describeReading({ x, rows, notes }: Reading): string {
-  const values = rows.map(({ label, value }) => `${label} ${value}`);
+  const values = rows.map(({ label, value, unit }) => `${label} ${value}${unit && ` ${unit}`}`);
   return [x, ...values, ...notes.map(({ label }) => label)].join(', ');
 }

@@ -1,6 +1,8 @@
 import { css } from 'lit';
+import { unitStyles } from './unit.js';
 
 export const chartStyles = css`
+  ${unitStyles}
   :host {
     display: flex;
     flex-direction: column;
@@ -91,6 +93,10 @@ export const chartStyles = css`
     max-width: 16rem;
     padding-top: 2px;
     overflow-wrap: anywhere;
+  }
+  /* Inside: the legend scrolls, and would cut a ring around a button. */
+  .legend button:focus-visible {
+    outline-offset: -2px;
   }
   .legend button:hover {
     background: var(--color-hover);

@@ -4,9 +4,12 @@ export interface MetricGroup {
   names: string[];
 }
 
+/** Of metrics that have one, by name. */
+export type Units = ReadonlyMap<string, string>;
+
 /** Charts under one heading. */
 export interface MetricSection {
-  /** Empty for what has no prefix of its own. */
+  /** Empty for what shares its prefix with no other chart. */
   title: string;
   groups: MetricGroup[];
 }
@@ -32,18 +35,20 @@ export function compareNames(a: string, b: string): number {
 
 /**
  * The same measure of train, validation and test data to one chart: `train/loss` and `val/loss`, `Loss/train` and `Loss/test`,
- * `loss` and `val_loss`. Different measures never share a chart, as their values have nothing in common. More than six lines are a
- * tangle: then each has a chart of its own.
+ * `loss` and `val_loss`. Different measures never share a chart, nor do different units, as their values have nothing in common. More
+ * than six lines are a tangle: then each has a chart of its own. A chart of one metric has its name, one of several has their measure.
  */
-export function groupMetrics(names: readonly string[]): MetricGroup[] {
+export function groupMetrics(names: readonly string[], units: Units = new Map()): MetricGroup[] {
   const all = new Set(names);
-  const groups = [...collect(names, (name) => measureOf(name, all))].flatMap(([title, members]) =>
-    members.length <= MAX_PER_CHART
-      ? [{ title, names: members }]
-      : members.map((name) => ({ title: name, names: [name] })),
-  );
-  for (const group of groups) group.names.sort(byPhase);
-  return groups;
+  return [...collect(names, (name) => measureOf(name, all))].flatMap(([measure, members]) => {
+    const parts = collect(members, (name) => units.get(name) ?? '');
+    return [...parts].flatMap(([unit, part]) => {
+      if (part.length === 1 || part.length > MAX_PER_CHART)
+        return part.map((name) => ({ title: name, names: [name] }));
+      const title = parts.size === 1 ? measure : `${measure}, ${unit || 'no unit'}`;
+      return [{ title, names: part.sort(byPhase) }];
+    });
+  });
 }
 
 /** Most telling first: what holds the primary metric, the loss, what is measured in phases, then the rest by name. */
@@ -58,20 +63,25 @@ export function orderGroups(
 /** 0 is most, UNIMPORTANT least. */
 function importanceOf({ title, names }: MetricGroup, isPrimary: (name: string) => boolean): number {
   if (names.some(isPrimary)) return 0;
-  if (title.toLowerCase() === 'loss') return 1;
+  if ([title, measureOf(names[0]!)].some((name) => name.toLowerCase() === 'loss')) return 1;
   return names.filter(phaseOf).length > 1 ? 2 : UNIMPORTANT;
 }
 
 const UNIMPORTANT = 3;
 
 /**
- * By the first part of the names, for groups in their order: first the section of the first group if that is important, then what has no prefix or
- * is measured in several phases, then train, val and test, then the rest.
+ * By the first part of the names, for groups in their order: first the section of the first group if that is important, then what has no prefix,
+ * is measured in several phases, or would be alone in its section, then train, val and test, then the rest.
  */
 export function toSections(
   groups: readonly MetricGroup[],
   isPrimary: (name: string) => boolean,
 ): MetricSection[] {
+  const prefixes = collect(groups, prefixOf);
+  const sectionOf = (group: MetricGroup): string => {
+    const prefix = prefixOf(group);
+    return prefixes.get(prefix)!.length > 1 ? prefix : '';
+  };
   const sections = [...collect(groups, sectionOf)].map(([title, members]) => ({ title, groups: members }));
   const [first] = groups;
   const lead = first && importanceOf(first, isPrimary) < UNIMPORTANT ? sectionOf(first) : null;
@@ -118,7 +128,7 @@ function withoutPhase(part: string): string {
   return small === undefined ? part : capital!.toLowerCase() + tail!;
 }
 
-function sectionOf({ title, names }: MetricGroup): string {
+function prefixOf({ title, names }: MetricGroup): string {
   const [first = '', ...rest] = names[0]!.split('/');
   const isShared = names.every((name) => name.startsWith(`${first}/`));
   if (isShared && rest.length > 0 && first !== title) return first;

@@ -161,7 +161,7 @@ export class Plot {
       legend: { show: false },
       padding: [10, 20, 0, 0],
       scales: {
-        x: { time: false, range: (_, min, max) => this.#xRange(min, max) },
+        x: { time: false, range: () => this.#xRange() },
         y: { range: (_, min, max) => this.#scale.bounds(min, max) },
       },
       axes: [
@@ -244,8 +244,10 @@ export class Plot {
     return [{}, ...raw, ...smooth];
   }
 
-  #xRange(min: number | null, max: number | null): [number, number] {
-    const [from, to] = this.#spec.range ?? [min ?? 0, max ?? 1];
+  /** From the points themselves: of a single one, uPlot tells a range that it has widened in its own way. */
+  #xRange(): [number, number] {
+    const { xs } = this.aligned;
+    const [from, to] = this.#spec.range ?? [xs[0] ?? 0, xs.at(-1) ?? 1];
     return widenX(this.#spec.xKind, from, to);
   }
 

@@ -217,7 +217,7 @@ export class SvcChart extends LitElement {
     if (x === null) return null;
     const [labels, colors] = [this.#labels, this.#cssColors];
     const lines = this.lines.map((line, at) =>
-      this.muted.has(keyOf(line)) ? null : { label: labels[at]!, color: colors[at]! },
+      this.muted.has(keyOf(line)) ? null : { label: labels[at]!, color: colors[at]!, unit: line.unit ?? '' },
     );
     return readAt(this.#plot!, this.cursorRow!, { kind: this.x, lines, notes: this.#marksNear(x) });
   }

@@ -181,6 +181,17 @@ export class SvcCompareTable extends LitElement {
         .who .pill {
           display: none;
         }
+        .who {
+          flex-wrap: wrap;
+          padding-block: var(--space-1);
+        }
+        /* On a line of its own, whole: names of a sweep differ at their end. */
+        .who a {
+          order: -1;
+          flex-basis: 100%;
+          overflow-wrap: anywhere;
+          white-space: normal;
+        }
       }
     `,
   ];
@@ -221,7 +232,9 @@ export class SvcCompareTable extends LitElement {
       >
         ${isSorted ? icon(direction === 'maximize' ? 'down' : 'up', 14) : nothing}
         <span class="name truncate">${name}</span>
-        <span class="goal">${direction === null ? '(latest)' : direction === 'minimize' ? '↓' : '↑'}</span>
+        <span class="goal"
+          >${direction === null ? '(latest)' : direction === 'minimize' ? '(lowest)' : '(highest)'}</span
+        >
       </button>
     </th>`;
   }

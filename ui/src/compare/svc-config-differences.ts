@@ -72,6 +72,11 @@ export class SvcConfigDifferences extends LitElement {
         align-items: center;
         gap: var(--space-2);
       }
+      /* Whole: names of a sweep differ at their end. */
+      .who .name {
+        overflow-wrap: anywhere;
+        white-space: normal;
+      }
       .swatch {
         flex: none;
         width: 0.875rem;
@@ -183,8 +188,7 @@ export class SvcConfigDifferences extends LitElement {
 function renderRunHead({ label, color }: ShownRun) {
   return html`<th scope="col">
     <div class="who">
-      <span class="swatch" .style=${`--swatch: ${color}`}></span
-      ><span class="truncate" title=${label}>${label}</span>
+      <span class="swatch" .style=${`--swatch: ${color}`}></span><span class="name">${label}</span>
     </div>
   </th>`;
 }

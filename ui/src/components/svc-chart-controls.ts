@@ -18,6 +18,8 @@ export class SvcChartControls extends LitElement {
   @property({ type: Number }) lastStep = 0;
   /** Epochs are known. */
   @property({ type: Boolean }) epochs = false;
+  /** What is in view, in the unit of that axis; null: all. */
+  @property({ attribute: false }) rangeBy: (x: ChartView['x']) => Range | null = () => null;
   /** The state of the stream of live points; empty without one. */
   @property() stream = '';
   /** A step back leads to what was before the smoothing is changed further. */
@@ -148,10 +150,17 @@ export class SvcChartControls extends LitElement {
       aria-pressed=${this.view.x === kind ? 'true' : 'false'}
       ?disabled=${!isPossible}
       title=${isPossible ? `By ${kind}` : 'No point of this run tells its epoch'}
-      @click=${() => this.#change({ x: kind === 'step' ? null : kind, zoom: null }, 'push')}
+      @click=${() => this.#setX(kind)}
     >
       ${kind.charAt(0).toUpperCase() + kind.slice(1)}
     </button>`;
+  }
+
+  /** What is in view stays; one point alone is no range. */
+  #setX(kind: ChartView['x']): void {
+    const range = this.rangeBy(kind);
+    const zoom = writeRange(range && range[0] < range[1] ? range : null);
+    this.#change({ x: kind === 'step' ? null : kind, zoom }, 'push');
   }
 
   /** The range in figures: for keyboard and touch, and to be exact. */

@@ -1,4 +1,4 @@
-import type { Run, RunEntry } from '@svc/contract';
+import type { Run, RunComparison } from '@svc/contract';
 import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
@@ -14,8 +14,8 @@ import './svc-time.js';
 @customElement('svc-experiment-run')
 export class SvcExperimentRun extends LitElement {
   @property({ attribute: false }) run!: Run;
-  /** null: it is not ranked. */
-  @property({ attribute: false }) entry: RunEntry | null = null;
+  /** Of the list that it stands in; null: its runs are not ranked. */
+  @property({ attribute: false }) ranking: RunComparison | null = null;
 
   static override styles = [
     baseStyles,
@@ -37,11 +37,19 @@ export class SvcExperimentRun extends LitElement {
         font-size: var(--text-xs);
         font-weight: var(--weight-medium);
       }
+      /* Without the heads of a table. */
+      .metric {
+        display: none;
+      }
       @container (max-width: 50rem) {
+        .metric {
+          display: inline;
+        }
         .row {
           grid-template:
             'title status' auto
-            'progress value' auto / minmax(0, 1fr) auto;
+            'value value' auto
+            'progress progress' auto / minmax(0, 1fr) auto;
           gap: 0.375rem var(--space-2);
           padding-block: var(--space-3);
         }
@@ -53,6 +61,8 @@ export class SvcExperimentRun extends LitElement {
         }
         .value {
           grid-area: value;
+          overflow-wrap: anywhere;
+          text-align: start;
         }
         .progress {
           grid-area: progress;
@@ -66,8 +76,10 @@ export class SvcExperimentRun extends LitElement {
   ];
 
   override render() {
-    const { run, entry } = this;
+    const { run, ranking } = this;
+    const entry = ranking?.entries.find(({ run_id: id }) => id === run.id);
     const best = entry?.best ?? null;
+    const isTied = ranking !== null && ranking.tied_ids.length > 1 && ranking.tied_ids.includes(run.id);
     return html`<div class="row" role="row">
       <div class="status" role="cell">
         <svc-status value=${run.stale_since === null ? run.status : 'stale'}></svc-status>
@@ -77,8 +89,11 @@ export class SvcExperimentRun extends LitElement {
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>
       </div>
       <div class="value number" role="cell">
-        ${entry?.is_best ? html`<span class="pill">best</span> ` : nothing}${
-          best === null ? '–' : formatValue(fromMetricValue(best))
+        ${isTied || entry?.is_best ? html`<span class="pill">${isTied ? 'tied' : 'best'}</span> ` : nothing}${
+          best === null
+            ? '–'
+            : html`<span class="metric quiet">best <bdi>${ranking?.metric}</bdi> </span
+                >${formatValue(fromMetricValue(best))}`
         }
       </div>
       <div class="progress" role="cell">

@@ -2,13 +2,14 @@ import type { MetricSummary, RunSummary } from '@svc/contract';
 import { fromMetricValue, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { compareNames } from '../chart/groups.js';
+import { compareNames, type Units } from '../chart/groups.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { icon, type IconName } from './icons.js';
 import './svc-metric-direction.js';
+import { renderUnit, unitStyles } from '../chart/unit.js';
 
 const TREND_ICONS: Readonly<Record<string, IconName>> = {
   increasing: 'rising',
@@ -20,6 +21,8 @@ const TREND_ICONS: Readonly<Record<string, IconName>> = {
 @customElement('svc-metrics-table')
 export class SvcMetricsTable extends LitElement {
   @property({ attribute: false }) summary: RunSummary | null = null;
+  /** Of metrics that have one. */
+  @property({ attribute: false }) units: Units = new Map();
   /** Of the run. */
   @property({ attribute: false }) projectId: string | null = null;
 
@@ -27,6 +30,7 @@ export class SvcMetricsTable extends LitElement {
     baseStyles,
     iconStyles,
     dataTableStyles,
+    unitStyles,
     css`
       .scroll {
         max-height: 22rem;
@@ -141,6 +145,7 @@ export class SvcMetricsTable extends LitElement {
     const { latest, trend, direction, is_primary: isPrimary, count } = metric;
     const value = fromMetricValue(latest.value);
     const isKnown = isDirectionKnown(metric);
+    const unit = renderUnit(this.units.get(name));
     return html`<tr>
       <th scope="row">
         <bdi>${breakable(name)}</bdi>${isPrimary ? html`<span class="primary">primary</span>` : nothing}
@@ -149,9 +154,9 @@ export class SvcMetricsTable extends LitElement {
         class="number strong ${Number.isFinite(value) ? '' : 'odd'}"
         title="Step ${formatCount(latest.step)}"
       >
-        ${formatValue(value)}
+        ${formatValue(value)}${unit}
       </td>
-      <td class="number">${isKnown ? renderBest(metric) : this.#renderChoice(name)}</td>
+      <td class="number">${isKnown ? renderBest(metric, unit) : this.#renderChoice(name)}</td>
       <td>${renderTrend(trend, isKnown ? direction : null)}</td>
       <td class="wide quiet">${isKnown ? direction : '–'}</td>
       <td class="number wide quiet">${formatCount(count)}</td>
@@ -169,9 +174,9 @@ function breakable(name: string) {
   return words.map((word, at) => (at === 0 ? word : html`<wbr />${word}`));
 }
 
-function renderBest({ best }: MetricSummary) {
+function renderBest({ best }: MetricSummary, unit: unknown) {
   if (best === null) return '–';
-  return html`${formatValue(fromMetricValue(best.value))}
+  return html`${formatValue(fromMetricValue(best.value))}${unit}
     <span class="quiet">@ ${formatCount(best.step)}</span>`;
 }
 

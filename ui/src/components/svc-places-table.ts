@@ -1,16 +1,19 @@
-import type { Experiment, Project } from '@svc/contract';
+import type { Experiment, Project, RunComparison } from '@svc/contract';
+import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { plural } from '../format.js';
+import { formatValue, plural } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import './svc-time.js';
 
-/** Projects or experiments: name, what they are about, how many runs they have. */
+/** Projects or experiments: name, what they are about, how many runs they have, and the best of these. */
 @customElement('svc-places-table')
 export class SvcPlacesTable extends LitElement {
   @property({ attribute: false }) places: readonly (Project | Experiment)[] = [];
+  /** By the id of the experiment, of those whose runs are ranked. */
+  @property({ attribute: false }) rankings: ReadonlyMap<string, RunComparison> = new Map();
 
   static override styles = [
     baseStyles,
@@ -18,7 +21,7 @@ export class SvcPlacesTable extends LitElement {
       li {
         position: relative;
         display: grid;
-        grid-template-columns: minmax(0, 1fr) 6rem 5rem;
+        grid-template-columns: minmax(0, 1fr) 6rem 8rem;
         gap: 0 var(--space-4);
         align-items: baseline;
         padding: var(--space-3) var(--space-4);
@@ -30,7 +33,7 @@ export class SvcPlacesTable extends LitElement {
       li:hover {
         background: var(--color-hover);
       }
-      li:has(a:focus-visible) {
+      li:has(.place:focus-visible) {
         outline: 2px solid var(--color-focus);
         outline-offset: -2px;
       }
@@ -39,16 +42,21 @@ export class SvcPlacesTable extends LitElement {
         font-weight: var(--weight-medium);
         overflow-wrap: anywhere;
       }
-      a::after {
+      .place::after {
         content: '';
         position: absolute;
         inset: 0;
       }
-      a:hover {
+      .place:hover {
         text-decoration: none;
       }
-      a:focus-visible {
+      .place:focus-visible {
         outline: none;
+      }
+      /* Above the link of the row. */
+      .best a {
+        position: relative;
+        z-index: 1;
       }
       p {
         display: -webkit-box;
@@ -78,21 +86,32 @@ export class SvcPlacesTable extends LitElement {
       ${repeat(
         this.places,
         ({ id }) => id,
-        (place) => renderPlace(place),
+        (place) => renderPlace(place, this.rankings.get(place.id)),
       )}
     </ul>`;
   }
 }
 
-function renderPlace(place: Project | Experiment) {
+function renderPlace(place: Project | Experiment, ranking: RunComparison | undefined) {
   const { id, name, description, run_count: runCount, created_at: createdAt } = place;
   const href = 'project_id' in place ? paths.experiment(id) : paths.project(id);
   return html`<li>
     <div>
-      <a href=${href}>${name}</a>
-      ${description === '' ? nothing : html`<p>${description}</p>`}
+      <a class="place" href=${href}>${name}</a>
+      ${description === '' ? nothing : html`<p>${description}</p>`} ${ranking ? renderBest(ranking) : nothing}
     </div>
     <span class="number">${plural(runCount, 'run')}</span>
-    <span class="number quiet created"><svc-time .from=${createdAt}></svc-time></span>
+    <span class="number quiet created">created <svc-time .from=${createdAt}></svc-time></span>
   </li>`;
+}
+
+function renderBest({ entries, metric, direction, tied_ids: tied }: RunComparison) {
+  const best = entries.find(({ is_best: isBest }) => isBest);
+  if (!best || best.best === null) return nothing;
+  const others = tied.length > 1 ? `, tied with ${plural(tied.length - 1, 'other')}` : '';
+  return html`<p class="best">
+    Best run <a href=${paths.run(best.run_id)}><bdi>${best.name}</bdi></a
+    >: ${direction === 'minimize' ? 'lowest' : 'highest'} <bdi>${metric}</bdi>
+    ${formatValue(fromMetricValue(best.best))}${others}
+  </p>`;
 }

@@ -4,7 +4,7 @@ import { formatCount } from '../format.js';
 import { partDone, percentDone } from '../progress.js';
 import { baseStyles } from '../styles/shared.js';
 
-/** Step of max_steps, as a bar and in figures. Without a maximum only the step is said. */
+/** Step of max_steps, as a bar and in figures. Without a maximum only the step is said, and past it no percentage. */
 @customElement('svc-progress')
 export class SvcProgress extends LitElement {
   @property({ type: Number }) step: number | null = null;
@@ -49,6 +49,8 @@ export class SvcProgress extends LitElement {
   override render() {
     if (this.step === null) return html`<p>–</p>`;
     if (this.max === null || this.max <= 0) return html`<p>step ${formatCount(this.step)}</p>`;
+    // Past its plan nobody knows how much of it is done.
+    if (this.step > this.max) return html`<p>${formatCount(this.step)} / ${formatCount(this.max)}</p>`;
     const progress = { step: this.step, max: this.max, status: this.status };
     const part = partDone(progress);
     const percent = percentDone(progress);

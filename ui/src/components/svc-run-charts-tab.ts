@@ -30,7 +30,12 @@ export class SvcRunChartsTab extends LitElement {
     const isLive = run.status === 'RUNNING' || run.status === 'LOST';
     if (!summary) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
     if (Object.keys(summary.metrics).length > 0)
-      return html`<svc-run-charts .runId=${run.id} .summary=${summary} ?live=${isLive}></svc-run-charts>`;
+      return html`<svc-run-charts
+        .runId=${run.id}
+        .summary=${summary}
+        ?live=${isLive}
+        ?lost=${run.status === 'LOST'}
+      ></svc-run-charts>`;
     if (!isLive)
       return html`<section class="panel">
         <p class="none">This run ended without logging a metric.</p>

@@ -11,6 +11,7 @@ import {
   toSections,
   type MetricGroup,
   type MetricSection,
+  type Units,
 } from '../chart/groups.js';
 import '../chart/svc-chart.js';
 import type { ChartLine, ChartMark, SvcChart } from '../chart/svc-chart.js';
@@ -21,6 +22,7 @@ import { RunMetrics } from '../controllers/run-metrics.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
 import { listEvents } from '../data/events.js';
+import { readUnits } from '../data/metric-definitions.js';
 import { canExport, exportPoints } from '../data/runs.js';
 import { formatCount, plural } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -36,6 +38,7 @@ import './svc-run-system.js';
 /** So many charts of a section are shown at first, and sections with so many together are open at first. */
 const FIRST_CHARTS = 48;
 const SHOWN_EVENTS = 200;
+const UNITS_MS = 60_000;
 
 /**
  * The curves of a run, one chart per measure, in sections by prefix, with one zoom, smoothing, scale and x axis for all, which the address
@@ -46,13 +49,17 @@ export class SvcRunCharts extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property() runId = '';
   @property({ attribute: false }) summary: RunSummary | null = null;
+  /** Points may come yet. */
   @property({ type: Boolean }) live = false;
+  /** Nobody has heard of it for a while. */
+  @property({ type: Boolean }) lost = false;
 
   readonly #address = new Address(this);
   readonly #folds = new ChartFolds();
   /** Sections of which all charts are asked for. */
   readonly #whole = new Set<string>();
   #sections: MetricSection[] = [];
+  #arrangedBy: Units | undefined;
   /** The point that was brought into view. */
   #shownPoint = '';
   readonly #metrics = new RunMetrics(
@@ -60,6 +67,10 @@ export class SvcRunCharts extends LitElement {
     () => this.api,
     () => this.runId,
   );
+  readonly #units = new Loader(this, {
+    load: (signal) => readUnits(this.api, this.runId, signal),
+    everyMs: UNITS_MS,
+  });
   readonly #events = new Loader(this, {
     load: (signal) => listEvents(this.api, { run_id: this.runId, limit: SHOWN_EVENTS }, signal),
   });
@@ -76,9 +87,12 @@ export class SvcRunCharts extends LitElement {
   override willUpdate(changed: PropertyValues<this>): void {
     if (this.summary === null) return;
     const { metrics } = this.summary;
-    if (changed.has('summary')) {
+    const units = this.#units.value;
+    if (changed.has('summary') || units !== this.#arrangedBy) {
+      this.#arrangedBy = units;
       const isPrimary = (name: string): boolean => metrics[name]!.is_primary;
-      this.#sections = toSections(orderGroups(groupMetrics(Object.keys(metrics)), isPrimary), isPrimary);
+      const groups = groupMetrics(Object.keys(metrics), units);
+      this.#sections = toSections(orderGroups(groups, isPrimary), isPrimary);
     }
     this.#metrics.watch(
       this.#openSections.flatMap((section) => this.#shownOf(section).flatMap(({ names }) => names)),
@@ -128,8 +142,9 @@ export class SvcRunCharts extends LitElement {
       .view=${this.#view}
       .count=${this.#sections.reduce((sum, { groups }) => sum + groups.length, 0)}
       .lastStep=${lastStep}
+      .rangeBy=${this.#rangeBy}
       ?epochs=${epochAt !== null}
-      .stream=${this.live ? (streamState === 'live' ? 'live' : 'connecting') : ''}
+      .stream=${this.live && !this.lost ? (streamState === 'live' ? 'live' : 'connecting') : ''}
       @svc-view=${this.#onView}
     ></svc-chart-controls>`;
   }
@@ -201,6 +216,7 @@ export class SvcRunCharts extends LitElement {
       series: this.#metrics.series(name),
       latest: this.#metrics.latest(name, metric),
       best: bestOf(metric),
+      unit: this.#units.value?.get(name),
     };
   }
 
@@ -290,10 +306,22 @@ export class SvcRunCharts extends LitElement {
   }
 
   get #timeRange(): Range | null {
+    return this.#rangeBy('time');
+  }
+
+  /** What is in view on another axis: that of the points in view. */
+  readonly #rangeBy = (x: ChartView['x']): Range | null => {
     const { range } = this.#view;
-    if (range === null || this.#x === 'time') return range;
+    if (range === null || x === this.#x) return range;
     const steps = this.#toSteps(range);
-    return steps && this.#metrics.timesWithin(...steps);
+    return steps && this.#fromSteps(steps, x);
+  };
+
+  #fromSteps(steps: Range, x: XKind): Range | null {
+    if (x === 'step') return steps;
+    if (x === 'time') return this.#metrics.timesWithin(...steps);
+    const { epochAt } = this.#metrics;
+    return epochAt && [epochAt(steps[0]), epochAt(steps[1])];
   }
 
   #zoom(range: Range | null): void {
@@ -308,8 +336,7 @@ export class SvcRunCharts extends LitElement {
     if (times === null || this.#x === 'time') return this.#zoom(times);
     const steps = this.#metrics.stepsWithin(...times);
     if (steps === null || steps[0] === steps[1]) return;
-    const { epochAt } = this.#metrics;
-    this.#zoom(this.#x === 'epoch' && epochAt ? [epochAt(steps[0]), epochAt(steps[1])] : steps);
+    this.#zoom(this.#fromSteps(steps, this.#x));
   };
 
   readonly #onFull = (event: Event): void => {

@@ -1,12 +1,14 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
+import type { Units } from '../chart/groups.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
 import { toEnvironment } from '../data/environment.js';
 import { getJob, listJobRuns } from '../data/jobs.js';
+import { readUnits } from '../data/metric-definitions.js';
 import { listExperiments, listProjects } from '../data/projects.js';
 import type { Run, RunSummary } from '../data/runs.js';
 import { shortId } from '../format.js';
@@ -22,6 +24,7 @@ import './svc-status.js';
 import './svc-time.js';
 
 const POLL_MS = 60_000;
+const NO_UNITS: Units = new Map();
 
 /** What is known of a run in short: where it belongs, the state of its metrics, its notes, and the other attempts of its job. */
 @customElement('svc-run-overview')
@@ -36,6 +39,10 @@ export class SvcRunOverview extends LitElement {
   });
   readonly #siblings = new Loader(this, {
     load: async (signal) => (this.run.job_id === null ? [] : listJobRuns(this.api, this.run.job_id, signal)),
+    everyMs: POLL_MS,
+  });
+  readonly #units = new Loader(this, {
+    load: (signal) => readUnits(this.api, this.run.id, signal),
     everyMs: POLL_MS,
   });
   readonly #places = new Loader(this, {
@@ -113,6 +120,7 @@ export class SvcRunOverview extends LitElement {
     if (Object.keys(summary.metrics).length > 0)
       return html`<svc-metrics-table
         .summary=${summary}
+        .units=${this.#units.value ?? NO_UNITS}
         .projectId=${this.run.project_id}
       ></svc-metrics-table>`;
     return html`<p class="none">No metric has been logged.</p>`;

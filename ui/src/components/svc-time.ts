@@ -32,7 +32,9 @@ export class SvcTime extends LitElement {
     if (this.from === null) return html`–`;
     const until = this.to ?? this.api.now();
     const text = this.elapsed ? formatDuration(until - this.from) : formatAge(until - this.from);
-    return html`<time datetime=${new Date(this.from).toISOString()} @pointerenter=${this.#describe}>${text}</time>`;
+    return html`<time datetime=${new Date(this.from).toISOString()} @pointerenter=${this.#describe}
+      >${text}</time
+    >`;
   }
 
   #describe({ target }: PointerEvent): void {

@@ -1,5 +1,6 @@
 import type { AnswerOf, CheckpointComparison, routes, Run, RunComparison, RunSummary } from '@svc/contract';
 import { endpoint, toApiError, type Api, type ApiError } from './api.js';
+import { findPrimaryMetric } from './metric-definitions.js';
 import { getRun, getRunSummary, type SeriesByName } from './runs.js';
 
 export type { CheckpointComparison, RunComparison };
@@ -56,6 +57,23 @@ export function compareRuns(
   signal?: AbortSignal,
 ): Promise<RunComparison> {
   return api.call(COMPARE_RUNS, { query: { ids: ids.join(','), metric: metric ?? undefined }, signal });
+}
+
+/** The newest of these runs by their primary metric. null: fewer than two, no such metric, or one by which the server cannot rank them. */
+export async function rankNewest(
+  api: Api,
+  runs: readonly Run[],
+  signal?: AbortSignal,
+): Promise<RunComparison | null> {
+  const ids = runs.slice(0, MAX_COMPARED).map(({ id }) => id);
+  if (ids.length < 2) return null;
+  if ((await findPrimaryMetric(api, { run_id: ids[0]! }, signal)) === null) return null;
+  try {
+    return await compareRuns(api, ids, null, signal);
+  } catch (error) {
+    if (!toApiError(error).isFinal) throw error;
+    return null;
+  }
 }
 
 export function compareCheckpoints(

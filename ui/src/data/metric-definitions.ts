@@ -27,6 +27,16 @@ export async function findPrimaryMetric(
   return first?.is_primary ? first.name : null;
 }
 
+/** The units of the metrics of a run that have one. */
+export async function readUnits(
+  api: Api,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const definitions = await listMetricDefinitions(api, { run_id: runId }, signal);
+  return new Map(definitions.flatMap(({ name, unit }) => (unit ? [[name, unit]] : [])));
+}
+
 /** In that project, or everywhere. */
 export function setDirection(
   api: Api,

@@ -26,6 +26,10 @@ export const placePageStyles = css`
     font-size: var(--text-sm);
     overflow-wrap: anywhere;
   }
+  .section-head p a {
+    text-decoration: underline;
+    text-underline-offset: 3px;
+  }
   .cards {
     display: grid;
     grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr));

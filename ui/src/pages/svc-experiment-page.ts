@@ -13,7 +13,8 @@ import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import '../components/svc-place-actions.js';
 import '../components/svc-stale.js';
-import { ListController } from '../controllers/list.js';
+import { Address } from '../controllers/address.js';
+import { ListController, type ListView } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
@@ -43,6 +44,7 @@ export class SvcExperimentPage extends LitElement {
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property() experimentId = '';
 
+  readonly #address = new Address(this);
   readonly #place = new Loader<Place>(this, { load: (signal) => this.#loadPlace(signal), everyMs: 30_000 });
   readonly #runs = new ListController<Run>(this, {
     question: () => this.experimentId,
@@ -159,12 +161,14 @@ export class SvcExperimentPage extends LitElement {
     if (!best || best.best === null)
       return html`<p class="fact quiet">None of its runs has a value of ${ranking.metric}.</p>`;
     const extreme = ranking.direction === 'minimize' ? 'lowest' : 'highest';
+    const tied =
+      ranking.tied_ids.length > 1 ? `, tied with ${plural(ranking.tied_ids.length - 1, 'other')}` : '';
     const of = `of ${plural(ranking.entries.length, 'run')}${this.#newest.length > MAX_COMPARED ? ', the newest' : ''}`;
     return html`<div class="fact">
       <a href=${paths.run(best.run_id)}>${best.name}</a>
       <p>
         The ${extreme} <b>${ranking.metric}</b>, ${formatValue(fromMetricValue(best.best))},
-        ${of}${best.best_source === 'evaluation' ? ', by an evaluation' : ''}.
+        ${of}${tied}${best.best_source === 'evaluation' ? ', by an evaluation' : ''}.
       </p>
     </div>`;
   }
@@ -175,6 +179,17 @@ export class SvcExperimentPage extends LitElement {
       this.#newest.length > MAX_COMPARED ? `Compare the newest ${MAX_COMPARED}` : 'Compare them all';
     return html`<div class="section-head">
         <h2>Runs</h2>
+        ${
+          this.#ranking.value
+            ? html`<button
+                class="button"
+                aria-pressed=${this.#isByRank ? 'true' : 'false'}
+                @click=${() => this.#address.set({ sort: this.#isByRank ? null : 'best' }, 'push')}
+              >
+                Best first
+              </button>`
+            : nothing
+        }
         ${
           compared.length < 2
             ? nothing
@@ -188,7 +203,7 @@ export class SvcExperimentPage extends LitElement {
       <svc-list
         noun="run"
         .columns=${this.#columns}
-        .view=${this.#runs.view}
+        .view=${this.#view}
         .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
         ><svc-notice
           icon="runs"
@@ -199,12 +214,26 @@ export class SvcExperimentPage extends LitElement {
       >`;
   }
 
+  get #isByRank(): boolean {
+    return this.#address.get('sort') === 'best';
+  }
+
+  /** Newest first, or by rank, with those that have none behind them. */
+  get #view(): ListView<Run> {
+    const { view } = this.#runs;
+    const { value: ranking } = this.#ranking;
+    if (!this.#isByRank || !ranking) return view;
+    const ranks = new Map(ranking.entries.map(({ run_id: id, rank }) => [id, rank]));
+    const rankOf = ({ id }: Run): number => ranks.get(id) ?? Infinity;
+    return { ...view, items: [...view.items].sort((a, b) => rankOf(a) - rankOf(b) || 0) };
+  }
+
   get #columns(): Column[] {
-    const metric = this.#ranking.value?.metric ?? 'Best';
+    const { value: ranking } = this.#ranking;
     return [
       { title: 'Status' },
       { title: 'Run' },
-      { title: metric, isNumber: true },
+      { title: ranking ? `Best ${ranking.metric}` : 'Best', isNumber: true },
       { title: 'Progress' },
       { title: 'Created', isNumber: true },
       { title: 'Duration', isNumber: true },
@@ -212,12 +241,11 @@ export class SvcExperimentPage extends LitElement {
   }
 
   #renderRows(runs: readonly Run[]) {
-    const entries = new Map(this.#ranking.value?.entries.map((entry) => [entry.run_id, entry]));
+    const ranking = this.#ranking.value ?? null;
     return html`${repeat(
       runs,
       ({ id }) => id,
-      (run) =>
-        html`<svc-experiment-run .run=${run} .entry=${entries.get(run.id) ?? null}></svc-experiment-run>`,
+      (run) => html`<svc-experiment-run .run=${run} .ranking=${ranking}></svc-experiment-run>`,
     )}`;
   }
 

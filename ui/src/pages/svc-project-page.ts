@@ -1,9 +1,12 @@
 import { consume } from '@lit/context';
-import type { Experiment, Project } from '@svc/contract';
-import { LitElement, html, nothing } from 'lit';
+import type { Experiment, Project, Run, RunComparison } from '@svc/contract';
+import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
 import { icon } from '../components/icons.js';
 import { renderPending } from '../components/record-parts.js';
+import '../components/svc-experiment-run.js';
+import type { Column } from '../components/svc-list.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import '../components/svc-place-actions.js';
@@ -15,8 +18,9 @@ import { ListController } from '../controllers/list.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
+import { rankNewest } from '../data/comparison.js';
 import { apiContext, whoContext } from '../data/contexts.js';
-import { readExperiments } from '../data/lists.js';
+import { readExperiments, readRuns, readRunsOfExperiment, type ListPage } from '../data/lists.js';
 import { createExperiment, getProject, type PlaceDraft } from '../data/projects.js';
 import { plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
@@ -25,7 +29,11 @@ import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { nameTab } from '../tab-title.js';
 import { placePageStyles } from './place-page-styles.js';
 
-/** One project and its experiments. */
+const NO_RANKINGS: ReadonlyMap<string, RunComparison> = new Map();
+/** So many experiments have their best run read. */
+const RANKED_EXPERIMENTS = 20;
+
+/** One project: its experiments, each with its best run, and the runs that belong to none. */
 @customElement('svc-project-page')
 export class SvcProjectPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -39,11 +47,37 @@ export class SvcProjectPage extends LitElement {
   });
   readonly #experiments = new ListController<Experiment>(this, {
     question: () => this.projectId,
-    read: (last, signal) => readExperiments(this.api, this.projectId, last, signal),
+    read: (last, signal) => this.#readExperiments(last, signal),
     everyMs: 30_000,
   });
+  /** By experiment. */
+  readonly #rankings = new Loader<ReadonlyMap<string, RunComparison>>(this, {
+    load: (signal) => this.#rank(signal),
+  });
+  /** Of the newest runs of the project, those without an experiment. */
+  readonly #others = new ListController<Run>(this, {
+    question: () => this.projectId,
+    read: (_, signal) => this.#readOthers(signal),
+    everyMs: 30_000,
+  });
+  readonly #ranking = new Loader<RunComparison | null>(this, {
+    load: (signal) => rankNewest(this.api, this.#newestOthers, signal),
+  });
+  #ranked: readonly Experiment[] = [];
+  #newestOthers: readonly Run[] = [];
 
-  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, placePageStyles];
+  static override styles = [
+    baseStyles,
+    controlStyles,
+    iconStyles,
+    pageStyles,
+    placePageStyles,
+    css`
+      :host {
+        --columns: 6.75rem minmax(9rem, 2.4fr) minmax(6rem, 1fr) minmax(8rem, 1.4fr) 5rem 5rem;
+      }
+    `,
+  ];
 
   override render() {
     const project = this.#project.value;
@@ -77,7 +111,10 @@ export class SvcProjectPage extends LitElement {
         noun="experiment"
         .view=${this.#experiments.view}
         .renderItems=${(experiments: readonly Experiment[]) =>
-          html`<svc-places-table .places=${experiments}></svc-places-table>`}
+          html`<svc-places-table
+            .places=${experiments}
+            .rankings=${this.#rankings.value ?? NO_RANKINGS}
+          ></svc-places-table>`}
         ><svc-notice
           icon="projects"
           headline="No experiments in this project yet"
@@ -86,8 +123,75 @@ export class SvcProjectPage extends LitElement {
           itself.</svc-notice
         ></svc-list
       >
+      ${this.#newestOthers.length === 0 ? nothing : this.#renderOthers(id)}
       <svc-place-form headline="New experiment in ${name}" verb="Create"></svc-place-form>
     `;
+  }
+
+  #renderOthers(id: string) {
+    return html`<div class="section-head">
+        <h2>Runs without an experiment</h2>
+        <p>
+          ${plural(this.#newestOthers.length, 'run')} of the newest of this project.
+          <a href=${paths.runs({ project_id: id })}>All its runs</a>
+        </p>
+      </div>
+      <svc-list
+        noun="run"
+        .columns=${this.#columns}
+        .view=${this.#others.view}
+        .renderItems=${(runs: readonly Run[]) => this.#renderRuns(runs)}
+      ></svc-list>`;
+  }
+
+  get #columns(): Column[] {
+    return [
+      { title: 'Status' },
+      { title: 'Run' },
+      { title: this.#ranking.value ? `Best ${this.#ranking.value.metric}` : 'Best', isNumber: true },
+      { title: 'Progress' },
+      { title: 'Created', isNumber: true },
+      { title: 'Duration', isNumber: true },
+    ];
+  }
+
+  #renderRuns(runs: readonly Run[]) {
+    const ranking = this.#ranking.value ?? null;
+    return html`${repeat(
+      runs,
+      ({ id }) => id,
+      (run) => html`<svc-experiment-run .run=${run} .ranking=${ranking}></svc-experiment-run>`,
+    )}`;
+  }
+
+  async #readExperiments(last: Experiment | null, signal: AbortSignal): Promise<ListPage<Experiment>> {
+    const page = await readExperiments(this.api, this.projectId, last, signal);
+    if (last === null && !signal.aborted) {
+      this.#ranked = page.items.filter(({ run_count: count }) => count > 1).slice(0, RANKED_EXPERIMENTS);
+      this.#rankings.reload();
+    }
+    return page;
+  }
+
+  /** One after the other: nobody waits for all of them. */
+  async #rank(signal: AbortSignal): Promise<ReadonlyMap<string, RunComparison>> {
+    const rankings = new Map<string, RunComparison>();
+    for (const { id } of this.#ranked) {
+      const { items } = await readRunsOfExperiment(this.api, id, null, signal);
+      const ranking = await rankNewest(this.api, items, signal);
+      if (ranking) rankings.set(id, ranking);
+    }
+    return rankings;
+  }
+
+  async #readOthers(signal: AbortSignal): Promise<ListPage<Run>> {
+    const { items } = await readRuns(this.api, { project_id: this.projectId }, null, signal);
+    const others = items.filter(({ experiment_id: experiment }) => experiment === null);
+    if (!signal.aborted) {
+      this.#newestOthers = others;
+      this.#ranking.reload();
+    }
+    return { items: others, hasMore: false, isCut: false };
   }
 
   async #load(signal: AbortSignal): Promise<Project> {

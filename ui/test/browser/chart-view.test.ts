@@ -85,9 +85,9 @@ describe('the charts of a run', () => {
       const plot = chart('loss').locator('.plot');
       await plot.focus();
       await plot.press('End');
-      await chart('loss').getByRole('status').getByText('Step 40, latest 1').waitFor();
+      await chart('loss').getByRole('status').getByText('Step 40, loss 1').waitFor();
       await plot.press('ArrowLeft');
-      await chart('loss').getByRole('status').getByText('Step 30, latest 2').waitFor();
+      await chart('loss').getByRole('status').getByText('Step 30, loss 2').waitFor();
       await plot.press('+');
       await stage.untilEqual(query, '?zoom=15..35');
       await plot.press('0');
@@ -105,6 +105,22 @@ describe('the charts of a run', () => {
       const other = await mount(two);
       await other.locator('.uplot').first().waitFor();
       expect(await other.getByRole('button', { name: 'Epoch' }).isDisabled()).to.equal(true);
+    });
+
+    it('keep what is in view on another x axis', async () => {
+      const ts = [0, 1, 2, 3, 4].map((at) => NOW - MINUTE + at * 1000);
+      const epochs = [0, 0.5, 1, 1.5, 2];
+      const page = await mount({ loss: { values: [5, 4, 3, 2, 1], ts, epochs } });
+      await page.locator('.uplot').waitFor();
+      await page.getByLabel('From step').fill('10');
+      await page.getByLabel('From step').blur();
+      await stage.untilEqual(query, '?zoom=10..40');
+      await page.getByRole('button', { name: 'Epoch' }).click();
+      await stage.untilEqual(query, '?zoom=0.5..2&x=epoch');
+      await page.getByRole('button', { name: 'Time' }).click();
+      await stage.untilEqual(query, `?zoom=${ts[1]}..${ts[4]}&x=time`);
+      await page.getByRole('button', { name: 'Step' }).click();
+      await stage.untilEqual(query, '?zoom=10..40');
     });
 
     it('fill the window, and give the focus back', async () => {
@@ -125,18 +141,17 @@ describe('the charts of a run', () => {
     it('fold by section, and stay folded', async () => {
       const metrics = {
         'train/lr': { values: [1] },
+        'layer10/b': { values: [1] },
         'layer10/w': { values: [1] },
+        'layer2/b': { values: [1] },
         'layer2/w': { values: [1] },
       };
       const page = await mount(metrics);
-      await stage.untilEqual(
-        headings,
-        ['train/lr', 'layer2/w', 'layer10/w'].map((name) => name.replace('train/', '')),
-      );
-      await page.getByRole('button', { name: /^layer2/ }).click();
-      await stage.untilEqual(headings, ['lr', 'layer10/w']);
+      await stage.untilEqual(headings, ['train/lr', 'layer2/b', 'layer2/w', 'layer10/b', 'layer10/w']);
+      await page.getByRole('button', { name: 'layer2 2 charts' }).click();
+      await stage.untilEqual(headings, ['train/lr', 'layer10/b', 'layer10/w']);
       await go('/?metric=layer2/w&step=0');
-      await stage.untilEqual(headings, ['lr', 'layer2/w', 'layer10/w']);
+      await stage.untilEqual(headings, ['train/lr', 'layer2/b', 'layer2/w', 'layer10/b', 'layer10/w']);
       await stage.expectSound();
     });
   });
@@ -196,7 +211,7 @@ describe('the charts of a run', () => {
     await chart('loss').locator('.uplot').waitFor();
     await chart('loss').getByRole('button', { name: 'step 20' }).click();
     await chart('loss').locator('.tooltip').getByText('loss jumped').waitFor();
-    await chart('loss').getByRole('status').getByText('Step 20, latest 9, loss jumped').waitFor();
+    await chart('loss').getByRole('status').getByText('Step 20, loss 9, loss jumped').waitFor();
     expect(await chart('acc').getByRole('button', { name: 'step 20' }).count()).to.equal(0);
     await stage.expectSound();
   });

@@ -1,6 +1,6 @@
 import type { Series } from '@svc/contract';
 import { expect } from 'chai';
-import { HOSTILE, LONG_NAME, NOW, metric, run, series, summary } from './harness/records.js';
+import { HOSTILE, LONG_NAME, NOW, definition, metric, run, series, summary } from './harness/records.js';
 import { RUN_ID as ID, useRunCharts } from './harness/run-charts.js';
 import { PHONE, useStage } from './harness/stage.js';
 
@@ -18,7 +18,7 @@ describe('charts', () => {
         'val/loss': { values: [2] },
         'val/f1': { values: [1] },
       });
-      await stage.untilEqual(headings, ['loss', 'acc', 'f1']);
+      await stage.untilEqual(headings, ['loss', 'acc', 'val/f1']);
       const legend = (await chart('loss').locator('.legend button').allInnerTexts()).map((text) =>
         text.replace(/\s+/g, ' ').trim(),
       );
@@ -48,6 +48,53 @@ describe('charts', () => {
       await mount({ 'train/loss': { values: [1, 0.5] }, 'val/loss': { values: [] } });
       const label = 'Chart of loss. train/loss: 0.5 at step 10; val/loss: no points';
       await stage.untilEqual(() => chart('loss').locator('figure').getAttribute('aria-label'), label);
+    });
+
+    it('show the unit behind the values, and share no chart between units', async () => {
+      const definitions = [definition('eval/acc', { unit: '%' }), definition('train/acc')];
+      await mount(
+        { 'train/acc': { values: [0.5] }, 'eval/acc': { values: [90] } },
+        { api: { 'GET /metric-definitions': { items: definitions } } },
+      );
+      await stage.untilEqual(headings, ['eval/acc', 'train/acc']);
+      await chart('eval/acc').locator('.legend').getByText('%').waitFor();
+      const plot = chart('eval/acc').locator('.plot');
+      await chart('eval/acc').locator('.uplot').waitFor();
+      await plot.focus();
+      await plot.press('End');
+      await chart('eval/acc').getByRole('status').getByText('Step 0, eval/acc 90 %').waitFor();
+      await chart('eval/acc').locator('.tooltip td').getByText('%').waitFor();
+      await stage.expectSound();
+    });
+
+    it('are not called live while nobody has heard of the run, and take its points all the same', async () => {
+      const page = await mount({ loss: { values: [1] } }, { live: true });
+      await page.getByText('live', { exact: true }).waitFor();
+      await stage.change({ lost: true });
+      await stage.untilEqual(() => page.getByText('live', { exact: true }).count(), 0);
+      await stage.push(STREAM, [{ points: [{ name: 'loss', step: 10, value: 0.75, ts: NOW }] }], 'points');
+      await chart('loss').getByText('0.75').waitFor();
+    });
+
+    it('have a single point in their middle, at step 0 too', async () => {
+      await mount({ loss: { values: [1] } });
+      const plot = chart('loss').locator('.plot');
+      await chart('loss').locator('.uplot').waitFor();
+      await plot.focus();
+      await plot.press('End');
+      await chart('loss').getByRole('status').getByText('Step 0, loss 1').waitFor();
+      const placeOf = async (name: string) => (await chart('loss').locator(name).boundingBox())!;
+      const [over, point] = [await placeOf('.u-over'), await placeOf('.u-cursor-pt')];
+      expect(point.x + point.width / 2).to.be.closeTo(over.x + over.width / 2, 2);
+    });
+
+    it('show the whole ring of an entry of the legend that has the focus', async () => {
+      await mount({ 'train/loss': { values: [1] }, 'val/loss': { values: [2] } });
+      const entry = chart('loss').getByRole('button', { name: /^val/ });
+      await entry.focus();
+      await stage.page.keyboard.press('Shift+Tab');
+      await stage.page.keyboard.press('Tab');
+      expect(await entry.evaluate((element) => getComputedStyle(element).outlineOffset)).to.equal('-2px');
     });
 
     it('wait for the first point, without axes of nothing', async () => {
@@ -207,7 +254,7 @@ describe('charts', () => {
           },
         });
         await stage.page.locator('.uplot').waitFor();
-        expect(await stage.page.locator('svc-chart h3').innerText()).to.equal(HOSTILE);
+        expect(await stage.page.locator('svc-chart h3').innerText()).to.equal(name);
         await stage.expectSound(theme);
       }
     });

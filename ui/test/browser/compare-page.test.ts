@@ -189,6 +189,18 @@ describe('the page of a comparison', () => {
     );
   });
 
+  it('shows names of runs whole on a phone, and in the heads of the config', async () => {
+    const long = runs.map((one, at) => ({ ...one, name: `resnet-50 lr=0.0001 batch-size=256 seed=${at}` }));
+    await mount(long, '', { viewport: PHONE });
+    for (const part of ['svc-compare-table th a', 'svc-config-differences th .name']) {
+      const names = stage.page.locator(part);
+      await names.first().waitFor();
+      const cut = await names.evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1));
+      expect(cut, part).to.equal(false);
+    }
+    await stage.expectSound();
+  });
+
   it('sorts by a metric, the best first', async () => {
     const page = await mount(runs);
     await page.getByRole('button', { name: /^val\/accuracy/ }).click();
@@ -212,6 +224,18 @@ describe('the page of a comparison', () => {
     expect(titles.map((title) => title.trim())).to.have.length(2);
     expect(await page.getByLabel('x of the scatter').inputValue()).to.equal('batch');
     expect(await page.getByLabel('Metric', { exact: true }).inputValue()).to.equal('val/accuracy');
+  });
+
+  it('zooms to what is dragged in all charts, as the address says, and back', async () => {
+    const page = await mount(runs);
+    const plot = page.locator('.u-over').first();
+    await plot.dragTo(plot, { sourcePosition: { x: 60, y: 50 }, targetPosition: { x: 160, y: 50 } });
+    await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('steps') ?? ''), true);
+    const [from, to] = param('steps')!.split('..').map(Number);
+    const asked = `"step_from":${from},"step_to":${to}`;
+    await until(() => JSON.stringify(stage.api.bodies).includes(asked));
+    await page.getByRole('button', { name: `Steps ${from}–${to}` }).click();
+    await stage.untilEqual(() => param('steps'), null);
   });
 
   it('changes the metrics, the axes, the scale and the smoothing in the address', async () => {

@@ -55,6 +55,24 @@ describe('the command palette', () => {
     await stage.expectSound('phone');
   });
 
+  it('takes what is typed before it is there', async () => {
+    await stage.mountApp({ address: '/jobs' });
+    await heading('Jobs').waitFor();
+    await stage.page.evaluate(() => {
+      const press = (key: string, ctrlKey = false) =>
+        document.body.dispatchEvent(
+          new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true, composed: true }),
+        );
+      press('k', true);
+      for (const key of ['g', 't', 'x', 'Backspace', '1']) press(key);
+    });
+    await field().waitFor();
+    await stage.untilEqual(() => field().inputValue(), 'gt1');
+    await stage.page.keyboard.type('2');
+    expect(await field().inputValue()).to.equal('gt12');
+    expect(path()).to.equal('/jobs');
+  });
+
   it('offers a reader no writes', async () => {
     await open(READER);
     const all = await labels();

@@ -20,6 +20,27 @@ const VIEWS = {
   'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
 };
 
+/** In their order, the first one best. */
+const rankingOf = (of: readonly Run[]): RunComparison => ({
+  metric: 'val/loss',
+  direction: 'minimize',
+  protocol: null,
+  tied_ids: [],
+  next_actions: [],
+  best_run_id: of[0]!.id,
+  entries: of.map(({ id, name }, at) => ({
+    run_id: id,
+    name,
+    best: 0.1 * (at + 1),
+    best_source: 'training_fallback',
+    step: 40,
+    evaluation_id: null,
+    rank: at + 1,
+    is_best: at === 0,
+    latest: 0.5,
+  })),
+});
+
 describe('the page of projects', () => {
   const stage = useStage();
   const mount = (api: ApiTable, more: object = {}) => stage.mount('svc-projects-page', { api, ...more });
@@ -91,6 +112,7 @@ describe('the page of a project', () => {
     'GET /experiments': ({ query }: ApiRequest) => ({
       items: query.get('project_id') === idOf('prj', 1) ? [experiment(1)] : [],
     }),
+    'GET /experiments/{experiment_id}/runs': { items: [] },
   };
   const mount = (api: ApiTable = {}, more: object = {}) =>
     stage.mount('svc-project-page', {
@@ -107,6 +129,45 @@ describe('the page of a project', () => {
     const runs = page.getByRole('link', { name: '3 runs' });
     expect(await runs.getAttribute('href')).to.equal(`/runs?project_id=${idOf('prj', 1)}`);
     await stage.expectSound();
+  });
+
+  describe('ranks', () => {
+    const runs = [run(2), run(1)];
+    const PRIMARY = { 'GET /metric-definitions': { items: [definition('val/loss', { is_primary: true })] } };
+
+    it('the runs of each experiment, and names the best one', async () => {
+      const page = await mount({
+        ...PRIMARY,
+        'GET /experiments/{experiment_id}/runs': { items: runs },
+        'GET /runs/compare': rankingOf(runs),
+      });
+      const best = page.getByRole('link', { name: 'run-2' });
+      expect(await best.getAttribute('href')).to.equal(`/runs/${idOf('run', 2)}`);
+      await page.getByText(/Best run\s+run-2:\s+lowest\s+val\/loss\s+0.1/).waitFor();
+      await best.click({ trial: true });
+    });
+
+    it('nothing without a primary metric, and asks for nothing', async () => {
+      const page = await mount({ 'GET /experiments/{experiment_id}/runs': { items: runs } });
+      await page.getByRole('link', { name: 'experiment-1' }).waitFor();
+      await stage.untilEqual(() => stage.api.count('GET /metric-definitions'), 1);
+      expect(stage.api.count('GET /runs/compare')).to.equal(0);
+    });
+
+    it('the runs that belong to no experiment', async () => {
+      const outside = [run(4, { experiment_id: null }), run(3, { experiment_id: null })];
+      const page = await mount({
+        ...PRIMARY,
+        'GET /runs': { items: [...outside, run(1, { experiment_id: idOf('exp', 1) })] },
+        'GET /runs/compare': { ...rankingOf(outside), tied_ids: outside.map(({ id }) => id) },
+      });
+      await page.getByRole('heading', { name: 'Runs without an experiment' }).waitFor();
+      const values = page.locator('svc-experiment-run .value');
+      const texts = async () => (await values.allInnerTexts()).map((text) => text.trim());
+      await stage.untilEqual(texts, ['tied 0.1', 'tied 0.2']);
+      expect(stage.api.requests).to.include(`GET /runs?project_id=${idOf('prj', 1)}&limit=200`);
+      await stage.expectSound();
+    });
   });
 
   it('is renamed', async () => {
@@ -166,25 +227,6 @@ describe('the page of a project', () => {
 describe('the page of an experiment', () => {
   const stage = useStage();
   const runs = [run(2, { status: 'SUCCEEDED', step: 90 }), run(1, { status: 'SUCCEEDED' })];
-  const ranking = (of: readonly Run[]): RunComparison => ({
-    metric: 'val/loss',
-    direction: 'minimize',
-    protocol: null,
-    tied_ids: [of[0]!.id],
-    next_actions: [],
-    best_run_id: of[0]!.id,
-    entries: of.map(({ id, name }, at) => ({
-      run_id: id,
-      name,
-      best: 0.1 * (at + 1),
-      best_source: 'training_fallback',
-      step: 40,
-      evaluation_id: null,
-      rank: at + 1,
-      is_best: at === 0,
-      latest: 0.5,
-    })),
-  });
   const { is_best: _isBest, ...saved } = checkpoint(3);
   const best: BestCheckpoint = {
     checkpoint_id: saved.id,
@@ -205,7 +247,7 @@ describe('the page of an experiment', () => {
     'GET /projects/{project_id}': project(1),
     'GET /experiments/{experiment_id}/runs': { items: runs },
     'GET /experiments/{experiment_id}/best-checkpoint': best,
-    'GET /runs/compare': ranking(runs),
+    'GET /runs/compare': rankingOf(runs),
     'GET /metric-definitions': { items: [definition('val/loss', { is_primary: true })] },
   };
   const mount = (api: ApiTable = {}, more: object = {}) =>
@@ -231,6 +273,29 @@ describe('the page of an experiment', () => {
     );
   });
 
+  it('sorts its runs by rank, as the address keeps, and by age again', async () => {
+    const page = await mount({ 'GET /runs/compare': rankingOf([...runs].reverse()) });
+    const names = () => page.locator('svc-experiment-run .name').allInnerTexts();
+    await stage.untilEqual(names, ['run-2', 'run-1']);
+    await page.getByRole('button', { name: 'Best first' }).click();
+    await stage.untilEqual(names, ['run-1', 'run-2']);
+    expect(new URL(stage.page.url()).search).to.equal('?sort=best');
+    await stage.page.goBack();
+    await stage.untilEqual(names, ['run-2', 'run-1']);
+  });
+
+  it('says of runs that tie that they do, as a comparison does', async () => {
+    const page = await mount({
+      'GET /runs/compare': { ...rankingOf(runs), tied_ids: runs.map(({ id }) => id) },
+    });
+    await page.getByText('of 2 runs, tied with 1 other.').waitFor();
+    await stage.untilEqual(() => page.locator('svc-experiment-run .pill').allInnerTexts(), ['tied', 'tied']);
+    await page.getByRole('columnheader', { name: 'Best val/loss' }).waitFor();
+    await stage.page.setViewportSize(PHONE);
+    await page.locator('svc-experiment-run .value').first().getByText('val/loss').waitFor();
+    await stage.expectSound();
+  });
+
   it('leads to a comparison of all its runs', async () => {
     const page = await mount();
     const link = page.getByRole('link', { name: 'Compare them all' });
@@ -244,7 +309,7 @@ describe('the page of an experiment', () => {
       'GET /experiments/{experiment_id}/runs': { items },
       'GET /runs/compare': ({ query }: ApiRequest) => {
         const ids = query.get('ids')!.split(',');
-        return ranking(items.filter(({ id }) => ids.includes(id)));
+        return rankingOf(items.filter(({ id }) => ids.includes(id)));
       },
     });
     await page.getByText('of 50 runs, the newest').waitFor();
@@ -310,7 +375,7 @@ describe('the page of an experiment', () => {
           'GET /experiments/{experiment_id}': experiment(1, { name: LONG_NAME, description: HOSTILE }),
           'GET /projects/{project_id}': project(1, { name: LONG_NAME }),
           'GET /experiments/{experiment_id}/runs': { items: odd },
-          'GET /runs/compare': { ...ranking(odd), metric: LONG_NAME },
+          'GET /runs/compare': { ...rankingOf(odd), metric: LONG_NAME },
           'GET /experiments/{experiment_id}/best-checkpoint': {
             ...best,
             metric: LONG_NAME,

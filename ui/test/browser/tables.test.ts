@@ -7,6 +7,7 @@ import {
   NOW,
   attempt,
   checkpoint,
+  definition,
   idOf,
   metric,
   node,
@@ -99,6 +100,17 @@ describe('the tables and records', () => {
       const words = html.replaceAll(/<!--.*?-->/g, '').split('<wbr>');
       expect(words).to.deep.equal(['train/', 'gradient_', 'norm.', 'before-', 'clipping']);
       await row(name).waitFor();
+    });
+
+    it('shows the unit behind the latest and the best value', async () => {
+      const record = run(1, { job_id: null });
+      await stage.mount('svc-run-overview', {
+        properties: { run: record, summary: summary(record, { 'eval/acc': metric(), loss: metric() }) },
+        api: { 'GET /metric-definitions': { items: [definition('eval/acc', { unit: '%' })] } },
+      });
+      await stage.untilEqual(() => row('eval/acc').locator('.unit').allInnerTexts(), ['%', '%']);
+      expect(await row('loss').locator('.unit').count()).to.equal(0);
+      await stage.expectSound();
     });
 
     const values: [string, Partial<MetricSummary>, string[]][] = [
