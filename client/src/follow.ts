@@ -20,6 +20,8 @@ export interface FollowOptions {
 
 /** The server sends a heartbeat every 15 s: three of them. */
 const SILENCE_MS = 45_000;
+/** A connection that lasted so long was a good one: after it, the first attempt comes soon again. */
+const STEADY_MS = 5_000;
 
 /**
  * The events of an SSE endpoint until the server's `event: end`, or until `signal` aborts; events that arrive together are yielded together.
@@ -37,10 +39,11 @@ export async function* follow<R extends RouteSpec>(
   while (!signal?.aborted) {
     const parser = new SseParser(lastEventId);
     let lost: unknown;
+    let heardAtMs: number | null = null;
     onState?.('connecting');
     try {
       for await (const events of readOnce(client, route, input, options, parser)) {
-        failures = 0;
+        heardAtMs ??= performance.now();
         lastEventId = events.at(-1)?.id ?? lastEventId;
         const end = events.findIndex(({ event }) => event === 'end');
         const news = end === -1 ? events : events.slice(0, end);
@@ -52,6 +55,7 @@ export async function* follow<R extends RouteSpec>(
       lost = error;
     }
     if (signal?.aborted) return;
+    if (heardAtMs !== null && performance.now() - heardAtMs >= STEADY_MS) failures = 0;
     onState?.('waiting', lost);
     await pause(parser.retryMs ?? retryDelayMs(failures++), signal);
   }

@@ -109,6 +109,23 @@ describe('follow', () => {
     );
   });
 
+  it('waits longer from cut to cut while no connection lasts', async () => {
+    const askedAtMs: number[] = [];
+    const cut: Answer = (_request, response) => {
+      askedAtMs.push(performance.now());
+      response.writeHead(200).write(': heartbeat\n\n');
+      response.socket?.destroySoon();
+    };
+    const end: Answer = (request, response) => {
+      askedAtMs.push(performance.now());
+      stream('event: end\ndata: {}\n\n')(request, response);
+    };
+    await withServer([cut, cut, cut, end], async (url) => {
+      await readAll(url);
+    });
+    expect(askedAtMs[3]! - askedAtMs[2]!).to.be.at.least(0.5 * 1000 - 10);
+  });
+
   it('waits longer with every failure, up to 5 s, spread over the upper half', () => {
     expect([0, 1, 2, 20].map((failures) => retryDelayMs(failures, 1))).to.deep.equal([250, 500, 1000, 5000]);
     expect(retryDelayMs(2, 0)).to.equal(500);
