@@ -11,6 +11,7 @@ import type { StreamState } from '../data/live-stream.js';
 import { prepareDates } from '../format.js';
 import { PAGES, RUN_TABS } from '../pages/pages.js';
 import { Registry, registryContext, type Page } from '../pages/registry.js';
+import { leaveGuard } from '../leave-guard.js';
 import { navigate } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { consoleActions } from './console-actions.js';
@@ -114,12 +115,14 @@ export class SvcApp extends LitElement {
   /** Who is signed in is asked before the router loads the page: a browser has six connections. */
   override connectedCallback(): void {
     const code = takeSignInCode();
+    window.addEventListener('hashchange', this.#onHash);
     void (code === null ? this.#checkToken() : this.#redeem(code));
     super.connectedCallback();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    window.removeEventListener('hashchange', this.#onHash);
     clearTimeout(this.#retry);
     clearTimeout(this.#preparing);
     this.feed.stop();
@@ -217,6 +220,15 @@ export class SvcApp extends LitElement {
     >`;
   }
 
+  /** A sign-in link that is opened in this tab loads no new document. */
+  readonly #onHash = async (): Promise<void> => {
+    const code = takeSignInCode();
+    if (code === null || !(await leaveGuard.mayLeave())) return;
+    this.#signOut('');
+    this.phase = 'checking';
+    await this.#redeem(code);
+  };
+
   async #redeem(code: string): Promise<void> {
     storeToken((this.#token = null));
     try {
@@ -239,6 +251,7 @@ export class SvcApp extends LitElement {
   async #signIn(token: string): Promise<void> {
     this.#token = token;
     const who = await whoami(this.api);
+    if (token !== this.#token) return;
     if (who.scope !== 'read' && who.scope !== 'write') throw this.#refuseScope(who);
     const problem = await this.#extensions.load();
     if (problem !== null) toast(problem, { isError: true });
@@ -270,6 +283,7 @@ export class SvcApp extends LitElement {
 
   /** The address stays, so that signing in again comes back to the same page. */
   #signOut(message: string): void {
+    clearTimeout(this.#retry);
     this.feed.stop();
     this.#watch.stop();
     this.isPaletteThere = this.isHelpThere = false;

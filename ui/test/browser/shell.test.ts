@@ -100,6 +100,37 @@ describe('the console', () => {
       stage.api.mistakes.length = 0;
     });
 
+    describe('that is opened in an open tab', () => {
+      const open = (hash: string) => stage.page.evaluate((to) => (window.location.hash = to), hash);
+      const redeemed = { 'POST /auth/sign-in-links:redeem': { token: 'svc_new', name: 'me', scope: 'write' } };
+
+      for (const [who, token] of [
+        ['who is signed in', 'svc_old'],
+        ['who is not', null],
+      ] as const)
+        it(`signs in somebody ${who}, and keeps the page and no code`, async () => {
+          await stage.mountApp({ address: '/runs?status=FAILED', token, api: redeemed });
+          await (token === null ? field() : heading('Runs')).waitFor();
+          await open('signin=code-2');
+          await stage.untilEqual(storedToken, 'svc_new');
+          await heading('Runs').waitFor();
+          expect(stage.api.bodies).to.deep.equal([{ code: 'code-2' }]);
+          expect(address()).to.equal('/runs?status=FAILED');
+          stage.api.mistakes.length = 0;
+        });
+
+      it('asks first where work is not saved', async () => {
+        await stage.mountApp({ address: '/jobs/new', api: redeemed });
+        const command = stage.page.getByLabel('Command', { exact: true });
+        await command.fill('python3 train.py');
+        await open('signin=code-2');
+        await stage.page.getByRole('button', { name: 'Keep editing' }).click();
+        expect(await command.inputValue()).to.equal('python3 train.py');
+        expect(stage.api.count('POST /auth')).to.equal(0);
+        expect(address()).to.equal('/jobs/new');
+      });
+    });
+
     const misses: [string, Refusal, string][] = [
       [
         'was used',
