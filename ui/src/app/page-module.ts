@@ -64,5 +64,5 @@ export function createPageContext(api: Api, feed: LiveFeed): PageContext {
 /** A plugin names a route by its path: the contract need not know it. */
 function request<T>(api: Api, method: 'GET' | 'POST', path: string, input: object): Promise<T> {
   const route = endpoint<RouteSpec>(method, path as RouteSpec['path']);
-  return api.call(route, input as CallInput<RouteSpec>) as Promise<T>;
+  return api.callAny(route, input as CallInput<RouteSpec>) as Promise<T>;
 }

@@ -1,9 +1,10 @@
 import { provide } from '@lit/context';
+import { SCOPES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, query, state } from 'lit/decorators.js';
 import '../components/svc-notice.js';
 import { toast } from '../components/svc-toasts.js';
-import { Api, ApiError, toApiError } from '../data/api.js';
+import { Api, ApiError, toApiError, unreadable } from '../data/api.js';
 import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
 import { apiContext, feedContext, whoContext } from '../data/contexts.js';
 import { LiveFeed } from '../data/live-feed.js';
@@ -24,6 +25,7 @@ import { loadToken, storeToken, takeSignInCode } from './session.js';
 import './svc-connection-banner.js';
 import './svc-nav.js';
 import './svc-sign-in.js';
+import './svc-waiting.js';
 
 /** How soon a server that did not answer is asked again who is signed in. */
 const RETRY_MS = 3000;
@@ -134,7 +136,7 @@ export class SvcApp extends LitElement {
   }
 
   #renderPhase() {
-    if (this.phase === 'checking') return nothing;
+    if (this.phase === 'checking') return html`<svc-waiting></svc-waiting>`;
     if (this.phase === 'unreachable') return this.#renderUnreachable();
     if (this.phase === 'signed-out') {
       return html`<svc-sign-in
@@ -252,6 +254,7 @@ export class SvcApp extends LitElement {
     this.#token = token;
     const who = await whoami(this.api);
     if (token !== this.#token) return;
+    if (!SCOPES.includes(who.scope)) throw unreadable();
     if (who.scope !== 'read' && who.scope !== 'write') throw this.#refuseScope(who);
     const problem = await this.#extensions.load();
     if (problem !== null) toast(problem, { isError: true });
@@ -306,6 +309,6 @@ async function prepareDialogs(): Promise<void> {
 }
 
 function describeRedeem(error: ApiError): string {
-  if (error.code === 'network') return error.message;
+  if (!error.isFinal) return error.message;
   return 'This sign-in link was already used or has expired. svc console prints a new one; or sign in with a token.';
 }

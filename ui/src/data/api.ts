@@ -43,7 +43,15 @@ export class Api {
     });
   }
 
-  call<R extends RouteSpec>(route: Endpoint<R>, input: CallInput<R>): Promise<AnswerOf<R>['body']> {
+  /** A route of the contract. */
+  async call<R extends RouteSpec>(route: Endpoint<R>, input: CallInput<R>): Promise<AnswerOf<R>['body']> {
+    const answer = await this.callAny(route, input);
+    if (isEmpty(answer)) throw unreadable();
+    return answer;
+  }
+
+  /** A route that may be one of a plugin, and so may answer anything. */
+  callAny<R extends RouteSpec>(route: Endpoint<R>, input: CallInput<R>): Promise<AnswerOf<R>['body']> {
     return this.#client.call(route, input);
   }
 
@@ -108,11 +116,24 @@ export function withoutEmpty<T extends object>(filter: T): T {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')) as T;
 }
 
-/** Any thrown value as an ApiError. */
+/** Any thrown value as an ApiError. That an answer has not the shape that this page reads comes as a TypeError. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof TypeError || error instanceof SyntaxError) return unreadable(error);
   const message = error instanceof Error ? error.message : String(error);
   return new ApiError({ code: 'internal', message, cause: error });
+}
+
+/** An answer that is not one of this API. */
+export function unreadable(cause?: unknown): ApiError {
+  const message =
+    'The answer of the server cannot be read. Is a proxy in between, or is the server of another version?';
+  return new ApiError({ code: 'unreadable', message, cause });
+}
+
+/** No route of the contract answers with an object without fields, nor with anything else than an object. */
+function isEmpty(answer: unknown): boolean {
+  return typeof answer !== 'object' || answer === null || Object.keys(answer).length === 0;
 }
 
 export function isAbort(error: unknown): boolean {

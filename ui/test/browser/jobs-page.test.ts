@@ -1,7 +1,7 @@
 import type { Job, JobStatus } from '@svc/contract';
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
-import { OFFLINE, Refusal, type ApiRequest } from './harness/fake-api.js';
+import { Download, OFFLINE, Refusal, type ApiRequest } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, event, idOf, job, node, status } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
@@ -91,6 +91,20 @@ describe('the page of jobs', () => {
     await untilNames('job-2', 'job-1');
     await page.getByText('This may be out of date.').waitFor({ state: 'detached' });
   });
+
+  for (const [what, body] of [
+    ['an object without fields', '{}'],
+    ['null', 'null'],
+  ] as const)
+    it(`says in words that ${what} is no answer of this server`, async () => {
+      const strange = new Download(body);
+      const api = { 'GET /jobs': strange, 'GET /status': strange, 'GET /nodes': strange, 'GET /projects': strange };
+      const page = await stage.mount('svc-jobs-page', { properties: { query: '' }, api });
+      await page.getByText('The answer of the server cannot be read. Is a proxy in between').waitFor();
+      stage.api.change({ 'GET /jobs': answer(job(1)), 'GET /status': status({ RUNNING: 1 }) });
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await untilNames('job-1');
+    });
 
   describe('a change of the filter', () => {
     it('goes to the address and keeps the old rows, dimmed, until the new ones are there', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PAGES } from '../../src/pages/pages.js';
-import { OFFLINE, Refusal } from './harness/fake-api.js';
+import { Download, OFFLINE, Refusal } from './harness/fake-api.js';
 import { job, run } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
@@ -283,6 +283,31 @@ describe('the console', () => {
       await stage.page.getByText('This token is not valid.').waitFor();
       await field().waitFor();
     });
+
+    it('says that it waits while a slow server has not answered who is signed in', async () => {
+      let answer = (_: object): void => {};
+      const slow = new Promise<object>((resolve) => (answer = resolve));
+      await stage.mountApp({ api: { 'GET /auth/whoami': () => slow } });
+      await stage.page.getByText('Waiting for the server…').waitFor();
+      await stage.expectSound();
+      answer(who());
+      await heading('Jobs').waitFor();
+      await stage.page.getByText('Waiting for the server…').waitFor({ state: 'detached' });
+    });
+
+    for (const [what, answer] of [
+      ['has no fields', {}],
+      ['is null', new Download('null')],
+      ['is of another shape', { message: 'blocked' }],
+    ] as const)
+      it(`keeps the token where the answer who is signed in ${what}, and asks again`, async () => {
+        await stage.mountApp({ api: { 'GET /auth/whoami': answer } });
+        await stage.page.getByText('The answer of the server cannot be read.').waitFor();
+        expect(await storedToken()).to.equal('svc_test');
+        stage.api.mistakes.length = 0;
+        stage.api.change({ 'GET /auth/whoami': who() });
+        await heading('Jobs').waitFor();
+      });
 
     it('loads by itself once a server that did not answer at its start is back', async () => {
       await stage.mountApp({ api: { 'GET /auth/whoami': OFFLINE } });
