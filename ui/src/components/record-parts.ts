@@ -27,17 +27,20 @@ export function snapshotFact({ id, snapshot }: Job): TemplateResult | typeof not
   );
 }
 
-/** In place of the page of one record: that it is loading, is unknown to the server, or could not be loaded. */
+/** In place of the page of one record: that it is loading, is unknown to the server, was deleted, or could not be loaded. */
 export function renderPending(record: Loader<unknown>, noun: string, listPath: string): TemplateResult {
-  const { error } = record;
+  const { error, isDeleted } = record;
   if (!error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-  const isUnknown = error.status === 404;
+  const all = html`<a href=${listPath}>Show all ${noun}s</a>`;
+  if (isDeleted)
+    return html`<svc-notice headline="This ${noun} was deleted" role="status">${all}</svc-notice>`;
+  const isUnknown = error.code === 'not_found';
   return html`<svc-notice
     tone="danger"
     headline=${isUnknown ? `${noun[0]!.toUpperCase()}${noun.slice(1)} not found` : `The ${noun} could not be loaded`}
     action=${isUnknown ? '' : 'Try again'}
     @svc-action=${() => record.reload()}
-    >${isUnknown ? html`<a href=${listPath}>Show all ${noun}s</a>` : error.message}</svc-notice
+    >${isUnknown ? all : error.message}</svc-notice
   >`;
 }
 

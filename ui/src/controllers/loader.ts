@@ -5,6 +5,8 @@ export interface LoaderOptions<T> {
   load(signal: AbortSignal): Promise<T>;
   /** Also loads again this often while the page is visible; left out: only when asked. */
   everyMs?: number;
+  /** One record: when the server does not have it, it will not have it later either, so it loads again only when asked. */
+  isRecord?: boolean;
 }
 
 const COALESCE_MS = 250;
@@ -47,6 +49,11 @@ export class Loader<T> implements ReactiveController {
     this.#stop();
   }
 
+  /** The server had it, and has it no more. */
+  get isDeleted(): boolean {
+    return this.value !== undefined && this.error?.code === 'not_found';
+  }
+
   /** Stops or resumes the interval; null once nothing can change any more. */
   set interval(everyMs: number | null) {
     if (everyMs === this.#everyMs) return;
@@ -72,7 +79,7 @@ export class Loader<T> implements ReactiveController {
   }
 
   readonly #onVisible = (): void => {
-    if (!document.hidden && this.#everyMs !== null) this.refresh();
+    if (!document.hidden && this.#everyMs !== null && !this.#isMissing) this.refresh();
   };
 
   #stop(): void {
@@ -102,7 +109,12 @@ export class Loader<T> implements ReactiveController {
     this.#host.requestUpdate();
   }
 
+  get #isMissing(): boolean {
+    return this.#options.isRecord === true && this.error?.code === 'not_found';
+  }
+
   get #intervalMs(): number | null {
+    if (this.#isMissing) return null;
     const isAway = this.error !== null && !this.error.isFinal;
     return isAway ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
   }

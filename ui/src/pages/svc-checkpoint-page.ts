@@ -61,10 +61,12 @@ export class SvcCheckpointPage extends LitElement {
   readonly #checkpoint = new Loader(this, {
     load: (signal) => this.#load(signal),
     everyMs: SLOW_POLL_MS,
+    isRecord: true,
   });
   readonly #evaluations = new Loader(this, {
     load: (signal) => this.#loadEvaluations(signal),
     everyMs: LIVE_POLL_MS,
+    isRecord: true,
   });
   readonly #names = new RecordNames(this, () => this.api);
   readonly #waiting = new WaitingJobs(this, () => this.api);
@@ -165,7 +167,8 @@ export class SvcCheckpointPage extends LitElement {
 
   override render() {
     const checkpoint = this.#checkpoint.value;
-    if (!checkpoint) return renderPending(this.#checkpoint, 'checkpoint', paths.checkpoints());
+    if (!checkpoint || this.#checkpoint.isDeleted)
+      return renderPending(this.#checkpoint, 'checkpoint', paths.checkpoints());
     const { evaluations: _evaluations, ...metadata } = checkpoint.metadata;
     const hasMetadata = Object.keys(metadata).length > 0;
     return html`
@@ -348,7 +351,7 @@ export class SvcCheckpointPage extends LitElement {
 
   async #loadOrigin(signal: AbortSignal): Promise<Origin | null> {
     const checkpoint = this.#checkpoint.value;
-    if (!checkpoint) return null;
+    if (!checkpoint || this.#checkpoint.isDeleted) return null;
     const [run, metrics] = await Promise.all([
       getRun(this.api, checkpoint.run_id, signal),
       metricsAt(this.api, checkpoint, signal),

@@ -45,7 +45,11 @@ export class SvcExperimentPage extends LitElement {
   @property() experimentId = '';
 
   readonly #address = new Address(this);
-  readonly #place = new Loader<Place>(this, { load: (signal) => this.#loadPlace(signal), everyMs: 30_000 });
+  readonly #place = new Loader<Place>(this, {
+    load: (signal) => this.#loadPlace(signal),
+    everyMs: 30_000,
+    isRecord: true,
+  });
   readonly #runs = new ListController<Run>(this, {
     question: () => this.experimentId,
     read: (last, signal) => this.#readRuns(last, signal),
@@ -89,7 +93,7 @@ export class SvcExperimentPage extends LitElement {
 
   override render() {
     const place = this.#place.value;
-    if (!place) return renderPending(this.#place, 'experiment', paths.projects());
+    if (!place || this.#place.isDeleted) return renderPending(this.#place, 'experiment', paths.projects());
     const { experiment, project } = place;
     return html`
       <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}${project.name}</a>

@@ -59,15 +59,21 @@ export class SvcJobPage extends LitElement {
   @query('svc-log-view') private readonly log!: SvcLogView | null;
   #isLineDue = true;
 
-  readonly #job = new Loader(this, { load: (signal) => this.#loadJob(signal), everyMs: LIVE_POLL_MS });
+  readonly #job = new Loader(this, {
+    load: (signal) => this.#loadJob(signal),
+    everyMs: LIVE_POLL_MS,
+    isRecord: true,
+  });
   readonly #names = new RecordNames(this, () => this.api);
   readonly #runs = new Loader(this, {
     load: (signal) => listJobRuns(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
+    isRecord: true,
   });
   readonly #attempts = new Loader(this, {
     load: (signal) => listJobAttempts(this.api, this.jobId, signal),
     everyMs: SLOW_POLL_MS,
+    isRecord: true,
   });
   readonly #nodes = new Loader(this, {
     load: (signal) => listNodes(this.api, signal),
@@ -108,7 +114,8 @@ export class SvcJobPage extends LitElement {
 
   override render() {
     const job = this.#job.value;
-    if (!job || !(this.#runs.value ?? this.#runs.error)) return renderPending(this.#job, 'job', paths.jobs());
+    if (!job || this.#job.isDeleted || !(this.#runs.value ?? this.#runs.error))
+      return renderPending(this.#job, 'job', paths.jobs());
     return html`
       ${this.#renderHead(job)}
       <svc-stale .error=${this.#job.error} @svc-retry=${() => this.#refresh()}></svc-stale>

@@ -62,7 +62,11 @@ export class SvcNodePage extends LitElement {
   /** `window`: how far back the charts go. */
   @property({ attribute: false }) query = new URLSearchParams();
 
-  readonly #node = new Loader(this, { load: (signal) => this.#readNode(signal), everyMs: 5000 });
+  readonly #node = new Loader(this, {
+    load: (signal) => this.#readNode(signal),
+    everyMs: 5000,
+    isRecord: true,
+  });
   readonly #snapshot = new Loader(this, {
     load: (signal) => getNodeSnapshot(this.api, this.nodeId, signal),
     everyMs: 5000,
@@ -98,7 +102,7 @@ export class SvcNodePage extends LitElement {
 
   override render() {
     const node = this.#node.value;
-    if (!node || !(this.#past.value ?? this.#past.error))
+    if (!node || this.#node.isDeleted || !(this.#past.value ?? this.#past.error))
       return renderPending(this.#node, 'node', paths.nodes());
     return html`
       ${this.#renderHead(node)}

@@ -44,6 +44,7 @@ export class SvcProjectPage extends LitElement {
   readonly #project = new Loader<Project>(this, {
     load: (signal) => this.#load(signal),
     everyMs: 30_000,
+    isRecord: true,
   });
   readonly #experiments = new ListController<Experiment>(this, {
     question: () => this.projectId,
@@ -81,7 +82,7 @@ export class SvcProjectPage extends LitElement {
 
   override render() {
     const project = this.#project.value;
-    if (!project) return renderPending(this.#project, 'project', paths.projects());
+    if (!project || this.#project.isDeleted) return renderPending(this.#project, 'project', paths.projects());
     const { name, description, id, run_count: runCount } = project;
     return html`
       <a class="crumb" href=${paths.projects()}>${icon('left', 14)}Projects</a>

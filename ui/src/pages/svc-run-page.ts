@@ -47,10 +47,15 @@ export class SvcRunPage extends LitElement {
     warnings: [],
   };
 
-  readonly #run = new Loader(this, { load: (signal) => this.#loadRun(signal), everyMs: LIVE_POLL_MS });
+  readonly #run = new Loader(this, {
+    load: (signal) => this.#loadRun(signal),
+    everyMs: LIVE_POLL_MS,
+    isRecord: true,
+  });
   readonly #summary = new Loader(this, {
     load: (signal) => this.#loadSummary(signal),
     everyMs: LIVE_POLL_MS,
+    isRecord: true,
   });
 
   static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, tabStyles, runPageStyles];
@@ -60,9 +65,7 @@ export class SvcRunPage extends LitElement {
     this.addEventListener('svc-metric-changed', () => this.#summary.refresh());
     this.addEventListener('svc-run-changed', () => this.#refresh());
     new LiveEvents(this, (events) => {
-      // A run that is deleted keeps standing here until the reader goes on.
-      const own = events.filter((event) => event.run_id === this.runId && event.type !== 'RUN_DELETED');
-      if (own.length > 0) this.#refresh();
+      if (events.some((event) => event.run_id === this.runId)) this.#refresh();
     });
   }
 
@@ -72,7 +75,7 @@ export class SvcRunPage extends LitElement {
 
   override render() {
     const run = this.#run.value;
-    if (!run) return renderPending(this.#run, 'run', paths.runs());
+    if (!run || this.#run.isDeleted) return renderPending(this.#run, 'run', paths.runs());
     return html`
       ${this.#renderHead(run)}
       <svc-stale

@@ -295,6 +295,15 @@ describe('the page of a job', () => {
     expect(await head().innerText()).to.equal('job-1');
   });
 
+  it('says that the job was deleted while it was looked at', async () => {
+    const page = await mount();
+    await head().waitFor();
+    stage.api.change({ 'GET /jobs/{job_id}': new Refusal(404, 'not_found', 'no job') });
+    await stage.push('/events/stream', [event(1, { job_id: ID })]);
+    await page.getByRole('heading', { name: 'This job was deleted' }).waitFor();
+    expect(await page.getByRole('button').count()).to.equal(0);
+  });
+
   describe('its environment variables', () => {
     const env = { LEARNING_RATE: '0.1', API_KEY: 'secret' };
 

@@ -98,7 +98,12 @@ describe('the page of jobs', () => {
   ] as const)
     it(`says in words that ${what} is no answer of this server`, async () => {
       const strange = new Download(body);
-      const api = { 'GET /jobs': strange, 'GET /status': strange, 'GET /nodes': strange, 'GET /projects': strange };
+      const api = {
+        'GET /jobs': strange,
+        'GET /status': strange,
+        'GET /nodes': strange,
+        'GET /projects': strange,
+      };
       const page = await stage.mount('svc-jobs-page', { properties: { query: '' }, api });
       await page.getByText('The answer of the server cannot be read. Is a proxy in between').waitFor();
       stage.api.change({ 'GET /jobs': answer(job(1)), 'GET /status': status({ RUNNING: 1 }) });

@@ -316,6 +316,15 @@ describe('the page of a node', () => {
     await page.getByRole('heading', { name: 'node-1' }).waitFor();
   });
 
+  it('says that the node was deleted while it was looked at', async () => {
+    const page = await mount();
+    await page.getByText('Online').waitFor();
+    stage.api.change({ 'GET /nodes/{node_id}': new Refusal(404, 'not_found', 'no node') });
+    await stage.push('/events/stream', [event(1, { node_id: id })]);
+    await page.getByRole('heading', { name: 'This node was deleted' }).waitFor();
+    expect(await page.getByText('Online').count()).to.equal(0);
+  });
+
   it('says that there is no such node', async () => {
     const page = await mount({ 'GET /nodes/{node_id}': new Refusal(404, 'not_found', 'no node') });
     await page.getByRole('heading', { name: 'Node not found' }).waitFor();

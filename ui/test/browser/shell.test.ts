@@ -102,7 +102,9 @@ describe('the console', () => {
 
     describe('that is opened in an open tab', () => {
       const open = (hash: string) => stage.page.evaluate((to) => (window.location.hash = to), hash);
-      const redeemed = { 'POST /auth/sign-in-links:redeem': { token: 'svc_new', name: 'me', scope: 'write' } };
+      const redeemed = {
+        'POST /auth/sign-in-links:redeem': { token: 'svc_new', name: 'me', scope: 'write' },
+      };
 
       for (const [who, token] of [
         ['who is signed in', 'svc_old'],
