@@ -1,6 +1,6 @@
 import { consume } from '@lit/context';
 import { isDirectionKnown } from '@svc/contract/protocol';
-import { LitElement, css, html, nothing } from 'lit';
+import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -20,6 +20,7 @@ import { hasWords } from '../data/search.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
+import { ROWS_AT_ONCE, moreRowsStyles, renderMore } from './more-rows.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
 import './svc-stale.js';
@@ -44,6 +45,7 @@ export class SvcMetricDefinitions extends LitElement {
   @property({ attribute: false }) level: MetricLevelIds = { project_id: null, experiment_id: null };
   /** Words of the names that are shown. */
   @property() text = '';
+  @state() private rows = ROWS_AT_ONCE;
   readonly #definitions = new Loader(this, {
     load: (signal) => listMetricDefinitions(this.api, this.level, signal),
   });
@@ -54,6 +56,7 @@ export class SvcMetricDefinitions extends LitElement {
     controlStyles,
     iconStyles,
     dataTableStyles,
+    moreRowsStyles,
     css`
       th,
       td {
@@ -117,8 +120,9 @@ export class SvcMetricDefinitions extends LitElement {
     `,
   ];
 
-  override willUpdate(): void {
+  override willUpdate(changed: PropertyValues): void {
     const question = JSON.stringify(this.level);
+    if (changed.has('text') || question !== this.#asked) this.rows = ROWS_AT_ONCE;
     if (this.hasUpdated && question !== this.#asked) this.#definitions.reload({ clear: true });
     this.#asked = question;
   }
@@ -153,25 +157,26 @@ export class SvcMetricDefinitions extends LitElement {
     if (shown.length === 0)
       return html`<svc-notice icon="search" headline="No metric has these words in its name"></svc-notice>`;
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Metrics">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Metric</th>
-            <th scope="col">Goal</th>
-            <th scope="col">Unit</th>
-            <th scope="col" class="center">Primary</th>
-            <th scope="col">Set for</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${repeat(
-            shown,
-            ({ name }) => name,
-            (definition) => this.#renderRow(definition),
-          )}
-        </tbody>
-      </table>
-    </div>`;
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Metric</th>
+              <th scope="col">Goal</th>
+              <th scope="col">Unit</th>
+              <th scope="col" class="center">Primary</th>
+              <th scope="col">Set for</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${repeat(
+              shown.slice(0, this.rows),
+              ({ name }) => name,
+              (definition) => this.#renderRow(definition),
+            )}
+          </tbody>
+        </table>
+      </div>
+      ${renderMore(this.rows, shown.length, 'metrics', () => (this.rows += ROWS_AT_ONCE))}`;
   }
 
   #renderRow(definition: MetricDefinition) {

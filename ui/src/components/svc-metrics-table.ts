@@ -1,13 +1,15 @@
 import type { MetricSummary, RunSummary } from '@svc/contract';
 import { fromMetricValue, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { compareNames, type Units } from '../chart/groups.js';
+import { hasWords } from '../data/search.js';
 import { formatCount, formatValue } from '../format.js';
 import { iconStyles } from '../styles/icon-styles.js';
-import { baseStyles } from '../styles/shared.js';
+import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { icon, type IconName } from './icons.js';
+import { ROWS_AT_ONCE, moreRowsStyles, renderMore } from './more-rows.js';
 import './svc-metric-direction.js';
 import { renderUnit, unitStyles } from '../chart/unit.js';
 
@@ -25,12 +27,17 @@ export class SvcMetricsTable extends LitElement {
   @property({ attribute: false }) units: Units = new Map();
   /** Of the run. */
   @property({ attribute: false }) projectId: string | null = null;
+  /** Words of the names of those that are shown. */
+  @state() private text = '';
+  @state() private rows = ROWS_AT_ONCE;
 
   static override styles = [
     baseStyles,
+    controlStyles,
     iconStyles,
     dataTableStyles,
     unitStyles,
+    moreRowsStyles,
     css`
       .scroll {
         max-height: 22rem;
@@ -59,6 +66,17 @@ export class SvcMetricsTable extends LitElement {
       .odd {
         color: var(--color-danger);
         font-weight: var(--weight-medium);
+      }
+      .find {
+        padding: var(--space-2) var(--space-4);
+      }
+      .find .input {
+        width: min(16rem, 100%);
+      }
+      .none {
+        padding: var(--space-3) var(--space-4);
+        color: var(--color-text-2);
+        font-size: var(--text-sm);
       }
       .hint {
         padding: var(--space-2) var(--space-4) var(--space-3);
@@ -106,8 +124,10 @@ export class SvcMetricsTable extends LitElement {
 
   override render() {
     if (!this.summary) return nothing;
-    const metrics = Object.entries(this.summary.metrics).sort(byImportance);
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Metrics">
+    const all = Object.entries(this.summary.metrics);
+    const metrics = all.filter(([name]) => hasWords(name, this.text)).sort(byImportance);
+    return html`${all.length > ROWS_AT_ONCE ? this.#renderFind() : nothing}
+      <div class="scroll" tabindex="0" role="region" aria-label="Metrics">
         <table>
           <thead>
             <tr>
@@ -120,11 +140,29 @@ export class SvcMetricsTable extends LitElement {
             </tr>
           </thead>
           <tbody>
-            ${metrics.map(([name, metric]) => this.#renderMetric(name, metric))}
+            ${metrics.slice(0, this.rows).map(([name, metric]) => this.#renderMetric(name, metric))}
           </tbody>
         </table>
       </div>
+      ${metrics.length === 0 ? html`<p class="none">No metric has these words in its name.</p>` : nothing}
+      ${renderMore(this.rows, metrics.length, 'metrics', () => (this.rows += ROWS_AT_ONCE))}
       ${this.#renderHint()}`;
+  }
+
+  #renderFind() {
+    return html`<div class="find">
+      <input
+        class="input"
+        type="search"
+        aria-label="Find metrics by name"
+        placeholder="Find a metric"
+        spellcheck="false"
+        @input=${({ target }: InputEvent) => {
+          this.text = (target as HTMLInputElement).value;
+          this.rows = ROWS_AT_ONCE;
+        }}
+      />
+    </div>`;
   }
 
   #renderHint() {

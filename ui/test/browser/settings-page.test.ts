@@ -164,6 +164,15 @@ describe('the page of settings', () => {
     expect(new URL(stage.page.url()).search).to.equal('?q=zzz');
   });
 
+  it('draws the first rows of very many, and more when asked', async () => {
+    await mount(Array.from({ length: 250 }, (_, at) => definition(`m/${at}`)));
+    await stage.untilEqual(async () => (await names()).length, 200);
+    await stage.page.getByRole('button', { name: 'Show 50 more' }).click();
+    await stage.untilEqual(async () => (await names()).length, 250);
+    await stage.page.getByLabel('Find metrics by name').fill('m/24');
+    await stage.untilEqual(async () => (await names()).length, 11);
+  });
+
   it('can only be read by a reader, but for what is of the browser', async () => {
     await mount([definition('train/loss', { unit: 'nats', is_primary: true })], { canWrite: false });
     await stage.page.getByText('Lower is better (by “loss”)').waitFor();

@@ -93,6 +93,25 @@ describe('the tables and records', () => {
       await stage.expectSound();
     });
 
+    it('draws the first rows of very many, more when asked, and finds by name', async () => {
+      const names = Array.from({ length: 450 }, (_, at) => `m/${String(at).padStart(3, '0')}`);
+      const table = await mount(Object.fromEntries(names.map((name) => [name, metric()])));
+      const count = () => table.locator('tbody tr').count();
+      expect(await count()).to.equal(200);
+      await stage.page.getByText('The first 200 of 450 metrics.').waitFor();
+      await stage.expectSound();
+      await stage.page.getByRole('button', { name: 'Show 200 more' }).click();
+      await stage.page.getByRole('button', { name: 'Show 50 more' }).click();
+      await stage.untilEqual(count, 450);
+      const find = stage.page.getByLabel('Find metrics by name');
+      await find.fill('m/44');
+      await stage.untilEqual(count, 10);
+      await find.fill('nothing');
+      await stage.page.getByText('No metric has these words in its name.').waitFor();
+      await find.fill('');
+      await stage.untilEqual(count, 200);
+    });
+
     it('breaks a long name between its words', async () => {
       const name = 'train/gradient_norm.before-clipping';
       const table = await mount({ [name]: metric() });
