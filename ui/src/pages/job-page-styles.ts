@@ -121,6 +121,9 @@ export const jobPageStyles = css`
     display: grid;
     height: min(max(26rem, calc(100dvh - 9rem)), calc(100dvh - 1rem));
   }
+  svc-notice a {
+    text-decoration: underline;
+  }
   .log:focus {
     outline: none;
   }

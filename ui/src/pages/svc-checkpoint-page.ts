@@ -94,6 +94,12 @@ export class SvcCheckpointPage extends LitElement {
       .facts .wide {
         grid-column: 1 / -1;
       }
+      .name {
+        display: -webkit-box;
+        overflow: hidden;
+        -webkit-box-orient: vertical;
+        -webkit-line-clamp: 2;
+      }
       .path {
         display: flex;
         align-items: center;
@@ -209,7 +215,7 @@ export class SvcCheckpointPage extends LitElement {
   #renderHead({ id, path, deleted_at: deletedAt }: Checkpoint) {
     return html`<a class="crumb" href=${paths.checkpoints()}>${icon('left', 14)}Checkpoints</a>
       <header class="page-head">
-        <h1>${splitPath(path)[1]}</h1>
+        <h1 class="name" title=${splitPath(path)[1]}>${splitPath(path)[1]}</h1>
         <span class="id"
           ><code>${id}</code><svc-copy label="Copy the checkpoint's id" .text=${id}></svc-copy
         ></span>
@@ -243,7 +249,7 @@ export class SvcCheckpointPage extends LitElement {
     const { path, step, epoch, size, source, created_at: createdAt, run_id: runId } = checkpoint;
     const { run, node = null } = this.#origin.value ?? {};
     return html`<dl class="facts">
-      ${fact('Path', html`<span class="path"><code>${path}</code><svc-copy label="Copy the path" .text=${path}></svc-copy></span>`, 'wide')}
+      ${fact('Path', html`<span class="path"><code class="name" title=${path}>${path}</code><svc-copy label="Copy the path" .text=${path}></svc-copy></span>`, 'wide')}
       ${fact('Step', step === null ? '–' : formatCount(step))}
       ${epoch === null ? nothing : fact('Epoch', formatValue(epoch))}
       ${fact('Size', size === null ? 'unknown' : formatBytes(size))}

@@ -160,7 +160,7 @@ export class SvcEventsPage extends LitElement {
       <svc-filters
         label="Filter by severity"
         .choices=${CHOICES}
-        .value=${this.#filter.severity ?? null}
+        .value=${this.query.get('severity')}
         @svc-filter=${({ detail }: CustomEvent<Severity | null>) => this.#go({ severity: detail })}
       >
         <div class="places">

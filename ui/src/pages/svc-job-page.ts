@@ -21,6 +21,7 @@ import '../components/svc-copy.js';
 import '../components/svc-env.js';
 import '../components/svc-failure.js';
 import '../components/svc-job-actions.js';
+import '../components/svc-notice.js';
 import '../components/svc-run-preview.js';
 import '../components/svc-stale.js';
 import '../components/svc-status.js';
@@ -39,6 +40,7 @@ import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
 import type { SvcLogView } from '../log/svc-log-view.js';
 import '../log/svc-log-view.js';
+import { plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -306,6 +308,7 @@ export class SvcJobPage extends LitElement {
   }
 
   #renderLog(job: Job) {
+    if (this.#isUnknownAttempt(job)) return this.#renderUnknownAttempt(job);
     const attempt = this.#attempt ?? job.attempt;
     const isNewest = attempt === job.attempt;
     const record = this.#recordOf(job, attempt);
@@ -328,6 +331,14 @@ export class SvcJobPage extends LitElement {
   }
 
   /** As the log that was shown before, from its newest line. */
+  #renderUnknownAttempt(job: Job) {
+    return html`<section class="panel" aria-label="Log">
+      <svc-notice headline="No such attempt">
+        The job has ${plural(job.attempt, 'attempt')}. <a href=${paths.job(job.id)}>Show the newest</a>
+      </svc-notice>
+    </section>`;
+  }
+
   #showLog(job: Job, attempt: number): void {
     const shown = Object.fromEntries(new URLSearchParams(window.location.search));
     const query = { attempt: attempt === job.attempt ? null : String(attempt), line: null };
@@ -337,6 +348,11 @@ export class SvcJobPage extends LitElement {
   /** null: the newest. */
   get #attempt(): number | null {
     return toCount(this.query.get('attempt'));
+  }
+
+  #isUnknownAttempt(job: Job): boolean {
+    const asked = this.query.get('attempt');
+    return asked !== null && asked !== '' && (this.#attempt ?? Infinity) > job.attempt;
   }
 
   /** As the log numbers its lines: from 0. */

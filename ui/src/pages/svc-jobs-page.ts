@@ -166,7 +166,7 @@ export class SvcJobsPage extends LitElement {
       <svc-filters
         label="Filter by status"
         .choices=${this.#choices}
-        .value=${this.#filter.status}
+        .value=${this.query.get('status')}
         @svc-filter=${({ detail }: CustomEvent<JobStatus | null>) => this.#go({ status: detail })}
       >
         <div class="places">

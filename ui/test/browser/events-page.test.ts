@@ -52,6 +52,12 @@ describe('the page of events', () => {
     });
   }
 
+  it('says that the address names a severity that there is not', async () => {
+    await mount([event(1)], 'severity=zzz');
+    await stage.page.getByText('there is no “zzz”').waitFor();
+    await stage.page.getByRole('button', { name: 'Show all' }).waitFor();
+  });
+
   it('shows the message beside the title unless it says the same', async () => {
     const page = await mount([
       event(2, { title: 'Loss is NaN', message: 'train/loss at step 7' }),

@@ -295,6 +295,16 @@ describe('the page of a job', () => {
     expect(await head().innerText()).to.equal('job-1');
   });
 
+  for (const asked of ['99999999999', '0', 'zzz'])
+    it(`says that there is no attempt ${asked}, and leads to the newest`, async () => {
+      const page = await mount({ query: `attempt=${asked}` });
+      await page.getByRole('heading', { name: 'No such attempt' }).waitFor();
+      const link = page.getByRole('link', { name: 'Show the newest' });
+      expect(await link.getAttribute('href')).to.equal(`/jobs/${ID}`);
+      expect(stage.api.count(`GET /jobs/${ID}/logs`)).to.equal(0);
+      await stage.expectSound();
+    });
+
   it('says that the job was deleted while it was looked at', async () => {
     const page = await mount();
     await head().waitFor();

@@ -111,6 +111,21 @@ describe('the page of jobs', () => {
       await untilNames('job-1');
     });
 
+  it('says that the address names a state that there is not, and shows all', async () => {
+    await stage.mount('svc-jobs-page', {
+      properties: { query: 'status=NOPE' },
+      address: '/jobs?status=NOPE',
+      api: { 'GET /jobs': answer(job(1)) },
+    });
+    await untilNames('job-1');
+    const words = stage.page.getByText('there is no “NOPE”');
+    await words.waitFor();
+    await stage.expectSound();
+    await chip('Show all').click();
+    await words.waitFor({ state: 'detached' });
+    expect(new URL(stage.page.url()).search).to.equal('');
+  });
+
   describe('a change of the filter', () => {
     it('goes to the address and keeps the old rows, dimmed, until the new ones are there', async () => {
       let send = (_: object): void => {};
