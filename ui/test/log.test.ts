@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { layOutPartials, LogLayout } from '../src/log/log-layout.js';
 import { CUT_CHARS, LogRows, countCells, showAll, toRow } from '../src/log/log-rows.js';
 import { LogScan, type ScanLine } from '../src/log/log-scan.js';
-import { toSegments } from '../src/log/log-search.js';
+import { cellsBefore, isMatch, toLowerCase, toSegments } from '../src/log/log-search.js';
 import { baseAround, firstAtOrAfter, LogSpace, MAX_LINES_SHOWN } from '../src/log/log-space.js';
 
 const line = (seq: number, text = `line ${seq}`, stream: LogLine['stream'] = 'stdout'): LogLine => ({
@@ -200,11 +200,7 @@ describe('LogScan', () => {
 
 describe('toSegments', () => {
   const cut = (text: string, needle: string) =>
-    toSegments(toRow(line(0, text)), needle).map(({ text: piece, isMatch, color }) => [
-      piece,
-      isMatch,
-      color,
-    ]);
+    toSegments(toRow(line(0, text)), needle).map((segment) => [segment.text, segment.isMatch, segment.color]);
 
   it('marks each match, whatever its case', () => {
     expect(cut('Loss and loss', 'loss')).to.deep.equal([
@@ -223,9 +219,27 @@ describe('toSegments', () => {
   });
 
   it('marks matches that touch', () => {
-    expect(cut('aaaa', 'aa').map(([piece, isMatch]) => [piece, isMatch])).to.deep.equal([
+    expect(cut('aaaa', 'aa').map(([piece, isMarked]) => [piece, isMarked])).to.deep.equal([
       ['aa', true],
       ['aa', true],
     ]);
+  });
+
+  it('marks the right letters behind a character whose lower case is longer', () => {
+    expect(cut('İİİİ Needle after', 'needle')).to.deep.equal([
+      ['İİİİ ', false, null],
+      ['Needle', true, null],
+      [' after', false, null],
+    ]);
+    const row = toRow(line(0, 'İİİİ Needle after'));
+    expect(cellsBefore(row, 'needle')).to.equal(5);
+    expect(isMatch(row, toLowerCase('İ NEEDLE'))).to.equal(true);
+  });
+
+  it('compares texts of the same length, whatever characters they have', () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const text = String.fromCodePoint(code);
+      if (toLowerCase(text).length !== text.length) expect.fail(`U+${code.toString(16)}`);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatClock, formatCount } from '../format.js';
 import { CUT_CHARS, type LogRow } from './log-rows.js';
-import { toSegments, type LogSegment } from './log-search.js';
+import { toLowerCase, toSegments, type LogSegment } from './log-search.js';
 
 export interface RowLook {
   readonly needle: string;
@@ -76,7 +76,7 @@ function renderRest(row: LogRow, look: RowLook) {
 }
 
 function renderText(row: LogRow, needle: string) {
-  if (row.colored === null && (needle === '' || !row.text.toLowerCase().includes(needle)))
+  if (row.colored === null && (needle === '' || !toLowerCase(row.text).includes(needle)))
     return row.isCut ? row.text.slice(0, CUT_CHARS) : row.text;
   return toSegments(row, needle).map(renderSegment);
 }

@@ -60,7 +60,7 @@ export class LogScans {
     this.listener.onChange();
   }
 
-  /** `needle` in lower case; empty: nothing. The reader is led to the first match, unless he stands at the line `from` already. */
+  /** `needle` is given by `toLowerCase`; empty: nothing. The reader is led to the first match, unless he stands at the line `from` already. */
   find(needle: string, from: number | null): void {
     this.search?.stop();
     this.search = null;

@@ -7,21 +7,34 @@ export interface LogSegment extends AnsiSpan {
 
 const PLAIN = { color: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
 
-/** Does the line hold the text? Case does not count; `needle` is given in lower case. */
+/** The one character whose lower case is longer than it is. */
+const DOTTED_I = '\u0130';
+
+/** As long as the text: what is found in it stands at the same place there. Therefore İ stays as it is. */
+export function toLowerCase(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return text
+    .split(DOTTED_I)
+    .map((part) => part.toLowerCase())
+    .join(DOTTED_I);
+}
+
+/** Does the line hold the text? Case does not count; `needle` is given by `toLowerCase`. */
 export function isMatch({ text }: { readonly text: string }, needle: string): boolean {
-  return needle !== '' && text.toLowerCase().includes(needle);
+  return needle !== '' && toLowerCase(text).includes(needle);
 }
 
 /** Character cells of the row before the first match; 0: there is none. */
 export function cellsBefore(row: LogRow | undefined, needle: string): number {
-  const at = row && needle !== '' ? row.text.toLowerCase().indexOf(needle) : -1;
+  const at = row && needle !== '' ? toLowerCase(row.text).indexOf(needle) : -1;
   return at > 0 ? countCells(row!.text.slice(0, at)) : 0;
 }
 
 /** The row's text, as much as is shown of it, cut where its colour changes and where a match begins or ends. */
 export function toSegments(row: LogRow, needle: string): LogSegment[] {
   const spans = row.colored === null ? [{ ...PLAIN, text: row.text }] : parseAnsi(row.colored);
-  const matches = needle === '' ? [] : findAll(row.text.toLowerCase(), needle);
+  const matches = needle === '' ? [] : findAll(toLowerCase(row.text), needle);
   const segments =
     matches.length === 0
       ? spans.map((span) => ({ ...span, isMatch: false }))

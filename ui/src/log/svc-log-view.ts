@@ -17,7 +17,7 @@ import { LogPlace } from './log-place.js';
 import type { RowLook } from './log-row.js';
 import { showAll, type LogRow } from './log-rows.js';
 import { LogScans } from './log-scans.js';
-import { cellsBefore } from './log-search.js';
+import { cellsBefore, toLowerCase } from './log-search.js';
 import { logStyles } from './log-styles.js';
 import {
   renderAttempts,
@@ -133,9 +133,9 @@ export class SvcLogView extends LitElement {
     if (unread !== undefined) this.#feed.want(space.seqAt(unread), this.#choice.stream);
   }
 
-  /** In lower case. */
+  /** As the lines are compared with it. */
   get #needle(): string {
-    return this.#choice.search.toLowerCase();
+    return toLowerCase(this.#choice.search);
   }
 
   /** Characters of a wrapped line. */
