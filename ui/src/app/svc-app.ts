@@ -58,6 +58,7 @@ export class SvcApp extends LitElement {
   /** Loaded when they are first asked for. */
   @state() private isPaletteThere = false;
   @state() private isHelpThere = false;
+  readonly #onHash = (): void => void this.#takeLink();
   #retry: ReturnType<typeof setTimeout> | undefined;
   #preparing: ReturnType<typeof setTimeout> | undefined;
   @query('main') private readonly main!: HTMLElement | null;
@@ -223,13 +224,13 @@ export class SvcApp extends LitElement {
   }
 
   /** A sign-in link that is opened in this tab loads no new document. */
-  readonly #onHash = async (): Promise<void> => {
+  async #takeLink(): Promise<void> {
     const code = takeSignInCode();
     if (code === null || !(await leaveGuard.mayLeave())) return;
     this.#signOut('');
     this.phase = 'checking';
     await this.#redeem(code);
-  };
+  }
 
   async #redeem(code: string): Promise<void> {
     storeToken((this.#token = null));

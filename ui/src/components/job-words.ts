@@ -78,7 +78,18 @@ export function describeSelector({ node_selector: selector }: Job): string {
     .join(', ');
 }
 
+/** A whole number from 1; null: there is none. */
+export function toCount(text: string | null): number | null {
+  const count = Number(text);
+  return Number.isSafeInteger(count) && count > 0 ? count : null;
+}
+
 /** A job that never started stopped waiting when it ended. */
 export function endOfWait(job: Job): number | null {
   return job.status === 'QUEUED' ? null : job.finished_at;
+}
+
+/** Whether an address asks for an attempt that the job never had. */
+export function isNoAttempt(job: Job, asked: string | null): boolean {
+  return asked !== null && asked !== '' && (toCount(asked) ?? Infinity) > job.attempt;
 }

@@ -1,6 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Loader } from '../controllers/loader.js';
 import type { Job } from '../data/jobs.js';
+import { plural } from '../format.js';
+import { paths } from '../paths.js';
 import './svc-copy.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
@@ -73,4 +75,13 @@ export function optionFacts({ runner_options: options }: Job) {
     .map(([name, value]) =>
       fact(name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`),
     );
+}
+
+/** In place of the log of an attempt that the job never had. */
+export function renderNoAttempt({ id, attempt }: Job): TemplateResult {
+  return html`<section class="panel" aria-label="Log">
+    <svc-notice headline="No such attempt">
+      The job has ${plural(attempt, 'attempt')}. <a href=${paths.job(id)}>Show the newest</a>
+    </svc-notice>
+  </section>`;
 }

@@ -9,21 +9,20 @@ import {
   describeOutcome,
   describePlace,
   describeResources,
+  endOfWait,
   explainNoStart,
   describeSelector,
-  endOfWait,
+  isNoAttempt,
+  toCount,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
-import { fact, optionFacts, renderPending, snapshotFact } from '../components/record-parts.js';
+import { fact, optionFacts, renderNoAttempt, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
-import '../components/svc-copy.js';
 import '../components/svc-env.js';
 import '../components/svc-failure.js';
 import '../components/svc-job-actions.js';
-import '../components/svc-notice.js';
 import '../components/svc-run-preview.js';
-import '../components/svc-stale.js';
 import '../components/svc-status.js';
 import '../components/svc-time.js';
 import '../components/svc-timeline.js';
@@ -40,7 +39,6 @@ import { listNodes } from '../data/nodes.js';
 import type { Run } from '../data/runs.js';
 import type { SvcLogView } from '../log/svc-log-view.js';
 import '../log/svc-log-view.js';
-import { plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -308,7 +306,7 @@ export class SvcJobPage extends LitElement {
   }
 
   #renderLog(job: Job) {
-    if (this.#isUnknownAttempt(job)) return this.#renderUnknownAttempt(job);
+    if (isNoAttempt(job, this.query.get('attempt'))) return renderNoAttempt(job);
     const attempt = this.#attempt ?? job.attempt;
     const isNewest = attempt === job.attempt;
     const record = this.#recordOf(job, attempt);
@@ -331,14 +329,6 @@ export class SvcJobPage extends LitElement {
   }
 
   /** As the log that was shown before, from its newest line. */
-  #renderUnknownAttempt(job: Job) {
-    return html`<section class="panel" aria-label="Log">
-      <svc-notice headline="No such attempt">
-        The job has ${plural(job.attempt, 'attempt')}. <a href=${paths.job(job.id)}>Show the newest</a>
-      </svc-notice>
-    </section>`;
-  }
-
   #showLog(job: Job, attempt: number): void {
     const shown = Object.fromEntries(new URLSearchParams(window.location.search));
     const query = { attempt: attempt === job.attempt ? null : String(attempt), line: null };
@@ -348,11 +338,6 @@ export class SvcJobPage extends LitElement {
   /** null: the newest. */
   get #attempt(): number | null {
     return toCount(this.query.get('attempt'));
-  }
-
-  #isUnknownAttempt(job: Job): boolean {
-    const asked = this.query.get('attempt');
-    return asked !== null && asked !== '' && (this.#attempt ?? Infinity) > job.attempt;
   }
 
   /** As the log numbers its lines: from 0. */
@@ -414,10 +399,4 @@ export class SvcJobPage extends LitElement {
     this.#attempts.refresh();
     this.#queued.refresh();
   }
-}
-
-/** A whole number from 1; null: there is none. */
-function toCount(text: string | null): number | null {
-  const count = Number(text);
-  return Number.isSafeInteger(count) && count > 0 ? count : null;
 }
