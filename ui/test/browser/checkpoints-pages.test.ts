@@ -240,18 +240,12 @@ describe('the page of a checkpoint', () => {
     await stage.expectSound();
   });
 
-  it('shows two lines of a path that has thousands of characters, and all of it in the title', async () => {
-    const name = 'c'.repeat(4000);
-    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { path: `/out/${name}` }) });
-    const heading = page.getByRole('heading', { level: 1 });
-    for (const [place, title] of [
-      [heading, name],
-      [page.locator('.path code'), `/out/${name}`],
-    ] as const) {
-      expect(await place.getAttribute('title')).to.equal(title);
-      expect((await place.boundingBox())!.height).to.be.within(10, 80);
-    }
-    await stage.expectSound();
+  it('shows two lines of a path that has thousands of characters', async () => {
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': plain(1, { path: `/out/${'c'.repeat(4000)}` }),
+    });
+    for (const place of ['h1', '.path code'])
+      expect((await page.locator(place).boundingBox())!.height, place).to.be.within(10, 80);
   });
 
   it('says that there is no such checkpoint', async () => {
