@@ -240,12 +240,9 @@ describe('the page of a checkpoint', () => {
     await stage.expectSound();
   });
 
-  it('shows two lines of a path that has thousands of characters', async () => {
-    const page = await mount({
-      'GET /checkpoints/{ckpt_id}': plain(1, { path: `/out/${'c'.repeat(4000)}` }),
-    });
-    for (const place of ['h1', '.path code'])
-      expect((await page.locator(place).boundingBox())!.height, place).to.be.within(10, 80);
+  it('shows two lines of a very long path', async () => {
+    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { path: `/${'c'.repeat(4000)}` }) });
+    expect((await page.locator('h1').boundingBox())!.height).to.be.within(10, 80);
   });
 
   it('says that there is no such checkpoint', async () => {
