@@ -78,7 +78,7 @@ export function optionFacts({ runner_options: options }: Job) {
 }
 
 /** In place of the log of an attempt that the job never had. */
-export function renderNoAttempt({ id, attempt }: Job): TemplateResult {
+export function noAttempt({ id, attempt }: Job): TemplateResult {
   return html`<section class="panel" aria-label="Log">
     <svc-notice headline="No such attempt">
       The job has ${plural(attempt, 'attempt')}. <a href=${paths.job(id)}>Show the newest</a>

@@ -16,7 +16,7 @@ import {
   toCount,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
-import { fact, optionFacts, renderNoAttempt, renderPending, snapshotFact } from '../components/record-parts.js';
+import { fact, optionFacts, noAttempt, renderPending, snapshotFact } from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-env.js';
@@ -306,13 +306,12 @@ export class SvcJobPage extends LitElement {
   }
 
   #renderLog(job: Job) {
-    if (isNoAttempt(job, this.query.get('attempt'))) return renderNoAttempt(job);
+    if (isNoAttempt(job, this.query.get('attempt'))) return noAttempt(job);
     const attempt = this.#attempt ?? job.attempt;
     const isNewest = attempt === job.attempt;
-    const record = this.#recordOf(job, attempt);
     const isWaiting = job.status === 'QUEUED' && isNewest;
     const isLive = isNewest && !isTerminal(job.status) && job.status !== 'QUEUED';
-    const notStarted = explainNoStart(record);
+    const notStarted = explainNoStart(this.#recordOf(job, attempt));
     const isShort = isWaiting || notStarted !== null;
     return html`<section class="panel log ${isShort ? 'short' : ''}" aria-label="Log" tabindex="-1">
       <svc-log-view
@@ -366,8 +365,7 @@ export class SvcJobPage extends LitElement {
   }
 
   #currentRun(job: Job) {
-    const runs = this.#runs.value ?? [];
-    return runs.find((run) => run.id === job.run_id) ?? runs[0];
+    return this.#runs.value?.find((run) => run.id === job.run_id) ?? this.#runs.value?.[0];
   }
 
   #describeNode({ node_id: id, gpu_indices: gpus }: Job) {
