@@ -241,7 +241,9 @@ describe('the page of a checkpoint', () => {
   });
 
   it('shows two lines of a very long path', async () => {
-    const page = await mount({ 'GET /checkpoints/{ckpt_id}': plain(1, { path: `/${'c'.repeat(4000)}` }) });
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { path: `/${'c'.repeat(4000)}` }),
+    });
     expect((await page.locator('h1').boundingBox())!.height).to.be.within(10, 80);
   });
 

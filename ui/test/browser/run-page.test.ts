@@ -317,14 +317,11 @@ describe('the page of a run', () => {
 
   it('says that the run was deleted, and offers nothing more to do with it', async () => {
     const page = await mount();
-    await page.getByRole('button', { name: 'Edit' }).waitFor();
-    const gone = new Refusal(404, 'not_found', 'no run');
-    stage.api.change({ 'GET /runs/{run_id}': gone, 'GET /runs/{run_id}/summary': gone });
+    await head().waitFor();
+    stage.api.change({ 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'no run') });
     await stage.push('/events/stream', [event(1, { run_id: ID, type: 'RUN_DELETED' })]);
-    await page.getByRole('heading', { name: 'This run was deleted' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Show all runs' }).getAttribute('href')).to.equal('/runs');
+    await page.getByText('This run was deleted').waitFor();
     expect(await page.getByRole('button').count()).to.equal(0);
-    await stage.expectSound();
   });
 
   it('says of an imported run that failed that it failed', async () => {
