@@ -316,12 +316,11 @@ describe('the page of a run', () => {
   });
 
   it('says that the run was deleted, and offers nothing more to do with it', async () => {
-    const page = await mount();
-    await head().waitFor();
+    await (await mount()).getByText('Running').first().waitFor();
     stage.api.change({ 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'no run') });
     await stage.push('/events/stream', [event(1, { run_id: ID, type: 'RUN_DELETED' })]);
-    await page.getByText('This run was deleted').waitFor();
-    expect(await page.getByRole('button').count()).to.equal(0);
+    await stage.page.getByText('This run was deleted').waitFor();
+    expect(await stage.page.getByRole('button').count()).to.equal(0);
   });
 
   it('says of an imported run that failed that it failed', async () => {
