@@ -1,5 +1,6 @@
 """The stand-in for the SummaryWriter of PyTorch."""
 
+import json
 import os
 import re
 import socket
@@ -23,7 +24,7 @@ class SummaryWriterTest(SdkTest):
         points = sorted(self.server.points[run["id"]].values(), key=lambda point: point["seq"])
         self.assertEqual(
             [(point["name"], point["step"], point["value"]) for point in points],
-            [("loss", 3, 0.5), ("acc/train", 4, 1), ("acc/val", 4, 0.5), ("x/hparam/acc", 0, 0.5)],
+            [("loss", 3, 0.5), ("acc_train/acc", 4, 1), ("acc_val/acc", 4, 0.5), ("x/hparam/acc", 0, 0.5)],
         )
         self.assertEqual((run["name"], run["config"]), ("lr 0.1-a", {"lr": 0.1, "bs": 8}))
         (event,) = self.server.bodies_of("events")
@@ -97,6 +98,35 @@ class SummaryWriterTest(SdkTest):
         self.assertEqual(run["config"], expected)
         titles = [event["title"] for event in self.server.bodies_of("events")]
         self.assertEqual(titles, [*others, "args"])
+
+    def test_the_same_texts_again_send_nothing(self):
+        texts = [json.dumps({"a": 1}), json.dumps({"b": 2})]
+        with SummaryWriter("runs/a") as writer:
+            for step in range(5):
+                for tag, text in zip(("config", "args"), texts):
+                    writer.add_text(tag, text, step)
+            writer.add_text("hparams", texts[0])  # another text, with nothing new in it
+        (run,) = self.server.runs.values()
+        self.assertEqual(run["config"], {"a": 1, "b": 2})
+        sent = [body["config"] for body in self.server.bodies_of("update") if "config" in body]
+        self.assertEqual(sent, [{"a": 1}, {"a": 1, "b": 2}])
+        self.assertEqual(self.server.bodies_of("events"), [])
+
+    def test_a_text_for_which_the_config_has_no_room_stays_an_event(self):
+        with SummaryWriter("runs/a") as writer, self.assertLogs("svc", "WARNING") as logs:
+            for tag in ("config", "args", "hparams", "hparams"):
+                writer.add_text(tag, json.dumps({tag: "x" * 200_000}))
+            writer.add_hparams({"lr": 0.1}, {})
+            writer.run.config.update(batch=32)
+        (run,) = self.server.runs.values()
+        self.assertEqual(list(run["config"]), ["config", "args", "lr", "batch"])
+        self.assertEqual([event["title"] for event in self.server.bodies_of("events")], ["hparams", "hparams"])
+        self.assertEqual(len(logs.output), 1)
+
+    def test_a_text_without_a_tag_is_an_event(self):
+        with SummaryWriter("runs/a") as writer:
+            writer.add_text(None, "x")
+        self.assertEqual([event["title"] for event in self.server.bodies_of("events")], ["None"])
 
     def test_many_texts_are_no_flood_of_events(self):
         writer = SummaryWriter()

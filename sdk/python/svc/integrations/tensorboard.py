@@ -15,6 +15,7 @@ from ..event_files import PARTS, Prefixes
 from ..notices import warn_once
 from ..run import Run
 from ..text_config import config_of_text
+from ..values import MAX_OBJECT_BYTES, encode_json, to_object
 from .shared_run import run_for
 
 # Each becomes an event of the run.
@@ -26,7 +27,7 @@ class SummaryWriter:
     """Takes the calls of PyTorch's ``SummaryWriter``, makes its folder, and writes no files.
 
     Scalars go to the run, hparams to its config, and texts become events, but for those of hyperparameters, which go to
-    the config too where nothing else has set the same names.
+    the config too where nothing else has set the same names and the config stays within 512 KiB.
     What svc does not keep (histograms, images, graphs) is left out with one warning each. Several writers of one run
     have their folders as prefixes, by the rules of event files (docs/reporting.md): ``runs/a/train`` and ``runs/a/val``
     make ``train/loss`` and ``val/loss``.
@@ -54,6 +55,7 @@ class SummaryWriter:
         self.log_dir = given or _default_folder(comment)
         self.run = run_for(run, **{"name": _name(given) + comment or None, **wishes})
         self._texts = 0
+        self._config_texts: dict[str, tuple[int, bool]] = {}
         self._prefix = self._prefix_of(self.log_dir)
         with contextlib.suppress(OSError):  # nothing of svc is written there
             os.makedirs(self.log_dir, exist_ok=True)
@@ -73,7 +75,9 @@ class SummaryWriter:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        values = {f"{self._prefix}{main_tag}/{tag}": value for tag, value in tag_scalar_dict.items()}
+        """As PyTorch, which gives each of them a folder below its own."""
+        folder = os.path.join(self.log_dir, str(main_tag).replace("/", "_"))
+        values = {f"{self._prefix_of(f'{folder}_{tag}')}{main_tag}": value for tag, value in tag_scalar_dict.items()}
         self.run.log(values, step=global_step)
 
     def add_hparams(
@@ -92,10 +96,7 @@ class SummaryWriter:
     def add_text(
         self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None
     ) -> None:
-        config = config_of_text(tag, text_string) if isinstance(text_string, str) else None
-        if config is not None:
-            known = self.run.config
-            known.update({name: value for name, value in config.items() if name not in known})
+        if isinstance(tag, str) and isinstance(text_string, str) and self._takes_as_config(tag, text_string):
             return
         self._texts += 1
         if self._texts <= MAX_TEXTS:
@@ -119,6 +120,31 @@ class SummaryWriter:
     ) -> None:
         self.close()
 
+    def _takes_as_config(self, tag: str, text: str) -> bool:
+        """Whether it is of hyperparameters that are in the config now. The same text again is not read again."""
+        content = hash(text)
+        known_content, is_taken = self._config_texts.get(tag, (None, False))
+        if content == known_content:
+            return is_taken
+        config = config_of_text(tag, text)
+        if config is None:
+            return False
+        is_taken = self._fill_config(config, tag)
+        self._config_texts[tag] = (content, is_taken)
+        return is_taken
+
+    def _fill_config(self, values: dict[str, Any], tag: str) -> bool:
+        """Set what nothing has set yet; False when the config would be too large for the server with it."""
+        config = self.run.config
+        fresh = {name: value for name, value in values.items() if name not in config}
+        if not fresh:
+            return True
+        if not _fits_server({**config, **fresh}):
+            warn_once("config texts", "with the text %r the config would be too large; it stays an event", tag)
+            return False
+        config.update(fresh)
+        return True
+
     def _prefix_of(self, folder: str) -> str:
         return _prefixes.setdefault(self.run, Prefixes()).of(os.path.abspath(folder))
 
@@ -130,6 +156,13 @@ class SummaryWriter:
             warn_once(name, "svc does not keep what %s adds; it is left out", name)
 
         return leave_out
+
+
+def _fits_server(config: dict[str, Any]) -> bool:
+    try:
+        return len(encode_json(to_object(config))) <= MAX_OBJECT_BYTES
+    except Exception:  # of a value that the training has set
+        return False
 
 
 def _default_folder(comment: str) -> str:
