@@ -1,6 +1,6 @@
 /**
  * Hyperparameters that a training has written as a text: a markdown table of names and values, as CleanRL and those who follow it do, or
- * a JSON object, as the Trainer of Hugging Face does.
+ * a JSON object, as the Trainer of Hugging Face does. `test/fixtures/text-config.json` holds the Python SDK to the same.
  */
 
 /** The tags of such texts; PyTorch and tensorboardX add `/text_summary`. */
@@ -12,9 +12,11 @@ const FENCE = /^```\w*\n([^]*)\n```$/;
 /** The line below the heads of a table of two columns. */
 const RULE = /^\|? *:?-+:? *\| *:?-+:? *\|?$/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+/** A string, to its end or that of the text, or what Python writes for a number that JSON does not have. */
+const STRING_OR_NON_FINITE = /"(?:[^"\\]|\\[^])*"?|NaN|-?Infinity/g;
 const WORDS: Readonly<Record<string, boolean | null>> = { True: true, False: false, None: null };
 
-/** Null for a text that is something else. */
+/** As JSON, with "NaN", "Infinity" and "-Infinity" for what it has no number for. Null for a text that is something else. */
 export function configOfText(tag: string, bytes: Uint8Array): Record<string, unknown> | null {
   if (bytes.length > MAX_TEXT_BYTES || !TAG.test(tag)) return null;
   const text = Buffer.from(bytes).toString().trim();
@@ -39,17 +41,29 @@ function plain(cell: string): string {
 
 function valueOf(text: string): unknown {
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
-  return NUMBER.test(text) ? Number(text) : text;
+  return NUMBER.test(text) ? toFinite(Number(text)) : text;
 }
 
 function objectOf(text: string): Record<string, unknown> | null {
   if (!text.startsWith('{')) return null;
   try {
-    const object = JSON.parse(text) as Record<string, unknown>;
+    const object = JSON.parse(toJson(text), (_name, value: unknown) => toFinite(value)) as Record<
+      string,
+      unknown
+    >;
     return isWithin(object, MAX_DEPTH) ? object : null;
   } catch {
     return null;
   }
+}
+
+function toJson(text: string): string {
+  return text.replace(STRING_OR_NON_FINITE, (part) => (part.startsWith('"') ? part : `"${part}"`));
+}
+
+/** A text may write a number that is too large for one. */
+function toFinite(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 function isWithin(value: unknown, depth: number): boolean {
