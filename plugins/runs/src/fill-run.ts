@@ -1,5 +1,5 @@
 import { MAX_TAGS, toId, type BodyOf, type Job, type Run, type routes } from '@svc/contract';
-import type { Tx } from '@svc/kernel';
+import { toJson, type Tx } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import type { RunParts } from './run-parts.js';
 import { fromRow } from './run-row.js';
@@ -8,10 +8,18 @@ import { findWholeRun, lockRow, placeRuns, updateRun } from './run-store.js';
 export type RunWishes = NonNullable<BodyOf<typeof routes.updateRun>['fill']>;
 /** The fields that were not changed, with their present values. */
 export type Kept = Record<string, string>;
+export interface Filled {
+  readonly kept: Kept;
+  /** False when the config had no room for that of the wishes. */
+  readonly isConfigTaken: boolean;
+}
+
+/** Of the config with what a fill adds, as JSON; the SDKs send none that is larger. */
+export const CONFIG_BYTES = 512 * 1024;
 
 /**
  * Sets those of the wishes that nobody has decided yet: the name if it is a default name, the project and experiment if there is none (for
- * the job and all of its runs), further tags, and names of the config. The run must exist.
+ * the job and all of its runs), further tags, and names of the config, all of them or none. The run must exist.
  */
 export async function fillRun(
   parts: RunParts,
@@ -19,19 +27,27 @@ export async function fillRun(
   id: string,
   { name, tags = [], config, ...place }: RunWishes,
   at: number,
-): Promise<Kept> {
+): Promise<Filled> {
   const run = fromRow((await lockRow(tx, id))!);
   const job = run.job_id === null ? null : await parts.jobs.lock(tx, run.job_id);
   const kept = await fillPlace(parts, tx, run, job, place, at);
   const isNamed = name !== undefined && name !== run.name;
   if (isNamed && !hasDefaultName(run, job)) kept['name'] = run.name;
   const all = [...new Set([...run.tags, ...tags])].slice(0, MAX_TAGS);
+  const filled = config && fillConfig((await findWholeRun(tx, id))!.config, config);
   await updateRun(tx, id, {
     ...(isNamed && !kept['name'] && { name }),
     ...(all.length > run.tags.length && { tags: all }),
-    ...(config && { config: { ...config, ...(await findWholeRun(tx, id))!.config } }),
+    ...(filled && { config: filled }),
   });
-  return kept;
+  return { kept, isConfigTaken: filled !== null };
+}
+
+/** null when it would be too large. */
+function fillConfig(config: object, wishes: object): object | null {
+  const filled = { ...wishes, ...config };
+  const isGrown = Object.keys(filled).length > Object.keys(config).length;
+  return isGrown && Buffer.byteLength(toJson(filled)) > CONFIG_BYTES ? null : filled;
 }
 
 /** The name of a run without a job that was created without a name. */

@@ -12,7 +12,7 @@ import type { AttemptPlan } from '@svc/plugin-jobs';
 import { assignRun } from './assigned-runs.js';
 import { ensureReportedRun } from './attempt-runs.js';
 import { createRun, findImportedRun, type CreatedRun, type RunBody } from './create-run.js';
-import { fillRun, type Kept } from './fill-run.js';
+import { CONFIG_BYTES, fillRun, type Kept } from './fill-run.js';
 import { finishRun, type RunEnd } from './finish-run.js';
 import type { Liveness } from './liveness.js';
 import { maskDocuments } from './run-documents.js';
@@ -80,13 +80,25 @@ export class RunOperations {
     if (forWrite.length === 0) await this.liveness.note(before);
     const masked = { ...fields, ...maskDocuments(fields) };
     const at = this.ctx.clock.now();
-    return this.ctx.transaction(async (tx) => {
+    const { after, filled } = await this.ctx.transaction(async (tx) => {
       await updateRun(tx, before.id, masked);
-      const kept =
+      const filled =
         fill && (await fillRun(this.parts, tx, before.id, { ...fill, ...maskDocuments(fill) }, at));
       const after = (await findWholeRun(tx, before.id)) ?? fail('not_found', `no run "${id}"`);
       this.parts.changed(tx, { before, after });
-      return kept ? { ...after, kept } : after;
+      return { after, filled };
+    });
+    if (filled?.isConfigTaken === false) await this.#tellFullConfig(before);
+    return filled ? { ...after, kept: filled.kept } : after;
+  }
+
+  /** Once for each run. */
+  async #tellFullConfig(run: Run): Promise<void> {
+    const title = 'Hyperparameters are left out of the config';
+    const message = `With them the config of the run would be larger than ${CONFIG_BYTES / 1024} KiB. Others that come later and do not fit are left out too.`;
+    await this.parts.events.report(run, {
+      body: { title, message, severity: 'warning' },
+      key: 'svc: config is full',
     });
   }
 

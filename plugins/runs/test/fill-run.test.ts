@@ -1,4 +1,4 @@
-import type { Job, Run } from '@svc/contract';
+import type { EventRecord, Job, Run } from '@svc/contract';
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import type { JobAgent } from './support/job-agent.js';
@@ -106,6 +106,22 @@ describe('PATCH /runs/{run_id} with fill', () => {
       const decided = await rig.createRun({ name: 'mine', project: 'q' });
       const { kept } = (await rig.patch(`/runs/${decided.id}`, { fill }, decided.ingest_token)).body;
       expect(kept).to.deep.equal({ name: 'mine', project: 'q' });
+    });
+
+    it('adds to the config what it lacks, as far as there is room, and says once what has none', async () => {
+      const { id, ingest_token: token } = await rig.createRun({ config: { lr: 1 } });
+      const fill = async (config: object) =>
+        (await rig.patch(`/runs/${id}`, { fill: { config, tags: ['filled'] } }, token)).body;
+      await fill({ lr: 2, first: 'x'.repeat(300_000) });
+      for (const name of ['second', 'third'])
+        expect(await fill({ [name]: 'x'.repeat(300_000) })).to.include.keys('kept');
+      const { config, tags } = await fill({ lr: 3, batch: 8 });
+      expect(Object.keys(config).sort()).to.deep.equal(['batch', 'first', 'lr']);
+      expect([config.lr, tags]).to.deep.equal([1, ['filled']]);
+      const { items } = (await rig.get(`/events?run_id=${id}&type=CUSTOM`)).body;
+      expect(items.map(({ title, severity }: EventRecord) => [title, severity])).to.deep.equal([
+        ['Hyperparameters are left out of the config', 'warning'],
+      ]);
     });
 
     it('refuses what a run cannot be, and leaves it as it was', async () => {
