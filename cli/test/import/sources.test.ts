@@ -255,7 +255,8 @@ describe('svc import, by source', () => {
         [`505/${ID}/params/lr`]: '0.1',
         [`505/${ID}/params/batch`]: '032',
         [`505/${ID}/tags/team`]: 'x',
-        [`505/${ID}/tags/mlflow.note.content`]: 'a note',
+        [`505/${ID}/tags/password`]: 'hunter2',
+        [`505/${ID}/tags/mlflow.note.content`]: 'a note, api_key=hunter2',
         [`505/${ID}/artifacts/model/model.pth`]: '123',
         [`505/${ID}/artifacts/plot.png`]: '123',
         '.trash/505/dead/meta.yaml': meta('dead').replace('active', 'deleted'),
@@ -275,8 +276,8 @@ describe('svc import, by source', () => {
       expect(run).to.deep.include({
         name: 'first',
         config: { lr: 0.1, batch: '032' },
-        tags: ['team=x'],
-        notes: 'a note',
+        tags: ['password=***', 'team=x'],
+        notes: 'a note, api_key=***',
         started_at: 1_700_000_000_000,
         finished_at: 1_700_000_060_000,
       });

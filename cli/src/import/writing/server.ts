@@ -1,5 +1,5 @@
 import { ApiError, type Client } from '@svc/client';
-import { routes, type MetricPoint, type Run } from '@svc/contract';
+import { maskText, routes, type MetricPoint, type Run } from '@svc/contract';
 import { toSentence } from '../../output/api-error.js';
 import type {
   CheckpointBody,
@@ -163,7 +163,8 @@ class ServerRun implements RunWriter {
       JSON.stringify(shown) ===
       JSON.stringify({ config: documents.config, environment: documents.environment });
     if (!isSame || (documents.max_steps ?? null) !== this.run.max_steps) await this.#patch(documents);
-    if (facts.notes !== undefined && this.run.notes === '') await this.#change('notes', facts.notes);
+    if (facts.notes !== undefined && this.run.notes === '')
+      await this.#change('notes', maskText(facts.notes));
   }
 
   /** Once, when the source tells the end for the first time or another one: a tag that somebody has removed since stays away. */

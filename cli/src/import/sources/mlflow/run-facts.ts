@@ -1,3 +1,4 @@
+import { maskSecrets } from '@svc/contract';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { findCheckpoints } from '../../reading/checkpoint-files.js';
@@ -32,7 +33,9 @@ const SYSTEM = 'mlflow.';
 export function toFacts(run: MlflowRun, store: string): RunFacts {
   const tags = Object.entries(run.tags);
   const own = tags.filter(([key]) => !key.startsWith(SYSTEM));
-  const texts = own.map(([key, value]) => (value === '' ? key : `${key}=${value}`));
+  // Tags of a run are free words, in which the server looks for no secrets.
+  const masked = Object.entries(maskSecrets(Object.fromEntries(own)));
+  const texts = masked.map(([key, value]) => (value === '' ? key : `${key}=${String(value)}`));
   return {
     key: run.id,
     name: run.name ?? run.tags['mlflow.runName'] ?? run.id,
