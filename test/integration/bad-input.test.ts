@@ -1,5 +1,6 @@
 import {
   ERRORS,
+  JUST_QUEUED,
   MIB,
   SCOPES,
   newId,
@@ -8,6 +9,7 @@ import {
   type RouteSpec,
   type Scope,
 } from '@svc/contract';
+import { until } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { toPath } from '@svc/client';
 import { faultsOf, queryFaultsOf } from '../support/faults.js';
@@ -92,6 +94,11 @@ describe('bad input is refused, named, and changes nothing', function () {
       body: { command: ['true'] },
     });
     const job = await submit(client, { command: ['true'] });
+    // The next pass of the scheduler says why they wait.
+    await until(async () => {
+      const { items } = await client.call(routes.listJobs);
+      return items.every(({ pending_reason }) => pending_reason !== JUST_QUEUED);
+    });
     const [token] = (await client.call(routes.listTokens)).items;
     ids = {
       project_id: project.id,
