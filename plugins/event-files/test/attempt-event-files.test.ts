@@ -39,7 +39,7 @@ describe('the event files of an attempt', () => {
   const open = (
     startedAt = 0,
     isOwn: () => Promise<boolean | null> = async () => true,
-    warn: (message: string) => void = () => {},
+    warn: (message: string, fields?: object) => void = () => {},
   ) =>
     AttemptEventFiles.open(
       { log: { ...SILENT, warn }, signal: new AbortController().signal },
@@ -243,15 +243,46 @@ describe('the event files of an attempt', () => {
       .and.have.length(1);
   });
 
-  it('tell of unreadable records once', async () => {
+  it('tell of unreadable records once, and the log of their number at the end', async () => {
     const broken = scalarRecord('loss', 1, 1);
     broken[20]! ^= 1;
     for (const name of [FILE, `${FILE}.v2`])
       writeFileSync(file(name), Buffer.concat([broken, scalarRecord('loss', 2, 1)]));
-    await walkAndRead(await open());
+    const lines: unknown[] = [];
+    const warn = (...line: unknown[]) => lines.push(line);
+    const files = await open(0, async () => true, warn);
+    await walkAndRead(files);
     const records = deliver();
+    await files.readRest();
+    const counts = { ...KEY, files: 0, scalars: 0, records: 2 };
+    const title = 'event files, scalars or unreadable records were left out';
+    expect(lines.at(-1)).to.deep.equal([title, counts]);
     expect(records.filter(({ kind }) => kind === 'event')).to.have.length(1);
     expect(points(records).map(({ step }) => step)).to.deep.equal([2, 2]);
+  });
+
+  it('wait while the spool takes nothing, which the log tells once whatever the file is called', async () => {
+    const warnings: string[] = [];
+    const files = await open(
+      0,
+      async () => true,
+      (message) => warnings.push(message),
+    );
+    writeFileSync(file(FILE), scalarRecord('loss', 1, 1));
+    await walk(files);
+    const state = path.join(paths.dir, `event-files.json.${process.pid}.tmp`);
+    rmSync(paths.spool, { recursive: true });
+    writeFileSync(paths.spool, 'no folder');
+    for (let tries = 0; tries < 5; tries++) await files.read({ isLast: true });
+    expect(warnings).to.deep.equal(['an event file cannot be read now; it is tried again']);
+    rmSync(paths.spool);
+    for (const folder of [paths.spool, state]) mkdirSync(folder);
+    for (const step of [2, 3, 4]) {
+      await files.read({ isLast: true });
+      appendFileSync(file(FILE), scalarRecord('loss', step, 1));
+    }
+    expect(points(deliver()).map(({ step }) => step)).to.deep.equal([1, 2, 3]);
+    expect(warnings.slice(1)).to.deep.equal(['cannot note how far event files are read']);
   });
 
   it('wait while the server takes nothing, and lose nothing', async () => {

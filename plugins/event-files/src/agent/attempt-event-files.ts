@@ -1,9 +1,10 @@
-import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
+import type { AgentPluginContext, CollectedEnd, RunPaths } from '@svc/agent';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
 import type { FoundFile, Walked } from '@svc/agent/job-files';
 import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { countInSpool, leaveInSpool } from '@svc/agent/spool-records';
+import { Troubles } from '@svc/agent/troubles';
 import type { SpoolRecord } from '@svc/contract';
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -68,9 +69,7 @@ export class AttemptEventFiles implements JobFilesFollower {
   readonly #warnings: RunWarnings;
   /** The spool takes nothing now: the disk is full. */
   #isBlocked = false;
-  /** Why each file cannot be read, as far as the log tells it. */
-  readonly #troubles = new Map<string, string>();
-  readonly #leftOut = { files: 0, scalars: 0 };
+  readonly #leftOut = { files: 0, scalars: 0, records: 0 };
 
   private constructor(
     private readonly ctx: Context,
@@ -80,6 +79,7 @@ export class AttemptEventFiles implements JobFilesFollower {
     /** Nothing is known of the files that were there before the attempt. */
     private isFirstWalk: boolean,
     private readonly isOwn: OwnFile,
+    private readonly troubles: Troubles,
   ) {
     this.#files = new Map(Object.entries(saved.files));
     this.#prefixes = new Prefixes(saved.base);
@@ -90,8 +90,12 @@ export class AttemptEventFiles implements JobFilesFollower {
   static async open(ctx: Context, attempt: Attempt, isOwn: OwnFile): Promise<AttemptEventFiles> {
     const saved = await loadJson<Saved>(path.join(attempt.paths.dir, STATE_FILE));
     const state = saved ?? { files: {}, base: null, earlier: {} };
-    const names = await MetricNames.open(attempt.paths.dir);
-    return new AttemptEventFiles(ctx, attempt, state, names, saved === null, isOwn);
+    const { job_id, attempt: number } = attempt;
+    const troubles = new Troubles(ctx.log, { job_id, attempt: number });
+    const names = await MetricNames.open(attempt.paths.dir, (error) =>
+      troubles.tell('names', 'the names of metrics from event files cannot be read; they begin anew', error),
+    );
+    return new AttemptEventFiles(ctx, attempt, state, names, saved === null, isOwn, troubles);
   }
 
   pauseMs(): number {
@@ -210,21 +214,10 @@ export class AttemptEventFiles implements JobFilesFollower {
     try {
       const isRead = (await this.#recognise(file)) !== 'same' || (await this.#readOn(file, stats, pass));
       if (isRead) this.#readTo.set(file, toStamp(stats));
-      this.#troubles.delete(file);
+      this.troubles.over(file);
     } catch (error) {
-      this.#complain(file, toReason(error));
+      this.troubles.tell(file, 'an event file cannot be read now; it is tried again', error, { file });
     }
-  }
-
-  /** Once, until it can be read again. */
-  #complain(file: string, reason: string): void {
-    if (this.#troubles.get(file) === reason) return;
-    this.#troubles.set(file, reason);
-    this.ctx.log.warn('an event file cannot be read now; it is tried again', {
-      ...this.#about,
-      file,
-      reason,
-    });
   }
 
   /** `same`: it goes on where it was read to, or begins anew as another one. */
@@ -274,6 +267,7 @@ export class AttemptEventFiles implements JobFilesFollower {
     if (noise >= MAX_NOISE_BYTES) this.#warnings.noise(file, MAX_NOISE_BYTES);
     await this.#leave(records);
     this.#leftOut.scalars += leftOut;
+    this.#leftOut.records += corrupt;
     const count = before.count + items.filter(({ kind }) => kind === 'scalar').length;
     const after = { prefix, mark, offset, count, noise, generation };
     this.#files.set(file, after);
@@ -294,8 +288,9 @@ export class AttemptEventFiles implements JobFilesFollower {
 
   /** What cannot be left now is left with the next records, or at the end. */
   async #leaveWarnings(): Promise<void> {
-    await this.#leave([]).catch((error: unknown) =>
-      this.ctx.log.warn('a warning for the run waits', { ...this.#about, reason: toReason(error) }),
+    await this.#leave([]).then(
+      () => this.troubles.over('warnings'),
+      (error: unknown) => this.troubles.tell('warnings', 'a warning for the run waits', error),
     );
   }
 
@@ -316,9 +311,12 @@ export class AttemptEventFiles implements JobFilesFollower {
 
   /** `hasMore`: the time was over. */
   async #tellRest(hasMore: boolean): Promise<void> {
-    const { files, scalars } = this.#leftOut;
-    if (files + scalars > 0)
-      this.ctx.log.warn('event files or scalars were left out', { ...this.#about, files, scalars });
+    const { files, scalars, records } = this.#leftOut;
+    if (files + scalars + records > 0)
+      this.ctx.log.warn('event files, scalars or unreadable records were left out', {
+        ...this.#about,
+        ...this.#leftOut,
+      });
     if (hasMore) this.#warnings.unread(await this.#unreadBytes());
     await this.#leaveWarnings();
   }
@@ -349,11 +347,9 @@ export class AttemptEventFiles implements JobFilesFollower {
     const { earlier } = this.saved;
     const { base } = this.#prefixes;
     const saved: Saved = { files: Object.fromEntries(this.#files), base, earlier };
-    await writeAtomic(path.join(this.#paths.dir, STATE_FILE), saved).catch((error: unknown) =>
-      this.ctx.log.warn('cannot note how far event files are read', {
-        ...this.#about,
-        reason: toReason(error),
-      }),
+    await writeAtomic(path.join(this.#paths.dir, STATE_FILE), saved).then(
+      () => this.troubles.over('state'),
+      (error: unknown) => this.troubles.tell('state', 'cannot note how far event files are read', error),
     );
   }
 

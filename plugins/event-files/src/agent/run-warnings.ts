@@ -41,7 +41,7 @@ export class RunWarnings {
 
   corrupt(file: string): void {
     const title = 'An event file has records that cannot be read';
-    const message = `${file}: its other records are read. Such records are left out, here and in other files of this attempt.`;
+    const message = `${file}: its other records are read. Such records are left out, here and in other files of this attempt. The agent's log tells their number at the end.`;
     this.#warn('corrupt', title, message);
   }
 
