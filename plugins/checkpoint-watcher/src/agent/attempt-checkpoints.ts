@@ -1,4 +1,4 @@
-import { toReason, type AgentPluginContext, type CollectedEnd, type RunPaths } from '@svc/agent';
+import type { AgentPluginContext, CollectedEnd, RunPaths } from '@svc/agent';
 import type { WrittenFile } from '@svc/agent/attempt-owners';
 import { loadJson, writeAtomic } from '@svc/agent/durable-file';
 import { isOfAnother } from '@svc/agent/file-owner';
@@ -6,20 +6,25 @@ import type { FoundFile, Walked } from '@svc/agent/job-files';
 import type { JobFilesFollower, OwnFile, ReportingAttempt } from '@svc/agent/job-files-collector';
 import { placesWritten } from '@svc/agent/open-files';
 import { leaveInSpool } from '@svc/agent/spool-records';
+import { Troubles } from '@svc/agent/troubles';
 import type { SpoolRecord } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHARD_INDEX } from './candidates.js';
 import { fingerprint, isComplete, lookAt, type Content } from './content.js';
 import { earlierCheckpoints, STATE_FILE, type Registered, type Saved } from './saved-checkpoints.js';
 import { readProgress } from './trainer-state.js';
+import { hold, seen, writtenOn, type Settled, type Unsettled } from './unsettled.js';
+import { WaitingCandidates } from './waiting-candidates.js';
 
 const NAME = 'checkpoint-watcher';
 /** More are not registered. */
 const MAX_CHECKPOINTS = 10_000;
+/** So many are looked at again and again; others wait. */
 const MAX_UNSETTLED = 1000;
+/** While others wait, so many of them may be held. */
+const MAX_HELD = MAX_UNSETTLED / 2;
 /** In one file of the spool. */
 const REGISTERED_AT_ONCE = 100;
 /** The clock of a file system is a little behind. */
@@ -30,25 +35,8 @@ const LOOK_EVERY_MS = 1000;
 const SCAN_SHARE = 1 / 20;
 /** What was written so shortly before the end of a training that failed may be cut off. */
 const CUT_OFF_MS = 10_000;
-
-/** What is being written, or seems so. */
-interface Unsettled {
-  stamp: string;
-  /** In ms. */
-  modifiedAt: number;
-  /** Since then the stamp is the same, by the monotonic clock, in ms. */
-  since: number;
-  isOwn: boolean | null;
-  /** It was still once, and yet not whole, or open for writing. */
-  isHeld: boolean;
-}
-
-/** It is still and whole; what is not known is whether somebody has it open. */
-interface Settled {
-  readonly candidate: string;
-  readonly unsettled: Unsettled;
-  readonly content: Content;
-}
+/** So long the report of an end waits for those that have not been looked at yet; for that of an attempt that somebody has stopped, only until they may settle. */
+const REST_MS = 20_000;
 
 type Context = Pick<AgentPluginContext, 'log' | 'signal'>;
 type Attempt = Pick<ReportingAttempt, 'job_id' | 'attempt' | 'startedAt' | 'runId' | 'paths'>;
@@ -59,6 +47,8 @@ export class AttemptCheckpoints implements JobFilesFollower {
   /** Those of earlier attempts, until they are written again or are gone. */
   readonly #earlier: Map<string, Registered>;
   readonly #unsettled = new Map<string, Unsettled>();
+  /** For which there was no room among those. */
+  readonly #waiting = new WaitingCandidates();
   /** When each of them had been written, in ms: it counts once it is written again. */
   readonly #ignored = new Map<string, number>();
   readonly #paths: RunPaths;
@@ -66,6 +56,7 @@ export class AttemptCheckpoints implements JobFilesFollower {
   #scanAt = 0;
   /** Warnings that the run has. */
   readonly #told = new Set<string>();
+  readonly #troubles: Troubles;
   #isCutOff = false;
 
   private constructor(
@@ -79,6 +70,7 @@ export class AttemptCheckpoints implements JobFilesFollower {
     this.#registered = new Map(Object.entries(saved.registered));
     this.#earlier = new Map(Object.entries(saved.earlier));
     this.#paths = attempt.paths;
+    this.#troubles = new Troubles(ctx.log, this.#about);
   }
 
   static async open(
@@ -95,14 +87,10 @@ export class AttemptCheckpoints implements JobFilesFollower {
 
   /** Takes what a walk has found: new candidates, and what is gone. */
   async take({ found }: Pick<Walked, 'found'>): Promise<boolean> {
-    try {
-      await this.#findChanged();
-      for (const file of found) await this.#takeCandidate(file);
-    } catch (error) {
-      const reason = toReason(error);
-      this.ctx.log.warn('checkpoints cannot be looked after now', { ...this.#about, reason });
-    }
-    return false;
+    const isTold = await this.#tryTo('checkpoints cannot be looked after now', () => this.#findChanged());
+    this.#waiting.renew(await this.#findFresh(found));
+    this.#letIn();
+    return !isTold;
   }
 
   work(): Promise<void> {
@@ -114,17 +102,35 @@ export class AttemptCheckpoints implements JobFilesFollower {
   }
 
   finish(ended?: CollectedEnd): Promise<void> {
-    return this.settleRest({ isCutOff: ended?.exit.kind !== 'exited' || ended.exit.code !== 0 });
+    const isCutOff = ended?.exit.kind !== 'exited' || ended.exit.code !== 0;
+    const settlingMs = this.settleMs + LOOK_MS;
+    return this.settleRest({ isCutOff, mostMs: ended?.wasStopped ? settlingMs : REST_MS + settlingMs });
   }
 
-  async #takeCandidate({ path: candidate, stats }: FoundFile): Promise<void> {
-    const isKnown = [this.#registered, this.#earlier, this.#unsettled].some((each) => each.has(candidate));
-    if (isKnown || (await this.#isIgnored(candidate, stats)) || !this.#hasRoom()) return;
-    this.#ignored.delete(candidate);
-    this.#unsettled.set(candidate, toUnsettled(null));
+  async #findFresh(found: readonly FoundFile[]): Promise<FoundFile[]> {
+    const fresh: FoundFile[] = [];
+    for (const file of found)
+      if (!this.#isKnown(file.path) && !(await this.#isIgnored(file))) fresh.push(file);
+    return fresh;
   }
 
-  async #isIgnored(candidate: string, stats: Stats): Promise<boolean> {
+  /** Gives those that wait their turns, as far as there is room. */
+  #letIn(): void {
+    for (const [candidate, sighting] of this.#waiting.inTurn()) {
+      if (!this.#isKnown(candidate)) {
+        if (!this.#hasRoom()) return;
+        this.#ignored.delete(candidate);
+        this.#unsettled.set(candidate, seen(candidate, sighting));
+      }
+      this.#waiting.delete(candidate);
+    }
+  }
+
+  #isKnown(candidate: string): boolean {
+    return [this.#registered, this.#earlier, this.#unsettled].some((each) => each.has(candidate));
+  }
+
+  async #isIgnored({ path: candidate, stats }: FoundFile): Promise<boolean> {
     const writtenAt = this.#ignored.get(candidate);
     if (writtenAt === undefined) return false;
     const hasMembers = stats.isDirectory() || SHARD_INDEX.test(candidate);
@@ -132,31 +138,28 @@ export class AttemptCheckpoints implements JobFilesFollower {
     return modifiedAt === undefined || modifiedAt === writtenAt;
   }
 
-  /** The oldest of those that never become whole give way. */
+  /** The oldest of those that never become whole give way, once they take much of the room. */
   #hasRoom(): boolean {
     if (this.#unsettled.size < MAX_UNSETTLED) return true;
-    for (const [candidate, { isHeld, modifiedAt }] of this.#unsettled) {
-      if (!isHeld) continue;
-      this.ctx.log.warn('a checkpoint that did not become whole is given up', {
-        ...this.#about,
-        path: candidate,
-      });
-      this.#ignore(candidate, modifiedAt);
-      return true;
-    }
-    return false;
+    const held = [...this.#unsettled].filter(([, { isHeld }]) => isHeld);
+    if (held.length <= MAX_HELD) return false;
+    const [candidate, { modifiedAt }] = held[0]!;
+    this.ctx.log.warn('a checkpoint that did not become whole is given up', {
+      ...this.#about,
+      path: candidate,
+    });
+    this.#ignore(candidate, modifiedAt);
+    return true;
   }
 
   /** Registers what has settled. `isLast`: without regard to what looking costs. */
   async settle({ isLast = false } = {}): Promise<void> {
+    this.#letIn();
     const mayScan = isLast || performance.now() >= this.#scanAt;
     const settled: Settled[] = [];
     for (const [candidate, unsettled] of this.#unsettled) {
       if (this.ctx.signal.aborted) return;
-      const content = await this.#settle(candidate, unsettled, mayScan).catch((error: unknown) => {
-        this.#complain(candidate, error);
-        return null;
-      });
+      const content = await this.#orNull(candidate, () => this.#settle(candidate, unsettled, mayScan));
       if (content) settled.push({ candidate, unsettled, content });
     }
     if (settled.length > 0) await this.#registerAll(settled);
@@ -169,29 +172,44 @@ export class AttemptCheckpoints implements JobFilesFollower {
     this.#scanAt = performance.now() + (performance.now() - begun) / SCAN_SHARE;
     const free = settled.filter(({ unsettled, content }) => !written.has(content.path) || hold(unsettled));
     for (let first = 0; first < free.length && !this.ctx.signal.aborted; first += REGISTERED_AT_ONCE)
-      await this.#register(free.slice(first, first + REGISTERED_AT_ONCE)).catch((error: unknown) =>
-        this.#complain(free[first]!.candidate, error),
+      await this.#tryTo('checkpoints cannot be registered now', () =>
+        this.#register(free.slice(first, first + REGISTERED_AT_ONCE)),
       );
   }
 
   /**
-   * At the end of the attempt: waits for what it has just written, at most as long as it takes to settle. `isCutOff`: it failed or was killed, perhaps while it
-   * wrote.
+   * At the end of the attempt: waits for what it has just written, as long as it takes to settle, and for those that have not been looked at, in all at most
+   * `mostMs`. The run is told of the rest. `isCutOff`: it failed or was killed, perhaps while it wrote.
    */
-  async settleRest({ isCutOff = false } = {}): Promise<void> {
+  async settleRest({ isCutOff = false, mostMs = REST_MS } = {}): Promise<void> {
     this.#isCutOff = isCutOff;
-    const deadline = performance.now() + this.settleMs + LOOK_MS;
-    await this.settle({ isLast: true });
-    while (this.#unsettled.size > 0 && performance.now() < deadline && !this.ctx.signal.aborted) {
-      await delay(LOOK_MS);
+    const latest = performance.now() + mostMs;
+    let deadline = latest;
+    for (let isBehind = true; !this.ctx.signal.aborted; isBehind = this.#waiting.size > 0) {
       await this.settle({ isLast: true });
+      const now = performance.now();
+      if (isBehind) deadline = Math.min(latest, now + this.settleMs + LOOK_MS);
+      if (this.#unsettled.size + this.#waiting.size === 0 || now >= deadline) break;
+      await delay(LOOK_MS);
     }
+    if (!this.ctx.signal.aborted) await this.#tellRest();
+  }
+
+  /** What was held is not whole. */
+  async #tellRest(): Promise<void> {
+    const unsettled = [...this.#unsettled].filter(([, { isHeld }]) => !isHeld);
+    const rest = [...unsettled.map(([candidate]) => candidate), ...this.#waiting.paths()];
+    if (rest.length === 0) return;
+    const title = 'Some checkpoints were not registered when the job had ended, as that took too long';
+    const message = `${rest[0]} is one of ${rest.length} files and folders that may be checkpoints. Report those that count with \`run.checkpoint(path)\` of the SDK, or name the checkpoints with the options \`files\` and \`directories\` of checkpoint-watcher, so that files of data are not looked at.`;
+    this.ctx.log.warn(title, { ...this.#about, count: rest.length, first: rest[0] });
+    await this.#tryTo('a warning for the run is lost', () => this.#warnOnce('not looked at', title, message));
   }
 
   /** What it is if it is still, whole and the attempt's. */
   async #settle(candidate: string, unsettled: Unsettled, mayScan: boolean): Promise<Content | null> {
     const content = await lookAt(candidate);
-    if (content === null) return this.#unlessComing(candidate);
+    if (content === null) return this.#unlessComing(candidate, unsettled);
     const { modifiedAt } = content;
     if (modifiedAt < this.attempt.startedAt - CLOCK_SLACK_MS) return this.#ignore(candidate, modifiedAt);
     if (await this.#isOfAnother(content)) return this.#ignore(candidate, modifiedAt);
@@ -217,8 +235,9 @@ export class AttemptCheckpoints implements JobFilesFollower {
   }
 
   /** An index may be there before the files that it names; anything else is gone. */
-  #unlessComing(candidate: string): null {
-    if (!candidate.endsWith('.json')) this.#unsettled.delete(candidate);
+  #unlessComing(candidate: string, unsettled: Unsettled): null {
+    if (candidate.endsWith('.json')) Object.assign(unsettled, { modifiedAt: 0, isHeld: true });
+    else this.#forget(candidate);
     return null;
   }
 
@@ -249,27 +268,34 @@ export class AttemptCheckpoints implements JobFilesFollower {
   }
 
   #ignore(candidate: string, modifiedAt: number): null {
-    this.#unsettled.delete(candidate);
+    this.#forget(candidate);
     this.#ignored.set(candidate, modifiedAt);
     return null;
+  }
+
+  #forget(candidate: string): void {
+    this.#unsettled.delete(candidate);
+    this.#troubles.over(candidate);
   }
 
   async #register(settled: readonly Settled[]): Promise<void> {
     const records: SpoolRecord[] = [];
     const registered: [candidate: string, Registered][] = [];
+    let room = this.most - this.#registered.size;
     for (const { candidate, content } of settled) {
-      const record = await this.#toRecord(candidate, content).catch((error: unknown) => {
-        this.#complain(candidate, error);
-        return null;
-      });
+      const isNew = !this.#registered.has(candidate);
+      const record = await this.#orNull(candidate, () =>
+        isNew && room <= 0 ? this.#leaveOutBeyond(candidate, content) : this.#toRecord(candidate, content),
+      );
       if (record === null) continue;
+      if (isNew) room -= 1;
       records.push(record);
       registered.push([candidate, { at: content.path, stamp: hashOf(content.stamp) }]);
     }
     if (records.length === 0) return;
     await this.#leave(records);
     for (const [candidate, facts] of registered) {
-      this.#unsettled.delete(candidate);
+      this.#forget(candidate);
       this.#registered.set(candidate, facts);
     }
     await this.#save();
@@ -277,11 +303,9 @@ export class AttemptCheckpoints implements JobFilesFollower {
     this.ctx.log.info('checkpoints were found', { ...this.#about, count: paths.length, first: paths[0] });
   }
 
-  /** null: not now, or never. */
+  /** null: not now. */
   async #toRecord(candidate: string, content: Content): Promise<SpoolRecord | null> {
     const { path: at, size, modifiedAt, members } = content;
-    if (this.#registered.size >= this.most && !this.#registered.has(candidate))
-      return this.#leaveOutBeyond(candidate, content);
     const print = await fingerprint(content);
     const progress = await readProgress(content);
     // It was written on while it was read.
@@ -298,7 +322,7 @@ export class AttemptCheckpoints implements JobFilesFollower {
       const content = await lookAt(candidate);
       if (content === null) gone.set(candidate, this.#toGone(at));
       else if (hashOf(content.stamp) !== stamp && !this.#unsettled.has(candidate))
-        this.#unsettled.set(candidate, toUnsettled(true));
+        this.#unsettled.set(candidate, writtenOn());
     }
     for (const [candidate, { at, stamp }] of this.#earlier) {
       const content = await lookAt(candidate);
@@ -328,12 +352,25 @@ export class AttemptCheckpoints implements JobFilesFollower {
     await writeAtomic(path.join(this.#paths.dir, STATE_FILE), saved);
   }
 
-  #complain(candidate: string, error: unknown): void {
-    this.ctx.log.warn('a checkpoint cannot be registered now', {
-      ...this.#about,
-      path: candidate,
-      reason: toReason(error),
+  /** null also where it fails for this candidate, which is tried again. */
+  async #orNull<T>(candidate: string, work: () => Promise<T | null>): Promise<T | null> {
+    return work().catch((error: unknown) => {
+      const message = 'a checkpoint cannot be registered now';
+      this.#troubles.tell(candidate, message, error, { path: candidate });
+      return null;
     });
+  }
+
+  /** Whether it went well. If not, the log tells it once. */
+  async #tryTo(message: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      this.#troubles.over(message);
+      return true;
+    } catch (error) {
+      this.#troubles.tell(message, message, error);
+      return false;
+    }
   }
 
   get #about() {
@@ -348,15 +385,4 @@ function hashOf(stamp: string): string {
 
 function toWritten({ path, modifiedAt, members }: Content): WrittenFile {
   return { path, writtenAt: modifiedAt, files: members };
-}
-
-function toUnsettled(isOwn: true | null): Unsettled {
-  return { stamp: '', modifiedAt: 0, since: 0, isOwn, isHeld: false };
-}
-
-/** It is looked at again later. */
-function hold(unsettled: Unsettled): false {
-  unsettled.since = performance.now();
-  unsettled.isHeld = true;
-  return false;
 }

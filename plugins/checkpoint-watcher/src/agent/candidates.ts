@@ -1,4 +1,6 @@
 import type { Dirent } from 'node:fs';
+import path from 'node:path';
+import { progressOf } from './checkpoint-name.js';
 
 /** Of a checkpoint that is saved in several files, its first to last and the list of them. */
 const SHARD = /-\d{5}-of-\d{5}\./;
@@ -26,6 +28,11 @@ export function candidateSelector(
     if (!entry.isFile() || SHARD.test(name) || COMPANION.test(name)) return false;
     return SHARD_INDEX.test(name) || isFile(name);
   };
+}
+
+/** Data are often kept as `.npz`: one is likely to be a checkpoint if its name has a step. */
+export function isLikely(candidate: string): boolean {
+  return !candidate.endsWith('.npz') || progressOf(path.basename(candidate)).step !== undefined;
 }
 
 function toTest(patterns: readonly string[]): (name: string) => boolean {

@@ -58,8 +58,13 @@ function toContent(at: string, members: readonly Member[]): Content | null {
     members: sorted,
     size: sorted.reduce((sum, { size }) => sum + size, 0),
     modifiedAt: Math.round(Math.max(...sorted.map(({ mtimeMs }) => mtimeMs))),
-    stamp: sorted.map(({ path, size, mtimeMs }) => `${path}:${size}:${mtimeMs}`).join('\n'),
+    stamp: sorted.map(stampOf).join('\n'),
   };
+}
+
+/** That of a checkpoint that is one file. */
+export function stampOf({ path: file, size, mtimeMs }: Pick<Member, 'path' | 'size' | 'mtimeMs'>): string {
+  return `${file}:${size}:${mtimeMs}`;
 }
 
 function toMember(file: string, { size, mtimeMs, uid, dev, ino, birthtimeMs }: Stats): Member {
