@@ -36,12 +36,12 @@ describe('many candidates for checkpoints', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  function open(most?: number): Promise<AttemptCheckpoints> {
+  function open({ settleMs = SETTLE_MS, most }: { settleMs?: number; most?: number } = {}) {
     const warn = (message: string) => warnings.push(message);
     const log = { debug: () => {}, info: () => {}, warn, error: () => {} };
     const attempt = { job_id: 'job_1', attempt: 1, startedAt: 0, runId: 'run_1', paths };
     const ctx = { log, signal: new AbortController().signal };
-    return AttemptCheckpoints.open(ctx, attempt, async () => true, SETTLE_MS, most);
+    return AttemptCheckpoints.open(ctx, attempt, async () => true, settleMs, most);
   }
   const look = async (checkpoints: AttemptCheckpoints) =>
     checkpoints.take(await walkJobFiles([work], select));
@@ -105,9 +105,20 @@ describe('many candidates for checkpoints', () => {
     expect(found()).to.include('slow.pt').and.have.length(1101);
   });
 
+  it('leave a turn to one that was written last, also when there is little time at the end', async () => {
+    writeShards(1900);
+    const checkpoints = await open();
+    await look(checkpoints);
+    await pass(SETTLE_MS);
+    write('last.pt');
+    await look(checkpoints);
+    await checkpoints.settleRest({ mostMs: SETTLE_MS + 100 });
+    expect(found()).to.include('last.pt');
+  });
+
   it('for which the time at the end is too short are told once', async () => {
     writeShards(1005);
-    const checkpoints = await open();
+    const checkpoints = await open({ settleMs: 3_600_000 });
     await look(checkpoints);
     for (let times = 0; times < 2; times++) await checkpoints.settleRest({ mostMs: 0 });
     const told = events();
@@ -118,7 +129,7 @@ describe('many candidates for checkpoints', () => {
 
   it('that settle together are registered up to the most of an attempt, and no further', async () => {
     writeShards(12);
-    const checkpoints = await open(5);
+    const checkpoints = await open({ most: 5 });
     await look(checkpoints);
     await checkpoints.settleRest();
     expect(found()).to.have.length(5);

@@ -186,10 +186,11 @@ export class AttemptCheckpoints implements JobFilesFollower {
     const latest = performance.now() + mostMs;
     let deadline = latest;
     for (let isBehind = true; !this.ctx.signal.aborted; isBehind = this.#waiting.size > 0) {
+      // Must hold: the last look begins when what the last walk has found may have settled, however long the looks before it take.
+      const begun = performance.now();
       await this.settle({ isLast: true });
-      const now = performance.now();
-      if (isBehind) deadline = Math.min(latest, now + this.settleMs + LOOK_MS);
-      if (this.#unsettled.size + this.#waiting.size === 0 || now >= deadline) break;
+      if (isBehind) deadline = Math.min(latest, performance.now() + this.settleMs + LOOK_MS);
+      if (this.#unsettled.size + this.#waiting.size === 0 || begun >= deadline) break;
       await delay(LOOK_MS);
     }
     if (!this.ctx.signal.aborted) await this.#tellRest();
