@@ -127,7 +127,6 @@ export function plural(count: number, noun: string): string {
   return `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The last six characters of an identifier: enough to tell rows apart; the whole one is in the title. */
 /** Characters that turn the direction of what follows them. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
@@ -136,6 +135,7 @@ export function isolated(name: string): string {
   return TURNING.test(name) ? `\u2068${name}\u2069` : name;
 }
 
+/** The last six characters of an identifier: enough to tell rows apart; the whole one is in the title. */
 export function shortId(id: string): string {
   return id.slice(-6);
 }

@@ -180,7 +180,7 @@ describe('POST /admin/backup', function () {
 
     it('is refused when no file can be opened any more', () => {
       const args = ['--import=tsx', '--conditions=svc-source', OUT_OF_FILES, dataDir];
-      const limited = ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, ...args];
+      const limited = ['-c', 'ulimit -n 1024 && exec "$@"', 'sh', process.execPath, ...args];
       const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
       expect(stdout, stderr).to.match(/^unavailable: too many files are open for a backup/);
     });

@@ -7,6 +7,7 @@ import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { cancelJob, retryJob } from '../data/jobs.js';
+import { isolated } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
@@ -104,7 +105,7 @@ export class SvcJobActions extends LitElement {
   async #cancel(): Promise<void> {
     const { name, id, status } = this.job;
     const isConfirmed = await ask({
-      headline: `Cancel ${name}?`,
+      headline: `Cancel ${isolated(name)}?`,
       text:
         status === 'QUEUED'
           ? 'The job is removed from the queue and will not run.'
@@ -123,7 +124,7 @@ export class SvcJobActions extends LitElement {
   async #retry(): Promise<void> {
     const { name, id, attempt } = this.job;
     const isConfirmed = await ask({
-      headline: `Retry ${name}?`,
+      headline: `Retry ${isolated(name)}?`,
       text: `The same job is queued again as attempt ${attempt + 1}, with the same command and resources, and gets a new run. To change something, resubmit it instead.`,
       confirm: 'Retry the job',
       dismiss: 'Leave it',

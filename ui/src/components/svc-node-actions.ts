@@ -5,6 +5,7 @@ import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { drainNode, undrainNode, type NodeRecord } from '../data/nodes.js';
+import { isolated } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { ask, type Question } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
@@ -68,14 +69,14 @@ export class SvcNodeActions extends LitElement {
 function toQuestion({ name, status }: NodeRecord): Question {
   return status === 'DRAINING'
     ? {
-        headline: `Undrain ${name}?`,
+        headline: `Undrain ${isolated(name)}?`,
         text: 'The node takes jobs again, at once if some wait.',
         confirm: 'Undrain the node',
         dismiss: 'Back',
         tone: 'primary',
       }
     : {
-        headline: `Drain ${name}?`,
+        headline: `Drain ${isolated(name)}?`,
         text: 'Jobs that run there finish. New jobs start elsewhere until the node is undrained.',
         confirm: 'Drain the node',
         dismiss: 'Back',

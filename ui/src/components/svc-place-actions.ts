@@ -13,6 +13,7 @@ import {
   type PlaceDraft,
   type Project,
 } from '../data/projects.js';
+import { isolated } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { ask } from './svc-confirm.js';
 import './svc-place-form.js';
@@ -68,7 +69,7 @@ export class SvcPlaceActions extends LitElement {
 
   async #delete(): Promise<void> {
     const isConfirmed = await ask({
-      headline: `Delete ${this.place.name}?`,
+      headline: `Delete ${isolated(this.place.name)}?`,
       text: this.#isExperiment
         ? 'Only an experiment without runs and jobs can be deleted.'
         : 'Only a project without experiments, runs and jobs can be deleted.',

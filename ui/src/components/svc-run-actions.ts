@@ -16,7 +16,7 @@ import {
   type RunEnd,
 } from '../data/run-actions.js';
 import type { RunSummary } from '../data/runs.js';
-import { formatCount, plural } from '../format.js';
+import { formatCount, isolated, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { saveFile } from '../save-file.js';
 import { dialogStyles } from '../styles/dialog-styles.js';
@@ -241,7 +241,7 @@ export class SvcRunActions extends LitElement {
   #renderEnder() {
     return html`<dialog class="end" aria-labelledby="end">
       <form @submit=${this.#onEnd}>
-        <h2 id="end">End ${this.run.name}?</h2>
+        <h2 id="end">End <bdi>${this.run.name}</bdi>?</h2>
         <p>
           Do this when the training is gone and nobody else ends the run. Its points stay. A process that
           still reports to it is refused from then on, and the state cannot be changed again.
@@ -346,7 +346,7 @@ export class SvcRunActions extends LitElement {
   async #delete(): Promise<void> {
     const { id, name } = this.run;
     const isConfirmed = await ask({
-      headline: `Delete ${name}?`,
+      headline: `Delete ${isolated(name)}?`,
       text: this.#describeLoss(),
       confirm: 'Delete the run',
       dismiss: 'Keep it',

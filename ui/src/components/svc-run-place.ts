@@ -98,7 +98,8 @@ export class SvcRunPlace extends LitElement {
     if (id === null) return nothing;
     const name = this.#job.value?.name ?? shortId(id);
     return html`<span
-      >Job <a href=${paths.job(id)}>${name}</a>${(attempt ?? 1) > 1 ? `, attempt ${attempt}` : nothing}</span
+      >Job <a href=${paths.job(id)}><bdi>${name}</bdi></a
+      >${(attempt ?? 1) > 1 ? `, attempt ${attempt}` : nothing}</span
     >`;
   }
 
@@ -106,12 +107,13 @@ export class SvcRunPlace extends LitElement {
   #renderGroup({ project_id: project, experiment_id: experiment }: Run) {
     if (project === null) return nothing;
     return html`<span
-      ><a href=${paths.project(project)}>${this.#project.value?.name ?? shortId(project)}</a>${
+      ><a href=${paths.project(project)}><bdi>${this.#project.value?.name ?? shortId(project)}</bdi></a
+      >${
         experiment === null
           ? nothing
           : html` /
               <a href=${paths.experiment(experiment)}
-                >${this.#experiment.value?.name ?? shortId(experiment)}</a
+                ><bdi>${this.#experiment.value?.name ?? shortId(experiment)}</bdi></a
               >`
       }</span
     >`;

@@ -17,7 +17,7 @@ import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { MOST_TOKENS, isValid, listTokens, revokeToken, type TokenRecord } from '../data/tokens.js';
-import { formatDateTime } from '../format.js';
+import { formatDateTime, isolated } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -288,7 +288,7 @@ export class SvcTokensPage extends LitElement {
     const own = name === this.who?.name ? ' It has the name of the token you are signed in with.' : '';
     const agent = scope === 'agent' ? ' The host that uses it loses its connection; its jobs go on.' : '';
     const isConfirmed = await ask({
-      headline: `Revoke ${name}?`,
+      headline: `Revoke ${isolated(name)}?`,
       text: `Whoever uses it is refused at once, and it cannot be made valid again.${agent}${own}`,
       confirm: 'Revoke the token',
       dismiss: 'Keep it',
