@@ -172,7 +172,7 @@ describe('the first day: docs/start.md, typed by a new user account', function (
       await page.waitForURL(`**/runs/${runId}`);
       const chart = page
         .locator('svc-chart')
-        .filter({ has: page.getByRole('heading', { name: 'loss', exact: true }) });
+        .filter({ has: page.getByRole('heading', { name: 'train/loss', exact: true }) });
       const describe = () => chart.locator('figure').getAttribute('aria-label');
       const early = await describe();
       await until(async () => (await describe()) !== early, { timeoutMs: PATIENCE_MS });
