@@ -16,7 +16,7 @@ import {
   type Namespace,
 } from '../support/newcomer.js';
 import { readBlocks, type Block } from '../support/page.js';
-import { findMarked } from '../support/processes.js';
+import { killMarked } from '../support/processes.js';
 import type { Program } from '../support/program.js';
 import { untilPrinted } from '../support/workplace.js';
 
@@ -65,8 +65,7 @@ describe('the first day: docs/start.md, typed by a new user account', function (
   after(async () => {
     for (const program of [...(second?.programs ?? []), ...(me?.programs ?? [])])
       if (program.isRunning) process.kill(-program.pid, 'SIGTERM');
-    for (const home of ['first', 'second'])
-      for (const pid of findMarked('HOME', path.join(dir ?? '', home))) process.kill(pid, 'SIGKILL');
+    for (const home of ['first', 'second']) killMarked('HOME', path.join(dir ?? '', home));
     namespace?.remove();
     if (dir) await until(() => (rmSync(dir, { recursive: true, force: true }), true));
   });

@@ -104,8 +104,8 @@ describe('the overview and the page of a node', function () {
   it('lead to the node: its figures, its charts, its processes, its jobs', async () => {
     await page.getByRole('row').getByRole('link', { name: 'gpu-1', exact: true }).click();
     await page.getByRole('heading', { name: 'gpu-1' }).waitFor();
-    const slots = page.getByRole('group', { name: 'GPU slots' });
-    await slots.getByText('AMD Instinct MI300X · 192 GiB').first().waitFor();
+    const slots = page.getByRole('region', { name: 'GPU slots' });
+    await slots.getByText('AMD Instinct MI300X · 192 GiB').waitFor();
     await slots.getByRole('link', { name: 'long' }).first().waitFor();
     await page
       .getByRole('figure', { name: /^Chart of GPU temperature\. GPU 0: 71 °C; GPU 1: 38 °C$/ })

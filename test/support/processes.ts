@@ -8,6 +8,17 @@ export function findMarked(name: string, value: string): number[] {
     .map(Number);
 }
 
+/** Ends them; some may end by themselves meanwhile. */
+export function killMarked(name: string, value: string): void {
+  for (const pid of findMarked(name, value)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** Every live process that was started with that entry in its environment. */
 export function listMarked(name: string): { readonly pid: number; readonly value: string }[] {
   return readdirSync('/proc')

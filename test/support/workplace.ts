@@ -5,7 +5,7 @@ import { routes, type Job, type JobSubmit } from '@svc/contract';
 import { until } from '@svc/kernel/testing';
 import { createClient, type Client } from '@svc/client';
 import { checkedFetch } from './checked-fetch.js';
-import { findMarked } from './processes.js';
+import { killMarked } from './processes.js';
 import { startSvc, type Ended, type Program } from './program.js';
 
 const START_PATIENCE_MS = 60_000;
@@ -81,7 +81,7 @@ export function createWorkplace({ isInstalled = false } = {}): Workplace {
   const end = async (): Promise<void> => {
     for (const program of programs) await endProgram(program);
     // Jobs and their shims outlive the agent; what they run carries the home that only this workplace has.
-    for (const pid of findMarked('HOME', dir)) process.kill(pid, 'SIGKILL');
+    killMarked('HOME', dir);
   };
 
   return {
