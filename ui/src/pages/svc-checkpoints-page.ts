@@ -70,17 +70,7 @@ export class SvcCheckpointsPage extends LitElement {
       :host {
         --columns: 1.25rem minmax(6rem, 1.5fr) minmax(6rem, 1.8fr) 6.5rem 4rem 4.5rem 4.5rem;
       }
-      .values {
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        gap: var(--space-1) var(--space-3);
-        margin-bottom: var(--space-3);
-        color: var(--color-text-2);
-        font-size: var(--text-sm);
-        overflow-wrap: anywhere;
-      }
-      .values .select {
+      .scope .select {
         max-width: 14rem;
       }
       .best,
@@ -164,7 +154,7 @@ export class SvcCheckpointsPage extends LitElement {
     if (this.#checkpoints.view.items.length === 0) return nothing;
     const names = (this.#definitions.value ?? []).map(({ name }) => name);
     const listed = this.#metric === null || names.includes(this.#metric) ? names : [this.#metric, ...names];
-    return html`<div class="values">
+    return html`<div class="scope">
       <select
         class="select"
         aria-label="Metric of the values"

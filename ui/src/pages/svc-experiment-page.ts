@@ -3,12 +3,10 @@ import type { BestCheckpoint, Experiment, Project, Run, RunComparison } from '@s
 import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { repeat } from 'lit/directives/repeat.js';
+import { experimentRunColumns, renderExperimentRuns } from '../components/experiment-runs.js';
 import { icon } from '../components/icons.js';
 import { renderPending } from '../components/record-parts.js';
 import '../components/svc-best-checkpoint.js';
-import '../components/svc-experiment-run.js';
-import type { Column } from '../components/svc-list.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import '../components/svc-place-actions.js';
@@ -206,9 +204,9 @@ export class SvcExperimentPage extends LitElement {
       </div>
       <svc-list
         noun="run"
-        .columns=${this.#columns}
+        .columns=${experimentRunColumns(this.#ranking.value ?? null)}
         .view=${this.#view}
-        .renderItems=${(runs: readonly Run[]) => this.#renderRows(runs)}
+        .renderItems=${(runs: readonly Run[]) => renderExperimentRuns(runs, this.#ranking.value ?? null)}
         ><svc-notice
           icon="runs"
           headline="No runs in this experiment yet"
@@ -230,27 +228,6 @@ export class SvcExperimentPage extends LitElement {
     const ranks = new Map(ranking.entries.map(({ run_id: id, rank }) => [id, rank]));
     const rankOf = ({ id }: Run): number => ranks.get(id) ?? Infinity;
     return { ...view, items: [...view.items].sort((a, b) => rankOf(a) - rankOf(b) || 0) };
-  }
-
-  get #columns(): Column[] {
-    const { value: ranking } = this.#ranking;
-    return [
-      { title: 'Status' },
-      { title: 'Run' },
-      { title: ranking ? `Best ${ranking.metric}` : 'Best', isNumber: true },
-      { title: 'Progress' },
-      { title: 'Created', isNumber: true },
-      { title: 'Duration', isNumber: true },
-    ];
-  }
-
-  #renderRows(runs: readonly Run[]) {
-    const ranking = this.#ranking.value ?? null;
-    return html`${repeat(
-      runs,
-      ({ id }) => id,
-      (run) => html`<svc-experiment-run .run=${run} .ranking=${ranking}></svc-experiment-run>`,
-    )}`;
   }
 
   async #loadPlace(signal: AbortSignal): Promise<Place> {

@@ -2,11 +2,9 @@ import { consume } from '@lit/context';
 import type { Experiment, Project, Run, RunComparison } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
-import { repeat } from 'lit/directives/repeat.js';
+import { experimentRunColumns, renderExperimentRuns } from '../components/experiment-runs.js';
 import { icon } from '../components/icons.js';
 import { renderPending } from '../components/record-parts.js';
-import '../components/svc-experiment-run.js';
-import type { Column } from '../components/svc-list.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
 import '../components/svc-place-actions.js';
@@ -139,30 +137,10 @@ export class SvcProjectPage extends LitElement {
       </div>
       <svc-list
         noun="run"
-        .columns=${this.#columns}
+        .columns=${experimentRunColumns(this.#ranking.value ?? null)}
         .view=${this.#others.view}
-        .renderItems=${(runs: readonly Run[]) => this.#renderRuns(runs)}
+        .renderItems=${(runs: readonly Run[]) => renderExperimentRuns(runs, this.#ranking.value ?? null)}
       ></svc-list>`;
-  }
-
-  get #columns(): Column[] {
-    return [
-      { title: 'Status' },
-      { title: 'Run' },
-      { title: this.#ranking.value ? `Best ${this.#ranking.value.metric}` : 'Best', isNumber: true },
-      { title: 'Progress' },
-      { title: 'Created', isNumber: true },
-      { title: 'Duration', isNumber: true },
-    ];
-  }
-
-  #renderRuns(runs: readonly Run[]) {
-    const ranking = this.#ranking.value ?? null;
-    return html`${repeat(
-      runs,
-      ({ id }) => id,
-      (run) => html`<svc-experiment-run .run=${run} .ranking=${ranking}></svc-experiment-run>`,
-    )}`;
   }
 
   async #readExperiments(last: Experiment | null, signal: AbortSignal): Promise<ListPage<Experiment>> {

@@ -14,14 +14,8 @@ import {
   run,
   series,
 } from './harness/records.js';
-import { PHONE, useStage } from './harness/stage.js';
+import { VIEWS, useStage } from './harness/stage.js';
 
-const VIEWS = {
-  'a desk': {},
-  'a desk in the dark': { theme: 'dark' as const },
-  'a phone': { viewport: PHONE },
-  'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
-};
 const RUN: ApiTable = { 'GET /runs/{run_id}': run(1) };
 
 describe('the page of evaluations', () => {

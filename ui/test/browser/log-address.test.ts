@@ -1,24 +1,11 @@
 import { expect } from 'chai';
-import { idOf, line } from './harness/records.js';
+import { ID, mountLog, type LogOptions } from './harness/log.js';
+import { line } from './harness/records.js';
 import { useStage } from './harness/stage.js';
-
-const ID = idOf('job', 1);
 
 describe('the log has in the address', () => {
   const stage = useStage();
-  const mount = (lines: readonly object[], more: { address?: string; properties?: object } = {}) =>
-    stage.mount('svc-log-view', {
-      properties: {
-        jobId: ID,
-        attempt: 1,
-        attempts: 1,
-        live: true,
-        style: 'height: 400px',
-        ...more.properties,
-      },
-      api: { 'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines, dropped: 0 } },
-      address: more.address ?? '/',
-    });
+  const mount = (lines: readonly object[], options?: LogOptions) => mountLog(stage, lines, options);
   const scroller = () => stage.page.locator('.scroll');
   const lines = [line(0, 'loss 1'), line(1, 'loss 2', 'stderr'), line(2, 'loss 3'), line(3, 'x'.repeat(500))];
   const query = () => stage.page.evaluate(() => location.search);

@@ -1,35 +1,16 @@
 import { expect } from 'chai';
-import { OFFLINE, type ApiTable } from './harness/fake-api.js';
-import { HOSTILE, LONG_NAME, idOf, line } from './harness/records.js';
+import { OFFLINE } from './harness/fake-api.js';
+import { ID, mountLog, type LogOptions } from './harness/log.js';
+import { HOSTILE, LONG_NAME, line } from './harness/records.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
 
-const ID = idOf('job', 1);
 const STREAM = `/jobs/${ID}/logs/stream`;
 const range = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => line(from + at, `line ${from + at}`));
 
 describe('the log', () => {
   const stage = useStage();
-  const mount = (
-    lines: readonly object[],
-    more: { dropped?: number; properties?: object; api?: ApiTable; viewport?: typeof DESK } = {},
-  ) =>
-    stage.mount('svc-log-view', {
-      properties: {
-        jobId: ID,
-        attempt: 1,
-        attempts: 1,
-        live: true,
-        style: 'height: 400px',
-        ...more.properties,
-      },
-      api: {
-        'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines, dropped: more.dropped ?? 0 },
-        ...more.api,
-      },
-      events: ['svc-attempt'],
-      viewport: more.viewport ?? DESK,
-    });
+  const mount = (lines: readonly object[], options?: LogOptions) => mountLog(stage, lines, options);
   const texts = async () =>
     (await stage.page.locator('.row .text').allInnerTexts()).map((text) => text.trim());
   const lastText = async () => (await texts()).at(-1);

@@ -11,14 +11,7 @@ import {
   project,
   run,
 } from './harness/records.js';
-import { PHONE, useStage } from './harness/stage.js';
-
-const VIEWS = {
-  'a desk': {},
-  'a desk in the dark': { theme: 'dark' as const },
-  'a phone': { viewport: PHONE },
-  'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
-};
+import { PHONE, VIEWS, useStage } from './harness/stage.js';
 
 /** In their order, the first one best. */
 const rankingOf = (of: readonly Run[]): RunComparison => ({

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { PAGES } from '../../src/pages/pages.js';
 import { OFFLINE, Refusal } from './harness/fake-api.js';
 import { job, run } from './harness/records.js';
+import { signInParts, who } from './harness/sign-in.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 const REFUSED = new Refusal(401, 'unauthorized', 'This token is not valid.');
-const who = (changes: object = {}) => ({ name: 'me', scope: 'write', can_write: true, ...changes });
 
 /** In the navigation, in their order. */
 const OWN_ENTRIES = PAGES.flatMap(({ navigation }) => navigation?.label ?? []);
@@ -13,13 +13,7 @@ const withOwn = (...added: string[]) => [...OWN_ENTRIES.slice(0, -2), ...added, 
 
 describe('the console', () => {
   const stage = useStage();
-  const heading = (name: string) => stage.page.getByRole('heading', { name, exact: true });
-  const field = () => stage.page.getByLabel('Token', { exact: true });
-  const address = () => {
-    const { pathname, search, hash } = new URL(stage.page.url());
-    return pathname + search + hash;
-  };
-  const storedToken = () => stage.page.evaluate(() => sessionStorage.getItem('svc.token'));
+  const { heading, field, address, storedToken } = signInParts(stage);
 
   describe('to somebody who is not signed in', () => {
     it('asks for a token, and where to find one', async () => {

@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import { Download } from './harness/fake-api.js';
+import { signInParts, who } from './harness/sign-in.js';
 import { useStage } from './harness/stage.js';
-
-const who = (changes: object = {}) => ({ name: 'me', scope: 'write', can_write: true, ...changes });
 
 describe('signing in', () => {
   const stage = useStage();
-  const heading = (name: string) => stage.page.getByRole('heading', { name, exact: true });
-  const field = () => stage.page.getByLabel('Token', { exact: true });
-  const address = () => {
-    const { pathname, search, hash } = new URL(stage.page.url());
-    return pathname + search + hash;
-  };
-  const storedToken = () => stage.page.evaluate(() => sessionStorage.getItem('svc.token'));
+  const { heading, field, address, storedToken } = signInParts(stage);
 
   describe('by a link that is opened in an open tab', () => {
     const open = (hash: string) => stage.page.evaluate((to) => (window.location.hash = to), hash);

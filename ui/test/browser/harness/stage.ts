@@ -18,6 +18,13 @@ const PATIENCE_MS = 8_000;
 const ORIGIN = 'http://localhost';
 export const DESK = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
+/** How each page is looked at, by their names in the tests. */
+export const VIEWS = {
+  'a desk': {},
+  'a desk in the dark': { theme: 'dark' as const },
+  'a phone': { viewport: PHONE },
+  'a phone in the dark': { viewport: PHONE, theme: 'dark' as const },
+};
 
 declare const window: { harness: Harness };
 
