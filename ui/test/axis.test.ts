@@ -80,6 +80,10 @@ describe('the x axis', () => {
     expect(ticks.map((tick) => (tick + 3_600_000) % 86_400_000)).to.deep.equal([0, 0, 0, 0, 0]);
   });
 
+  it('has fewer times where each one has milliseconds', () => {
+    expect(timeTicks(NOON, NOON + 3_000, 6)).to.deep.equal([0, 1_000, 2_000, 3_000].map((ms) => NOON + ms));
+  });
+
   it('tells time apart at every zoom', () => {
     for (const length of [5, 900, 7_000, 500_000, 80_000_000, 40 * 86_400_000]) {
       const texts = formatXTicks('time', timeTicks(NOON, NOON + length, 6));

@@ -36,6 +36,11 @@ describe('series are asked for', () => {
     expect(asked.map(({ method, body }) => [method, body?.names])).to.deep.equal([['POST', names]]);
   });
 
+  it('and are there whatever the name is', async () => {
+    const names = ['a,b', '__proto__'];
+    expect(Object.keys(await readSeries(api, 'run_1', { names }))).to.deep.equal(names);
+  });
+
   it('in pieces where they are many, each within what one answer may hold', async () => {
     const names = Array.from({ length: 1200 }, (_, at) => `metric-${at}`);
     expect(await readSeries(api, 'run_1', { names, limit: 2000 })).to.have.all.keys(names);

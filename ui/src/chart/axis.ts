@@ -95,7 +95,8 @@ const TIME_STEPS = [
 /** Full minutes, hours or days; below a second as other numbers. `offsetMs`: of local time, so that days begin at midnight. */
 export function timeTicks(min: number, max: number, count: number, offsetMs = 0): number[] {
   const rough = (max - min) / Math.max(1, count);
-  if (rough < SECOND) return niceTicks(min, max, count, 1);
+  // With milliseconds a text is half as long again.
+  if (rough < SECOND) return niceTicks(min, max, Math.floor(count / 1.5), 1);
   const step = TIME_STEPS.find((candidate) => candidate >= rough) ?? niceAbove(rough / DAY) * DAY;
   const ticks: number[] = [];
   for (let tick = Math.ceil((min + offsetMs) / step) * step - offsetMs; tick <= max; tick += step)

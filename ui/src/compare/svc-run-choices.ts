@@ -55,6 +55,21 @@ export class SvcRunChoices extends LitElement {
         min-width: 0;
         font-weight: var(--weight-medium);
       }
+      @media (max-width: 40rem) {
+        label {
+          flex-wrap: wrap;
+          gap: var(--space-1) var(--space-3);
+          padding: var(--space-2) var(--space-4);
+        }
+        .name {
+          flex-basis: calc(100% - 1rem - var(--space-3));
+          overflow-wrap: anywhere;
+          white-space: normal;
+        }
+        code {
+          margin-left: calc(1rem + var(--space-3));
+        }
+      }
     `,
   ];
 

@@ -57,6 +57,7 @@ export class SvcRunPicker extends LitElement {
       @media (max-width: 40rem) {
         .input {
           width: 100%;
+          margin: 0;
         }
       }
     `,

@@ -58,8 +58,19 @@ export class SvcBestCheckpoint extends LitElement {
     return html`${icon('info')}
       <div>
         <span class="name">No best checkpoint of this ${this.of} yet</span>
-        <p>${this.error.message}</p>
+        <p>${this.#renderWhyNone(this.error)}</p>
       </div>`;
+  }
+
+  /** The message of the server tells commands and routes. */
+  #renderWhyNone({ code, details, message }: ApiError) {
+    const metric = details['metric'];
+    if (code !== 'not_found' || metric === undefined) return message;
+    if (metric === null)
+      return html`No primary metric is set, by which checkpoints are ranked.
+        <a href=${paths.settings()}>Settings</a> has the metrics.`;
+    return html`None has a value of <b>${metric}</b>: evaluate one, or log it and save checkpoints with their
+      steps.`;
   }
 
   #renderBest(best: BestCheckpoint) {

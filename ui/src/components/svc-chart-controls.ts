@@ -91,7 +91,7 @@ export class SvcChartControls extends LitElement {
           position: static;
         }
         input[type='search'] {
-          flex: 1;
+          flex: 1 1 8.5rem;
         }
       }
     `,

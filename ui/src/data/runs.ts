@@ -55,13 +55,14 @@ async function querySeries(
   { names = [], ...range }: SeriesQuery,
   signal?: AbortSignal,
 ): Promise<SeriesByName> {
-  const series: SeriesByName = {};
+  const series: [string, SeriesByName[string]][] = [];
   const count = Math.min(MAX_NAMES, Math.floor(MAX_POINTS / (range.limit ?? DEFAULT_LIMIT)));
   for (let at = 0; at < names.length; at += count) {
     const body = { run_ids: [runId], names: names.slice(at, at + count), ...range };
-    Object.assign(series, (await api.call(QUERY, { body, signal })).series[runId]);
+    series.push(...Object.entries((await api.call(QUERY, { body, signal })).series[runId] ?? {}));
   }
-  return series;
+  // By entries: a metric may be called `__proto__`.
+  return Object.fromEntries(series);
 }
 
 /** Commas separate the names there, the head of a request is bounded, and so are the points of an answer. */

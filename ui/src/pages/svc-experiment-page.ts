@@ -94,7 +94,7 @@ export class SvcExperimentPage extends LitElement {
     if (!place || this.#place.isDeleted) return renderPending(this.#place, 'experiment', paths.projects());
     const { experiment, project } = place;
     return html`
-      <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}${project.name}</a>
+      <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}<bdi class="truncate">${project.name}</bdi></a>
       <header class="page-head">
         <h1>${experiment.name}</h1>
         <p class="summary">

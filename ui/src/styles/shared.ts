@@ -264,9 +264,13 @@ const pageFrameStyles = css`
     display: inline-flex;
     align-items: center;
     gap: var(--space-1);
+    max-width: 100%;
     margin-bottom: var(--space-2);
     color: var(--color-text-2);
     font-size: var(--text-sm);
+  }
+  .crumb .icon {
+    flex: none;
   }
   @media (max-width: 56rem) {
     :host {

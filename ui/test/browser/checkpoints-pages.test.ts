@@ -227,9 +227,9 @@ describe('the page of a checkpoint', () => {
   it('says why there is no best one, and that without a step nothing was measured at it', async () => {
     const page = await mount({
       'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { step: null, size: null }),
-      'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
+      'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'POST to it', { metric: 'val/acc' }),
     });
-    await page.getByText('no primary metric is set').waitFor();
+    await page.getByText('None has a value of val/acc').waitFor();
     await page.getByText('saved without a step').waitFor();
     await stage.expectSound();
   });

@@ -366,7 +366,7 @@ describe('the page of an experiment', () => {
       const page = await mount(
         {
           'GET /experiments/{experiment_id}': experiment(1, { name: LONG_NAME, description: HOSTILE }),
-          'GET /projects/{project_id}': project(1, { name: LONG_NAME }),
+          'GET /projects/{project_id}': project(1, { name: 'w'.repeat(200) }),
           'GET /experiments/{experiment_id}/runs': { items: odd },
           'GET /runs/compare': { ...rankingOf(odd), metric: LONG_NAME },
           'GET /experiments/{experiment_id}/best-checkpoint': {

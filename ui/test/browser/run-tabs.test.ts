@@ -137,10 +137,12 @@ describe('the tabs of a run', () => {
         tab: 'checkpoints',
         api: {
           'GET /runs/{run_id}/checkpoints': { items: [checkpoint(1)] },
-          'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'no primary metric is set'),
+          'GET /checkpoints:recommend': new Refusal(404, 'not_found', 'give --metric', { metric: null }),
         },
       });
-      await page.getByText('no primary metric is set').waitFor();
+      await page.getByText('No primary metric is set').waitFor();
+      await page.locator('svc-best-checkpoint').getByRole('link', { name: 'Settings' }).waitFor();
+      expect(await page.getByText('--metric').count()).to.equal(0);
       await page.getByRole('link', { name: 'checkpoint-1' }).waitFor();
     });
 
