@@ -41,6 +41,7 @@ export class SvcNodeCard extends LitElement {
     css`
       :host {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         align-content: start;
         border: 1px solid var(--color-line);
         border-radius: var(--radius-lg);
@@ -82,6 +83,7 @@ export class SvcNodeCard extends LitElement {
         margin-left: auto;
         color: var(--color-text-3);
         font-size: var(--text-xs);
+        overflow-wrap: anywhere;
       }
       .slots {
         display: grid;
@@ -201,6 +203,7 @@ export class SvcNodeCard extends LitElement {
       }
       .problem {
         color: var(--color-warning);
+        overflow-wrap: anywhere;
       }
       svc-node-actions {
         margin-left: auto;

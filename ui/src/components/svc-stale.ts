@@ -29,6 +29,8 @@ export class SvcStale extends LitElement {
       }
       span {
         flex: 1;
+        min-width: 0;
+        overflow-wrap: anywhere;
       }
       .button {
         color: inherit;

@@ -243,6 +243,7 @@ const pageFrameStyles = css`
   .page-head .summary {
     color: var(--color-text-2);
     font-size: var(--text-sm);
+    overflow-wrap: anywhere;
   }
   .page-head .id {
     display: inline-flex;

@@ -27,7 +27,7 @@ const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const NOW = Date.now();
 /** As long as names may be, without a place to break. */
-export const LONG_NAME = 'a-very-long-name-without-a-space-'.repeat(6).slice(0, 200);
+export const LONG_NAME = 'a_very_long_name_without_a_place_to_break_'.repeat(5).slice(0, 200);
 /** Markup, and a character that turns the direction of all that follows it. */
 export const HOSTILE = '<img src=x onerror="window.hacked = true">&lt;b&gt;\u202e';
 
