@@ -7,6 +7,7 @@ export * from './protocol/job-states.js';
 export * from './protocol/limits.js';
 export * from './protocol/metric-direction.js';
 export * from './protocol/metric-value.js';
+export * from './protocol/run-columns.js';
 export * from './protocol/token-text.js';
 export * from './records/token.js';
 export * from './records/project.js';

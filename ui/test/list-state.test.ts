@@ -5,6 +5,8 @@ import {
   withItem,
   withNew,
   withNextPage,
+  withSortedFirstPage,
+  withSortedNextPage,
   withWaiting,
   type ListState,
 } from '../src/controllers/list-state.js';
@@ -123,5 +125,33 @@ describe('the state of a list', () => {
     expect(withItem(loaded, 'item_7', item(7, 'new')).items[2]!.word).to.equal('new');
     expect(stamps(withItem(loaded, 'item_7', null).items)).to.deep.equal([9, 8, 6]);
     expect(withItem(loaded, 'item_1', item(1)).items).to.deep.equal(loaded.items);
+  });
+});
+
+describe('the state of a list that the server sorts', () => {
+  const loaded = withSortedNextPage(withSortedFirstPage<Item>(EMPTY_LIST, page([5, 9])), page([7, 1]));
+
+  it('keeps the order of the server, and each item once', () => {
+    expect(stamps(loaded.items)).to.deep.equal([5, 9, 7, 1]);
+    expect(stamps(withSortedNextPage(loaded, page([1, 8], false)).items)).to.deep.equal([5, 9, 7, 1, 8]);
+  });
+
+  const firstPages: [what: string, page: ReturnType<typeof page>, items: number[], hasMore: boolean][] = [
+    ['is as it was', page([5, 9]), [5, 9, 7, 1], true],
+    ['has another order, and one from further down', page([7, 5]), [7, 5, 9, 1], true],
+    ['is all that there is', page([9], false), [9], false],
+    ['has nothing of what is held', page([20, 30]), [20, 30], true],
+  ];
+  for (const [what, first, items, hasMore] of firstPages) {
+    it(`takes the first page anew when it ${what}`, () => {
+      const list = withSortedFirstPage(loaded, first);
+      expect([stamps(list.items), list.hasMore]).to.deep.equal([items, hasMore]);
+    });
+  }
+
+  it('knows how many there are from the newest answer that tells it', () => {
+    const first = withSortedFirstPage(EMPTY_LIST, { ...page([5]), total: 8 });
+    expect(withSortedNextPage(first, page([4])).total).to.equal(8);
+    expect(withNextPage(withFirstPage(first, { ...page([5]), total: 9 }), page([4])).total).to.equal(9);
   });
 });

@@ -5,6 +5,7 @@ export * from './job-states.js';
 export * from './limits.js';
 export * from './metric-direction.js';
 export * from './metric-value.js';
+export * from './run-columns.js';
 export { parseServerFrame } from './server-frame.js';
 export { maskSecrets } from '../masking/mask-secrets.js';
 export { maskText } from '../masking/mask-text.js';

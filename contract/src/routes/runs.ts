@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { Timestamp, listOf, nullable, page, route, strict, PLAIN } from '../route.js';
 import { Name } from '../records/project.js';
 import { NOTES_BYTES } from '../protocol/limits.js';
+import { RUN_FIELDS } from '../protocol/run-columns.js';
 import { JsonObject, Run, RunStatusName, Tags } from '../records/run.js';
 
 const MaxSteps = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -112,13 +113,28 @@ export const updateRun = route({
   answers: { 200: UpdatedRun },
 });
 
+const Sort = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: PLAIN,
+  description: `What all runs that match are sorted by, lowest first, or with "-" before it highest first: ${RUN_FIELDS.join(', ')}, config:KEY, last:METRIC or best:METRIC. Numbers come before texts; runs without a value come last; equal ones are newest first. \`before\` goes on behind a run by its present value.`,
+});
+
+const RunList = Type.Object(
+  {
+    ...listOf(Run).properties,
+    total: Type.Optional(Type.Integer({ minimum: 0, description: 'How many runs match, on all pages.' })),
+  },
+  { additionalProperties: false },
+);
+
 export const listRuns = route({
   id: 'runs.list',
   method: 'GET',
   path: '/runs',
   scope: 'read',
   summary:
-    'Runs, newest first; every filter given is applied. Of a large config and environment a list shows a part.',
+    'Runs, newest first or sorted; every filter given is applied. Of a large config and environment a list shows a part.',
   query: strict({
     experiment_id: Type.Optional(Type.String()),
     project_id: Type.Optional(Type.String()),
@@ -127,12 +143,21 @@ export const listRuns = route({
     name: Type.Optional(
       Type.String({ maxLength: 200, pattern: PLAIN, description: 'Only runs of exactly this name.' }),
     ),
-    q: Type.Optional(search(200, 'Words that all occur in the name, whatever their case.')),
+    q: Type.Optional(
+      search(
+        200,
+        'Words: each occurs in the name, whatever its case, or is the beginning or the end of the id, at least 6 characters of it.',
+      ),
+    ),
     tags: Type.Optional(search(2_000, 'Tags, separated by commas: the run has every one of them.')),
     import_key: Type.Optional(ImportKey),
+    sort: Type.Optional(Sort),
+    total: Type.Optional(
+      Type.Boolean({ description: 'Whether the answer tells how many runs match. With `sort` it always does.' }),
+    ),
     ...page(),
   }),
-  answers: { 200: listOf(Run) },
+  answers: { 200: RunList },
 });
 
 export const getRun = route({

@@ -8,6 +8,7 @@ import { selectFirstRows } from './select-rows.js';
 
 /** The first page of rows; pages double while rows are small. It limits what is read in vain once the list is full. */
 const PAGE_ROWS = 128;
+const MOST_PAGE_ROWS = 1024;
 /** Of a search on SQLite, which reads in this thread: after so many rows, about 10 ms, other requests get their turn. */
 const SEARCHED_ROWS = 5_000;
 /** After this much text other requests can use the database. */
@@ -38,48 +39,83 @@ export function toPage(kind: IdKind, { limit = 100, before }: PageQuery): Page {
   return { limit, ...(before !== undefined && { before: requireId(kind, before) }) };
 }
 
-export interface ListQuery extends Page {
+/** Rows of a table that has `id` and `created_at`. */
+export interface RowsQuery {
   readonly from: string;
   readonly where?: (query: Knex.QueryBuilder) => void;
+  /** Left out: all. With `id` and `created_at` among them. */
+  readonly columns?: readonly string[];
   /** No index finds what `where` asks for: every row may have to be read. */
   readonly isSearch?: boolean;
 }
 
+export type ListQuery = RowsQuery & Page;
+
 /** The newest rows of a table by (created_at, id), as many as fit in an answer. Throws not_found when `before` is unknown. */
 export async function newestRows<Row extends Position>(db: Db, list: ListQuery): Promise<Listed<Row>> {
-  const { from, limit, before, where = () => undefined, isSearch = false } = list;
   const items: Row[] = [];
   let sizeChars = 0;
-  let sliceChars = 0;
-  let pageRows = PAGE_ROWS;
-  let after = before === undefined ? undefined : await positionOf(db, from, before);
-  while (items.length < limit) {
-    const wanted = Math.min(pageRows, limit - items.length);
-    const query = db(from).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
-    if (after) query.modify(olderThan, after);
-    const oldest = isSearch ? await endOfPart(db, from, after) : null;
-    if (oldest !== null) query.where('created_at', '>=', oldest);
-    const { rows, isCut } = await selectFirstRows<Row>(db, query, SLICE_CHARS);
-    const columns = Object.keys(rows[0] ?? {}) as (keyof Row)[];
+  for await (const rows of pagesOfRows<Row>(db, list)) {
+    const columns = columnsOf(rows);
     for (const row of rows) {
       sizeChars += weigh(row, columns);
       if (sizeChars > LIST_BYTES && items.length > 0) return { items, truncated: true };
       items.push(row);
     }
+  }
+  return { items };
+}
+
+/** As `newestRows`, in pages, up to `limit`: left out, all rows. Between them other requests can use the database. */
+export async function* pagesOfRows<Row extends Position>(
+  db: Db,
+  { from, where = () => undefined, columns = ['*'], isSearch = false, ...page }: RowsQuery & Partial<Page>,
+): AsyncGenerator<Row[]> {
+  const { limit = Infinity, before } = page;
+  let left = limit;
+  let sliceChars = 0;
+  let pageRows = PAGE_ROWS;
+  let after = before === undefined ? undefined : await positionOf(db, from, before);
+  while (left > 0) {
+    const wanted = Math.min(pageRows, left);
+    const query = db(from).select(columns).orderBy(NEWEST_FIRST).limit(wanted).modify(where);
+    if (after) query.modify(olderThan, after);
+    const oldest = isSearch ? await endOfPart(db, from, after) : null;
+    if (oldest !== null) query.where('created_at', '>=', oldest);
+    const { rows, isCut } = await selectFirstRows<Row>(db, query, SLICE_CHARS);
+    yield rows;
+    left -= rows.length;
     if (rows.length < wanted && !isCut) {
-      if (oldest === null) break;
+      if (oldest === null) return;
       after = { created_at: oldest, id: '' };
       await nextTurn();
       continue;
     }
     after = rows.at(-1);
-    pageRows *= 2;
-    if (sizeChars - sliceChars < SLICE_CHARS) continue;
-    sliceChars = sizeChars;
+    pageRows = Math.min(pageRows * 2, MOST_PAGE_ROWS);
+    sliceChars += weighAll(rows);
+    if (sliceChars < SLICE_CHARS) continue;
+    sliceChars = 0;
     pageRows = PAGE_ROWS;
     await nextTurn();
   }
-  return { items };
+}
+
+/** How many rows fit. SQLite counts in this thread, and so by parts. */
+export async function countRows(db: Db, { from, where = () => undefined }: RowsQuery): Promise<number> {
+  let total = 0;
+  let after: Position | undefined;
+  for (;;) {
+    const oldest = await endOfPart(db, from, after);
+    const query = db(from).count({ count: '*' }).modify(where);
+    if (after) query.modify(olderThan, after);
+    if (oldest !== null) query.where('created_at', '>=', oldest);
+    const row = (await query.first()) as { count: number | string };
+    total += Number(row.count);
+    if (oldest === null) return total;
+    after = { created_at: oldest, id: '' };
+    await nextTurn();
+  }
 }
 
 const NEWEST_FIRST: { column: string; order: 'desc' }[] = [
@@ -106,6 +142,15 @@ async function endOfPart(db: Db, from: string, after: Position | undefined): Pro
   if (after) query.modify(olderThan, after);
   const last = (await query.first('created_at')) as Pick<Position, 'created_at'> | undefined;
   return last?.created_at ?? null;
+}
+
+function weighAll<Row extends object>(rows: readonly Row[]): number {
+  const columns = columnsOf(rows);
+  return rows.reduce((chars, row) => chars + weigh(row, columns), 0);
+}
+
+function columnsOf<Row extends object>([first]: readonly Row[]): (keyof Row)[] {
+  return Object.keys(first ?? {}) as (keyof Row)[];
 }
 
 function weigh<Row>(row: Row, columns: readonly (keyof Row)[]): number {

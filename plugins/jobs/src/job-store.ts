@@ -1,5 +1,5 @@
 import { JOB_STATUSES, type AttemptKey, type Job, type JobAttempt, type JobStatus } from '@svc/contract';
-import { fail, requireId, type Db, newestRows, toLikeText, toSearchWords } from '@svc/kernel';
+import { fail, requireId, type Db, newestRows, toSearchWords, whereNameOrId } from '@svc/kernel';
 import type { ResolvedPlacement } from '@svc/plugin-projects';
 import { toJob, toJobAttempt, type AttemptRow, type JobRow } from './job-row.js';
 import type { Attempt, JobFilter, JobPage } from './service.js';
@@ -31,7 +31,7 @@ export async function listJobs(db: Db, { q = '', before, limit, ...filter }: Job
     where(query) {
       query.where(equal);
       if (before !== undefined) query.where('created_at', '<', before);
-      for (const word of words) whereFits(query, word);
+      for (const word of words) whereNameOrId(query, word, 'job');
     },
     isSearch: words.length > 0,
     limit: limit + 1,
@@ -43,18 +43,6 @@ export async function listJobs(db: Db, { q = '', before, limit, ...filter }: Job
     next_before: hasMore ? (page.at(-1)?.created_at ?? null) : null,
     ...(rows.length <= limit && rest),
   };
-}
-
-/** A word of fewer characters would fit too many ids by chance. */
-const ID_PART = /^(?:job_)?([0-9a-z]{6,26})$/;
-
-/** The word stands in the name, or is the beginning (with its prefix or without) or the end of the id. */
-function whereFits(query: ReturnType<Db>, word: string): void {
-  const idPart = ID_PART.exec(word)?.[1]?.toUpperCase();
-  void query.where((either) => {
-    void either.whereRaw(`search_name like ? escape '!'`, [`%${toLikeText(word)}%`]);
-    if (idPart) void either.orWhere('id', 'like', `job_${idPart}%`).orWhere('id', 'like', `%${idPart}`);
-  });
 }
 
 export async function countByStatus(db: Db): Promise<Record<JobStatus, number>> {

@@ -1,10 +1,9 @@
-import { definePlugin, yieldIfSliceOver } from '@svc/kernel';
+import { definePlugin } from '@svc/kernel';
 import type { Run } from '@svc/contract';
 import { eventsRef } from '@svc/plugin-events';
 import { jobChanged, jobsRef } from '@svc/plugin-jobs';
 import { metricDefinitionsRef } from '@svc/plugin-metric-definitions';
-import { runChanged, runDeleted, runsRef } from '@svc/plugin-runs';
-import type { Digest } from './digest.js';
+import { readMetricValues, runChanged, runDeleted, runsRef } from '@svc/plugin-runs';
 import { pointsAppended } from './hooks.js';
 import { LivePoints } from './live-points.js';
 import { metricsMigrations } from './migrations.js';
@@ -12,7 +11,7 @@ import { pagesOf } from './point-pages.js';
 import { countPoints, PointStore } from './point-store.js';
 import type { PointsWrite } from './point-writer.js';
 import { addRoutes } from './routes.js';
-import { findSeries } from './run-reader.js';
+import { digestsOfRuns, valuesOfRuns } from './run-values.js';
 import { metricsRef } from './service.js';
 import { digestsOf } from './stretches.js';
 import { loadSigns } from './summary.js';
@@ -72,6 +71,7 @@ export const metrics = definePlugin({
     ctx.tap(runChanged, ({ after }) => {
       if (after.status !== 'RUNNING' && after.status !== 'LOST') void live.end(after.id);
     });
+    ctx.tap(readMetricValues, (db, query) => valuesOfRuns(store, definitions, db, query));
     ctx.tap(runDeleted, ({ id }) => void live.end(id));
     ctx.tap(jobChanged, ({ before, after }) => {
       if (before && before.attempt !== after.attempt) void live.endAttempt(before.id, before.attempt);
@@ -83,15 +83,7 @@ export const metrics = definePlugin({
       count: countPoints,
       summary,
       signs,
-      async extremes(runIds, name) {
-        const found = new Map<string, Digest>();
-        for (const runId of runIds) {
-          await yieldIfSliceOver();
-          const [series] = await store.read((rows) => findSeries(rows, runId, [name]));
-          if (series) found.set(runId, series.digest);
-        }
-        return found;
-      },
+      extremes: (runIds, name) => digestsOfRuns(store, runIds, name),
       extremesWithin: (runId, name, stretches) => digestsOf(store, runId, name, stretches),
     });
     ctx.onClose(() => queue.settled());

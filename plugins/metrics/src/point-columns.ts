@@ -1,4 +1,4 @@
-import { decodeDigest } from './digest.js';
+import { decodeDigest, type Digest } from './digest.js';
 import type { SavepointAction, SeriesRow } from './point-rows.js';
 import type { Position } from './point.js';
 
@@ -19,6 +19,15 @@ export interface SeriesColumns {
 
 export function toSeriesRow(columns: SeriesColumns): SeriesRow {
   return { ...columns, digest: decodeDigest(columns.digest) };
+}
+
+export interface DigestColumns {
+  readonly run_id: string;
+  readonly digest: Buffer;
+}
+
+export function toDigests(rows: readonly DigestColumns[]): ReadonlyMap<string, Digest> {
+  return new Map(rows.map(({ run_id, digest }) => [run_id, decodeDigest(digest)]));
 }
 
 /** The columns of `metric_chunks` as both databases give them. */

@@ -24,6 +24,8 @@ export interface PointRows {
   findSeries(runKey: number, names: readonly string[]): Promise<SeriesRow[]>;
   /** The next series after that name; '' comes before all names. */
   seriesAfter(runKey: number, name: string, limit: number): Promise<SeriesRow[]>;
+  /** Of one metric, by the ids of those of these runs that have it. */
+  digestsOf(runIds: readonly string[], name: string): Promise<ReadonlyMap<string, Digest>>;
   /** Returns the ids, in the same order. */
   insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]>;
   updateSeries(series: readonly SeriesRow[]): Promise<void>;

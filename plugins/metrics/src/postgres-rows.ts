@@ -1,10 +1,12 @@
 import type { Db } from '@svc/kernel';
-import { decodeDigest, encodeDigest } from './digest.js';
+import { decodeDigest, encodeDigest, type Digest } from './digest.js';
 import {
   positionOf,
   SAVEPOINT_SQL,
+  toDigests,
   toSeriesRow,
   type ChunkColumns,
+  type DigestColumns,
   type SeriesColumns,
 } from './point-columns.js';
 import type {
@@ -82,6 +84,13 @@ export class PostgresRows implements PointRows {
     const sql = `select id, name, digest, tail_count, tail from metric_series
       where run_key = ? and name > ? order by name limit ?`;
     return (await this.#all<SeriesColumns>(sql, [runKey, name, limit])).map(toSeriesRow);
+  }
+
+  async digestsOf(runIds: readonly string[], name: string): Promise<ReadonlyMap<string, Digest>> {
+    const sql = `select run_id, digest from metric_runs
+      join metric_series on metric_series.run_key = metric_runs.key and metric_series.name = ?
+      where run_id = any(?::text[])`;
+    return toDigests(await this.#all<DigestColumns>(sql, [name, runIds]));
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {

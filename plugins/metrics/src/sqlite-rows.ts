@@ -1,10 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { decodeDigest, encodeDigest } from './digest.js';
+import { decodeDigest, encodeDigest, type Digest } from './digest.js';
 import {
   positionOf,
   SAVEPOINT_SQL,
+  toDigests,
   toSeriesRow,
   type ChunkColumns,
+  type DigestColumns,
   type SeriesColumns,
 } from './point-columns.js';
 import type {
@@ -30,6 +32,9 @@ const SQL = {
   insertRange: `insert into metric_seq_ranges (run_key, from_seq, to_seq) values (?, ?, ?)`,
   findSeries: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name = ?`,
   seriesAfter: `select id, name, digest, tail_count, tail from metric_series where run_key = ? and name > ? order by name limit ?`,
+  digestsOf: `select run_id, digest from json_each(?) wanted
+    cross join metric_runs on metric_runs.run_id = wanted.value
+    join metric_series on metric_series.run_key = metric_runs.key and metric_series.name = ?`,
   insertSeries: `insert into metric_series (run_key, name, digest, tail_count, tail) values (?, ?, ?, ?, ?)`,
   updateSeries: `update metric_series set digest = ?, tail_count = ?, tail = ? where id = ?`,
   chunkHeads: `select step_first, seq_first, digest from metric_chunks indexed by metric_chunk_heads
@@ -114,6 +119,10 @@ export class SqliteRows implements PointRows {
 
   async seriesAfter(runKey: number, name: string, limit: number): Promise<SeriesRow[]> {
     return (this.#sql.seriesAfter.all(runKey, name, limit) as SeriesColumns[]).map(toSeriesRow);
+  }
+
+  async digestsOf(runIds: readonly string[], name: string): Promise<ReadonlyMap<string, Digest>> {
+    return toDigests(this.#sql.digestsOf.all(JSON.stringify(runIds), name) as DigestColumns[]);
   }
 
   async insertSeries(runKey: number, series: readonly NewSeries[]): Promise<number[]> {

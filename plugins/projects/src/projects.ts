@@ -17,6 +17,7 @@ import {
   requireExperimentRow,
   requireProjectRow,
   selectExperiments,
+  selectNames,
   selectProjects,
   type ExperimentFields,
   type ProjectFields,
@@ -49,6 +50,8 @@ export class ProjectCatalog implements Projects {
   async projectIdOf(db: Db, nameOrId: string): Promise<string> {
     return ((await findProject(db, { name: nameOrId })) ?? (await requireProjectRow(db, nameOrId))).id;
   }
+
+  readonly names = selectNames;
 
   async createProject(db: Db, fields: ProjectFields, at: number): Promise<Project> {
     refuseIdAsName(fields.name);

@@ -1,5 +1,6 @@
 import type { Experiment, Project } from '@svc/contract';
 import { serviceRef, type Db } from '@svc/kernel';
+import type { PlacementLevel } from './hooks.js';
 
 /** How a caller names a project and an experiment: each by name or by id, both optional. */
 export interface PlacementInput {
@@ -27,6 +28,8 @@ export interface Projects {
   requireExperiment(db: Db, id: string): Promise<Experiment>;
   /** Of the project of that name, or of any form of id; throws not_found. */
   projectIdOf(db: Db, nameOrId: string): Promise<string>;
+  /** Of those of these that exist, at most 1000. Ids in canonical form. */
+  names(db: Db, level: PlacementLevel, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Tables `projects(id)` and `experiments(id)` may be referenced by the foreign keys of plugins that require this one. */

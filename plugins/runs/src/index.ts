@@ -5,7 +5,7 @@ import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { findAssigned } from './assigned-runs.js';
 import { syncRunsWithJob } from './attempt-runs.js';
-import { runChanged, runDeleted } from './hooks.js';
+import { readMetricValues, runChanged, runDeleted } from './hooks.js';
 import { giveUpRun } from './give-up-run.js';
 import { IngestTargetCache } from './ingest-target-cache.js';
 import { Liveness } from './liveness.js';
@@ -55,6 +55,7 @@ export const runs = definePlugin({
     );
     ctx.declare(runChanged);
     ctx.declare(runDeleted);
+    ctx.declare(readMetricValues);
     ctx.tap(countUsage, async ({ db, level, ids, noun = 'runs' }) =>
       noun === 'runs' ? { noun, counts: await countRuns(db, level, ids) } : undefined,
     );

@@ -1,30 +1,17 @@
 import type { Run, RunStatus } from '@svc/contract';
-import { newestRows, toLikeText, toSearchWords, type Db, type Listed, type Page } from '@svc/kernel';
+import type { Db } from '@svc/kernel';
 import type { IngestTarget } from '@svc/plugin-auth';
 import { unassign } from './assigned-runs.js';
 import { loadDocuments, saveDocuments } from './run-documents.js';
 import type { Life } from './life.js';
 import { fromRow, toColumns, toRow, type RunFields, type RunRow } from './run-row.js';
-import { insertTags, replaceTags, toTagList } from './run-search.js';
+import { insertTags, replaceTags } from './run-search.js';
 import type { RunProgress } from './service.js';
 
 const IDS_PER_STATEMENT = 500;
 
 /** A LOST run has not ended: it, or its job, may be found running again. */
 export const OPEN_STATUSES: readonly RunStatus[] = ['RUNNING', 'LOST'];
-
-export interface RunFilter {
-  readonly experiment_id?: string | undefined;
-  readonly project_id?: string | undefined;
-  readonly job_id?: string | undefined;
-  readonly status?: RunStatus | undefined;
-  readonly name?: string | undefined;
-  /** Words of the name. */
-  readonly q?: string | undefined;
-  /** Separated by commas. */
-  readonly tags?: string | undefined;
-  readonly import_key?: string | undefined;
-}
 
 /** Call it in a transaction: a run is several rows. */
 export async function insertRun(db: Db, run: Run, importKey: string | null = null): Promise<void> {
@@ -61,30 +48,6 @@ export async function findImported(db: Db, importKey: string): Promise<Run | nul
 
 export async function findTarget(db: Db, id: string): Promise<IngestTarget | null> {
   return (await existing(db).where({ id }).first('id', 'job_id', 'attempt')) ?? null;
-}
-
-/** Newest first; every filter given is applied. */
-export async function listRuns(
-  db: Db,
-  { q = '', tags = '', ...equal }: RunFilter,
-  page: Page,
-): Promise<Listed<Run>> {
-  const words = toSearchWords(q);
-  const tagList = toTagList(tags);
-  const wanted = Object.entries(equal).filter(([, value]) => value !== undefined);
-  const { items, ...rest } = await newestRows<RunRow>(db, {
-    from: 'runs',
-    where(query) {
-      query.where(Object.fromEntries(wanted)).whereNull('deleted_at');
-      for (const word of words) query.whereRaw(`search_name like ? escape '!'`, [`%${toLikeText(word)}%`]);
-      // `exists` lets the database walk the runs in their order and stop at the limit; `in` would first gather all that have the tag.
-      for (const tag of tagList)
-        query.whereExists(db('run_tags').where({ tag }).whereRaw('run_tags.run_id = runs.id'));
-    },
-    isSearch: words.length > 0 || tagList.length > 0,
-    ...page,
-  });
-  return { items: items.map(fromRow), ...rest };
 }
 
 /** The runs of one attempt that have one of these statuses, oldest first. */

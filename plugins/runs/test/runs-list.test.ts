@@ -101,6 +101,17 @@ eachDatabase((database) => {
       expect(await search('')).to.have.length(2);
     });
 
+    it('finds a run by the beginning or the end of its id, in any letter case, beside words of the name', async () => {
+      const { id } = await rig.createRun({ name: 'by its id' });
+      await rig.createRun({ name: 'by its id' });
+      const ulid = id.slice(4);
+      for (const q of [id, ulid, ulid.slice(-6), ulid.slice(-6).toLowerCase(), `its ${ulid.slice(-8)}`])
+        expect(await ids(`/runs?q=${encodeURIComponent(q)}`), q).to.deep.equal([id]);
+      expect(await ids(`/runs?q=run_${ulid.slice(0, 6)}&limit=1000`)).to.include(id);
+      for (const q of [ulid.slice(-5), ulid.slice(2, -2), `job_${ulid}`, `other ${ulid}`])
+        expect(await ids(`/runs?q=${encodeURIComponent(q)}`), q).to.deep.equal([]);
+    });
+
     it('finds a run by the name that it has now', async () => {
       const { id } = await rig.createRun({ name: 'before-renaming' });
       await rig.patch(`/runs/${id}`, { name: 'After-renaming' });

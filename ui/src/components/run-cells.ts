@@ -5,7 +5,7 @@ import type { MetricValues, StepValue } from '../data/metric-values.js';
 import { formatAge, formatCount, formatDateTime, formatDuration, formatValue, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { partDone, percentDone } from '../progress.js';
-import { NO_GROUP, type Place, type SortValue } from '../table/arrange.js';
+import { NO_GROUP, type Place } from '../table/arrange.js';
 import type { Column, Field } from '../table/columns.js';
 
 /** What the table of runs knows beside the runs. */
@@ -21,47 +21,6 @@ export interface RunTableContext {
   tagPath(tag: string): string;
 }
 
-/** What a column sorts a run by. */
-export function sortValue(run: Run, column: Column, context: RunTableContext): SortValue {
-  if (column.kind === 'field') return fieldValue(run, column.name, context);
-  if (column.kind === 'last') return context.values(run, column.name)?.last.value ?? null;
-  if (column.kind === 'best') return context.best(run, column.name)?.value ?? null;
-  const value = flatRecord(run.config).get(column.name);
-  if (value === undefined || value === null) return null;
-  return typeof value === 'number' ? value : toText(value);
-}
-
-function fieldValue(run: Run, name: Field, context: RunTableContext): SortValue {
-  switch (name) {
-    case 'status':
-      return run.status;
-    case 'project':
-      return context.projectName(run);
-    case 'experiment':
-      return context.experimentName(run);
-    case 'progress':
-      return run.step === null ? null : run.max_steps ? run.step / run.max_steps : null;
-    case 'tags':
-      return run.tags[0] ?? null;
-    case 'created':
-      return run.created_at;
-    case 'duration':
-      return (run.finished_at ?? context.now()) - run.started_at;
-    case 'step':
-      return run.step;
-    case 'epoch':
-      return run.epoch;
-    case 'source':
-      return run.source;
-    case 'job':
-      return run.job_id;
-    case 'notes':
-      return run.notes || null;
-    case 'id':
-      return run.id;
-  }
-}
-
 /** The groups of a run, by the column that groups. */
 export function placesOf(run: Run, column: Column, context: RunTableContext): Place[] {
   if (column.kind === 'field' && column.name === 'tags') {
@@ -72,8 +31,8 @@ export function placesOf(run: Run, column: Column, context: RunTableContext): Pl
     return [toPlace(run.project_id, context.projectName(run), 'No project')];
   if (column.kind === 'field' && column.name === 'experiment')
     return [toPlace(run.experiment_id, context.experimentName(run), 'No experiment')];
-  const value = sortValue(run, column, context);
-  return [toPlace(value === null ? null : String(value), null, `No ${column.name}`)];
+  const value = column.kind === 'config' ? flatRecord(run.config).get(column.name) : run.status;
+  return [toPlace((value ?? null) === null ? null : toText(value), null, `No ${column.name}`)];
 }
 
 function toPlace(key: string | null, label: string | null, none: string): Place {

@@ -2,12 +2,10 @@ import type { Direction } from '@svc/contract';
 import { guessDirection, isDirectionKnown } from '@svc/contract/protocol';
 import type { MetricDefinition } from '../data/metric-definitions.js';
 import type { Experiment, Project } from '../data/projects.js';
-import type { RunFilter } from '../data/runs.js';
 import { shortId } from '../format.js';
 import { FIELDS, type Column } from '../table/columns.js';
 import type { RunTableContext } from './run-cells.js';
 import type { ColumnSection } from './svc-column-picker.js';
-import type { Places } from './svc-run-filters.js';
 
 interface Known extends Pick<RunTableContext, 'values' | 'now' | 'tagPath'> {
   readonly projects: readonly Project[];
@@ -42,16 +40,6 @@ export function createContext({
     now,
     tagPath,
   };
-}
-
-/** null where the server counts none: it counts those of a project and of an experiment. */
-export function countRuns(filter: RunFilter, [projects, experiments]: Places): number | null {
-  const { project_id: project, experiment_id: experiment, ...others } = filter;
-  if (Object.values(others).some(Boolean)) return null;
-  const place = experiment
-    ? experiments.find(({ id }) => id === experiment)
-    : projects.find(({ id }) => id === project);
-  return place?.run_count ?? null;
 }
 
 export function isLowBetter({ kind, name }: Column, definitions: readonly MetricDefinition[]): boolean {

@@ -28,18 +28,35 @@ export function withFirstPage<T extends ListItem>(
   const last = page.items.at(-1)!;
   const older = page.hasMore ? held.items.filter((item) => compare(item, last) > 0) : [];
   const { hasMore, isCut } = older.length > 0 ? held : page;
+  const { total } = page;
   const isShown = ({ id }: T): boolean => !isHolding || shown.has(id);
   return {
     items: [...page.items.filter(isShown), ...older],
     hasMore,
     isCut,
     waiting: page.items.filter((item) => !isShown(item)),
+    ...(total !== undefined && { total }),
   };
 }
 
 /** The page behind what is held. */
 export function withNextPage<T extends ListItem>(held: ListState<T>, page: ListPage<T>): ListState<T> {
   return { ...held, ...page, items: merge(held.items, page.items) };
+}
+
+/** As `withFirstPage`, of a list that the server sorts: items that have left the first page stand behind it until they are loaded anew. */
+export function withSortedFirstPage<T extends ListItem>(held: ListState<T>, page: ListPage<T>): ListState<T> {
+  const fresh = toIds(page.items);
+  const isKnown = held.items.some(({ id }) => fresh.has(id));
+  const rest = isKnown && page.hasMore ? held.items.filter(({ id }) => !fresh.has(id)) : [];
+  const { hasMore, isCut } = rest.length > 0 ? held : page;
+  return { ...page, items: [...page.items, ...rest], hasMore, isCut, waiting: [] };
+}
+
+/** As `withNextPage`, of a list that the server sorts. */
+export function withSortedNextPage<T extends ListItem>(held: ListState<T>, page: ListPage<T>): ListState<T> {
+  const known = toIds(held.items);
+  return { ...held, ...page, items: [...held.items, ...page.items.filter(({ id }) => !known.has(id))] };
 }
 
 /** Items that have just been made; past `most` the oldest ones go, and can be loaded again. */

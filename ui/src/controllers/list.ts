@@ -7,6 +7,8 @@ import {
   withItem,
   withNew,
   withNextPage,
+  withSortedFirstPage,
+  withSortedNextPage,
   withWaiting,
   type ListItem,
   type ListState,
@@ -21,6 +23,8 @@ export interface ListOptions<T> {
   /** Whatever `read` depends on: another filter is another question. */
   question(): string;
   everyMs: number;
+  /** The server has sorted the items, by something else than their time. */
+  isSorted?(): boolean;
   /** New items wait, so that what is read now does not move away. */
   isHolding?(): boolean;
 }
@@ -130,7 +134,7 @@ export class ListController<T extends ListItem> implements ReactiveController {
     this.#host.requestUpdate();
     try {
       const page = await this.#options.read(this.#state.items.at(-1) ?? null, more.signal);
-      if (!more.signal.aborted) this.#state = withNextPage(this.#state, page);
+      if (!more.signal.aborted) this.#state = this.#withNextPage(page);
     } catch (error) {
       if (!more.signal.aborted) throw toApiError(error);
     } finally {
@@ -150,10 +154,19 @@ export class ListController<T extends ListItem> implements ReactiveController {
     const isAnother = question !== this.#answered;
     this.#state = isAnother
       ? withFirstPage<T>(EMPTY_LIST, page)
-      : withFirstPage(this.#state, page, this.#isHolding);
+      : this.#withFirstPage(page);
     this.#answered = question;
     this.#newest = page.items.length;
     return page;
+  }
+
+  #withFirstPage(page: ListPage<T>): ListState<T> {
+    if (this.#options.isSorted?.()) return withSortedFirstPage(this.#state, page);
+    return withFirstPage(this.#state, page, this.#isHolding);
+  }
+
+  #withNextPage(page: ListPage<T>): ListState<T> {
+    return (this.#options.isSorted?.() ? withSortedNextPage : withNextPage)(this.#state, page);
   }
 
   async #refreshItem(id: string): Promise<void> {

@@ -12,18 +12,12 @@ interface Known {
 
 const RETRY_MS = 5000;
 
-/**
- * Values of metrics for the runs of a table. Asked for many runs, it reads a hundred at a time, those in sight first. What has been read
- * is kept until the run has gone on.
- */
+/** Values of metrics for the runs in sight of a table, a hundred at a time. What has been read is kept until the run has gone on. */
 export class RunValues implements ReactiveController {
-  /** Rises with every answer. */
-  revision = 0;
   error: ApiError | null = null;
   readonly #known = new Map<string, Known>();
   #names: readonly string[] = [];
   #inSight: readonly Run[] = [];
-  #others: readonly Run[] = [];
   #work: AbortController | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -46,16 +40,10 @@ export class RunValues implements ReactiveController {
     return this.#known.get(runId)?.values.get(name) ?? null;
   }
 
-  /** Whether something is known of the metric in that run, and be it that the run has no such metric. */
-  has(run: Run, name: string): boolean {
-    return this.#known.get(run.id)?.names.has(name) ?? false;
-  }
-
-  /** Of which runs and metrics the values are shown, and of which others they are needed. */
-  want(names: readonly string[], inSight: readonly Run[], others: readonly Run[] = []): void {
+  /** Of which runs and metrics the values are shown. */
+  want(names: readonly string[], inSight: readonly Run[]): void {
     this.#names = names;
     this.#inSight = inSight;
-    this.#others = others;
     if (this.#work === null && this.error === null) void this.#read();
   }
 
@@ -109,22 +97,12 @@ export class RunValues implements ReactiveController {
         values: new Map([...(kept?.values ?? []), ...(values.get(run.id) ?? [])]),
       });
     }
-    this.revision += 1;
     this.#host.requestUpdate();
   }
 
   #nextBatch(): Run[] {
     if (this.#names.length === 0) return [];
-    const missing: Run[] = [];
-    for (const runs of [this.#inSight, this.#others]) {
-      for (const run of runs) {
-        if (missing.length === MAX_RUNS) return missing;
-        if (this.#isMissing(run)) missing.push(run);
-      }
-      // What is in sight does not wait for the rest.
-      if (missing.length > 0) return missing;
-    }
-    return missing;
+    return this.#inSight.filter((run) => this.#isMissing(run)).slice(0, MAX_RUNS);
   }
 
   #isMissing(run: Run): boolean {

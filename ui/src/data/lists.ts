@@ -20,6 +20,8 @@ export interface ListPage<T> {
   readonly hasMore: boolean;
   /** The answer would have been too large: the server has cut it, and older items follow. */
   readonly isCut: boolean;
+  /** Of all pages, where the server was asked for it. */
+  readonly total?: number | undefined;
 }
 
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
@@ -48,13 +50,21 @@ export async function readJobs(
   return { ...toPage(answer), hasMore: next_before !== null };
 }
 
+/** `sort`: as the server takes it; null: newest first. */
 export async function readRuns(
   api: Api,
   filter: RunFilter,
+  sort: string | null,
   last: Run | null,
   signal: AbortSignal,
 ): Promise<ListPage<Run>> {
-  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
+  const query = {
+    ...withoutEmpty(filter),
+    sort,
+    ...(last === null && { total: true }),
+    before: last?.id,
+    limit: PAGE_SIZE,
+  };
   return toPage(await api.call(RUNS, { query, signal }));
 }
 
@@ -123,6 +133,8 @@ export async function readExperiments(
 }
 
 /** A full page may be the last one: then the next one is empty. */
-function toPage<T>({ items, truncated = false }: { items: T[]; truncated?: boolean }): ListPage<T> {
-  return { items, hasMore: truncated || items.length === PAGE_SIZE, isCut: truncated };
+function toPage<T>(answer: { items: T[]; truncated?: boolean; total?: number }): ListPage<T> {
+  const { items, truncated = false, total } = answer;
+  const hasMore = truncated || items.length === PAGE_SIZE;
+  return { items, hasMore, isCut: truncated, ...(total !== undefined && { total }) };
 }

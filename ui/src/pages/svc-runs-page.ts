@@ -3,11 +3,11 @@ import type { Run } from '@svc/contract';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
-import { placesOf, renderCell, sortValue, type RunTableContext } from '../components/run-cells.js';
+import { placesOf, renderCell, type RunTableContext } from '../components/run-cells.js';
 import '../components/svc-column-picker.js';
 import type { SvcColumnPicker } from '../components/svc-column-picker.js';
 import { renderNoRuns } from '../components/no-runs.js';
-import { countRuns, createContext, isLowBetter, toSections } from '../components/run-table-context.js';
+import { createContext, isLowBetter, toSections } from '../components/run-table-context.js';
 import '../components/svc-run-filters.js';
 import { withTag, type Places } from '../components/svc-run-filters.js';
 import '../components/svc-list.js';
@@ -31,9 +31,9 @@ import { arrange, type Line } from '../table/arrange.js';
 import { defaultColumns, isNumberColumn, metricsOf, toColumn, type Column } from '../table/columns.js';
 import {
   describeSort,
-  metricOfSort,
   rememberColumns,
   rememberedColumns,
+  sortText,
   toQuery,
   toView,
   toggled,
@@ -48,10 +48,8 @@ const NO_PLACES: Places = [[], []];
 const MOST_RUNS = 10_000;
 /** Of so many runs the config is looked at for what can be a column. */
 const LOOKED_AT = 1000;
-/** While more values are missing than this, the order waits for them. */
-const FEW_MISSING = 100;
 
-/** Runs in a table of chosen columns: filtered by the server, sorted and grouped here. The address has the whole state. */
+/** Runs in a table of chosen columns: filtered and sorted by the server, grouped here. The address has the whole state. */
 @customElement('svc-runs-page')
 export class SvcRunsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -72,8 +70,9 @@ export class SvcRunsPage extends LitElement {
   #config: { readonly of: unknown; readonly keys: readonly string[] } = { of: null, keys: [] };
 
   readonly #runs = new ListController<Run>(this, {
-    question: () => JSON.stringify(this.#filter),
-    read: (last, signal) => readRuns(this.api, this.#filter, last, signal),
+    question: () => JSON.stringify([this.#filter, this.#sort]),
+    read: (last, signal) => readRuns(this.api, this.#filter, this.#sort, last, signal),
+    isSorted: () => this.#sort !== null,
     readItem: (id) => this.#readRun(id),
     everyMs: 10_000,
   });
@@ -129,8 +128,8 @@ export class SvcRunsPage extends LitElement {
         <input
           class="input search"
           type="search"
-          aria-label="Search runs by name"
-          placeholder="Search by name"
+          aria-label="Search runs by name or id"
+          placeholder="Search by name or id"
           spellcheck="false"
           maxlength="200"
           .value=${live(this.#draft ?? this.#filter.q ?? '')}
@@ -166,47 +165,33 @@ export class SvcRunsPage extends LitElement {
     return this.#view.filter;
   }
 
+  get #sort(): string | null {
+    return this.#view.sort && sortText(this.#view.sort);
+  }
+
   get #columns(): readonly Column[] {
     return this.#view.columns ?? rememberedColumns() ?? defaultColumns(this.#definitions.value ?? []);
   }
 
-  /** Which metrics' values are needed. */
-  get #metrics(): string[] {
-    return [
-      ...new Set([...metricsOf(this.#columns), ...(this.#sortMetric === null ? [] : [this.#sortMetric])]),
-    ];
-  }
-
-  get #sortMetric(): string | null {
-    return metricOfSort(this.#view.sort);
-  }
-
-  /** The server lists runs by their time alone: what is sorted or grouped are those that have been loaded. */
-  #renderOrder({ items, hasMore, phase }: ListView<Run>) {
+  /** How many there are, in which order, and of how many the groups are. */
+  #renderOrder({ items, total = items.length, hasMore, phase }: ListView<Run>) {
     const { sort, group } = this.#view;
     if (phase !== 'ready' || items.length === 0) return nothing;
-    const count = hasMore ? this.#describeNewest(items.length) : plural(items.length, 'run');
-    if (sort === null && group === null) return html`<p class="order">${count}</p>`;
-    const what = [sort && `sorted by ${describeSort(sort)}`, group && 'grouped'].filter(Boolean).join(', ');
+    const isPart = group !== null && hasMore && items.length < total;
+    const which = isPart ? `the ${sort ? 'first' : 'newest'} ${formatCount(items.length)} of ` : '';
+    const what = [sort && `sorted by ${describeSort(sort)}`, group && `${which ? `${which}them ` : ''}grouped`];
     return html`<p class="order" role="status">
-      <span>${count}, ${what}${this.#describeReading()}</span>
-      ${hasMore ? this.#renderLoadAll(items.length) : nothing}
+      <span>${[plural(total, 'run'), ...what.filter(Boolean)].join(', ')}${this.#describeReading()}</span>
+      ${isPart ? this.#renderLoadAll(items.length) : nothing}
     </p>`;
   }
 
-  #describeNewest(count: number): string {
-    const total = countRuns(this.#filter, this.#places.value ?? NO_PLACES) ?? 0;
-    return `The newest ${total > count ? `${formatCount(count)} of ${plural(total, 'run')}` : plural(count, 'run')}`;
-  }
-
   #describeReading(): string {
-    const missing = this.#missing;
-    if (this.#values.error) return '. Their values could not be read; trying again';
-    return missing > FEW_MISSING ? `: reading the values of ${formatCount(missing)} more` : '';
+    return this.#values.error ? '. Their values could not be read; trying again' : '';
   }
 
   #renderLoadAll(count: number) {
-    if (count >= MOST_RUNS) return html`<span>Older runs are left out: filter to see them.</span>`;
+    if (count >= MOST_RUNS) return html`<span>The others are left out: filter to see them.</span>`;
     if (this.isLoadingAll)
       return html`<button class="button" @click=${() => (this.isLoadingAll = false)}>Stop loading</button>`;
     return html`<button class="button" @click=${() => void this.#loadAll()}>Load all</button>`;
@@ -239,37 +224,17 @@ export class SvcRunsPage extends LitElement {
 
   /** Arranged anew when something that matters to it has changed, and not with every frame. */
   #lines(items: readonly Run[], context: RunTableContext): readonly Line<Run>[] {
-    const { sort, group, closed } = this.#view;
-    const isWaiting = this.#missing > FEW_MISSING;
-    const needsValues = this.#sortMetric !== null && !isWaiting;
-    const by = toColumn(sort?.by ?? '');
+    const { group, closed } = this.#view;
     const groupBy = toColumn(group ?? '');
-    const view = JSON.stringify([sort, group, closed, isWaiting]);
-    const of = [
-      items,
-      view,
-      this.#places.value,
-      needsValues && this.#values.revision,
-      needsValues && this.#definitions.value,
-    ];
+    const of = [items, JSON.stringify([group, closed]), this.#places.value];
     if (of.some((part, at) => part !== this.#arranged.of[at])) {
       const lines = arrange(items, {
-        sort:
-          sort === null || isWaiting ? null : (run) => (by === null ? run.name : sortValue(run, by, context)),
-        isDescending: sort?.isDescending ?? false,
         group: groupBy && ((run) => placesOf(run, groupBy, context)),
         closed: new Set(closed),
       });
       this.#arranged = { of, lines };
     }
     return this.#arranged.lines;
-  }
-
-  /** Of how many loaded runs the value is unknown by which they are sorted. */
-  get #missing(): number {
-    const metric = this.#sortMetric;
-    if (metric === null) return 0;
-    return this.#runs.view.items.filter((run) => !this.#values.has(run, metric)).length;
   }
 
   get #context(): RunTableContext {
@@ -305,8 +270,7 @@ export class SvcRunsPage extends LitElement {
   }
 
   async #loadNext(view: ListView<Run>): Promise<void> {
-    const { sort, group } = this.#view;
-    if (sort !== null || group !== null || !view.hasMore || this.#isTired) return;
+    if (this.#view.group !== null || !view.hasMore || this.#isTired) return;
     await this.#loadMore();
   }
 
@@ -338,8 +302,7 @@ export class SvcRunsPage extends LitElement {
   }
 
   #wantValues(): void {
-    const others = this.#sortMetric === null ? [] : this.#runs.view.items;
-    this.#values.want(this.#metrics, this.#inSight, others);
+    this.#values.want(metricsOf(this.#columns), this.#inSight);
   }
 
   /** What was chosen last in this browser stands in the address too, so that it can be handed on. */

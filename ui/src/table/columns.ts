@@ -1,30 +1,15 @@
-import { isDirectionKnown } from '@svc/contract/protocol';
+import { isDirectionKnown, RUN_FIELDS, toRunColumn, type RunColumn, type RunField } from '@svc/contract/protocol';
 import type { MetricDefinition } from '../data/metric-definitions.js';
 
-/**
- * What a column of the table of runs shows: a field of the run, an entry of its config, or the last or best value of a metric.
- * Written as text it is `status`, `config:model.layers`, `last:train/loss` or `best:train/loss`.
- */
-export type Column =
-  | { readonly kind: 'field'; readonly name: Field }
-  | { readonly kind: 'config' | 'last' | 'best'; readonly name: string };
+export type Field = Exclude<RunField, 'name'>;
 
-export const FIELDS = [
-  'status',
-  'project',
-  'experiment',
-  'progress',
-  'tags',
-  'created',
-  'duration',
-  'step',
-  'epoch',
-  'source',
-  'job',
-  'notes',
-  'id',
-] as const;
-export type Field = (typeof FIELDS)[number];
+/**
+ * What a column of the table of runs shows beside the name: a field of the run, an entry of its config, or the last or best value of a
+ * metric. Written as text it is `status`, `config:model.layers`, `last:train/loss` or `best:train/loss`, as the server sorts by it.
+ */
+export type Column = Exclude<RunColumn, { kind: 'field' }> | { readonly kind: 'field'; readonly name: Field };
+
+export const FIELDS = RUN_FIELDS.filter((field) => field !== 'name');
 
 const FIELD_TITLES: Readonly<Record<Field, string>> = {
   status: 'Status',
@@ -82,10 +67,8 @@ export function columnId({ kind, name }: Column): string {
 
 /** null: the text names no column. */
 export function toColumn(id: string): Column | null {
-  const field = FIELDS.find((one) => one === id);
-  if (field) return { kind: 'field', name: field };
-  const [, kind, name] = /^(config|last|best):([^]+)$/.exec(id) ?? [];
-  return name === undefined ? null : { kind: kind as 'config' | 'last' | 'best', name };
+  const column = toRunColumn(id);
+  return column === null || (column.kind === 'field' && column.name === 'name') ? null : (column as Column);
 }
 
 export function columnTitle({ kind, name }: Column): string {

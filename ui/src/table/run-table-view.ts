@@ -42,11 +42,16 @@ export function toQuery({ filter, columns, sort, group, closed, selected }: RunT
   return {
     ...(filter as Record<string, string | null>),
     columns: columns && joinList(columns.map(columnId)),
-    sort: sort && `${sort.isDescending ? '-' : ''}${sort.by}`,
+    sort: sort && sortText(sort),
     group,
     closed: joinList(closed),
     selected: joinList(selected),
   };
+}
+
+/** As the address has it, and as the server takes it. */
+export function sortText({ by, isDescending }: Sort): string {
+  return `${isDescending ? '-' : ''}${by}`;
 }
 
 export function describeSort({ by, isDescending }: Sort): string {
@@ -54,12 +59,6 @@ export function describeSort({ by, isDescending }: Sort): string {
   const name = column === null ? 'name' : columnTitle(column).toLowerCase();
   const kind = column !== null && column.kind !== 'field' ? `${column.kind} ${column.name}` : name;
   return `${kind}, ${isDescending ? 'highest first' : 'lowest first'}`;
-}
-
-/** The metric by whose values the runs are sorted; null: by something else. */
-export function metricOfSort(sort: Sort | null): string | null {
-  const column = toColumn(sort?.by ?? '');
-  return column?.kind === 'last' || column?.kind === 'best' ? column.name : null;
 }
 
 function toSort(text: string | null): Sort | null {

@@ -68,6 +68,7 @@ describe('the page of runs', () => {
     const echo: ApiTable = {
       'GET /runs': ({ query }: ApiRequest) => {
         query.delete('limit');
+        query.delete('total');
         return { items: [run(1, { name: decodeURIComponent(query.toString()) || 'all' })] };
       },
     };
@@ -139,7 +140,7 @@ describe('the page of runs', () => {
       const page = await mount([], '', echo);
       await untilNames('all');
       const before = stage.api.count('GET /runs');
-      const field = page.getByLabel('Search runs by name');
+      const field = page.getByLabel('Search runs by name or id');
       await field.pressSequentially('resnet', { delay: 5 });
       expect(await names()).to.deep.equal(['all']);
       await untilNames('q=resnet');
@@ -189,23 +190,30 @@ describe('the page of runs', () => {
       await untilNames('run-9', 'run-8', 'older');
     });
 
-    it('stay away while runs are sorted, until they are asked for, and that is said', async () => {
-      const page = await mount([], 'sort=name', paged);
-      await page.getByText('The newest 2 runs, sorted by name, lowest first').waitFor();
-      await untilNames('run-8', 'run-9');
-      await page.getByRole('button', { name: 'Load all' }).click();
-      await page.getByText('3 runs, sorted by name, lowest first').waitFor();
-      await untilNames('older', 'run-8', 'run-9');
-      expect(await page.getByRole('button', { name: 'Load all' }).count()).to.equal(0);
+    it('are counted with the others, on all pages', async () => {
+      const page = await mount([], 'status=RUNNING', {
+        'GET /runs': ({ query }: ApiRequest) => ({
+          ...(paged['GET /runs'] as (request: { query: URLSearchParams }) => object)({ query }),
+          ...(query.has('total') && { total: 9000 }),
+        }),
+      });
+      await page.getByText('9,000 runs', { exact: true }).waitFor();
+      await untilNames('run-9', 'run-8', 'older');
+      expect(await page.getByText('9,000 runs', { exact: true }).count()).to.equal(1);
     });
 
-    it('are counted where the server counts them: in a project or an experiment alone', async () => {
-      const places: ApiTable = { 'GET /projects': { items: [{ ...PROJECTS[0]!, run_count: 9000 }] } };
-      const query = `project_id=${idOf('prj', 1)}&sort=name`;
-      const page = await mount([], query, { ...paged, ...places });
-      await page.getByText('The newest 2 of 9,000 runs, sorted by name').waitFor();
-      await stage.change({ query: `${query}&status=RUNNING` });
-      await page.getByText('The newest 2 runs, sorted by name').waitFor();
+    it('stay away while runs are grouped, until they are asked for, and that is said', async () => {
+      const page = await mount([], 'group=status', {
+        'GET /runs': (request: ApiRequest) => ({
+          ...(paged['GET /runs'] as (request: ApiRequest) => object)(request),
+          total: 3,
+        }),
+      });
+      await page.getByText('3 runs, the newest 2 of them grouped').waitFor();
+      await page.getByRole('button', { name: 'Load all' }).click();
+      await page.getByText('3 runs, grouped').waitFor();
+      await untilNames('run-9', 'run-8', 'older');
+      expect(await page.getByRole('button', { name: 'Load all' }).count()).to.equal(0);
     });
 
     it('are given up with another filter, whose page begins anew', async () => {

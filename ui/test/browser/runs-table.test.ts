@@ -1,7 +1,7 @@
 import type { Run } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { definition, idOf, run, series } from './harness/records.js';
+import { definition, event, idOf, run, series } from './harness/records.js';
 import { mountRunsPage } from './harness/runs-world.js';
 import { useStage } from './harness/stage.js';
 
@@ -116,23 +116,54 @@ describe('the table of runs', () => {
       await stage.untilEqual(titles, ['Run', 'Created', 'Status', 'Tags']);
     });
 
-    it('sort what is loaded by any of them, down, up, and not at all', async () => {
-      const page = await mount(four, 'columns=config:lr,best:train/loss', values);
+    it('have the server sort all runs by any of them, down, up, and not at all', async () => {
+      const inOrder: Readonly<Record<string, Run[]>> = {
+        'best:train/loss': [four[3]!, four[2]!, four[1]!, four[0]!],
+        '-best:train/loss': [four[1]!, four[2]!, four[3]!, four[0]!],
+        '-config:lr': four,
+        'config:lr': four.toReversed(),
+        name: [four[1]!, four[0]!],
+      };
+      const page = await mount(four, 'columns=config:lr,best:train/loss', {
+        ...values,
+        'GET /runs': ({ query }: ApiRequest) => ({
+          items: inOrder[query.get('sort') ?? ''] ?? four,
+          total: 9000,
+        }),
+      });
       const sort = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').click();
       await sort('best train/loss');
       await untilNames('run-1', 'run-2', 'run-3', 'run-4');
       expect(search()).to.contain('sort=best%3Atrain%2Floss');
-      await page.getByText('4 runs, sorted by best train/loss, lowest first').waitFor();
+      await page.getByText('9,000 runs, sorted by best train/loss, lowest first').waitFor();
       expect(
         await page.getByRole('columnheader', { name: 'best train/loss' }).getAttribute('aria-sort'),
       ).to.equal('ascending');
       await sort('best train/loss');
-      // A run without the value comes last, whichever the direction.
       await untilNames('run-3', 'run-2', 'run-1', 'run-4');
       await sort('best train/loss');
       await untilNames('run-4', 'run-3', 'run-2', 'run-1');
       await sort('config lr');
       await untilNames('run-1', 'run-2', 'run-3', 'run-4');
+      await sort('Run');
+      await untilNames('run-3', 'run-4');
+    });
+
+    it('keep the order of the server when runs change, and go on behind the last one of it', async () => {
+      const pages: ApiTable = {
+        'GET /runs': ({ query }: ApiRequest) =>
+          query.has('before')
+            ? { items: [four[2]!], total: 3 }
+            : { items: [four[3]!, four[0]!], truncated: true, total: 3 },
+      };
+      await mount([], 'sort=best:train/loss', { ...values, ...pages });
+      await untilNames('run-1', 'run-4', 'run-2');
+      expect(stage.api.requests).to.include(
+        `GET /runs?sort=best%3Atrain%2Floss&before=${idOf('run', 4)}&limit=200`,
+      );
+      stage.api.change({ 'GET /runs': { items: [four[0]!, four[3]!], truncated: true, total: 3 } });
+      await stage.push('/events/stream', [event(1, { run_id: idOf('run', 4) })]);
+      await untilNames('run-4', 'run-1', 'run-2');
     });
 
     it('say that values could not be read, and read them again', async () => {
@@ -276,20 +307,20 @@ describe('the table of runs', () => {
     const paged: ApiTable = {
       'GET /runs': ({ query }: ApiRequest) => {
         const from = query.has('before') ? at.get(query.get('before')!)! + 1 : 0;
-        return { items: all.slice(from, from + 200) };
+        return { items: all.slice(from, from + 200), total: all.length };
       },
     };
 
     it('has only the rows in sight in the page, loads all of them, and comes to the last one', async function () {
       this.timeout(90_000);
-      const page = await mount([], 'sort=name', paged);
+      const page = await mount([], 'group=status', paged);
       await page.getByRole('button', { name: 'Load all' }).click();
-      await page.getByText('The newest 10,000 runs, sorted by name').waitFor({ timeout: 60_000 });
+      await page.getByText('10,000 runs, grouped').waitFor({ timeout: 60_000 });
       expect(await page.locator('.row.run').count()).to.be.lessThan(80);
       const grid = stage.page.getByRole('grid', { name: 'Runs' });
-      expect(await grid.getAttribute('aria-rowcount')).to.equal('10001');
+      expect(await grid.getAttribute('aria-rowcount')).to.equal('10002');
       await grid.press('End');
-      await page.getByRole('link', { name: 'run-20000', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'run-10001', exact: true }).waitFor();
       expect(await page.locator('.row.run').count()).to.be.lessThan(80);
       await stage.expectSound('10,000 runs');
     });
