@@ -59,6 +59,7 @@ export { migrate, type Migration, type MigrationSets } from './db/migrate.js';
 export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
+export { namesById } from './db/names-by-id.js';
 export { toSearchName, toSearchWords, whereNameOrId } from './db/name-search.js';
 export { countRows, newestRows, pagesOfRows, toPage, type Listed, type Page, type RowsQuery } from './db/newest-rows.js';
 export { rowsOfOwners } from './db/rows-of-owners.js';

@@ -26,14 +26,32 @@ export const createEvent = route({
   answers: { 200: EventRecord, 201: EventRecord },
 });
 
+const EventList = Type.Object(
+  {
+    ...listOf(EventRecord).properties,
+    names: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'With names=true: the names of the runs, jobs and nodes that exist, by their ids.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const listEvents = route({
   id: 'events.list',
   method: 'GET',
   path: '/events',
   scope: 'read',
   summary: 'Events, newest first.',
-  query: strict({ ...filters, ...page(200) }),
-  answers: { 200: listOf(EventRecord) },
+  query: strict({
+    ...filters,
+    names: Type.Optional(
+      Type.Boolean({ description: 'Whether the answer has the names of the runs, jobs and nodes of its events.' }),
+    ),
+    ...page(200),
+  }),
+  answers: { 200: EventList },
 });
 
 export const streamEvents = route({

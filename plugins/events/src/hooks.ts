@@ -9,5 +9,10 @@ export const findSubject = decision.firstAnswer<[db: Db, kind: SubjectKind, id: 
   'events.findSubject',
 );
 
+/** The names of those of these records that a plugin has, by their ids in canonical form. Ids of all kinds, at most 3000. */
+export const nameSubjects = decision.gather<[db: Db, ids: readonly string[]], ReadonlyMap<string, string>>(
+  'events.nameSubjects',
+);
+
 /** Fired after the commit, once for each event and in the order of the streams. */
 export const eventAppended = observation<[event: EventRecord]>('events.appended');

@@ -23,6 +23,7 @@ export const events = definePlugin({
       datedBy: 'created_at',
     });
     ctx.declare(findSubject);
+    ctx.declare(nameSubjects);
     ctx.declare(eventAppended);
     ctx.provide<Events>(eventsRef, {
       append(tx, draft, at = ctx.clock.now()) {

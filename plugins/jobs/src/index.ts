@@ -1,6 +1,6 @@
 import type { Job } from '@svc/contract';
-import { definePlugin, type PluginContext } from '@svc/kernel';
-import { eventsRef, findSubject } from '@svc/plugin-events';
+import { definePlugin, namesById, type PluginContext } from '@svc/kernel';
+import { eventsRef, findSubject, nameSubjects } from '@svc/plugin-events';
 import { frameReceived, helloReceived, nodeChanged, nodeRemove, nodesRef } from '@svc/plugin-nodes';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { Canceller } from './cancel.js';
@@ -79,6 +79,7 @@ export const jobs = definePlugin({
     ctx.tap(findSubject, async (db, kind, id) =>
       kind === 'job' ? (await requireJob(db, id)).id : undefined,
     );
+    ctx.tap(nameSubjects, (db, ids) => namesById(db, 'jobs', ids));
     ctx.tap(frameReceived.accepted, (frame, from) => reports.accepted(frame, from));
     ctx.tap(frameReceived.attempt, ({ type: _, ...report }, from) => reports.reported(report, from));
     ctx.tap(helloReceived, (context) => reconciler.reconcile(context));

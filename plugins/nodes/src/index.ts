@@ -1,6 +1,6 @@
 import { CLOSE, HEARTBEAT_INTERVAL_MS, NODE_OFFLINE_AFTER_MS } from '@svc/contract';
-import { definePlugin } from '@svc/kernel';
-import { eventsRef, findSubject } from '@svc/plugin-events';
+import { definePlugin, namesById } from '@svc/kernel';
+import { eventsRef, findSubject, nameSubjects } from '@svc/plugin-events';
 import { Type } from 'typebox';
 import { frameReceived, helloReceived, nodeChanged, nodeFigures, nodeRemove } from './hooks.js';
 import { Channels } from './channels.js';
@@ -58,6 +58,7 @@ export const nodes = definePlugin({
     ctx.tap(findSubject, async (db, kind, id) =>
       kind === 'node' ? (await requireNode(db, id)).id : undefined,
     );
+    ctx.tap(nameSubjects, (db, ids) => namesById(db, 'nodes', ids));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, hub, removal));
     ctx.provide<Nodes>(nodesRef, {
       get: getNode,

@@ -3,11 +3,13 @@ import {
   fail,
   failValidation,
   isUniqueViolation,
+  namesById,
   type Db,
   type Listed,
   type Page,
   type PluginContext,
 } from '@svc/kernel';
+import type { PlacementLevel } from './hooks.js';
 import { DEFAULT_PROJECT, looksLikeId, resolvePlacement, resolveProject } from './resolve.js';
 import type { Projects } from './service.js';
 import {
@@ -17,7 +19,6 @@ import {
   requireExperimentRow,
   requireProjectRow,
   selectExperiments,
-  selectNames,
   selectProjects,
   type ExperimentFields,
   type ProjectFields,
@@ -51,7 +52,10 @@ export class ProjectCatalog implements Projects {
     return ((await findProject(db, { name: nameOrId })) ?? (await requireProjectRow(db, nameOrId))).id;
   }
 
-  readonly names = selectNames;
+
+  names(db: Db, level: PlacementLevel, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return namesById(db, `${level}s`, ids);
+  }
 
   async createProject(db: Db, fields: ProjectFields, at: number): Promise<Project> {
     refuseIdAsName(fields.name);

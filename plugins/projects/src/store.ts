@@ -1,6 +1,5 @@
 import { newId } from '@svc/contract';
 import { fail, newestRows, requireId, type Db, type Listed, type Page } from '@svc/kernel';
-import type { PlacementLevel } from './hooks.js';
 
 export interface ProjectRow {
   readonly id: string;
@@ -89,16 +88,6 @@ export async function selectExperiments(
 ): Promise<Listed<ExperimentRow>> {
   const where = projectId === null ? {} : { project_id: projectId };
   return newestRows(db, { from: 'experiments', where: (query) => void query.where(where), ...page });
-}
-
-/** By the ids of those that exist. */
-export async function selectNames(
-  db: Db,
-  level: PlacementLevel,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await db<ProjectRow>(`${level}s`).whereIn('id', [...ids]).select('id', 'name');
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** SQLite has no row locks and needs none: its transactions run one after another. */

@@ -1,6 +1,6 @@
-import { definePlugin, fail, requireId, type Db } from '@svc/kernel';
+import { definePlugin, fail, namesById, requireId, type Db } from '@svc/kernel';
 import { authRef } from '@svc/plugin-auth';
-import { eventsRef, findSubject } from '@svc/plugin-events';
+import { eventsRef, findSubject, nameSubjects } from '@svc/plugin-events';
 import { attemptPrepare, jobTransition, jobsRef } from '@svc/plugin-jobs';
 import { countUsage, moveExperiment, projectsRef } from '@svc/plugin-projects';
 import { findAssigned } from './assigned-runs.js';
@@ -63,6 +63,7 @@ export const runs = definePlugin({
     ctx.tap(findSubject, async (db, kind, id) =>
       kind === 'run' ? (await requireRun(db, id)).id : undefined,
     );
+    ctx.tap(nameSubjects, (db, ids) => namesById(db, 'runs', ids));
     ctx.tap(attemptPrepare, (plan) => operations.prepare(plan));
     ctx.tap(jobTransition, (transition) => syncRunsWithJob(parts, transition));
     ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, operations, parts));

@@ -115,7 +115,7 @@ export class SvcPalette extends LitElement {
           : this.isSearching
             ? 'Searching…'
             : isNothing
-              ? 'Nothing has these words in its name. Of jobs, the newest 200 are searched, and all by their exact name.'
+              ? 'Nothing has these words in its name, and no id begins or ends so.'
               : plural(count, 'result')
       }
     </p>`;
@@ -151,10 +151,8 @@ export class SvcPalette extends LitElement {
       this.found = entriesOf(found, text);
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
-      const { message, status } = toApiError(error);
       this.found = [];
-      // Of an id that nothing has.
-      this.problem = status === 404 ? '' : message;
+      this.problem = toApiError(error).message;
     }
     this.isSearching = false;
   }

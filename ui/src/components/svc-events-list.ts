@@ -1,10 +1,11 @@
 import { consume } from '@lit/context';
-import type { EventRecord, NodeRecord } from '@svc/contract';
+import type { EventRecord } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
+import { nameOf } from '../data/record-names.js';
 import { formatClock, formatCount, formatDateTime, formatDay, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -17,7 +18,6 @@ import { icon, type IconName } from './icons.js';
 export class SvcEventsList extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) events: readonly EventRecord[] = [];
-  @property({ attribute: false }) nodes: readonly NodeRecord[] = [];
   /** Left out where the page is about that very job or run. */
   @property({ type: Boolean }) unlinked = false;
   /** Titles and links alone, where there is little room. */
@@ -64,6 +64,12 @@ export class SvcEventsList extends LitElement {
       }
       time,
       .type {
+        color: var(--color-text-3);
+      }
+      .link {
+        max-width: 100%;
+      }
+      .link .kind {
         color: var(--color-text-3);
       }
       .title {
@@ -156,10 +162,9 @@ export class SvcEventsList extends LitElement {
     const { job_id: jobId, run_id: runId, node_id: nodeId } = event;
     if (!jobId && !runId && !nodeId) return nothing;
     return html`<p class="links">
-      ${jobId ? html`<a href=${paths.job(jobId)} title=${jobId}>Job ${shortId(jobId)}</a>` : nothing}
-      ${runId ? html`<a href=${paths.run(runId)} title=${runId}>Run ${shortId(runId)}</a>` : nothing}
-      ${this.#renderPoint(event)}
-      ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}
+      ${jobId ? this.#renderLink('Job', jobId, paths.job(jobId)) : nothing}
+      ${runId ? this.#renderLink('Run', runId, paths.run(runId)) : nothing} ${this.#renderPoint(event)}
+      ${nodeId ? this.#renderLink('Node', nodeId, paths.node(nodeId)) : nothing}
     </p>`;
   }
 
@@ -172,7 +177,10 @@ export class SvcEventsList extends LitElement {
     >`;
   }
 
-  #nameNode(nodeId: string): string {
-    return this.nodes.find((node) => node.id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
+  /** One that is gone, or has just come, has the end of its id. */
+  #renderLink(kind: string, id: string, path: string) {
+    return html`<a class="link" href=${path} title=${id}
+      ><span class="kind">${kind}</span> ${nameOf(this.api, id) ?? shortId(id)}</a
+    >`;
   }
 }

@@ -11,6 +11,7 @@ import type {
 import { endpoint, withoutEmpty, type Api } from './api.js';
 import type { EventFilter } from './event-list.js';
 import type { JobFilter } from './jobs.js';
+import { keepNames } from './record-names.js';
 import type { RunFilter } from './runs.js';
 
 /** One answer of the server: items newest first. */
@@ -68,14 +69,17 @@ export async function readRuns(
   return toPage(await api.call(RUNS, { query, signal }));
 }
 
+/** The names of their jobs, runs and nodes are kept: see `nameOf`. */
 export async function readEvents(
   api: Api,
   filter: EventFilter,
   last: EventRecord | null,
   signal: AbortSignal,
 ): Promise<ListPage<EventRecord>> {
-  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
-  return toPage(await api.call(EVENTS, { query, signal }));
+  const query = { ...withoutEmpty(filter), names: true, before: last?.id, limit: PAGE_SIZE };
+  const { names, ...answer } = await api.call(EVENTS, { query, signal });
+  keepNames(api, names);
+  return toPage(answer);
 }
 
 /** Of one run, with the best one marked, or of all. */

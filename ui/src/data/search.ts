@@ -1,13 +1,12 @@
 import type { Job, NodeRecord, routes, Run } from '@svc/contract';
 import { endpoint, type Api } from './api.js';
-import { getJob } from './jobs.js';
 import { listNodes } from './nodes.js';
-import { getRun } from './runs.js';
 
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const RUNS = endpoint<typeof routes.listRuns>('GET', '/runs');
 const MOST_FOUND = 20;
-const ID = /^(job|run)_[0-9A-Z]{26}$/;
+/** As it stands in a log or an address. */
+const ID = /\b(?:job|run|node)_[0-9A-Z]{26}\b/;
 
 export interface Found {
   readonly jobs: readonly Job[];
@@ -15,7 +14,7 @@ export interface Found {
   readonly nodes: readonly NodeRecord[];
 }
 
-/** Finds jobs, runs and nodes by words of their name, or by their id. The nodes are read once. */
+/** Finds jobs, runs and nodes by words of their name, or by their id, its beginning or its end. The nodes are read once. */
 export class Search {
   #nodes: Promise<NodeRecord[]> | null = null;
   readonly #api: Api;
@@ -25,25 +24,13 @@ export class Search {
   }
 
   async find(text: string, signal: AbortSignal): Promise<Found> {
-    const id = ID.exec(text.trim());
-    if (id) return this.#findById(id[0], signal);
-    const input = { query: { q: text, limit: MOST_FOUND }, signal };
+    const words = ID.exec(text)?.[0] ?? text.trim();
     const [jobs, runs, nodes] = await Promise.all([
-      this.#api.call(JOBS, input),
-      this.#api.call(RUNS, input),
+      findNamed(words, (query) => this.#api.call(JOBS, { query, signal })),
+      findNamed(words, (query) => this.#api.call(RUNS, { query, signal })),
       this.#readNodes(),
     ]);
-    return {
-      jobs: jobs.items,
-      runs: runs.items,
-      nodes: nodes.filter(({ name, hostname }) => hasWords(`${name} ${hostname}`, text)),
-    };
-  }
-
-  async #findById(id: string, signal: AbortSignal): Promise<Found> {
-    const found: Found = { jobs: [], runs: [], nodes: [] };
-    if (id.startsWith('job_')) return { ...found, jobs: [await getJob(this.#api, id, signal)] };
-    return { ...found, runs: [await getRun(this.#api, id, signal)] };
+    return { jobs, runs, nodes: nodes.filter((node) => isNode(node, words)) };
   }
 
   #readNodes(): Promise<NodeRecord[]> {
@@ -53,6 +40,17 @@ export class Search {
   }
 }
 
+/** The newest that fit, and those of exactly that name, before which there may be many newer ones. */
+async function findNamed<T extends { readonly id: string }>(
+  words: string,
+  read: (query: { q?: string; name?: string; limit: number }) => Promise<{ items: readonly T[] }>,
+): Promise<T[]> {
+  const limit = MOST_FOUND;
+  const answers = await Promise.all([read({ q: words, limit }), read({ name: words, limit })]);
+  const found = answers.flatMap(({ items }) => items);
+  return [...new Map(found.map((one) => [one.id, one])).values()];
+}
+
 /** Whether all words occur, whatever their case. */
 export function hasWords(name: string, text: string): boolean {
   const lower = name.toLowerCase();
@@ -60,4 +58,12 @@ export function hasWords(name: string, text: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every((word) => lower.includes(word));
+}
+
+const ID_PART = /^[0-9A-Z]{6,26}$/;
+
+function isNode({ id, name, hostname }: NodeRecord, words: string): boolean {
+  const part = words.toUpperCase().replace(/^NODE_/, '');
+  const isPart = ID_PART.test(part) && (id.startsWith(`node_${part}`) || id.endsWith(part));
+  return isPart || hasWords(`${name} ${hostname}`, words);
 }

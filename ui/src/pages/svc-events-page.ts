@@ -2,12 +2,14 @@ import { consume } from '@lit/context';
 import type { EventRecord } from '@svc/contract';
 import { EVENT_TYPES, SEVERITIES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import '../components/svc-events-list.js';
 import '../components/svc-filters.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
+import '../components/svc-record-search.js';
+import type { ChosenRecord } from '../components/svc-record-search.js';
 import { statusLabel } from '../components/svc-status.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
@@ -18,6 +20,7 @@ import { readScopeNames } from '../data/event-scope.js';
 import { filterOf, isWanted, type EventFilter, type Severity } from '../data/event-list.js';
 import { readEvents } from '../data/lists.js';
 import { listNodes } from '../data/nodes.js';
+import { hasUnknownName } from '../data/record-names.js';
 import { shortId } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -30,15 +33,11 @@ const CHOICES = [
 /** From here on the reader is at the top. */
 const TOP_PX = 80;
 
-/** An id of a job or a run, as it stands in a log or an address. */
-const ID = /\b(job|run)_[0-9A-Z]{26}\b/;
-
 /** What happened, newest first, live. New events wait behind a button while the reader reads: further down, or with something chosen. */
 @customElement('svc-events-page')
 export class SvcEventsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
-  @state() private isWrongId = false;
   #scope = '';
 
   readonly #events = new ListController<EventRecord>(this, {
@@ -72,17 +71,9 @@ export class SvcEventsPage extends LitElement {
       .places .select {
         max-width: 13rem;
       }
-      .page-head .actions {
+      svc-record-search {
         flex: 0 1 18rem;
-      }
-      .search {
-        flex: 1;
-      }
-      .wrong {
-        flex-basis: 100%;
-        color: var(--color-danger);
-        font-size: var(--text-sm);
-        text-align: right;
+        margin-left: auto;
       }
       .scope {
         display: flex;
@@ -106,7 +97,7 @@ export class SvcEventsPage extends LitElement {
         color: inherit;
       }
       @media (max-width: 56rem) {
-        .page-head .actions {
+        svc-record-search {
           flex: 1 0 100%;
         }
         .places {
@@ -124,9 +115,12 @@ export class SvcEventsPage extends LitElement {
 
   constructor() {
     super();
-    new LiveEvents(this, (events) =>
-      this.#events.add(events.filter((event) => isWanted(event, this.#filter))),
-    );
+    new LiveEvents(this, (events) => {
+      const wanted = events.filter((event) => isWanted(event, this.#filter));
+      this.#events.add(wanted);
+      // The list comes with the names.
+      if (wanted.some((event) => hasUnknownName(this.api, event))) this.#events.refresh();
+    });
   }
 
   get #filter(): EventFilter {
@@ -154,8 +148,11 @@ export class SvcEventsPage extends LitElement {
     return html`
       <header class="page-head">
         <h1>Events</h1>
-        <div class="actions">${this.#renderSearch()}</div>
-        ${this.isWrongId ? html`<p class="wrong" id="wrong" role="alert">Paste the whole id of a job or a run, such as job_ and 26 characters.</p>` : nothing}
+        <svc-record-search
+          label="Events of the job, run or node with this name or id"
+          placeholder="Of a job, run or node"
+          @svc-record=${({ detail }: CustomEvent<ChosenRecord>) => this.#onRecord(detail)}
+        ></svc-record-search>
       </header>
       <svc-filters
         label="Filter by severity"
@@ -173,25 +170,10 @@ export class SvcEventsPage extends LitElement {
         noun="event"
         .view=${this.#events.view}
         .renderItems=${(events: readonly EventRecord[]) =>
-          html`<svc-events-list .events=${events} .nodes=${this.#nodes.value ?? []}></svc-events-list>`}
+          html`<svc-events-list .events=${events}></svc-events-list>`}
         >${this.#renderEmpty()}</svc-list
       >
     `;
-  }
-
-  #renderSearch() {
-    return html`<input
-      class="input search"
-      type="search"
-      aria-label="Events of the job or run with this id"
-      aria-invalid=${this.isWrongId ? 'true' : 'false'}
-      aria-describedby=${this.isWrongId ? 'wrong' : nothing}
-      placeholder="Job or run id"
-      spellcheck="false"
-      autocomplete="off"
-      maxlength="200"
-      @change=${this.#onId}
-    />`;
   }
 
   /** Those that the service has, and those that are in sight: detectors of plugins have types of their own. */
@@ -268,14 +250,10 @@ export class SvcEventsPage extends LitElement {
     navigate(paths.events({ ...this.#filter, ...changes }));
   }
 
-  readonly #onId = (event: Event): void => {
-    const input = event.target as HTMLInputElement;
-    const id = ID.exec(input.value)?.[0];
-    this.isWrongId = id === undefined && input.value.trim() !== '';
-    if (id === undefined) return;
-    input.value = '';
-    this.#go(id.startsWith('job_') ? { job_id: id, run_id: null } : { run_id: id, job_id: null });
-  };
+  #onRecord({ kind, id }: ChosenRecord): void {
+    if (kind === 'node') return this.#go({ node_id: id });
+    this.#go({ job_id: null, run_id: null, [`${kind}_id`]: id });
+  }
 
   readonly #onScroll = (): void => {
     if (window.scrollY < TOP_PX) this.#events.showWaiting();

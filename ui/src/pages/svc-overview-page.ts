@@ -78,7 +78,7 @@ export class SvcOverviewPage extends LitElement {
   readonly #events = new ListController<EventRecord>(this, {
     question: () => '',
     read: async (_, signal) => {
-      const items = await listEvents(this.api, { limit: MOST_EVENTS }, signal);
+      const items = await listEvents(this.api, { limit: MOST_EVENTS, names: true }, signal);
       return { items, hasMore: false, isCut: false };
     },
     everyMs: 30_000,
@@ -306,7 +306,6 @@ export class SvcOverviewPage extends LitElement {
           : html`<svc-events-list
               compact
               .events=${items.slice(0, MOST_EVENTS)}
-              .nodes=${this.#nodes.value ?? []}
             ></svc-events-list>`
       }
     </section>`;

@@ -35,9 +35,10 @@ describe('the page of events', () => {
   });
 
   const links: [string, Partial<EventRecord>, string, string][] = [
-    ['its job', { job_id: idOf('job', 7) }, 'Job 000007', `/jobs/${idOf('job', 7)}`],
-    ['its run', { run_id: idOf('run', 8) }, 'Run 000008', `/runs/${idOf('run', 8)}`],
-    ['its node by name', { node_id: idOf('node', 1) }, 'node-1', `/nodes/${idOf('node', 1)}`],
+    ['its job by name', { job_id: idOf('job', 7) }, 'Job train', `/jobs/${idOf('job', 7)}`],
+    ['its run by name', { run_id: idOf('run', 8) }, 'Run grid-8', `/runs/${idOf('run', 8)}`],
+    ['its node by name', { node_id: idOf('node', 1) }, 'Node node-1', `/nodes/${idOf('node', 1)}`],
+    ['a job that is gone by the end of its id', { job_id: idOf('job', 9) }, 'Job 000009', `/jobs/${idOf('job', 9)}`],
     [
       'a node that is gone by the end of its id',
       { node_id: idOf('node', 9) },
@@ -47,8 +48,11 @@ describe('the page of events', () => {
   ];
   for (const [what, changes, name, href] of links) {
     it(`links an event to ${what}`, async () => {
-      const page = await mount([event(1, changes)]);
-      expect(await page.getByRole('link', { name }).getAttribute('href')).to.equal(href);
+      const names = { [idOf('job', 7)]: 'train', [idOf('run', 8)]: 'grid-8', [idOf('node', 1)]: 'node-1' };
+      const page = await mount([], '', { 'GET /events': { items: [event(1, changes)], names } });
+      const link = page.getByRole('link', { name, exact: true });
+      expect(await link.getAttribute('href')).to.equal(href);
+      expect(await link.getAttribute('title')).to.equal(href.split('/').at(-1));
     });
   }
 
@@ -78,6 +82,7 @@ describe('the page of events', () => {
     const echo: ApiTable = {
       'GET /events': ({ query }: ApiRequest) => {
         query.delete('limit');
+        query.delete('names');
         return { items: [event(1, { title: query.toString() || 'all' })] };
       },
       'GET /jobs/{job_id}': job(1),
@@ -131,18 +136,68 @@ describe('the page of events', () => {
       await untilTitles(`node_id=${idOf('node', 1)}`);
     });
 
-    it('takes the id of a run or a job that is pasted, and says what an id is', async () => {
-      const page = await mount([], '', echo);
-      const field = page.getByRole('searchbox', { name: /^Events of the job or run/ });
-      await field.fill('resnet');
-      await stage.page.keyboard.press('Enter');
-      await page.getByText('Paste the whole id of a job or a run').waitFor();
-      await stage.expectSound();
-      await field.fill(`http://svc/runs/${idOf('run', 1)}?tab=x`);
-      await stage.page.keyboard.press('Enter');
-      await untilTitles(`run_id=${idOf('run', 1)}`);
-      await page.locator('.scope').getByText('run-1').waitFor();
-      expect(await page.getByText('Paste the whole id').count()).to.equal(0);
+    describe('by a job, run or node that is searched for', () => {
+      const field = () => stage.page.getByRole('combobox', { name: /^Events of the job, run or node/ });
+      const options = () => stage.page.locator('svc-record-search .option .name').allInnerTexts();
+      /** Has a job and a run of each name, and finds those that contain it, or whose id ends so. */
+      const finding = (...names: string[]): ApiTable => {
+        const find =
+          <T extends { id: string; name: string }>(of: (number: number, changes: { name: string }) => T) =>
+          ({ query }: ApiRequest) => {
+            const [q, name] = [query.get('q'), query.get('name')];
+            const all = names.map((one, at) => of(at + 1, { name: one }));
+            return { items: all.filter((one) => (q === null ? one.name === name : one.name.includes(q) || one.id.endsWith(q))) };
+          };
+        return { ...echo, 'GET /jobs': (request) => ({ ...find(job)(request), next_before: null }), 'GET /runs': find(run) };
+      };
+
+      it('offers what has the words, with the end of its id, and takes what is chosen by keys', async () => {
+        await mount([], '', finding('resnet', 'resnet-50', 'bert'));
+        await field().fill('resnet');
+        await stage.untilEqual(options, ['resnet', 'resnet-50', 'resnet', 'resnet-50']);
+        await stage.page.getByText('run 000002').waitFor();
+        await stage.expectSound('open');
+        await stage.page.keyboard.press('ArrowUp');
+        await stage.page.keyboard.press('Enter');
+        await untilTitles(`run_id=${idOf('run', 2)}`);
+        expect(await field().inputValue()).to.equal('');
+        await stage.page.locator('.scope').getByText('run-1').waitFor();
+      });
+
+      it('takes the short id that the console shows, and one in an address that is pasted', async () => {
+        await mount([], `run_id=${idOf('run', 1)}`, finding('a', 'b'));
+        await field().fill('000002');
+        await stage.untilEqual(options, ['b', 'b']);
+        await field().press('Enter');
+        await untilTitles(`job_id=${idOf('job', 2)}`);
+        await field().fill(`http://svc/runs/${idOf('run', 2)}?tab=x`);
+        await stage.untilEqual(options, ['b']);
+        await stage.page.locator('svc-record-search').getByRole('option').click();
+        await untilTitles(`run_id=${idOf('run', 2)}`);
+      });
+
+      it('searches at once when Enter is pressed, and finds nodes', async () => {
+        await mount([], '', finding());
+        await field().fill('node-1');
+        await field().press('Enter');
+        await stage.untilEqual(options, ['node-1']);
+        await field().press('Enter');
+        await untilTitles(`node_id=${idOf('node', 1)}`);
+      });
+
+      it('says that nothing has the name, or why nobody can tell, and goes on Escape', async () => {
+        await mount([], '', finding());
+        await field().fill('zzz');
+        const nothing = stage.page.getByText('No job, run or node has this name or id.');
+        await nothing.waitFor();
+        await stage.expectSound('nothing');
+        await field().press('Escape');
+        await nothing.waitFor({ state: 'detached' });
+        stage.api.change({ 'GET /runs': OFFLINE });
+        await field().fill('zz');
+        await stage.page.locator('svc-record-search .nothing').waitFor();
+        expect(await nothing.count()).to.equal(0);
+      });
     });
 
     it('leads back when it finds nothing', async () => {
@@ -250,7 +305,7 @@ describe('the page of events', () => {
     await page.getByText('Fewer events than usual').waitFor();
     await page.getByRole('button', { name: 'Show older events' }).click();
     await untilTitles('event-9', 'event-8', 'event-1');
-    expect(stage.api.requests.at(-1)).to.equal(`GET /events?before=${idOf('evt', 8)}&limit=200`);
+    expect(stage.api.requests.at(-1)).to.equal(`GET /events?names=true&before=${idOf('evt', 8)}&limit=200`);
   });
 
   it('takes texts as text', async () => {

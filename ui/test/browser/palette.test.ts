@@ -1,9 +1,17 @@
 import { expect } from 'chai';
-import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, idOf, job, node, run } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 const READER: ApiTable = { 'GET /auth/whoami': { name: 'me', scope: 'read', can_write: false } };
+
+/** As the server searches: words of the name, the end of the id, or exactly the name. */
+const fits =
+  (query: URLSearchParams) =>
+  ({ id, name }: { id: string; name: string }): boolean => {
+    const [q, exact] = [query.get('q') ?? '', query.get('name')];
+    return exact === null ? name.includes(q) || id.endsWith(q) : name === exact;
+  };
 
 describe('the command palette', () => {
   const stage = useStage();
@@ -25,13 +33,13 @@ describe('the command palette', () => {
     'GET /jobs': ({ query }: ApiRequest) => ({
       items: names
         .map((name, at) => job(at, { name }))
-        .filter(({ name }) => name.includes(query.get('q') ?? '')),
+        .filter(fits(query)),
       next_before: null,
     }),
     'GET /runs': ({ query }: ApiRequest) => ({
       items: names
         .map((name, at) => run(at, { name }))
-        .filter(({ name }) => name.includes(query.get('q') ?? '')),
+        .filter(fits(query)),
     }),
     'GET /nodes': { items: names.map((name, at) => node(at, { name })) },
   });
@@ -135,16 +143,32 @@ describe('the command palette', () => {
     stage.api.mistakes.length = 0;
   });
 
-  it('finds a job by its id', async () => {
+  it('finds a job or a run by its id, or by the end of it that the console shows', async () => {
+    await open(server(['zero', 'one']));
+    for (const [text, found] of [
+      [idOf('job', 1), ['one']],
+      [idOf('run', 0), ['zero']],
+      ['000001', ['one', 'one', 'one']],
+    ] as const) {
+      await field().fill(text);
+      await stage.untilEqual(labels, [...found]);
+    }
+  });
+
+  it('finds the one of exactly that name, however many newer ones have the words', async () => {
+    const newer = Array.from({ length: 20 }, (_, at) => `grid-1${at}`);
     await open({
-      'GET /jobs/{job_id}': ({ params }: ApiRequest) => job(9, { id: params['job_id']!, name: 'by id' }),
+      ...server([]),
+      'GET /runs': ({ query }: ApiRequest) => ({
+        items: query.has('name') ? [run(1, { name: 'grid-1' })] : newer.map((name, at) => run(30 + at, { name })),
+      }),
     });
-    await field().fill(idOf('job', 9));
-    await stage.untilEqual(labels, ['by id']);
+    await field().fill('grid-1');
+    await stage.untilEqual(async () => (await labels())[0], 'grid-1');
   });
 
   it('says that nothing has an id, or the words', async () => {
-    await open({ 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'There is no such run.') });
+    await open();
     for (const text of [idOf('run', 1), 'zzz']) {
       await field().fill(text);
       await stage.page.getByText('Nothing has these words').waitFor();
