@@ -53,9 +53,15 @@ try {
     ['the newest 200, and how many there are', { limit: 200, total: true }],
     ['a word, 200, and how many have it', { q: 'resnet', limit: 200, total: true }],
     ['the end of an id', { q: '9Q7E2N' }],
-    ...['created', 'name', '-duration', 'config:lr', 'last:metric-2/acc', 'best:loss-3', '-best:metric-8/acc'].map(
-      (sort): [string, object] => [`200 sorted by ${sort}`, { sort, limit: 200 }],
-    ),
+    ...[
+      'created',
+      'name',
+      '-duration',
+      'config:lr',
+      'last:metric-2/acc',
+      'best:loss-3',
+      '-best:metric-8/acc',
+    ].map((sort): [string, object] => [`200 sorted by ${sort}`, { sort, limit: 200 }]),
     ['200 of a project, sorted by best:loss-3', { project_id, sort: 'best:loss-3', limit: 200 }],
   ];
   const rows: string[][] = [];

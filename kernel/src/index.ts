@@ -61,7 +61,15 @@ export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
 export { namesById } from './db/names-by-id.js';
 export { toSearchName, toSearchWords, whereNameOrId } from './db/name-search.js';
-export { countRows, newestRows, pagesOfRows, toPage, type Listed, type Page, type RowsQuery } from './db/newest-rows.js';
+export {
+  countRows,
+  newestRows,
+  pagesOfRows,
+  toPage,
+  type Listed,
+  type Page,
+  type RowsQuery,
+} from './db/newest-rows.js';
 export { rowsOfOwners } from './db/rows-of-owners.js';
 export { selectFirstRows, selectRows } from './db/select-rows.js';
 export { authenticate, type Change } from './hooks.js';

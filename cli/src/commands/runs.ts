@@ -36,7 +36,7 @@ export function addRunCommands(program: Command): void {
     .option('--name <name>', 'only runs with exactly this name')
     .option('--project <name>', 'only runs of this project, by name or id')
     .option('--experiment <name>', 'only runs of this experiment, by name or id')
-    .option('--search <words>', 'only runs whose name contains every word')
+    .option('--search <words>', 'only runs with every word in the name, or as beginning or end of the id')
     .option('--tag <tag>', 'only runs with this tag; may be repeated', parseRepeated)
     .option('--limit <n>', 'number of runs to list, at most 1000', parseInteger)
     .option('--before <run>', 'only runs older than this one, as the previous page names it')

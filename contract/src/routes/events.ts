@@ -47,7 +47,9 @@ export const listEvents = route({
   query: strict({
     ...filters,
     names: Type.Optional(
-      Type.Boolean({ description: 'Whether the answer has the names of the runs, jobs and nodes of its events.' }),
+      Type.Boolean({
+        description: 'Whether the answer has the names of the runs, jobs and nodes of its events.',
+      }),
     ),
     ...page(200),
   }),

@@ -153,7 +153,9 @@ export const listRuns = route({
     import_key: Type.Optional(ImportKey),
     sort: Type.Optional(Sort),
     total: Type.Optional(
-      Type.Boolean({ description: 'Whether the answer tells how many runs match. With `sort` it always does.' }),
+      Type.Boolean({
+        description: 'Whether the answer tells how many runs match. With `sort` it always does.',
+      }),
     ),
     ...page(),
   }),

@@ -7,6 +7,8 @@ export async function namesById(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
-  const rows = await db<{ id: string; name: string }>(table).whereIn('id', [...ids]).select('id', 'name');
+  const rows = await db<{ id: string; name: string }>(table)
+    .whereIn('id', [...ids])
+    .select('id', 'name');
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

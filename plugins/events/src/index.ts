@@ -1,6 +1,6 @@
 import { definePlugin } from '@svc/kernel';
 import { EventFeed } from './feed.js';
-import { eventAppended, findSubject } from './hooks.js';
+import { eventAppended, findSubject, nameSubjects } from './hooks.js';
 import { eventsMigrations } from './migrations.js';
 import { reportEvent } from './report.js';
 import { addRoutes } from './routes.js';

@@ -52,7 +52,6 @@ export class ProjectCatalog implements Projects {
     return ((await findProject(db, { name: nameOrId })) ?? (await requireProjectRow(db, nameOrId))).id;
   }
 
-
   names(db: Db, level: PlacementLevel, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return namesById(db, `${level}s`, ids);
   }

@@ -45,7 +45,10 @@ type KeyOf = (row: RunRow, now: number) => RunKey;
 const OF_ROW: Readonly<Record<RowField, readonly [columns: readonly (keyof RunRow)[], keyOf: KeyOf]>> = {
   name: [['name'], ({ name }) => name],
   status: [['status'], ({ status }) => status],
-  progress: [['step', 'max_steps'], ({ step, max_steps }) => (step === null || !max_steps ? null : step / max_steps)],
+  progress: [
+    ['step', 'max_steps'],
+    ({ step, max_steps }) => (step === null || !max_steps ? null : step / max_steps),
+  ],
   tags: [['tags'], ({ tags }) => fromJson<string[]>(tags)[0] ?? null],
   created: [['created_at'], ({ created_at }) => created_at],
   duration: [

@@ -79,17 +79,26 @@ export async function listSorted(
     total += rows.length;
     const worst = first.length < limit ? undefined : first.at(-1);
     const fitting = (await place(rows)).filter(
-      (one) => !(last && (one.id === last.id || compare(one, last) < 0)) && !(worst && compare(one, worst) > 0),
+      (one) =>
+        !(last && (one.id === last.id || compare(one, last) < 0)) && !(worst && compare(one, worst) > 0),
     );
     first = [...first, ...fitting].sort(compare).slice(0, limit);
     await yieldIfSliceOver();
   }
-  return { items: await readInOrder(db, first.map(({ id }) => id)), total };
+  return {
+    items: await readInOrder(
+      db,
+      first.map(({ id }) => id),
+    ),
+    total,
+  };
 }
 
 /** One that is being deleted is a place in the list as well. */
 async function requireRow(db: Db, id: string, columns: readonly string[]): Promise<RunRow> {
-  const row = (await db<RunRow>('runs').where({ id }).first([...columns] as (keyof RunRow)[])) as RunRow | undefined;
+  const row = (await db<RunRow>('runs')
+    .where({ id })
+    .first([...columns] as (keyof RunRow)[])) as RunRow | undefined;
   return row ?? fail('not_found', `before: there is no "${id}"`);
 }
 

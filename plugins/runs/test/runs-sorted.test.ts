@@ -31,10 +31,24 @@ eachDatabase((database) => {
       expect(namesOf(await list(`${of}&sort=name&q=run`))).to.deep.equal(['Run 9', 'run 10']);
     });
 
-    const fields = ['status', 'progress', 'tags', 'duration', 'step', 'epoch', 'source', 'job', 'notes', 'id'];
+    const fields = [
+      'status',
+      'progress',
+      'tags',
+      'duration',
+      'step',
+      'epoch',
+      'source',
+      'job',
+      'notes',
+      'id',
+    ];
     for (const field of [...fields, 'project', 'experiment']) {
       it(`has every run, sorted by ${field}`, async () => {
-        const of = await create(`by ${field}`, [{ name: 'a', tags: ['x'] }, { name: 'b', experiment: 'e' }]);
+        const of = await create(`by ${field}`, [
+          { name: 'a', tags: ['x'] },
+          { name: 'b', experiment: 'e' },
+        ]);
         for (const sort of [field, `-${field}`]) {
           const { items, total } = await list(`${of}&sort=${sort}`);
           expect(namesOf({ items })).to.have.members(['a', 'b']);
@@ -54,7 +68,13 @@ eachDatabase((database) => {
     });
 
     it('sorts by an entry of the config: numbers, then texts, nothing last in both directions', async () => {
-      const configs = [{ opt: { lr: 0.1 } }, { 'opt.lr': 3 }, { opt: { lr: 'warm' } }, { other: 1 }, { opt: { lr: 0.02 } }];
+      const configs = [
+        { opt: { lr: 0.1 } },
+        { 'opt.lr': 3 },
+        { opt: { lr: 'warm' } },
+        { other: 1 },
+        { opt: { lr: 0.02 } },
+      ];
       const of = await create(
         'configs',
         configs.map((config, at) => ({ name: `c${at}`, config })),
@@ -99,7 +119,9 @@ eachDatabase((database) => {
         expect(body.error.details.errors[0].path).to.equal('sort');
       }
       await rig.createRun();
-      expect((await rig.get('/runs?sort=best:loss')).body.error.message).to.contain('no plugin of this server has metrics');
+      expect((await rig.get('/runs?sort=best:loss')).body.error.message).to.contain(
+        'no plugin of this server has metrics',
+      );
     });
   });
 

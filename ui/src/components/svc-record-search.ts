@@ -76,9 +76,6 @@ export class SvcRecordSearch extends LitElement {
         border-radius: var(--radius-md);
         cursor: pointer;
       }
-      .option[aria-selected='true'] {
-        background: var(--color-accent-soft);
-      }
       .option .icon {
         flex: none;
         color: var(--color-text-3);
@@ -93,6 +90,13 @@ export class SvcRecordSearch extends LitElement {
       }
       .nothing {
         padding: var(--space-2);
+      }
+      .option[aria-selected='true'] {
+        background: var(--color-accent-soft);
+        color: var(--color-accent);
+      }
+      .option[aria-selected='true'] :is(.icon, .detail) {
+        color: inherit;
       }
     `,
   ];

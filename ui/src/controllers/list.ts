@@ -152,9 +152,7 @@ export class ListController<T extends ListItem> implements ReactiveController {
     const page = await this.#options.read(null, signal);
     if (signal.aborted) return page;
     const isAnother = question !== this.#answered;
-    this.#state = isAnother
-      ? withFirstPage<T>(EMPTY_LIST, page)
-      : this.#withFirstPage(page);
+    this.#state = isAnother ? withFirstPage<T>(EMPTY_LIST, page) : this.#withFirstPage(page);
     this.#answered = question;
     this.#newest = page.items.length;
     return page;

@@ -150,7 +150,7 @@ export class SvcEventsPage extends LitElement {
         <h1>Events</h1>
         <svc-record-search
           label="Events of the job, run or node with this name or id"
-          placeholder="Of a job, run or node"
+          placeholder="Find a job, run or node"
           @svc-record=${({ detail }: CustomEvent<ChosenRecord>) => this.#onRecord(detail)}
         ></svc-record-search>
       </header>

@@ -303,10 +303,7 @@ export class SvcOverviewPage extends LitElement {
           ? html`<p class="empty">
               ${phase === 'failed' ? error?.message : phase === 'ready' ? 'No events yet.' : ' '}
             </p>`
-          : html`<svc-events-list
-              compact
-              .events=${items.slice(0, MOST_EVENTS)}
-            ></svc-events-list>`
+          : html`<svc-events-list compact .events=${items.slice(0, MOST_EVENTS)}></svc-events-list>`
       }
     </section>`;
   }

@@ -179,7 +179,10 @@ export class SvcRunsPage extends LitElement {
     if (phase !== 'ready' || items.length === 0) return nothing;
     const isPart = group !== null && hasMore && items.length < total;
     const which = isPart ? `the ${sort ? 'first' : 'newest'} ${formatCount(items.length)} of ` : '';
-    const what = [sort && `sorted by ${describeSort(sort)}`, group && `${which ? `${which}them ` : ''}grouped`];
+    const what = [
+      sort && `sorted by ${describeSort(sort)}`,
+      group && `${which ? `${which}them ` : ''}grouped`,
+    ];
     return html`<p class="order" role="status">
       <span>${[plural(total, 'run'), ...what.filter(Boolean)].join(', ')}${this.#describeReading()}</span>
       ${isPart ? this.#renderLoadAll(items.length) : nothing}

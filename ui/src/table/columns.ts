@@ -1,4 +1,10 @@
-import { isDirectionKnown, RUN_FIELDS, toRunColumn, type RunColumn, type RunField } from '@svc/contract/protocol';
+import {
+  isDirectionKnown,
+  RUN_FIELDS,
+  toRunColumn,
+  type RunColumn,
+  type RunField,
+} from '@svc/contract/protocol';
 import type { MetricDefinition } from '../data/metric-definitions.js';
 
 export type Field = Exclude<RunField, 'name'>;

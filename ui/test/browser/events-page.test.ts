@@ -38,7 +38,12 @@ describe('the page of events', () => {
     ['its job by name', { job_id: idOf('job', 7) }, 'Job train', `/jobs/${idOf('job', 7)}`],
     ['its run by name', { run_id: idOf('run', 8) }, 'Run grid-8', `/runs/${idOf('run', 8)}`],
     ['its node by name', { node_id: idOf('node', 1) }, 'Node node-1', `/nodes/${idOf('node', 1)}`],
-    ['a job that is gone by the end of its id', { job_id: idOf('job', 9) }, 'Job 000009', `/jobs/${idOf('job', 9)}`],
+    [
+      'a job that is gone by the end of its id',
+      { job_id: idOf('job', 9) },
+      'Job 000009',
+      `/jobs/${idOf('job', 9)}`,
+    ],
     [
       'a node that is gone by the end of its id',
       { node_id: idOf('node', 9) },
@@ -146,9 +151,17 @@ describe('the page of events', () => {
           ({ query }: ApiRequest) => {
             const [q, name] = [query.get('q'), query.get('name')];
             const all = names.map((one, at) => of(at + 1, { name: one }));
-            return { items: all.filter((one) => (q === null ? one.name === name : one.name.includes(q) || one.id.endsWith(q))) };
+            return {
+              items: all.filter((one) =>
+                q === null ? one.name === name : one.name.includes(q) || one.id.endsWith(q),
+              ),
+            };
           };
-        return { ...echo, 'GET /jobs': (request) => ({ ...find(job)(request), next_before: null }), 'GET /runs': find(run) };
+        return {
+          ...echo,
+          'GET /jobs': (request) => ({ ...find(job)(request), next_before: null }),
+          'GET /runs': find(run),
+        };
       };
 
       it('offers what has the words, with the end of its id, and takes what is chosen by keys', async () => {

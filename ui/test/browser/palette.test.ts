@@ -31,15 +31,11 @@ describe('the command palette', () => {
   };
   const server = (names: string[]): ApiTable => ({
     'GET /jobs': ({ query }: ApiRequest) => ({
-      items: names
-        .map((name, at) => job(at, { name }))
-        .filter(fits(query)),
+      items: names.map((name, at) => job(at, { name })).filter(fits(query)),
       next_before: null,
     }),
     'GET /runs': ({ query }: ApiRequest) => ({
-      items: names
-        .map((name, at) => run(at, { name }))
-        .filter(fits(query)),
+      items: names.map((name, at) => run(at, { name })).filter(fits(query)),
     }),
     'GET /nodes': { items: names.map((name, at) => node(at, { name })) },
   });
@@ -160,7 +156,9 @@ describe('the command palette', () => {
     await open({
       ...server([]),
       'GET /runs': ({ query }: ApiRequest) => ({
-        items: query.has('name') ? [run(1, { name: 'grid-1' })] : newer.map((name, at) => run(30 + at, { name })),
+        items: query.has('name')
+          ? [run(1, { name: 'grid-1' })]
+          : newer.map((name, at) => run(30 + at, { name })),
       }),
     });
     await field().fill('grid-1');
