@@ -31,7 +31,7 @@ export class SvcRunPicker extends LitElement {
 
   readonly #runs = new ListController<Run>(this, {
     question: () => this.words,
-    read: (last, signal) => readRuns(this.api, { q: this.words.trim() }, null, last, signal),
+    read: (last, signal) => readRuns(this.api, { q: this.words.trim() }, last, signal),
     everyMs: 30_000,
   });
 

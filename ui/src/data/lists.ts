@@ -51,32 +51,24 @@ export async function readJobs(
   return { ...toPage(answer), hasMore: next_before !== null };
 }
 
-/** `sort`: as the server takes it; null: newest first. */
 export async function readRuns(
   api: Api,
   filter: RunFilter,
-  sort: string | null,
   last: Run | null,
   signal: AbortSignal,
 ): Promise<ListPage<Run>> {
-  const query = {
-    ...withoutEmpty(filter),
-    sort,
-    ...(last === null && { total: true }),
-    before: last?.id,
-    limit: PAGE_SIZE,
-  };
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
   return toPage(await api.call(RUNS, { query, signal }));
 }
 
-/** The names of their jobs, runs and nodes are kept: see `nameOf`. */
+/** With `names` those of their jobs, runs and nodes are kept: see `nameOf`. */
 export async function readEvents(
   api: Api,
-  filter: EventFilter,
+  filter: EventFilter & { names?: true },
   last: EventRecord | null,
   signal: AbortSignal,
 ): Promise<ListPage<EventRecord>> {
-  const query = { ...withoutEmpty(filter), names: true, before: last?.id, limit: PAGE_SIZE };
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
   const { names, ...answer } = await api.call(EVENTS, { query, signal });
   keepNames(api, names);
   return toPage(answer);

@@ -42,7 +42,7 @@ export class SvcEventsPage extends LitElement {
 
   readonly #events = new ListController<EventRecord>(this, {
     question: () => JSON.stringify(this.#filter),
-    read: (last, signal) => readEvents(this.api, this.#filter, last, signal),
+    read: (last, signal) => readEvents(this.api, { ...this.#filter, names: true }, last, signal),
     everyMs: 30_000,
     isHolding: () => window.scrollY >= TOP_PX || this.#isReading,
   });

@@ -164,7 +164,7 @@ export class SvcProjectPage extends LitElement {
   }
 
   async #readOthers(signal: AbortSignal): Promise<ListPage<Run>> {
-    const { items } = await readRuns(this.api, { project_id: this.projectId }, null, null, signal);
+    const { items } = await readRuns(this.api, { project_id: this.projectId }, null, signal);
     const others = items.filter(({ experiment_id: experiment }) => experiment === null);
     if (!signal.aborted) {
       this.#newestOthers = others;

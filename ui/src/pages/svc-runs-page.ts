@@ -71,7 +71,10 @@ export class SvcRunsPage extends LitElement {
 
   readonly #runs = new ListController<Run>(this, {
     question: () => JSON.stringify([this.#filter, this.#sort]),
-    read: (last, signal) => readRuns(this.api, this.#filter, this.#sort, last, signal),
+    read: (last, signal) => {
+      const order = { sort: this.#sort, total: last === null ? true : null };
+      return readRuns(this.api, { ...this.#filter, ...order }, last, signal);
+    },
     isSorted: () => this.#sort !== null,
     readItem: (id) => this.#readRun(id),
     everyMs: 10_000,
