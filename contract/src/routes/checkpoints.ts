@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { listOf, page, route, strict } from '../route.js';
+import { listOf, page, PLAIN, route, strict } from '../route.js';
 import { Checkpoint, CHECKPOINT_METADATA_BYTES, ListedCheckpoint } from '../records/checkpoint.js';
 import { MetricPoint } from '../records/metric.js';
 
@@ -52,8 +52,21 @@ export const listCheckpoints = route({
   method: 'GET',
   path: '/checkpoints',
   scope: 'read',
-  summary: 'Checkpoints of all runs, newest first.',
-  query: strict(page()),
+  summary: 'Checkpoints of all runs, newest first; every filter given is applied.',
+  query: strict({
+    run_id: Type.Optional(Type.String()),
+    experiment_id: Type.Optional(Type.String()),
+    project_id: Type.Optional(Type.String()),
+    q: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: PLAIN,
+        description:
+          'Words that each occur in the path or in the name of the run, whatever their case; of a path, that of the letters A to Z.',
+      }),
+    ),
+    ...page(),
+  }),
   answers: { 200: listOf(Checkpoint) },
 });
 

@@ -27,6 +27,6 @@ export function whereNameOrId(query: Knex.QueryBuilder, word: string, kind: IdKi
 }
 
 /** For `like ... escape '!'`: the text itself, without wildcards. */
-function toLikeText(text: string): string {
+export function toLikeText(text: string): string {
   return text.replace(/[!%_]/g, '!$&');
 }

@@ -1,5 +1,6 @@
 import { definePlugin } from '@svc/kernel';
 import { eventsRef } from '@svc/plugin-events';
+import { projectsRef } from '@svc/plugin-projects';
 import { runsRef } from '@svc/plugin-runs';
 import { findBest, findResults } from './hooks.js';
 import { checkpointsMigrations } from './migrations.js';
@@ -14,9 +15,10 @@ export * from './service.js';
 
 export const checkpoints = definePlugin({
   name: 'checkpoints',
-  requires: ['events', 'runs'],
+  requires: ['projects', 'events', 'runs'],
   setup(ctx) {
     const events = ctx.use(eventsRef);
+    const projects = ctx.use(projectsRef);
     const runs = ctx.use(runsRef);
     const service: Checkpoints = {
       markGone: (runId, path, at) => markGone(ctx.db, runId, path, at),
@@ -31,6 +33,6 @@ export const checkpoints = definePlugin({
     ctx.migrations(checkpointsMigrations);
     ctx.owns({ table: 'checkpoints', kind: 'checkpoint', of: { run_id: 'run' }, batched: true });
     ctx.provide(checkpointsRef, service);
-    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, runs, service));
+    ctx.hooks.routes.tap(ctx.name, (routes) => addRoutes(routes, ctx, { projects, runs }, service));
   },
 });

@@ -1,7 +1,8 @@
 import type { Checkpoint, Evaluation, ListedCheckpoint, Run } from '@svc/contract';
 import { LIST_BYTES, type Listed, type Page, type PluginContext } from '@svc/kernel';
+import type { Runs } from '@svc/plugin-runs';
 import { findBest, findResults } from './hooks.js';
-import { listCheckpoints } from './store.js';
+import { listCheckpoints, type CheckpointFilter } from './store.js';
 
 /** So many at a time: the results of evaluations may be large. */
 const CHECKPOINTS_PER_READ = 4;
@@ -14,15 +15,25 @@ export async function withResults(ctx: ShownContext, checkpoint: Checkpoint): Pr
 }
 
 /** Newest first, each with the results of its evaluations, as many as fit in an answer, and the best of the run marked. */
-export async function listShown(ctx: ShownContext, run: Run, page: Page): Promise<Listed<ListedCheckpoint>> {
-  const listed = await listCheckpoints(ctx.db, run.id, page);
+export async function listShown(
+  ctx: ShownContext,
+  runs: Runs,
+  run: Run,
+  page: Page,
+): Promise<Listed<ListedCheckpoint>> {
+  const listed = await listCheckpoints(ctx.db, runs, { run_id: run.id }, page);
   const best = listed.items.length === 0 ? null : await ctx.fire(findBest, run);
   return attachAll(ctx, listed, (checkpoint) => ({ ...checkpoint, is_best: checkpoint.id === best }));
 }
 
 /** As the list of a run. None is marked: each run would have to be ranked. */
-export async function listOfAllRuns(ctx: ShownContext, page: Page): Promise<Listed<Checkpoint>> {
-  return attachAll(ctx, await listCheckpoints(ctx.db, null, page), (checkpoint) => checkpoint);
+export async function listOfRuns(
+  ctx: ShownContext,
+  runs: Runs,
+  filter: CheckpointFilter,
+  page: Page,
+): Promise<Listed<Checkpoint>> {
+  return attachAll(ctx, await listCheckpoints(ctx.db, runs, filter, page), (checkpoint) => checkpoint);
 }
 
 async function attachAll<T extends Checkpoint>(

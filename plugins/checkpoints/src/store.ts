@@ -7,12 +7,14 @@ import {
   requireId,
   rowsOfOwners,
   toJson,
+  toLikeText,
+  toSearchWords,
   yieldIfSliceOver,
   type Db,
   type Listed,
   type Page,
 } from '@svc/kernel';
-import type { Runs } from '@svc/plugin-runs';
+import type { RunPlaceFilter, Runs } from '@svc/plugin-runs';
 import type { CheckpointPlace, FoundCheckpoint } from './service.js';
 
 const IDS_PER_STATEMENT = 100;
@@ -129,11 +131,38 @@ export async function findCheckpoints(
   return found;
 }
 
-/** Newest first; without a run, of all of them. */
-export async function listCheckpoints(db: Db, runId: string | null, page: Page): Promise<Listed<Checkpoint>> {
+export interface CheckpointFilter {
+  readonly run_id?: string | undefined;
+  readonly experiment_id?: string | undefined;
+  readonly project_id?: string | undefined;
+  /** Words of the path and of the name of the run. */
+  readonly q?: string | undefined;
+}
+
+/** Newest first; every filter given is applied. */
+export async function listCheckpoints(
+  db: Db,
+  runs: Pick<Runs, 'matching'>,
+  { run_id, q = '', ...placement }: CheckpointFilter,
+  page: Page,
+): Promise<Listed<Checkpoint>> {
+  const words = toSearchWords(q);
+  const isPlaced = Object.values(placement).some((id) => id !== undefined);
+  const ofRun = (filter: RunPlaceFilter) =>
+    runs.matching(db, filter).whereRaw('runs.id = checkpoints.run_id').select(db.raw('1'));
   const { items, ...rest } = await newestRows<CheckpointRow>(db, {
     from: 'checkpoints',
-    where: (query) => void (runId === null || query.where({ run_id: runId })),
+    where(query) {
+      if (run_id !== undefined) query.where({ run_id });
+      // As a condition on each row: the database walks the checkpoints in their order and stops at the limit.
+      if (isPlaced) query.whereExists(ofRun(placement));
+      for (const word of words)
+        query.where((either) => {
+          void either.whereRaw(`lower(path) like ? escape '!'`, [`%${toLikeText(word)}%`]);
+          void either.orWhereExists(ofRun({ word }));
+        });
+    },
+    isSearch: isPlaced || words.length > 0,
     ...page,
   });
   return { items: items.map(fromRow), ...rest };

@@ -15,6 +15,7 @@ import { addRoutes } from './routes.js';
 import { RunOperations } from './run-operations.js';
 import type { RunParts } from './run-parts.js';
 import { haveTag } from './run-search.js';
+import { matchingRuns } from './run-list.js';
 import {
   countRuns,
   findRun,
@@ -85,6 +86,7 @@ export const runs = definePlugin({
       find: findRuns,
       idsOfExperiment,
       query: (db) => db('runs').whereNull('job_id').select('id', 'name', 'status', 'finished_at'),
+      matching: matchingRuns,
       haveTag,
       update: (caller, id, fields) => operations.update(caller, id, fields),
       finish: (caller, id, end) => operations.finish(caller, id, end),

@@ -17,6 +17,7 @@ import {
 import { compareKeys, type RunKey, type RunKeys } from './run-keys.js';
 import { fromRow, type RunRow } from './run-row.js';
 import { toTagList } from './run-search.js';
+import type { RunPlaceFilter } from './service.js';
 
 export interface RunFilter {
   readonly experiment_id?: string | undefined;
@@ -112,6 +113,14 @@ async function readInOrder(db: Db, ids: readonly string[]): Promise<Run[]> {
     await nextTurn();
   }
   return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Those of a place, or whose name or id has a word, as a condition on the rows of another table. */
+export function matchingRuns(db: Db, { word, ...placement }: RunPlaceFilter) {
+  const wanted = Object.entries(placement).filter(([, value]) => value !== undefined);
+  const query = db('runs').where(Object.fromEntries(wanted)).whereNull('deleted_at');
+  if (word !== undefined) whereNameOrId(query, word, 'run');
+  return query;
 }
 
 function toQuery(db: Db, { q = '', tags = '', ...equal }: RunFilter): RowsQuery {

@@ -9,6 +9,13 @@ export interface RunProgress {
   readonly epoch: number | null;
 }
 
+/** Ids in canonical form. `word`: a lower-case part of the name, or of the id. */
+export interface RunPlaceFilter {
+  readonly project_id?: string | undefined;
+  readonly experiment_id?: string | undefined;
+  readonly word?: string | undefined;
+}
+
 /** The returned runs contain only a part of a large config or environment, as lists do. */
 export interface Runs {
   /** The run that the process of an attempt was given on a node, once it is there. Ids in canonical form. */
@@ -29,6 +36,8 @@ export interface Runs {
   idsOfExperiment(db: Db, experimentId: string): Promise<string[]>;
   /** Of runs without a job, as `Jobs.query`. */
   query(db: Db): ReturnType<Db>;
+  /** A query of the runs that exist and fit, for a condition on the rows of the caller, which adds how they belong together (`runs.id`). */
+  matching(db: Db, filter: RunPlaceFilter): ReturnType<Db>;
   /** Whether one of them has the tag. */
   haveTag(db: Db, ids: readonly string[], tag: string): Promise<boolean>;
   /** Changes the fields of the run that the caller may change. Any form of id; throws not_found, forbidden. */
