@@ -15,21 +15,20 @@ import { dataTableStyles } from '../styles/table-styles.js';
 import { icon } from './icons.js';
 import './svc-skeleton.js';
 
-/**
- * Checkpoints, best first, by one metric. Fires `svc-metric` with the name that was typed or null, `svc-choose` with the id of one that is
- * taken out, and `svc-close`.
- */
+/** Checkpoints, best first, by one metric. Fires `svc-choose` with the id of one that is taken out, and `svc-close`. */
 @customElement('svc-checkpoint-comparison')
 export class SvcCheckpointComparison extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) ids: readonly string[] = [];
-  /** null: the primary one. */
+  /** null: none is chosen yet. */
   @property({ attribute: false }) metric: string | null = null;
   @property({ attribute: false }) runNameOf: (runId: string) => string = shortId;
 
   readonly #comparison = new Loader<CheckpointComparison | null>(this, {
     load: async (signal) =>
-      this.ids.length < 2 ? null : compareCheckpoints(this.api, this.ids, this.metric, signal),
+      this.ids.length < 2 || this.metric === null
+        ? null
+        : compareCheckpoints(this.api, this.ids, this.metric, signal),
     everyMs: 30_000,
   });
 
@@ -50,9 +49,6 @@ export class SvcCheckpointComparison extends LitElement {
       }
       h2 {
         margin-right: auto;
-      }
-      .input {
-        width: 13rem;
       }
       .text {
         padding: var(--space-4);
@@ -95,17 +91,6 @@ export class SvcCheckpointComparison extends LitElement {
     return html`<section class="panel">
       <div class="bar">
         <h2>Compare ${plural(this.ids.length, 'checkpoint')}</h2>
-        <form @submit=${this.#onMetric} @change=${this.#onMetric}>
-          <input
-            class="input"
-            name="metric"
-            aria-label="Metric"
-            placeholder="primary metric"
-            maxlength="250"
-            spellcheck="false"
-            .value=${this.metric ?? ''}
-          />
-        </form>
         <button
           class="button plain icon"
           aria-label="Close the comparison"
@@ -122,6 +107,8 @@ export class SvcCheckpointComparison extends LitElement {
   #renderBody() {
     const { value, error } = this.#comparison;
     if (this.ids.length < 2) return html`<p class="text">Choose one more to compare it with.</p>`;
+    if (this.metric === null)
+      return html`<p class="text" role="status">Choose a metric below by which they are compared.</p>`;
     if (error) return html`<p class="text" role="status">They cannot be compared: ${error.message}</p>`;
     if (!value) return html`<svc-skeleton rows="2"></svc-skeleton>`;
     return this.#renderTable(value);
@@ -185,10 +172,4 @@ export class SvcCheckpointComparison extends LitElement {
       </td>
     </tr>`;
   }
-
-  readonly #onMetric = (event: Event): void => {
-    event.preventDefault();
-    const metric = String(new FormData(event.currentTarget as HTMLFormElement).get('metric') ?? '').trim();
-    this.dispatchEvent(new CustomEvent('svc-metric', { detail: metric === '' ? null : metric }));
-  };
 }

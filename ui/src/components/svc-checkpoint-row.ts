@@ -11,13 +11,13 @@ import './svc-time.js';
 /** A checkpoint in a list. Fires `svc-choose` with its id when its check box is used. */
 @customElement('svc-checkpoint-row')
 export class SvcCheckpointRow extends LitElement {
-  @property({ attribute: false }) checkpoint!: Checkpoint & { is_best?: boolean };
+  @property({ attribute: false }) checkpoint!: Checkpoint;
   @property() runName = '';
   /** By `metric`; null: unknown, or it has none. */
   @property({ attribute: false }) value: CheckpointEntry | null = null;
   @property({ attribute: false }) metric: string | null = null;
-  /** No other of the list has a better value. */
-  @property({ type: Boolean }) leading = false;
+  /** Why it is the best one; empty: it is not. */
+  @property() best = '';
   @property({ type: Boolean }) chosen = false;
   /** No more can be chosen. */
   @property({ type: Boolean }) full = false;
@@ -96,7 +96,7 @@ export class SvcCheckpointRow extends LitElement {
 
   override render() {
     const { id, path, step, size, run_id: runId, created_at: createdAt, metadata } = this.checkpoint;
-    const { deleted_at: deletedAt, is_best: isBest } = this.checkpoint;
+    const { deleted_at: deletedAt } = this.checkpoint;
     const [, name] = splitPath(path);
     const evaluated = metadata.evaluations.length;
     return html`<div class="row ${deletedAt === null ? '' : 'gone'}" role="row">
@@ -112,7 +112,7 @@ export class SvcCheckpointRow extends LitElement {
       <div class="title" role="cell">
         <a class="name truncate" href=${paths.checkpoint(id)} title=${path}>${name}</a>
         ${evaluated === 0 ? nothing : html`<span class="pill" title=${plural(evaluated, 'evaluation')}>evaluated</span>`}
-        ${isBest ? html`<span class="pill best" title="The best of its run">best</span>` : nothing}
+        ${this.best === '' ? nothing : html`<span class="pill best" title=${this.best}>best</span>`}
         ${deletedAt === null ? nothing : html`<span class="pill">deleted</span>`}
       </div>
       <div class="run truncate" role="cell">
@@ -133,7 +133,7 @@ export class SvcCheckpointRow extends LitElement {
     const at = step === null ? '' : ` at step ${formatCount(step)}`;
     const title = source === 'evaluation' ? 'By its evaluation' : `Logged by the training${at}`;
     return html`<span title=${title}
-      ><span class="metric">${this.metric} </span>${this.leading ? html`<b>${shown}</b>` : shown}</span
+      ><span class="metric">${this.metric} </span>${this.best === '' ? shown : html`<b>${shown}</b>`}</span
     >`;
   }
 }

@@ -85,7 +85,7 @@ export class SvcRunCheckpoints extends LitElement {
     const [node, best] = await Promise.all([
       findNodeOfRun(this.api, this.run, signal),
       // Without one the rest is shown all the same.
-      recommendCheckpoint(this.api, this.run.id, signal).catch(toApiError),
+      recommendCheckpoint(this.api, { run_id: this.run.id }, signal).catch(toApiError),
     ]);
     return { checkpoints, node, best };
   }

@@ -6,8 +6,10 @@ import { compareCheckpoints, MAX_COMPARED } from '../data/comparison.js';
 
 /** What checkpoints of a list are worth by one metric, as comparisons of the server say it: so many at a time as one takes. */
 export class CheckpointValues implements ReactiveController {
-  /** The one asked for, else the primary one of those that were read first; null while nobody knows. */
+  /** null: nothing is asked for. */
   metric: string | null = null;
+  /** null until the first answer. */
+  direction: Direction | null = null;
   /** Why there are no further values. */
   error: ApiError | null = null;
   readonly #entries = new Map<string, CheckpointEntry>();
@@ -35,6 +37,12 @@ export class CheckpointValues implements ReactiveController {
     return entry && entry.best !== null ? entry : null;
   }
 
+  /** What orders them, the best one first; NaN: it has no value that can be ordered. */
+  rankOf(id: string): number {
+    const value = toNumber(this.#entries.get(id));
+    return this.direction === 'maximize' ? -value : value;
+  }
+
   /** Of those read so far. Several may share the value. */
   isBest(id: string): boolean {
     return this.#best !== null && toNumber(this.#entries.get(id)) === this.#best;
@@ -42,7 +50,7 @@ export class CheckpointValues implements ReactiveController {
 
   want(ids: readonly string[]): void {
     this.#wanted = ids;
-    if (this.#work === null && this.error === null) void this.#read();
+    if (this.metric !== null && this.#work === null && this.error === null) void this.#read(this.metric);
   }
 
   /** Something has changed: all are asked for anew, and shown as they were until then. */
@@ -53,23 +61,24 @@ export class CheckpointValues implements ReactiveController {
     this.#asked.clear();
   }
 
-  /** Another metric counts, or other checkpoints; null: the primary one. */
+  /** Another metric counts, or other checkpoints. */
   reset(metric: string | null): void {
     this.refresh();
     this.metric = metric;
+    this.direction = null;
     this.#best = null;
     this.#entries.clear();
   }
 
-  async #read(): Promise<void> {
+  async #read(metric: string): Promise<void> {
     const work = (this.#work = new AbortController());
     try {
       for (let ids = this.#nextIds(); ids.length > 1; ids = this.#nextIds()) {
-        const answer = await compareCheckpoints(this.#api(), ids, this.metric, work.signal);
+        const answer = await compareCheckpoints(this.#api(), ids, metric, work.signal);
         if (work.signal.aborted) return;
-        this.metric = answer.metric;
+        this.direction = answer.direction;
         for (const entry of answer.entries) this.#entries.set(entry.checkpoint_id, entry);
-        this.#best = this.#findBest(answer.direction);
+        this.#best = this.#findBest();
         this.#host.requestUpdate();
       }
     } catch (error) {
@@ -80,9 +89,9 @@ export class CheckpointValues implements ReactiveController {
     this.#work = null;
   }
 
-  #findBest(direction: Direction): number | null {
+  #findBest(): number | null {
     const finite = [...this.#entries.values()].map(toNumber).filter(Number.isFinite);
-    const better = direction === 'minimize' ? Math.min : Math.max;
+    const better = this.direction === 'minimize' ? Math.min : Math.max;
     return finite.length === 0 ? null : finite.reduce((best, value) => better(best, value));
   }
 

@@ -27,9 +27,14 @@ export function getCheckpoint(api: Api, id: string, signal?: AbortSignal): Promi
   return api.call(GET, { params: { ckpt_id: id }, signal });
 }
 
-/** By the primary metric; the server refuses it when there is none, or no checkpoint has a value of it. */
-export function recommendCheckpoint(api: Api, runId: string, signal?: AbortSignal): Promise<BestCheckpoint> {
-  return api.call(RECOMMEND, { query: { run_id: runId }, signal });
+/** Of a run or an experiment, by the primary metric or that one; the server refuses it when there is none, or no checkpoint has a value of it. */
+export function recommendCheckpoint(
+  api: Api,
+  of: { run_id: string } | { experiment_id: string },
+  signal?: AbortSignal,
+  metric?: string,
+): Promise<BestCheckpoint> {
+  return api.call(RECOMMEND, { query: { ...of, metric }, signal });
 }
 
 export function bestOfExperiment(api: Api, id: string, signal?: AbortSignal): Promise<BestCheckpoint> {

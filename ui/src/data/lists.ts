@@ -29,7 +29,6 @@ const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
 const RUNS = endpoint<typeof routes.listRuns>('GET', '/runs');
 const EVENTS = endpoint<typeof routes.listEvents>('GET', '/events');
 const CHECKPOINTS = endpoint<typeof routes.listCheckpoints>('GET', '/checkpoints');
-const CHECKPOINTS_OF_RUN = endpoint<typeof routes.listRunCheckpoints>('GET', '/runs/{run_id}/checkpoints');
 const EVALUATIONS = endpoint<typeof routes.listEvaluations>('GET', '/evaluations');
 const RUNS_OF_EXPERIMENT = endpoint<typeof routes.listExperimentRuns>(
   'GET',
@@ -74,16 +73,16 @@ export async function readEvents(
   return toPage(answer);
 }
 
-/** Of one run, with the best one marked, or of all. */
+export type CheckpointFilter = { [K in 'run_id' | 'experiment_id' | 'project_id' | 'q']: string | null };
+
 export async function readCheckpoints(
   api: Api,
-  runId: string | null,
+  filter: CheckpointFilter,
   last: Checkpoint | null,
   signal: AbortSignal,
-): Promise<ListPage<Checkpoint & { is_best?: boolean }>> {
-  const query = { before: last?.id, limit: PAGE_SIZE };
-  if (runId === null) return toPage(await api.call(CHECKPOINTS, { query, signal }));
-  return toPage(await api.call(CHECKPOINTS_OF_RUN, { params: { run_id: runId }, query, signal }));
+): Promise<ListPage<Checkpoint>> {
+  const query = { ...withoutEmpty(filter), before: last?.id, limit: PAGE_SIZE };
+  return toPage(await api.call(CHECKPOINTS, { query, signal }));
 }
 
 export type EvaluationFilter = { run_id?: string | null; checkpoint_id?: string | null };

@@ -75,7 +75,7 @@ export class SvcCheckpointPage extends LitElement {
   readonly #origin = new Loader<Origin | null>(this, { load: (signal) => this.#loadOrigin(signal) });
   readonly #best = new Loader<BestCheckpoint | null>(this, {
     load: async (signal) =>
-      this.#runId === null ? null : recommendCheckpoint(this.api, this.#runId, signal),
+      this.#runId === null ? null : recommendCheckpoint(this.api, { run_id: this.#runId }, signal),
   });
 
   static override styles = [

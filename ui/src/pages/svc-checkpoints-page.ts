@@ -1,31 +1,42 @@
 import { consume } from '@lit/context';
 import type { BestCheckpoint, Checkpoint } from '@svc/contract';
-import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
+import { guessDirection, isDirectionKnown } from '@svc/contract/protocol';
+import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import '../components/svc-best-checkpoint.js';
 import '../components/svc-checkpoint-comparison.js';
+import type { CheckpointListChange, MetricChoice } from '../components/svc-checkpoint-filters.js';
+import '../components/svc-checkpoint-filters.js';
 import '../components/svc-checkpoint-row.js';
 import type { Column } from '../components/svc-list.js';
 import '../components/svc-list.js';
 import '../components/svc-notice.js';
+import { CheckpointValues } from '../controllers/checkpoint-values.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
-import { CheckpointValues } from '../controllers/checkpoint-values.js';
 import { Loader } from '../controllers/loader.js';
 import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
+import {
+  checkpointQueryOf,
+  checkpointViewOf,
+  sortedBy,
+  type CheckpointListView,
+} from '../data/checkpoint-list.js';
 import { recommendCheckpoint } from '../data/checkpoints.js';
 import { MAX_COMPARED } from '../data/comparison.js';
 import { apiContext } from '../data/contexts.js';
-import { readCheckpoints } from '../data/lists.js';
-import { listMetricDefinitions } from '../data/metric-definitions.js';
+import { readCheckpoints, type CheckpointFilter } from '../data/lists.js';
+import { listMetricDefinitions, type MetricDefinition } from '../data/metric-definitions.js';
+import { listExperiments, listProjects } from '../data/projects.js';
+import { formatCount } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tabStyles } from '../styles/tab-styles.js';
 import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
 
-type Listed = Checkpoint & { is_best?: boolean };
+const CHANGES: readonly string[] = ['CHECKPOINT_CREATED', 'EVALUATION_FINISHED'];
 
 const toColumns = (metric: string | null): readonly Column[] => [
   { title: 'Compare', isHidden: true },
@@ -37,26 +48,40 @@ const toColumns = (metric: string | null): readonly Column[] => [
   { title: 'Saved', isNumber: true },
 ];
 
-/** Checkpoints of all runs or of one, newest first, with their values of one metric; those that are chosen are compared above them. */
+/** Checkpoints of all runs or of some, with their values of one metric, and which is the best; those that are chosen are compared above them. */
 @customElement('svc-checkpoints-page')
 export class SvcCheckpointsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
+  #parsed: { readonly of: URLSearchParams; readonly view: CheckpointListView } | null = null;
+  /** Of which checkpoints by which metric the values and the best one are. */
+  #valued = '';
 
   readonly #names = new RecordNames(this, () => this.api);
-  readonly #checkpoints = new ListController<Listed>(this, {
-    question: () => this.#runId ?? '',
-    read: (last, signal) => readCheckpoints(this.api, this.#runId, last, signal),
+  readonly #checkpoints = new ListController<Checkpoint>(this, {
+    question: () => this.#question,
+    read: (last, signal) => readCheckpoints(this.api, this.#filter, last, signal),
     everyMs: 15_000,
   });
   readonly #values = new CheckpointValues(this, () => this.api);
-  readonly #definitions = new Loader(this, {
-    load: (signal) => listMetricDefinitions(this.api, { run_id: this.#runId }, signal),
+  readonly #places = new Loader(this, {
+    load: (signal) => Promise.all([listProjects(this.api, signal), listExperiments(this.api, signal)]),
+    everyMs: 60_000,
+  });
+  /** The run of which the definitions are. */
+  #definitionsOf: string | null = null;
+  readonly #definitions = new Loader<MetricDefinition[] | null>(this, {
+    load: async (signal) => {
+      const run_id = (this.#definitionsOf = this.#measuredRun);
+      return run_id === null ? null : listMetricDefinitions(this.api, { run_id }, signal);
+    },
     everyMs: 60_000,
   });
   readonly #best = new Loader<BestCheckpoint | null>(this, {
-    load: async (signal) =>
-      this.#runId === null ? null : recommendCheckpoint(this.api, this.#runId, signal),
+    load: async (signal) => {
+      const [of, metric] = [this.#ranked, this.#metric];
+      return of === null || metric === null ? null : recommendCheckpoint(this.api, of, signal, metric);
+    },
     everyMs: 30_000,
   });
 
@@ -70,9 +95,6 @@ export class SvcCheckpointsPage extends LitElement {
       :host {
         --columns: 1.25rem minmax(6rem, 1.5fr) minmax(6rem, 1.8fr) 6.5rem 4rem 4.5rem 4.5rem;
       }
-      .scope .select {
-        max-width: 14rem;
-      }
       .best,
       svc-checkpoint-comparison {
         display: block;
@@ -84,21 +106,20 @@ export class SvcCheckpointsPage extends LitElement {
   constructor() {
     super();
     new LiveEvents(this, (events) => {
-      if (!events.some(({ type }) => type === 'CHECKPOINT_CREATED' || type === 'EVALUATION_FINISHED')) return;
+      if (!events.some(({ type }) => CHANGES.includes(type))) return;
       this.#checkpoints.refresh();
       this.#best.refresh();
       this.#values.refresh();
     });
   }
 
-  override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has('query')) return;
-    const before = changed.get('query');
-    const isOtherRun = (before?.get('run_id') || null) !== this.#runId;
-    if (isOtherRun || (before?.get('metric') || null) !== this.#metric) this.#values.reset(this.#metric);
-    if (!this.hasUpdated || !isOtherRun) return;
-    this.#best.reload({ clear: true });
-    this.#definitions.reload({ clear: true });
+  override willUpdate(): void {
+    if (this.#measuredRun !== this.#definitionsOf) this.#definitions.reload();
+    const valued = JSON.stringify([this.#question, this.#metric, this.#isRanked]);
+    if (valued === this.#valued) return;
+    this.#valued = valued;
+    this.#values.reset(this.#isRanked ? this.#metric : null);
+    if (this.hasUpdated) this.#best.reload({ clear: true });
   }
 
   override updated(): void {
@@ -107,88 +128,155 @@ export class SvcCheckpointsPage extends LitElement {
   }
 
   override render() {
+    const { view } = this.#checkpoints;
+    const [projects, experiments] = this.#places.value ?? [[], []];
     return html`
       <header class="page-head"><h1>Checkpoints</h1></header>
-      ${renderCheckpointTabs('checkpoints', this.#runId)} ${this.#renderScope()} ${this.#renderComparison()}
-      ${this.#renderValues()}
+      ${renderCheckpointTabs('checkpoints', this.#view.run_id)} ${this.#renderScope()}
+      ${this.#renderComparison()}
+      <svc-checkpoint-filters
+        .view=${this.#view}
+        .projects=${projects}
+        .experiments=${experiments}
+        .metrics=${this.#metricChoices}
+        .primary=${this.#primary}
+        @svc-view=${({ detail }: CustomEvent<CheckpointListChange>) => this.#go(detail.changes, detail.isTyped)}
+      ></svc-checkpoint-filters>
+      <p class="scope" role="status">${view.items.length === 0 ? nothing : this.#describeValues()}</p>
       <svc-list
         noun="checkpoint"
-        .columns=${toColumns(this.#values.metric)}
-        .view=${this.#checkpoints.view}
-        .renderItems=${(checkpoints: readonly Listed[]) => this.#renderRows(checkpoints)}
+        .columns=${toColumns(this.#metric)}
+        .view=${{ ...view, items: this.#sorted(view.items) }}
+        .renderItems=${(checkpoints: readonly Checkpoint[]) => this.#renderRows(checkpoints)}
         >${this.#renderEmpty()}</svc-list
       >
     `;
   }
 
-  get #runId(): string | null {
-    return this.query.get('run_id') || null;
+  get #view(): CheckpointListView {
+    if (this.#parsed?.of !== this.query)
+      this.#parsed = { of: this.query, view: checkpointViewOf(this.query) };
+    return this.#parsed.view;
   }
 
-  /** null: the primary one. */
+  get #filter(): CheckpointFilter {
+    const { run_id, experiment_id, project_id, q } = this.#view;
+    return { run_id, experiment_id, project_id, q };
+  }
+
+  /** Of which checkpoints. */
+  get #question(): string {
+    return JSON.stringify(this.#filter);
+  }
+
+  /** What has a best checkpoint that the server can name. */
+  get #ranked(): { run_id: string } | { experiment_id: string } | null {
+    const { run_id, experiment_id } = this.#view;
+    if (run_id !== null) return { run_id };
+    return experiment_id === null ? null : { experiment_id };
+  }
+
+  /** The run whose metrics are offered: that of the newest checkpoint, with what applies in its experiment and project. */
+  get #measuredRun(): string | null {
+    return this.#view.run_id ?? this.#checkpoints.view.items[0]?.run_id ?? null;
+  }
+
+  get #primary(): string | null {
+    return this.#definitions.value?.find(({ is_primary: isPrimary }) => isPrimary)?.name ?? null;
+  }
+
+  /** null: nobody has chosen one, and none is primary. */
   get #metric(): string | null {
-    return this.query.get('metric') || null;
+    return this.#view.metric ?? this.#primary;
   }
 
-  get #chosen(): string[] {
-    return [...new Set(this.query.get('compare')?.split(',').filter(Boolean) ?? [])];
+  /** What the run logs, and what evaluations of the listed checkpoints have measured. */
+  get #metricChoices(): MetricChoice[] {
+    const { items } = this.#checkpoints.view;
+    const measured = items.flatMap(({ metadata }) =>
+      metadata.evaluations.flatMap(({ metrics }) => Object.keys(metrics)),
+    );
+    const guessed = [...new Set(measured)]
+      .sort()
+      .map((name) => ({ name, guessed: true, ...guessDirection(name) }));
+    const defined = this.#definitions.value ?? [];
+    const names = new Set(defined.map(({ name }) => name));
+    return [...defined, ...guessed.filter(({ name }) => !names.has(name))].map((metric) => ({
+      name: metric.name,
+      isRanked: isDirectionKnown(metric),
+    }));
+  }
+
+  /** False once it is known that nobody knows which values are good. */
+  get #isRanked(): boolean {
+    return this.#metricChoices.find(({ name }) => name === this.#metric)?.isRanked ?? true;
   }
 
   #renderScope() {
-    const runId = this.#runId;
-    if (runId === null) return nothing;
-    return html`<p class="scope">
-        <span>of the run <a href=${paths.run(runId)}>${this.#names.of(runId)}</a></span>
-        <a href=${paths.checkpoints()}>Show those of all runs</a>
-      </p>
-      <div class="panel best">
-        <svc-best-checkpoint
-          .best=${this.#best.value ?? null}
-          .error=${this.#best.error}
-        ></svc-best-checkpoint>
-      </div>`;
+    const { run_id: runId } = this.#view;
+    if (this.#ranked === null) return nothing;
+    const hasBest = this.#metric !== null && this.#isRanked;
+    return html`${
+      runId === null
+        ? nothing
+        : html`<p class="scope">
+            <span>of the run <a href=${paths.run(runId)}>${this.#names.of(runId)}</a></span>
+            <a href=${paths.checkpoints()}>Show those of all runs</a>
+          </p>`
+    }
+    ${
+      hasBest
+        ? html`<div class="panel best">
+            <svc-best-checkpoint
+              of=${runId === null ? 'experiment' : 'run'}
+              .best=${this.#best.value ?? null}
+              .error=${this.#best.error}
+            ></svc-best-checkpoint>
+          </div>`
+        : nothing
+    }`;
   }
 
-  /** Which metric the values are of, and what the boxes are for. */
-  #renderValues() {
-    if (this.#checkpoints.view.items.length === 0) return nothing;
-    const names = (this.#definitions.value ?? []).map(({ name }) => name);
-    const listed = this.#metric === null || names.includes(this.#metric) ? names : [this.#metric, ...names];
-    return html`<div class="scope">
-      <select
-        class="select"
-        aria-label="Metric of the values"
-        @change=${(event: Event) => this.#go({ metric: (event.target as HTMLSelectElement).value })}
-      >
-        <option value="" ?selected=${this.#metric === null}>Primary metric</option>
-        ${listed.map((name) => html`<option value=${name} ?selected=${name === this.#metric}>${name}</option>`)}
-      </select>
-      <span>${this.#describeValues()}</span>
-    </div>`;
-  }
-
-  #describeValues(): string {
+  /** What the values are, or what to do to see them, and how far the order goes. */
+  #describeValues() {
     const { error } = this.#values;
-    if (error?.isFinal && this.#metric === null)
-      return 'No primary metric gives values for all of these: choose a metric to see which is best.';
+    if (this.#definitions.error) return `The metrics could not be read: ${this.#definitions.error.message}`;
+    if (this.#metric === null)
+      return this.#definitions.value
+        ? 'No metric is primary here: choose one to see which checkpoint is best.'
+        : '';
+    if (!this.#isRanked)
+      return html`Nobody has said whether low or high values of ${this.#metric} are good. Choose another
+        metric, or set its direction in the <a href=${paths.settings()}>settings</a>.`;
     if (error) return `The values could not be read: ${error.message}`;
-    return 'Tick two or more checkpoints to compare them.';
+    const { items, hasMore } = this.#checkpoints.view;
+    const order =
+      this.#view.sort !== null && hasMore
+        ? `The newest ${formatCount(items.length)} are sorted; older ones can be added at the end. `
+        : '';
+    return `${order}Tick two or more checkpoints to compare them.`;
   }
 
   #renderComparison() {
-    if (this.#chosen.length === 0) return nothing;
+    const { compare } = this.#view;
+    if (compare.length === 0) return nothing;
     return html`<svc-checkpoint-comparison
-      .ids=${this.#chosen}
-      .metric=${this.query.get('metric')}
+      .ids=${compare}
+      .metric=${this.#isRanked ? this.#metric : null}
       .runNameOf=${(runId: string) => this.#names.of(runId)}
-      @svc-metric=${({ detail }: CustomEvent<string | null>) => this.#go({ metric: detail })}
       @svc-choose=${({ detail }: CustomEvent<string>) => this.#toggle(detail)}
-      @svc-close=${() => this.#go({ compare: null, metric: null })}
+      @svc-close=${() => this.#go({ compare: [] })}
     ></svc-checkpoint-comparison>`;
   }
 
-  #renderRows(checkpoints: readonly Listed[]) {
-    const chosen = this.#chosen;
+  #sorted(items: readonly Checkpoint[]): readonly Checkpoint[] {
+    const { sort } = this.#view;
+    if (sort === null) return items;
+    return sortedBy(items, ({ id, step }) => (sort === 'value' ? this.#values.rankOf(id) : -(step ?? NaN)));
+  }
+
+  #renderRows(checkpoints: readonly Checkpoint[]) {
+    const { compare } = this.#view;
     return html`${repeat(
       checkpoints,
       ({ id }) => id,
@@ -196,20 +284,37 @@ export class SvcCheckpointsPage extends LitElement {
         html`<svc-checkpoint-row
           .checkpoint=${checkpoint}
           .value=${this.#values.of(checkpoint.id)}
-          .metric=${this.#values.metric}
-          ?leading=${this.#values.isBest(checkpoint.id)}
+          .metric=${this.#metric}
+          .best=${this.#whyBest(checkpoint.id)}
           runName=${this.#names.of(checkpoint.run_id)}
-          ?chosen=${chosen.includes(checkpoint.id)}
-          ?full=${chosen.length >= MAX_COMPARED}
+          ?chosen=${compare.includes(checkpoint.id)}
+          ?full=${compare.length >= MAX_COMPARED}
           @svc-choose=${({ detail }: CustomEvent<string>) => this.#toggle(detail)}
         ></svc-checkpoint-row>`,
     )}`;
   }
 
+  /** Of a run or an experiment the server says which it is; of others, the best value of those that are listed counts. */
+  #whyBest(id: string): string {
+    const extreme = this.#values.direction === 'minimize' ? 'lowest' : 'highest';
+    if (this.#ranked === null)
+      return this.#values.isBest(id) ? `The ${extreme} ${this.#metric} of those listed` : '';
+    const best = this.#best.value;
+    if (!best || (best.checkpoint_id !== id && !best.tied_checkpoint_ids.includes(id))) return '';
+    return `The ${best.direction === 'minimize' ? 'lowest' : 'highest'} ${best.metric} of this ${this.#view.run_id === null ? 'experiment' : 'run'}`;
+  }
+
   #renderEmpty() {
+    const { run_id: runId, experiment_id, project_id, q } = this.#view;
+    if (q !== null || experiment_id !== null || project_id !== null)
+      return html`<svc-notice icon="checkpoints" headline="No checkpoint fits"
+        ><a href=${paths.checkpoints({ run_id: runId })}
+          >Show all ${runId === null ? 'checkpoints' : 'of this run'}</a
+        ></svc-notice
+      >`;
     return html`<svc-notice
       icon="checkpoints"
-      headline=${this.#runId === null ? 'No checkpoints yet' : 'This run has no checkpoint yet'}
+      headline=${runId === null ? 'No checkpoints yet' : 'This run has no checkpoint yet'}
       command=${'run.checkpoint("out/checkpoint-100", step=100)'}
       >A training registers what it saves by this line. Folders named checkpoint-… in the working directory of
       a job are found by themselves.</svc-notice
@@ -217,13 +322,14 @@ export class SvcCheckpointsPage extends LitElement {
   }
 
   #toggle(id: string): void {
-    const chosen = this.#chosen;
-    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
-    this.#go({ compare: next.join(',') });
+    const { compare } = this.#view;
+    this.#go(
+      { compare: compare.includes(id) ? compare.filter((one) => one !== id) : [...compare, id] },
+      true,
+    );
   }
 
-  #go(change: Record<string, string | null>): void {
-    const { run_id = null, compare = null, metric = null } = Object.fromEntries(this.query);
-    navigate(paths.checkpoints({ run_id, compare, metric, ...change }), { replace: true });
+  #go(change: Partial<CheckpointListView>, replace = false): void {
+    navigate(paths.checkpoints(checkpointQueryOf({ ...this.#view, ...change })), { replace });
   }
 }

@@ -7,10 +7,11 @@ import {
   LONG_NAME,
   MINUTE,
   NOW,
-  checkpoint,
   definition,
   evaluation,
+  experiment,
   idOf,
+  project,
   run,
 } from './harness/records.js';
 import { VIEWS, useStage } from './harness/stage.js';
@@ -47,11 +48,19 @@ describe('the page of checkpoints', () => {
         ...RUN,
         'GET /checkpoints': { items },
         'GET /checkpoints/compare': comparison,
-        'GET /metric-definitions': { items: [definition('val/loss'), definition('lr')] },
+        'GET /metric-definitions': {
+          items: [
+            definition('val/loss', { is_primary: true }),
+            definition('val/acc'),
+            definition('lr', { guessed: true, guessed_from: null }),
+          ],
+        },
         ...api,
       },
       ...more,
     });
+
+  const param = (name: string) => new URL(stage.page.url()).searchParams.get(name);
 
   it('lists those of all runs with the names of their runs', async () => {
     const page = await mount([
@@ -70,8 +79,7 @@ describe('the page of checkpoints', () => {
   });
 
   it('lists those of one run, and recommends the best with the reason', async () => {
-    const page = await mount([], `run_id=${idOf('run', 1)}`, {
-      'GET /runs/{run_id}/checkpoints': { items: [checkpoint(2, { is_best: true }), checkpoint(1)] },
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], `run_id=${idOf('run', 1)}`, {
       'GET /checkpoints:recommend': bestCheckpoint(2),
     });
     await page
@@ -79,8 +87,9 @@ describe('the page of checkpoints', () => {
         /the lowest val\/loss, 0.125,\s+which the training logged at step 180, and this is the next checkpoint, at step 200\.\s+No checkpoint has been evaluated for it/,
       )
       .waitFor();
-    await page.getByTitle('The best of its run').waitFor();
-    expect(stage.api.count('GET /checkpoints?')).to.equal(0);
+    await page.getByTitle('The lowest val/loss of this run').waitFor();
+    expect(stage.api.requests.find((one) => one.startsWith('GET /checkpoints?'))).to.include('run_id=');
+    expect(await page.getByRole('combobox', { name: 'project' }).count()).to.equal(0);
     await stage.expectSound();
   });
 
@@ -99,20 +108,23 @@ describe('the page of checkpoints', () => {
       `${idOf('ckpt', 1)},${idOf('ckpt', 2)}`,
     );
     await stage.expectSound('compared');
-    await page.getByRole('textbox', { name: 'Metric' }).fill('eval/acc');
-    await stage.page.keyboard.press('Enter');
-    await stage.untilEqual(() => stage.api.requests.at(-1)?.includes('metric=eval%2Facc'), true);
+    await page.getByLabel('Metric', { exact: true }).selectOption('val/acc');
+    await stage.untilEqual(
+      () => stage.api.requests.filter((one) => one.includes('/compare?') && one.includes('val%2Facc')).length,
+      2,
+    );
     await page.getByRole('button', { name: 'Take checkpoint-1 out' }).click();
     await page.getByText('Choose one more').waitFor();
   });
 
-  it('have their values of the primary metric, the best one in bold', async () => {
+  it('have their values of the primary metric, the best one marked', async () => {
     const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
     const value = (at: number) => page.locator('svc-checkpoint-row').nth(at).locator('.value');
     await page.getByRole('columnheader', { name: 'val/loss' }).waitFor();
     await stage.untilEqual(() => value(0).locator('b').allInnerTexts(), ['0.1']);
     await value(1).getByText('0.2').waitFor();
     expect(await value(1).locator('b').count()).to.equal(0);
+    await page.getByTitle('The lowest val/loss of those listed').waitFor();
     expect(await value(1).locator('[title]').getAttribute('title')).to.equal(
       'Logged by the training at step 100',
     );
@@ -134,10 +146,62 @@ describe('the page of checkpoints', () => {
     const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
     await page.getByRole('columnheader', { name: 'val/loss' }).waitFor();
     stage.api.change({ 'GET /checkpoints/compare': { ...comparison, metric: 'lr' } });
-    await page.getByLabel('Metric of the values').selectOption('lr');
-    await page.getByRole('columnheader', { name: 'lr' }).waitFor();
-    expect(new URL(stage.page.url()).searchParams.get('metric')).to.equal('lr');
-    expect(stage.api.requests.at(-1)).to.include('metric=lr');
+    await page.getByLabel('Metric', { exact: true }).selectOption('val/acc');
+    await page.getByRole('columnheader', { name: 'val/acc' }).waitFor();
+    expect(param('metric')).to.equal('val/acc');
+    await stage.untilEqual(() => stage.api.requests.at(-1)?.includes('metric=val%2Facc'), true);
+    await stage.page.goBack();
+    await page.getByRole('columnheader', { name: 'val/loss' }).waitFor();
+  });
+
+  it('offer what evaluations have measured, and no metric without a direction', async () => {
+    const measured = evaluation(1, { metrics: { 'heldout/f1': 0.5, spread: 1 } });
+    const page = await mount([plainCheckpoint(2, { metadata: { evaluations: [measured] } })]);
+    const metric = page.getByLabel('Metric', { exact: true });
+    await metric.locator('option', { hasText: 'heldout/f1' }).waitFor({ state: 'attached' });
+    const off = metric.locator('option:disabled');
+    await stage.untilEqual(
+      async () => (await off.allTextContents()).map((text) => text.trim()),
+      ['lr (no direction)', 'spread (no direction)'],
+    );
+  });
+
+  it('are filtered by project, experiment and words, as the address says', async () => {
+    const page = await mount([plainCheckpoint(1)], `q=old&project_id=${idOf('prj', 1)}`, {
+      'GET /projects': { items: [project(1)] },
+      'GET /experiments': { items: [experiment(1)] },
+      'GET /checkpoints:recommend': bestCheckpoint(1),
+    });
+    const asked = () => stage.api.requests.findLast((one) => one.startsWith('GET /checkpoints?'))!;
+    const search = page.getByRole('searchbox', { name: 'Search by name or run' });
+    expect(await search.inputValue()).to.equal('old');
+    expect(asked())
+      .to.include(`project_id=${idOf('prj', 1)}`)
+      .and.to.include('q=old');
+    await page.getByLabel('experiment').selectOption(idOf('exp', 1));
+    await page.getByText(/Best of this experiment: the lowest val\/loss/).waitFor();
+    await search.fill('best');
+    await stage.untilEqual(() => param('q'), 'best');
+    await stage.untilEqual(() => asked().includes('q=best') && asked().includes('experiment_id='), true);
+    await stage.expectSound('filtered');
+    stage.api.change({ 'GET /checkpoints': { items: [] } });
+    await search.fill('nothing');
+    await page.getByRole('heading', { name: 'No checkpoint fits' }).waitFor();
+    await page.getByRole('link', { name: 'Show all checkpoints' }).waitFor();
+    await stage.page.goBack();
+    await stage.untilEqual(() => param('experiment_id'), null);
+  });
+
+  it('are sorted by their values and by their steps, as the address says', async () => {
+    const items = [plainCheckpoint(1), plainCheckpoint(3, { step: null }), plainCheckpoint(2)];
+    const page = await mount(items, 'sort=value');
+    const names = () => page.locator('svc-checkpoint-row .name').allInnerTexts();
+    await stage.untilEqual(names, ['checkpoint-2', 'checkpoint-1', 'checkpoint-3']);
+    await page.getByLabel('Order').selectOption('');
+    await stage.untilEqual(names, ['checkpoint-1', 'checkpoint-3', 'checkpoint-2']);
+    await page.getByLabel('Order').selectOption('step');
+    await stage.untilEqual(names, ['checkpoint-2', 'checkpoint-1', 'checkpoint-3']);
+    expect(param('sort')).to.equal('step');
   });
 
   it('are asked for 50 at a time, and one alone with another', async () => {
@@ -155,22 +219,31 @@ describe('the page of checkpoints', () => {
     expect(asked[1]).to.deep.equal([idOf('ckpt', 1), idOf('ckpt', 51)]);
   });
 
-  it('ask for a metric where no primary one applies to all of them', async () => {
-    const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
-    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], '', {
-      'GET /checkpoints/compare': refusal,
+  it('ask for a metric where none is primary, and the server for nothing', async () => {
+    const query = `compare=${idOf('ckpt', 1)},${idOf('ckpt', 2)}`;
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], query, {
+      'GET /metric-definitions': { items: [definition('val/loss')] },
     });
-    await page.getByText('choose a metric to see which is best').waitFor();
+    await page.getByText('choose one to see which checkpoint is best').waitFor();
+    await page.getByText('Choose a metric below by which they are compared').waitFor();
     await page.getByRole('columnheader', { name: 'Value' }).waitFor();
+    expect(stage.api.count('GET /checkpoints/compare')).to.equal(0);
+    await stage.expectSound('without a metric');
+  });
+
+  it('say that nobody knows which values of the metric are good', async () => {
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], 'metric=lr');
+    await page.getByText('Nobody has said whether low or high values of lr are good').waitFor();
   });
 
   it('says why they cannot be compared', async () => {
-    const refusal = new Refusal(422, 'validation_error', 'no primary metric is set');
+    const refusal = new Refusal(422, 'validation_error', 'the evaluations are of several protocols');
     const query = `compare=${idOf('ckpt', 1)},${idOf('ckpt', 2)}`;
     const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], query, {
       'GET /checkpoints/compare': refusal,
     });
-    await page.getByText('They cannot be compared: no primary metric is set').waitFor();
+    await page.getByText('They cannot be compared: the evaluations are of several protocols').waitFor();
+    await page.getByText('The values could not be read: the evaluations are of several protocols').waitFor();
   });
 
   it('says how the first one is saved', async () => {

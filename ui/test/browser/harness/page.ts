@@ -129,11 +129,12 @@ function revive(properties: Readonly<Record<string, unknown>>): Record<string, u
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-// What the router does when a page changes its own address.
-window.addEventListener('svc-navigate', () => {
-  const element = document.querySelector('test-host')?.firstElementChild;
-  if (element && 'query' in element) element.query = new URLSearchParams(location.search);
-});
+// What the router does when a page changes its own address, or somebody goes back.
+for (const name of ['svc-navigate', 'popstate'])
+  window.addEventListener(name, () => {
+    const element = document.querySelector('test-host')?.firstElementChild;
+    if (element && 'query' in element) element.query = new URLSearchParams(location.search);
+  });
 
 window.fetch = fakeFetch;
 const harness = { mount, mountApp, unmount, change, heard: () => heard, openStreams, pushToStream };
