@@ -13,13 +13,11 @@ const line = (steps: number[], values: number[], more: Partial<ChartLine> = {}):
   series: { steps, values, ts: steps.map((step) => 1000 + step * 10), total: steps.length },
   ...more,
 });
-const BY_STEP = { kind: 'step', epochAt: null } as const;
-const BY_TIME = { kind: 'time', epochAt: null } as const;
 
 describe('toPlotLine', () => {
   it('stands on the x axis that is asked for', () => {
     const xs = (kind: 'step' | 'epoch' | 'time' | 'elapsed') =>
-      toPlotLine(line([0, 10], [1, 2]), { kind, epochAt: (step) => step / 10 }).xs;
+      toPlotLine({ ...line([0, 10], [1, 2]), epochAt: (step) => step / 10 }, kind).xs;
     expect([xs('step'), xs('epoch'), xs('time'), xs('elapsed')]).to.deep.equal([
       [0, 10],
       [0, 1],
@@ -30,7 +28,7 @@ describe('toPlotLine', () => {
 
   it('is by time also where steps went back', () => {
     const series = { steps: [0, 1, 2], values: [7, 8, 9], ts: [30, 10, 20], total: 3 };
-    expect(toPlotLine({ name: 'loss', series }, BY_TIME)).to.deep.include({
+    expect(toPlotLine({ name: 'loss', series }, 'time')).to.deep.include({
       xs: [10, 20, 30],
       values: [8, 9, 7],
     });
@@ -38,15 +36,15 @@ describe('toPlotLine', () => {
 
   it('marks the best point where the line has it', () => {
     const best = (step: number, value: number) =>
-      toPlotLine(line([0, 5, 5, 9], [3, 2, 1, 4], { best: { step, value } }), BY_TIME).best;
+      toPlotLine(line([0, 5, 5, 9], [3, 2, 1, 4], { best: { step, value } }), 'time').best;
     expect(best(5, 1)).to.deep.equal({ x: 1050, value: 1 });
     expect(best(5, 0.5)).to.equal(null);
   });
 
   it('is thinned when the server has more points', () => {
     const thinned = line([0, 1], [1, 2]);
-    expect(toPlotLine(thinned, BY_STEP).isThinned).to.equal(false);
-    expect(toPlotLine({ ...thinned, series: { ...thinned.series, total: 9 } }, BY_STEP).isThinned).to.equal(
+    expect(toPlotLine(thinned, 'step').isThinned).to.equal(false);
+    expect(toPlotLine({ ...thinned, series: { ...thinned.series, total: 9 } }, 'step').isThinned).to.equal(
       true,
     );
   });
@@ -55,9 +53,9 @@ describe('toPlotLine', () => {
 describe('toPlotMark', () => {
   it('is where the lines have that step', () => {
     const mark = { step: 4, ts: null, tone: 'info', label: '' } as const;
-    expect(toPlotMark(mark, [line([0, 5], [1, 1])], BY_STEP)?.x).to.equal(4);
-    expect(toPlotMark(mark, [line([0, 5], [1, 1])], BY_TIME)?.x).to.equal(1050);
-    expect(toPlotMark(mark, [line([], [])], BY_TIME)).to.equal(null);
+    expect(toPlotMark(mark, [line([0, 5], [1, 1])], 'step')?.x).to.equal(4);
+    expect(toPlotMark(mark, [line([0, 5], [1, 1])], 'time')?.x).to.equal(1050);
+    expect(toPlotMark(mark, [line([], [])], 'time')).to.equal(null);
   });
 });
 

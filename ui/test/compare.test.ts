@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { metricsOf, chooseMetrics } from '../src/compare/chosen-metrics.js';
 import { queryOf, runsIn, toList, viewOf, withRuns, withoutRuns } from '../src/compare/compare-view.js';
 import { showConfig, toConfigRows } from '../src/compare/config-rows.js';
+import { placesOf, stepsWithin } from '../src/compare/run-axes.js';
+import { commonStart } from '../src/compare/run-names.js';
 import { scaleOf, ticksWithRoom } from '../src/compare/scale.js';
 import { toEvaluation, NO_EVALUATION } from '../src/data/evaluation-draft.js';
 import { metric, run, summary } from './browser/harness/records.js';
@@ -11,23 +13,36 @@ const toSearch = (query: Record<string, string | null>) =>
 
 describe('the address of a comparison', () => {
   it('says everything that the page shows, and is read back as that', () => {
-    const view = {
+    const change = {
       places: ['run_1', '', 'run_2'],
-      leftOut: 0,
       metrics: ['train/loss', 'a, b', '100%', 'ü'],
       hidden: ['run_2'],
       baseline: 'run_1',
       isAllConfig: true,
-      isLog: true,
-      smoothing: 0.6,
-      range: [-5, 200] as const,
-      full: 'train/loss',
       sort: 'a, b',
       axes: ['lr', 'x,y'],
       x: 'lr',
       target: '100%',
     };
-    expect(viewOf(toSearch(queryOf(view)))).to.deep.equal(view);
+    const query = toSearch(queryOf(change));
+    for (const [name, value] of Object.entries({
+      x: 'epoch',
+      smooth: '0.6',
+      zoom: '0.5..2',
+      steps: '-5..200',
+    }))
+      query.set(name, value);
+    const { charts, ...view } = viewOf(query);
+    expect(view).to.deep.equal({ ...change, leftOut: 0, steps: [-5, 200] });
+    expect(charts).to.deep.include({ x: 'epoch', smoothing: 0.6, range: [0.5, 2] });
+  });
+
+  it('keeps what a change does not concern', () => {
+    expect(queryOf({ hidden: [], isAllConfig: false, metrics: null })).to.deep.equal({
+      hidden: '',
+      config: null,
+      metrics: null,
+    });
   });
 
   it('names each run once and 50 at most', () => {
@@ -45,18 +60,57 @@ describe('the address of a comparison', () => {
 
   const odd: [string, string][] = [
     ['steps', '9..3'],
-    ['steps', 'NaN..1'],
-    ['smoothing', '7'],
-    ['smoothing', '-1'],
+    ['zoom', 'NaN..1'],
+    ['smooth', '-1'],
     ['metrics', '%E0%A4%A'],
     ['runs', ',,'],
   ];
   for (const [name, text] of odd) {
     it(`is read without harm when ${name} is ${text}`, () => {
-      const { range, smoothing, places } = viewOf(new URLSearchParams({ [name]: text }));
-      expect([range, smoothing, places]).to.deep.equal([null, 0, []]);
+      const { charts, steps, places } = viewOf(new URLSearchParams({ [name]: text }));
+      expect([charts.range, charts.smoothing, steps, places]).to.deep.equal([null, 0, null, []]);
     });
   }
+});
+
+describe('what names of runs begin with', () => {
+  const cases: [string[], string][] = [
+    [['resnet-50 lr=0.1 seed=1', 'resnet-50 lr=0.1 seed=2'], 'resnet-50 lr=0.1 '],
+    [['resnet-50 lr=0.0001', 'resnet-50 lr=0.0002'], 'resnet-50 '],
+    [['vision/sweep_01', 'vision/sweep_02'], 'vision/sweep_'],
+    [['run-1', 'run-2'], ''],
+    [['one and alone'], ''],
+    [['train the net', 'train the net 2'], 'train the '],
+    [['experiment-', 'experiment-2'], ''],
+    [['ein 😀😀😀😀 a', 'ein 😀😀😀😀 b'], 'ein 😀😀😀😀 '],
+    [['alpha', 'beta', ''], ''],
+  ];
+  for (const [names, start] of cases)
+    it(`${JSON.stringify(names)} is ${JSON.stringify(start)}`, () => {
+      expect(commonStart(names)).to.equal(start);
+    });
+});
+
+describe('the axes of several runs', () => {
+  const line = (steps: number[], startedAt: number, epochAt = (step: number) => step / 10) => ({
+    name: 'loss',
+    startedAt,
+    epochAt,
+    series: { steps, values: steps, ts: steps.map((step) => startedAt + 100 * step), total: steps.length },
+  });
+  const lines = [line([0, 10, 20], 5_000), line([5, 15, 25], 90_000, (step) => step)];
+
+  it('tell the steps of what is in view, of all together', () => {
+    expect(stepsWithin(lines, 'elapsed', [900, 1600])).to.deep.equal([10, 15]);
+    expect(stepsWithin(lines, 'epoch', [1, 5])).to.deep.equal([5, 20]);
+    expect(stepsWithin(lines, 'epoch', [900, 1000])).to.equal(null);
+  });
+
+  it('tell where these steps stand', () => {
+    expect(placesOf(lines, 'elapsed', [10, 15])).to.deep.equal([1000, 1500]);
+    expect(placesOf(lines, 'epoch', [5, 20])).to.deep.equal([1, 15]);
+    expect(placesOf([], 'epoch', [5, 20])).to.equal(null);
+  });
 });
 
 describe('differences of config', () => {

@@ -1,6 +1,6 @@
 import { formatClock, formatCount, formatDuration, formatTick, formatTicks } from '../format.js';
 
-/** What stands on the x axis. `time`: ms since the Unix epoch, shown in local time; `elapsed`: ms since the first point of each line. */
+/** What stands on the x axis. `time`: ms since the Unix epoch, shown in local time; `elapsed`: ms since each line began. */
 export type XKind = 'step' | 'epoch' | 'time' | 'elapsed';
 
 /** From and to, in the unit of the x axis. */

@@ -24,6 +24,10 @@ export interface ChartLine {
   readonly unit?: string | undefined;
   /** What the legend shows without a cursor; default: the last point. */
   readonly latest?: number;
+  /** The epoch at a step; null or left out: unknown, and steps stand on the x axis instead. */
+  readonly epochAt?: ((step: number) => number) | null;
+  /** ms since the Unix epoch, from which `elapsed` counts; default: the first point. */
+  readonly startedAt?: number;
 }
 
 /** Something that has happened at a step. */
@@ -33,13 +37,6 @@ export interface ChartMark {
   readonly ts: number | null;
   readonly tone: PlotMark['tone'];
   readonly label: string;
-}
-
-/** What turns steps and times into places on the x axis. */
-export interface XAxis {
-  readonly kind: XKind;
-  /** Of a step; needed for `epoch`. */
-  readonly epochAt: ((step: number) => number) | null;
 }
 
 export function keyOf({ key, name }: ChartLine): string {
@@ -71,7 +68,14 @@ export function labelsOf(lines: readonly ChartLine[], heading: string): string[]
 export function contentOf(lines: readonly ChartLine[], marks: readonly ChartMark[]): unknown[] {
   return [
     marks.map(({ step, tone }) => `${step} ${tone}`).join(),
-    ...lines.flatMap(({ series, best }) => [series, series.steps.length, best?.step, best?.value]),
+    ...lines.flatMap(({ series, best, epochAt, startedAt }) => [
+      series,
+      series.steps.length,
+      best?.step,
+      best?.value,
+      epochAt,
+      startedAt,
+    ]),
   ];
 }
 
@@ -90,47 +94,44 @@ export function describeLines(lines: readonly ChartLine[], heading: string): str
   return `Chart of ${heading}. ${parts.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
-export function toPlotLine({ series, best = null, dash = [] }: ChartLine, axis: XAxis): PlotLine {
+export function toPlotLine(line: ChartLine, kind: XKind): PlotLine {
+  const { series, best = null, dash = [] } = line;
   const at = best === null ? -1 : findPoint(series, best);
   return {
-    ...sortByX({ xs: xsOf(series, axis), values: series.values }),
+    ...sortByX({ xs: xsOf(line, kind), values: series.values }),
     isThinned: series.total > series.steps.length,
-    best: at < 0 ? null : { x: xOf(series, at, axis), value: best!.value },
+    best: at < 0 ? null : { x: toX(line, kind, series.steps[at]!, series.ts[at]!), value: best!.value },
     dash,
   };
 }
 
 /** null: nothing tells where it stands. */
-export function toPlotMark(mark: ChartMark, lines: readonly ChartLine[], axis: XAxis): PlotMark | null {
-  const x = xOfStep(mark.step, mark.ts, lines, axis);
+export function toPlotMark(mark: ChartMark, lines: readonly ChartLine[], kind: XKind): PlotMark | null {
+  const x = xOfMark(mark, lines, kind);
   return x === null ? null : { x, tone: mark.tone };
 }
 
-function xOfStep(
-  step: number,
-  ts: number | null,
-  lines: readonly ChartLine[],
-  { kind, epochAt }: XAxis,
-): number | null {
+function xOfMark({ step, ts }: ChartMark, lines: readonly ChartLine[], kind: XKind): number | null {
   if (kind === 'step') return step;
-  if (kind === 'epoch') return epochAt?.(step) ?? null;
-  const series = lines.map((line) => line.series).find(({ steps }) => steps.length > 0);
-  if (!series) return null;
-  const at = Math.min(lowerBound(series.steps, step), series.steps.length - 1);
-  const time = ts ?? series.ts[at]!;
-  return kind === 'time' ? time : time - series.ts[0]!;
+  if (kind === 'epoch') return lines.find(({ epochAt }) => epochAt)?.epochAt?.(step) ?? null;
+  const line = lines.find(({ series }) => series.steps.length > 0);
+  if (!line) return null;
+  const { steps, ts: times } = line.series;
+  const at = Math.min(lowerBound(steps, step), steps.length - 1);
+  return toX(line, kind, step, ts ?? times[at]!);
 }
 
-function xsOf(series: MetricSeries, { kind, epochAt }: XAxis): readonly number[] {
-  if (kind === 'time') return series.ts;
-  if (kind === 'elapsed') return series.ts.map((ts) => ts - series.ts[0]!);
-  return kind === 'epoch' && epochAt ? series.steps.map(epochAt) : series.steps;
+/** The places of the points of a line. */
+export function xsOf(line: ChartLine, kind: XKind): readonly number[] {
+  const { steps, ts } = line.series;
+  if (kind === 'step' || (kind === 'epoch' && !line.epochAt)) return steps;
+  return kind === 'time' ? ts : steps.map((step, at) => toX(line, kind, step, ts[at]!));
 }
 
-function xOf(series: MetricSeries, at: number, { kind, epochAt }: XAxis): number {
-  if (kind === 'time') return series.ts[at]!;
-  if (kind === 'elapsed') return series.ts[at]! - series.ts[0]!;
-  return kind === 'epoch' && epochAt ? epochAt(series.steps[at]!) : series.steps[at]!;
+function toX({ series, epochAt, startedAt }: ChartLine, kind: XKind, step: number, ts: number): number {
+  if (kind === 'time') return ts;
+  if (kind === 'elapsed') return ts - (startedAt ?? series.ts[0] ?? 0);
+  return kind === 'epoch' && epochAt ? epochAt(step) : step;
 }
 
 function findPoint(

@@ -16,7 +16,6 @@ import {
   toPlotMark,
   type ChartLine,
   type ChartMark,
-  type XAxis,
 } from './chart-lines.js';
 import { renderLegendButton, renderMarkButtons } from './chart-legend.js';
 import { describeReading, readAt, renderReading, type Reading } from './chart-reading.js';
@@ -50,14 +49,12 @@ export class SvcChart extends LitElement {
   @property({ attribute: false }) range: Range | null = null;
   @property() syncKey = '';
   @property() x: XKind = 'step';
-  /** The epoch at a step; needed for `x="epoch"`. */
-  @property({ attribute: false }) epochAt: ((step: number) => number) | null = null;
   @property({ attribute: false }) marks: readonly ChartMark[] = [];
   /** What the y axis reaches in any case. */
   @property({ attribute: false }) limits: Partial<Limits> = {};
   /** Fetches every point of the lines as CSV; null: only the points shown can be had. */
   @property({ attribute: false }) exportAll: (() => Promise<Blob>) | null = null;
-  /** Stands in place of the legend, where something else on the page is the legend. */
+  /** Stands in place of the legend, where something else on the page is the legend; the chart in full size has one in any case. */
   @property() note = '';
   /** What an empty plot says; left out: that points are awaited. */
   @property() empty = 'Waiting for the first point';
@@ -120,7 +117,7 @@ export class SvcChart extends LitElement {
 
   override updated(changed: PropertyValues<this>): void {
     if (changed.has('full')) this.#showFull();
-    const isDrawn = ['lines', 'revision', 'log', 'smoothing', 'range', 'x', 'epochAt', 'marks'] as const;
+    const isDrawn = ['lines', 'revision', 'log', 'smoothing', 'range', 'x', 'marks'] as const;
     if (isDrawn.some((name) => changed.has(name))) this.#invalidate();
   }
 
@@ -134,7 +131,7 @@ export class SvcChart extends LitElement {
           ${this.#renderTools()}
           <div class="legend">
             ${
-              this.note === ''
+              this.note === '' || this.full
                 ? this.lines.map((line, at) => this.#renderLegend(line, at))
                 : html`<span class="count">${this.note}</span>`
             }
@@ -164,10 +161,6 @@ export class SvcChart extends LitElement {
 
   get #cursorX(): number | null {
     return this.cursorRow === null ? null : (this.#plot?.aligned.xs[this.cursorRow] ?? null);
-  }
-
-  get #axis(): XAxis {
-    return { kind: this.x, epochAt: this.epochAt };
   }
 
   get #cssColors(): string[] {
@@ -226,7 +219,7 @@ export class SvcChart extends LitElement {
     const [from, to] = this.#plot!.range;
     const reach = ((to - from) / Math.max(1, this.target.clientWidth)) * MARK_REACH_PX;
     return this.marks.filter((mark) => {
-      const at = toPlotMark(mark, this.lines, this.#axis)?.x;
+      const at = toPlotMark(mark, this.lines, this.x)?.x;
       return at !== undefined && Math.abs(at - x) <= reach;
     });
   }
@@ -271,12 +264,12 @@ export class SvcChart extends LitElement {
     const looks = this.lines.map((line) => [keyOf(line), line.color, line.dash]);
     const key = JSON.stringify([looks, this.log, this.smoothing, this.x, this.syncKey, this.limits]);
     const isSame = this.#plot !== null && key === this.#plotOf;
-    const data = [...(this.range ?? [null, null]), this.epochAt, ...contentOf(this.lines, this.marks)];
+    const data = [...(this.range ?? [null, null]), ...contentOf(this.lines, this.marks)];
     if (isSame && data.every((each, at) => each === this.#drawnOf[at])) return;
     this.#drawnOf = data;
     const changes = {
-      lines: this.lines.map((line) => toPlotLine(line, this.#axis)),
-      marks: this.marks.flatMap((mark) => toPlotMark(mark, this.lines, this.#axis) ?? []),
+      lines: this.lines.map((line) => toPlotLine(line, this.x)),
+      marks: this.marks.flatMap((mark) => toPlotMark(mark, this.lines, this.x) ?? []),
       range: this.range,
     };
     if (isSame) this.#plot!.update(changes);
@@ -354,7 +347,7 @@ export class SvcChart extends LitElement {
 
   /** Shows a mark as under the pointer; in view, should it lie outside the range. */
   #moveToMark(mark: ChartMark): void {
-    const x = toPlotMark(mark, this.lines, this.#axis)?.x;
+    const x = toPlotMark(mark, this.lines, this.x)?.x;
     if (x === undefined || !this.#plot) return;
     const [from, to] = this.#plot.range;
     if (x < from || x > to) return this.#zoom(null);

@@ -1,3 +1,6 @@
+import type { Range } from '../chart/axis.js';
+import { readRange, readView, type ChartView } from '../components/chart-view.js';
+import type { Address } from '../controllers/address.js';
 import { MAX_COMPARED } from '../data/comparison.js';
 
 /** What the page of a comparison shows; all of it is in its address. */
@@ -11,13 +14,10 @@ export interface CompareView {
   readonly hidden: readonly string[];
   readonly baseline: string | null;
   readonly isAllConfig: boolean;
-  readonly isLog: boolean;
-  /** Weight of the past, 0 to 0.99. */
-  readonly smoothing: number;
-  /** Steps in view; null for all. */
-  readonly range: readonly [number, number] | null;
-  /** The metric whose chart fills the window. */
-  readonly full: string | null;
+  /** How the charts are shown, under the same names as those of a run. */
+  readonly charts: ChartView;
+  /** The steps that are in view by epoch or time, of all runs together. */
+  readonly steps: Range | null;
   /** The metric by which the runs are sorted; null: as the address names them. */
   readonly sort: string | null;
   /** Names of config that are axes beside the metric; null: those that the page chooses. */
@@ -28,13 +28,15 @@ export interface CompareView {
   readonly target: string | null;
 }
 
+/** What a page of a comparison changes of it; the charts have an address of their own. */
+export type CompareChange = Partial<Omit<CompareView, 'charts' | 'steps' | 'leftOut'>>;
+
 type Query = Record<string, string | null>;
 
-export function viewOf(query: URLSearchParams): CompareView {
+export function viewOf(query: Pick<Address, 'get'>): CompareView {
   const named = toPlaces(query.get('runs') ?? '');
   const runs = runsIn(named);
   const leftOut = runs.slice(MAX_COMPARED);
-  const smoothing = Number(query.get('smoothing'));
   return {
     places: withoutRuns(named, leftOut),
     leftOut: leftOut.length,
@@ -42,34 +44,32 @@ export function viewOf(query: URLSearchParams): CompareView {
     hidden: toItems(query.get('hidden')) ?? [],
     baseline: query.get('baseline'),
     isAllConfig: query.get('config') === 'all',
-    isLog: query.get('scale') === 'log',
-    smoothing: smoothing > 0 && smoothing < 1 ? smoothing : 0,
-    range: toRange(query.get('steps')),
-    full: query.get('chart'),
+    charts: readView(query),
+    steps: readRange(query.get('steps')),
     sort: query.get('sort'),
     axes: toItems(query.get('axes')),
-    x: query.get('x'),
+    x: query.get('scatter'),
     target: query.get('target'),
   };
 }
 
-/** The query of the address; what is as usual is left out. */
-export function queryOf(view: CompareView): Query {
-  return {
-    runs: toList(view.places),
-    metrics: view.metrics && toList(view.metrics),
-    hidden: toList(view.hidden),
-    baseline: view.baseline,
-    config: view.isAllConfig ? 'all' : null,
-    scale: view.isLog ? 'log' : null,
-    smoothing: view.smoothing > 0 ? String(view.smoothing) : null,
-    steps: view.range && view.range.join('..'),
-    chart: view.full,
-    sort: view.sort,
-    axes: view.axes && toList(view.axes),
-    x: view.x,
-    target: view.target,
+/** The part of the address that a change concerns; what is as usual is left out. */
+export function queryOf(change: CompareChange): Query {
+  const { places, metrics, hidden, baseline, isAllConfig, sort, axes, x, target } = change;
+  const query: Record<string, string | null | undefined> = {
+    runs: places && toList(places),
+    metrics: metrics && toList(metrics),
+    hidden: hidden && toList(hidden),
+    baseline,
+    config: isAllConfig === undefined ? undefined : isAllConfig ? 'all' : null,
+    sort,
+    axes: axes && toList(axes),
+    scatter: x,
+    target,
   };
+  return Object.fromEntries(
+    Object.entries(query).filter((entry): entry is [string, string | null] => entry[1] !== undefined),
+  );
 }
 
 /** The runs at these places, in their order. */
@@ -119,9 +119,4 @@ function decode(item: string): string {
   } catch {
     return item;
   }
-}
-
-function toRange(text: string | null): [number, number] | null {
-  const [, from, to] = /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? '') ?? [];
-  return from !== undefined && Number(from) < Number(to) ? [Number(from), Number(to)] : null;
 }

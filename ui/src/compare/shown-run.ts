@@ -1,12 +1,15 @@
 import type { ComparedRun } from '../data/comparison.js';
 import { shortId } from '../format.js';
 import { runColor } from './run-colors.js';
+import { commonStart } from './run-names.js';
 
 /** A run as the parts of a comparison show it: by one name and one colour. */
 export interface ShownRun extends ComparedRun {
   readonly id: string;
   /** Its name, with the end of its id where another run has the same name. */
   readonly label: string;
+  /** What `label` has beyond what all runs begin with. */
+  readonly own: string;
   readonly color: string;
   readonly isHidden: boolean;
 }
@@ -18,10 +21,14 @@ export function toShownRuns(
 ): ShownRun[] {
   const counts = new Map<string, number>();
   for (const { run } of runs) counts.set(run.name, (counts.get(run.name) ?? 0) + 1);
-  return runs.map((one) => {
-    const { id, name } = one.run;
-    const label = counts.get(name) === 1 ? name : `${name} (${shortId(id)})`;
+  const labels = runs.map(({ run: { id, name } }) =>
+    counts.get(name) === 1 ? name : `${name} (${shortId(id)})`,
+  );
+  const start = commonStart(runs.map(({ run }) => run.name)).length;
+  return runs.map((one, at) => {
+    const { id } = one.run;
+    const label = labels[at]!;
     const color = runColor(places.indexOf(one.asked));
-    return { ...one, id, label, color, isHidden: hidden.includes(id) };
+    return { ...one, id, label, own: label.slice(start), color, isHidden: hidden.includes(id) };
   });
 }

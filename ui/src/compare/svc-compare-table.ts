@@ -11,6 +11,7 @@ import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import type { ComparedMetric } from './chosen-metrics.js';
+import { commonStart, renderRunName } from './run-names.js';
 import type { ShownRun } from './shown-run.js';
 
 /** By metric: how the server ranks the runs. A metric without an entry has no ranking. */
@@ -85,6 +86,12 @@ export class SvcCompareTable extends LitElement {
         flex: 1;
         color: var(--color-text);
         font-weight: var(--weight-medium);
+      }
+      .start {
+        display: inline-block;
+        max-width: 15rem;
+        vertical-align: bottom;
+        font-weight: var(--weight-normal);
       }
       .swatch {
         flex: none;
@@ -178,6 +185,9 @@ export class SvcCompareTable extends LitElement {
           min-width: 12.5rem;
           max-width: 12.5rem;
         }
+        .start {
+          max-width: 8rem;
+        }
         .who .pill {
           display: none;
         }
@@ -201,7 +211,7 @@ export class SvcCompareTable extends LitElement {
       <table>
         <thead>
           <tr>
-            <th scope="col" class="run">Run</th>
+            <th scope="col" class="run">Run ${this.#renderStart()}</th>
             ${this.metrics.map((metric) => this.#renderHead(metric))}
             <th scope="col">State</th>
           </tr>
@@ -215,6 +225,14 @@ export class SvcCompareTable extends LitElement {
         </tbody>
       </table>
     </div>`;
+  }
+
+  /** What the names in the rows leave out. */
+  #renderStart() {
+    const start = commonStart(this.runs.map(({ run }) => run.name));
+    return start === ''
+      ? nothing
+      : html`<span class="start truncate" title=${start}><bdi>${start}</bdi>…</span>`;
   }
 
   #renderHead({ name, direction }: ComparedMetric) {
@@ -254,7 +272,7 @@ export class SvcCompareTable extends LitElement {
             ${icon(run.isHidden ? 'cancelled' : 'eye', 14)}
           </button>
           <span class="swatch" .style=${`--swatch: ${run.color}`}></span>
-          <a class="truncate" href=${paths.run(run.id)} title=${run.label}>${run.label}</a>
+          <a class="truncate" href=${paths.run(run.id)}>${renderRunName(run)}</a>
           ${isBaseline ? html`<span class="pill base">baseline</span>` : nothing} ${this.#renderActions(run)}
         </div>
       </th>

@@ -4,19 +4,23 @@ import { formatCount, plural } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { shortConfig, showConfig, toConfigRows, type ConfigRow } from './config-rows.js';
+import { renderRunName } from './run-names.js';
 import type { ShownRun } from './shown-run.js';
 
 /** Of all names; more are behind a button. */
-const FIRST_ROWS = 100;
+const FIRST_NAMES = 100;
 const SHOWN_CHARS = 200;
 
-/** The config of the runs, a column for each: the names whose values differ, or all. Fires `svc-config` with whether all are wanted. */
+/**
+ * The config of the runs: the names whose values differ, or all. What there is more of, runs or names, are the rows, so that the table is
+ * long rather than wide. Fires `svc-config` with whether all are wanted.
+ */
 @customElement('svc-config-differences')
 export class SvcConfigDifferences extends LitElement {
   @property({ attribute: false }) runs: readonly ShownRun[] = [];
   @property({ attribute: false }) baseline: string | null = null;
   @property({ type: Boolean }) all = false;
-  /** Whether more than the first rows are shown. */
+  /** Whether more than the first names are shown. */
   @property({ type: Boolean }) private whole = false;
 
   static override styles = [
@@ -64,8 +68,9 @@ export class SvcConfigDifferences extends LitElement {
       }
       thead th {
         z-index: 2;
-        min-width: 7rem;
+        min-width: 5rem;
         max-width: 14rem;
+        overflow-wrap: anywhere;
       }
       .who {
         display: flex;
@@ -122,11 +127,11 @@ export class SvcConfigDifferences extends LitElement {
     return html`<div class="bar">
         <h2>Config</h2>
         <span class="count">${formatCount(different.length)} of ${plural(rows.length, 'value')} differ</span>
-        <div class="segmented" role="group" aria-label="Rows of config">
+        <div class="segmented" role="group" aria-label="Values of config">
           ${this.#renderSwitch('Differences', false)} ${this.#renderSwitch('All', true)}
         </div>
       </div>
-      ${this.#renderRows(this.all ? rows : different, rows.length)}`;
+      ${this.#renderTable(this.all ? rows : different, rows.length)}`;
   }
 
   #renderSwitch(label: string, isAll: boolean) {
@@ -138,30 +143,22 @@ export class SvcConfigDifferences extends LitElement {
     </button>`;
   }
 
-  #renderRows(rows: readonly ConfigRow[], total: number) {
+  #renderTable(rows: readonly ConfigRow[], total: number) {
     if (total === 0)
       return html`<p class="none">
         None of these runs has a config. <code>svc.init(config={"lr": 0.001})</code> records one.
       </p>`;
     if (rows.length === 0) return html`<p class="none">The runs have the same config.</p>`;
-    const shown = this.whole ? rows : rows.slice(0, FIRST_ROWS);
+    const shown = this.whole ? rows : rows.slice(0, FIRST_NAMES);
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Config of the runs">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            ${this.runs.map((run) => renderRunHead(run))}
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map((row) => this.#renderRow(row))}
-        </tbody>
+        ${this.runs.length > shown.length ? this.#renderByRun(shown) : this.#renderByName(shown)}
       </table>
       ${
         shown.length < rows.length
           ? html`<p class="more">
               <button class="button" @click=${() => (this.whole = true)}>
-                Show all ${formatCount(rows.length)} rows
+                Show all ${formatCount(rows.length)} values
               </button>
             </p>`
           : nothing
@@ -169,26 +166,56 @@ export class SvcConfigDifferences extends LitElement {
     </div>`;
   }
 
-  #renderRow({ name, values }: ConfigRow) {
+  #renderByName(rows: readonly ConfigRow[]) {
+    return html`<thead>
+        <tr>
+          <th scope="col">Name</th>
+          ${this.runs.map((run) => html`<th scope="col">${renderRun(run)}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              <th scope="row">${row.name}</th>
+              ${this.runs.map((_, at) => this.#renderValue(row, at))}
+            </tr>`,
+        )}
+      </tbody>`;
+  }
+
+  #renderByRun(rows: readonly ConfigRow[]) {
+    return html`<thead>
+        <tr>
+          <th scope="col">Run</th>
+          ${rows.map(({ name }) => html`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${this.runs.map(
+          (run, at) =>
+            html`<tr>
+              <th scope="row">${renderRun(run)}</th>
+              ${rows.map((row) => this.#renderValue(row, at))}
+            </tr>`,
+        )}
+      </tbody>`;
+  }
+
+  /** Of the run at that place. */
+  #renderValue({ values }: ConfigRow, at: number) {
     const base = this.runs.findIndex(({ id }) => id === this.baseline);
-    return html`<tr>
-      <th scope="row">${name}</th>
-      ${values.map((value, at) => {
-        const text = showConfig(value);
-        const isSame = base >= 0 && text === showConfig(values[base]);
-        const tone = base < 0 || at === base ? '' : isSame ? 'same' : 'other';
-        const short = shortConfig(value);
-        const shown = short.length > SHOWN_CHARS ? `${short.slice(0, SHOWN_CHARS)}…` : short;
-        return html`<td class=${tone} title=${text === shown ? nothing : text.slice(0, 4000)}>${shown}</td>`;
-      })}
-    </tr>`;
+    const text = showConfig(values[at]);
+    const tone = base < 0 || at === base ? '' : text === showConfig(values[base]) ? 'same' : 'other';
+    const short = shortConfig(values[at]);
+    const shown = short.length > SHOWN_CHARS ? `${short.slice(0, SHOWN_CHARS)}…` : short;
+    return html`<td class=${tone} title=${text === shown ? nothing : text.slice(0, 4000)}>${shown}</td>`;
   }
 }
 
-function renderRunHead({ label, color }: ShownRun) {
-  return html`<th scope="col">
-    <div class="who">
-      <span class="swatch" .style=${`--swatch: ${color}`}></span><span class="name">${label}</span>
-    </div>
-  </th>`;
+function renderRun(run: ShownRun) {
+  return html`<div class="who">
+    <span class="swatch" .style=${`--swatch: ${run.color}`}></span
+    ><span class="name">${renderRunName(run)}</span>
+  </div>`;
 }

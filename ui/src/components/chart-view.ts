@@ -43,7 +43,7 @@ export function writeRange(range: Range | null): string | null {
   return range && range.map((bound) => String(Number(bound.toPrecision(15)))).join('..');
 }
 
-function readRange(text: string | null): Range | null {
+export function readRange(text: string | null): Range | null {
   const [from = NaN, to = NaN, ...rest] = (text ?? '')
     .split('..')
     .map((part) => (part === '' ? NaN : Number(part)));

@@ -1,6 +1,6 @@
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { formatX, type Range } from '../chart/axis.js';
+import { formatX, type Range, type XKind } from '../chart/axis.js';
 import type { AddressWay } from '../controllers/address.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
@@ -9,7 +9,7 @@ import { icon } from './icons.js';
 
 const MANY_CHARTS = 6;
 
-/** How the charts below it are shown. Fires `svc-view` with what somebody has changed. */
+/** How the charts below it are shown; the slot is for what a page adds. Fires `svc-view` with what somebody has changed. */
 @customElement('svc-chart-controls')
 export class SvcChartControls extends LitElement {
   @property({ attribute: false }) view!: ChartView;
@@ -18,6 +18,8 @@ export class SvcChartControls extends LitElement {
   @property({ type: Number }) lastStep = 0;
   /** Epochs are known. */
   @property({ type: Boolean }) epochs = false;
+  /** What `time` stands for: lines of several runs begin together. */
+  @property() time: XKind = 'time';
   /** What is in view, in the unit of that axis; null: all. */
   @property({ attribute: false }) rangeBy: (x: ChartView['x']) => Range | null = () => null;
   /** The state of the stream of live points; empty without one. */
@@ -104,6 +106,7 @@ export class SvcChartControls extends LitElement {
         ${this.stream === '' ? nothing : html`<span>${this.stream}</span>`}
         <span class="hint">drag to zoom, double-click to reset</span>
       </span>
+      <slot></slot>
       ${this.#renderRange()}
       ${
         this.count > MANY_CHARTS || search !== ''
@@ -149,11 +152,15 @@ export class SvcChartControls extends LitElement {
     return html`<button
       aria-pressed=${this.view.x === kind ? 'true' : 'false'}
       ?disabled=${!isPossible}
-      title=${isPossible ? `By ${kind}` : 'No point of this run tells its epoch'}
+      title=${isPossible ? this.#describeX(kind) : 'No point tells its epoch'}
       @click=${() => this.#setX(kind)}
     >
       ${kind.charAt(0).toUpperCase() + kind.slice(1)}
     </button>`;
+  }
+
+  #describeX(kind: (typeof X_KINDS)[number]): string {
+    return kind === 'time' && this.time === 'elapsed' ? 'By time since each run began' : `By ${kind}`;
   }
 
   /** What is in view stays; one point alone is no range. */
@@ -166,12 +173,11 @@ export class SvcChartControls extends LitElement {
   /** The range in figures: for keyboard and touch, and to be exact. */
   #renderRange() {
     const { range, x } = this.view;
-    if (x !== 'step')
-      return range === null
-        ? nothing
-        : html`<span class="range"
-            >${formatX(x, range[0])} – ${formatX(x, range[1])} ${this.#renderReset()}</span
-          >`;
+    if (x !== 'step') {
+      if (range === null) return nothing;
+      const shown = range.map((bound) => formatX(x === 'time' ? this.time : x, bound));
+      return html`<span class="range">${shown[0]} – ${shown[1]} ${this.#renderReset()}</span>`;
+    }
     const [from, to] = range ?? (['', ''] as const);
     const bound = (name: 'from' | 'to', placeholder: string, value: number | '') =>
       html`<input

@@ -190,7 +190,6 @@ export class SvcRunCharts extends LitElement {
   #renderChart({ title, names }: MetricGroup) {
     const metrics = this.#metrics;
     const { range, smoothing, isLog, full } = this.#view;
-    const x = this.#x;
     return html`<svc-chart
       heading=${title}
       syncKey=${this.runId}
@@ -198,8 +197,7 @@ export class SvcRunCharts extends LitElement {
       .revision=${metrics.revision}
       .range=${range}
       .smoothing=${smoothing}
-      .x=${x}
-      .epochAt=${x === 'epoch' ? metrics.epochAt : null}
+      .x=${this.#x}
       .marks=${this.#marksFor(names)}
       .exportAll=${canExport(names) ? () => exportPoints(this.api, this.runId, names) : null}
       ?log=${isLog}
@@ -217,6 +215,7 @@ export class SvcRunCharts extends LitElement {
       latest: this.#metrics.latest(name, metric),
       best: bestOf(metric),
       unit: this.#units.value?.get(name),
+      epochAt: this.#x === 'epoch' ? this.#metrics.epochAt : null,
     };
   }
 

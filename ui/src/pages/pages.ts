@@ -59,7 +59,7 @@ export const PAGES = [
     path: '/compare',
     navigation: { label: 'Compare', icon: 'compare' },
     load: () => import('./svc-compare-page.js'),
-    render: ({ query }) => html`<svc-compare-page .query=${query}></svc-compare-page>`,
+    render: () => html`<svc-compare-page></svc-compare-page>`,
   }),
   definePage({
     name: 'projects',

@@ -1,7 +1,7 @@
 import { consume } from '@lit/context';
 import { fromMetricValue } from '@svc/contract/protocol';
-import { LitElement, html, nothing, type PropertyValues } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { LitElement, html, nothing } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { chooseMetrics, metricsOf, type ComparedMetric } from '../compare/chosen-metrics.js';
 import {
@@ -11,30 +11,31 @@ import {
   viewOf,
   withRuns,
   withoutRuns,
+  type CompareChange,
   type CompareView,
 } from '../compare/compare-view.js';
-import { renderMetricChoices } from '../compare/metric-choices.js';
+import { axisOf, stepsInView } from '../compare/run-axes.js';
 import { toShownRuns, type ShownRun } from '../compare/shown-run.js';
+import type { ChartsChange } from '../compare/svc-compare-charts.js';
+import '../compare/svc-compare-charts.js';
 import '../compare/svc-compare-table.js';
 import '../compare/svc-config-against-metric.js';
 import type { AxesChoice } from '../compare/svc-config-against-metric.js';
 import '../compare/svc-config-differences.js';
 import '../compare/svc-run-picker.js';
-import '../chart/svc-chart.js';
-import type { ChartLine } from '../chart/svc-chart.js';
 import { icon } from '../components/icons.js';
-import { chartGridStyles } from '../components/run-charts-styles.js';
 import '../components/svc-copy.js';
 import '../components/svc-notice.js';
 import '../components/svc-skeleton.js';
 import '../components/svc-stale.js';
+import { Address } from '../controllers/address.js';
 import { Comparison } from '../controllers/comparison.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import { MAX_COMPARED, readComparedRuns, type RunsRead } from '../data/comparison.js';
 import { apiContext } from '../data/contexts.js';
 import { plural, shortId } from '../format.js';
-import { navigate, paths } from '../paths.js';
+import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { comparePageStyles } from './compare-page-styles.js';
@@ -46,15 +47,13 @@ const SLOW_POLL_MS = 120_000;
 @customElement('svc-compare-page')
 export class SvcComparePage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
-  @property({ attribute: false }) query = new URLSearchParams();
   @state() private isPicking = false;
-  #view: CompareView = viewOf(this.query);
+  readonly #address = new Address(this);
+  #view: CompareView = viewOf(this.#address);
   #asked = '';
   #shown: readonly ShownRun[] = [];
   #metrics: readonly ComparedMetric[] = [];
   #chosen: readonly ComparedMetric[] = [];
-  /** Of each chart: the same array until something in it is another. */
-  readonly #lines = new Map<string, { key: unknown[]; lines: readonly ChartLine[] }>();
 
   readonly #runs = new Loader<RunsRead>(this, {
     load: (signal) => this.#loadRuns(signal),
@@ -62,17 +61,10 @@ export class SvcComparePage extends LitElement {
   });
   readonly #comparison = new Comparison(this, () => this.api);
 
-  static override styles = [
-    baseStyles,
-    controlStyles,
-    iconStyles,
-    pageStyles,
-    chartGridStyles,
-    comparePageStyles,
-  ];
+  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, comparePageStyles];
 
-  override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('query')) this.#view = viewOf(this.query);
+  override willUpdate(): void {
+    this.#view = viewOf(this.#address);
     const asked = toList(this.#runIds);
     if (asked !== this.#asked) {
       this.#asked = asked;
@@ -83,7 +75,7 @@ export class SvcComparePage extends LitElement {
 
   /** What is shown of the runs that are there; a run that was just removed goes at once. */
   #arrange(): void {
-    const { places, metrics, range } = this.#view;
+    const { places, metrics } = this.#view;
     const read = this.#runs.value?.runs.filter(({ asked }) => places.includes(asked)) ?? [];
     this.#shown = toShownRuns(read, this.#view);
     this.#metrics = metricsOf(read.map(({ summary }) => summary));
@@ -92,7 +84,7 @@ export class SvcComparePage extends LitElement {
       runIds: this.#shown.map(({ id }) => id),
       metrics: this.#chosen.map(({ name }) => name),
       ranked: this.#chosen.flatMap(({ name, direction }) => (direction ? [name] : [])),
-      range,
+      range: stepsInView(this.#view, axisOf(this.#view, this.#shown)),
     });
   }
 
@@ -158,7 +150,7 @@ export class SvcComparePage extends LitElement {
       .most=${MAX_COMPARED - this.#runIds.length}
       @svc-runs=${({ detail }: CustomEvent<string[]>) => {
         this.isPicking = false;
-        this.#go({ places: withRuns(places, detail) }, { replace: false });
+        this.#go({ places: withRuns(places, detail) });
       }}
     ></svc-run-picker>`;
   }
@@ -206,7 +198,14 @@ export class SvcComparePage extends LitElement {
           @svc-sort=${({ detail }: CustomEvent<string | null>) => this.#go({ sort: detail })}
         ></svc-compare-table>
       </section>
-      ${this.#renderTools()} ${this.#renderCharts(visible)}
+      <svc-compare-charts
+        .view=${this.#view}
+        .runs=${visible}
+        .metrics=${this.#metrics}
+        .points=${new Map(this.#chosen.map(({ name }) => [name, this.#comparison.of(name)]))}
+        @svc-view=${this.#onView}
+        @svc-metrics=${({ detail }: CustomEvent<string[]>) => this.#go({ metrics: detail })}
+      ></svc-compare-charts>
       <section class="panel">
         <svc-config-differences
           .runs=${this.#shown}
@@ -251,90 +250,6 @@ export class SvcComparePage extends LitElement {
     </div>`;
   }
 
-  #renderTools() {
-    const { smoothing, isLog, range } = this.#view;
-    return html`<div class="tools">
-      <h2>Curves</h2>
-      <span class="hint">drag to zoom, double-click to reset</span>
-      ${renderMetricChoices(this.#metrics, this.#chosen, (name) => this.#toggleMetric(name))}
-      ${
-        range === null
-          ? nothing
-          : html`<button class="button" @click=${() => this.#go({ range: null })}>
-              Steps ${range[0]}–${range[1]} ${icon('cross', 14)}<span class="visually-hidden">show all</span>
-            </button>`
-      }
-      <label>
-        Smoothing
-        <input
-          type="range"
-          min="0"
-          max="0.99"
-          step="0.01"
-          .value=${String(smoothing)}
-          @input=${(event: Event) => this.#go({ smoothing: Number((event.target as HTMLInputElement).value) })}
-        />
-        <output>${smoothing === 0 ? 'off' : smoothing.toFixed(2)}</output>
-      </label>
-      <button
-        class="button"
-        aria-pressed=${isLog ? 'true' : 'false'}
-        @click=${() => this.#go({ isLog: !isLog })}
-      >
-        Log scale
-      </button>
-    </div>`;
-  }
-
-  #renderCharts(visible: readonly ShownRun[]) {
-    if (this.#metrics.length === 0)
-      return html`<p class="none panel">None of these runs has logged a metric yet.</p>`;
-    if (this.#chosen.length === 0)
-      return html`<p class="none panel">No metric is chosen. Choose some under “Metrics”.</p>`;
-    return html`<div class="grid">
-      ${repeat(
-        this.#chosen,
-        ({ name }) => name,
-        (metric) => this.#renderChart(metric, visible),
-      )}
-    </div>`;
-  }
-
-  #renderChart({ name }: ComparedMetric, visible: readonly ShownRun[]) {
-    const { isLog, smoothing, range, full } = this.#view;
-    const points = this.#comparison.of(name);
-    const lines = this.#linesOf(name, visible);
-    return html`<svc-chart
-      heading=${name}
-      note=${plural(lines.length, 'run')}
-      .lines=${lines}
-      ?log=${isLog}
-      .smoothing=${smoothing}
-      .range=${range}
-      empty=${points === null ? 'Loading…' : 'None of the runs shown has this metric'}
-      failure=${points?.error?.message ?? ''}
-      syncKey="compare"
-      ?full=${full === name}
-      @svc-zoom=${this.#onZoom}
-      @svc-full=${({ detail }: CustomEvent<boolean>) => this.#go({ full: detail ? name : null })}
-    ></svc-chart>`;
-  }
-
-  /** Of the runs with points. The same array again while nothing in it has changed, so that the chart is not drawn anew. */
-  #linesOf(metric: string, visible: readonly ShownRun[]): readonly ChartLine[] {
-    const points = this.#comparison.of(metric);
-    const key = [points, ...visible.flatMap(({ id, label, color }) => [id, label, color])];
-    const held = this.#lines.get(metric);
-    if (held && held.key.length === key.length && held.key.every((part, at) => part === key[at]))
-      return held.lines;
-    const lines = visible.flatMap(({ id, label, color }) => {
-      const series = points?.seriesOf.get(id);
-      return series && series.steps.length > 0 ? [{ key: id, name: label, label, color, series }] : [];
-    });
-    this.#lines.set(metric, { key, lines });
-    return lines;
-  }
-
   get #rankings() {
     return new Map(
       this.#chosen.flatMap(({ name, direction }) => {
@@ -353,7 +268,7 @@ export class SvcComparePage extends LitElement {
   };
 
   async #loadRuns(signal: AbortSignal): Promise<RunsRead> {
-    const read = await readComparedRuns(this.api, runsIn(viewOf(this.query).places), signal);
+    const read = await readComparedRuns(this.api, runsIn(viewOf(this.#address).places), signal);
     const isLive = read.runs.some(({ run }) => run.status === 'RUNNING' || run.status === 'LOST');
     this.#runs.interval = isLive ? LIVE_POLL_MS : SLOW_POLL_MS;
     if (this.#runs.value && isLive) this.#comparison.refresh();
@@ -365,31 +280,22 @@ export class SvcComparePage extends LitElement {
     this.#go({ hidden: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id] });
   }
 
-  #toggleMetric(name: string): void {
-    const chosen = this.#chosen.map((metric) => metric.name);
-    const metrics = chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name];
-    this.#go({ metrics });
-  }
-
   #remove(id: string): void {
     const { places, hidden, baseline } = this.#view;
     const asked = this.#shown.find((run) => run.id === id)?.asked;
-    this.#go(
-      {
-        places: withoutRuns(places, asked === undefined ? [] : [asked]),
-        hidden: hidden.filter((one) => one !== id),
-        baseline: baseline === id ? null : baseline,
-      },
-      { replace: false },
-    );
+    this.#go({
+      places: withoutRuns(places, asked === undefined ? [] : [asked]),
+      hidden: hidden.filter((one) => one !== id),
+      baseline: baseline === id ? null : baseline,
+    });
   }
 
-  readonly #onZoom = (event: Event): void => {
-    const range = (event as CustomEvent<[number, number] | null>).detail;
-    if (range !== null || this.#view.range !== null) this.#go({ range }, { replace: false });
+  readonly #onView = (event: Event): void => {
+    const { changes, way } = (event as CustomEvent<ChartsChange>).detail;
+    this.#address.set(changes, way);
   };
 
-  #go(change: Partial<CompareView>, { replace = true } = {}): void {
-    navigate(paths.compare(queryOf({ ...this.#view, ...change })), { replace });
+  #go(change: CompareChange): void {
+    this.#address.set(queryOf(change), 'push');
   }
 }

@@ -3,6 +3,7 @@ import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, idOf, metric, run, series, summary } from './harness/records.js';
+import type { SvcChart } from '../../src/chart/svc-chart.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 const METRICS: RunSummary['metrics'] = {
@@ -80,7 +81,6 @@ describe('the page of a comparison', () => {
   const ids = (of: readonly Run[]) => of.map(({ id }) => id).join(',');
   const mount = (of: readonly Run[], query = '', more: object = {}, api: ApiTable = {}) =>
     stage.mount('svc-compare-page', {
-      properties: { query: `runs=${ids(of)}${query}` },
       address: `/compare?runs=${ids(of)}${query}`,
       api: { ...serve(of), ...api },
       ...more,
@@ -92,7 +92,10 @@ describe('the page of a comparison', () => {
       .filter({ has: stage.page.getByRole('link', { name, exact: true }) });
   const cells = async (name: string) =>
     (await row(name).locator('td').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
-  const names = () => stage.page.locator('svc-compare-table tbody a').allInnerTexts();
+  const names = () =>
+    stage.page
+      .locator('svc-compare-table tbody bdi')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
   const colors = () =>
     stage.page
       .locator('svc-compare-table .swatch')
@@ -166,7 +169,10 @@ describe('the page of a comparison', () => {
     const button = page.getByRole('button', { name: 'Show run-2 in the charts' });
     await button.focus();
     await stage.page.keyboard.press('Enter');
-    await stage.untilEqual(() => stage.page.locator('svc-chart .count').first().innerText(), '2 runs');
+    await stage.untilEqual(
+      () => stage.page.locator('svc-chart').first().locator('.legend .label').count(),
+      2,
+    );
     expect(param('hidden')).to.equal(runs[1]!.id);
     expect(await names()).to.have.length(3);
     expect(await stage.page.locator('svc-scatter circle').count()).to.equal(2);
@@ -195,9 +201,17 @@ describe('the page of a comparison', () => {
     for (const part of ['svc-compare-table th a', 'svc-config-differences th .name']) {
       const names = stage.page.locator(part);
       await names.first().waitFor();
+      const own = await names.evaluateAll((all) =>
+        all.map((one) => one.querySelector('bdi')!.lastChild!.textContent),
+      );
+      expect(own, part).to.deep.equal(['seed=0', 'seed=1', 'seed=2']);
       const cut = await names.evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth + 1));
       expect(cut, part).to.equal(false);
     }
+    await stage.page.getByRole('link', { name: long[1]!.name, exact: true }).waitFor();
+    expect(await stage.page.locator('svc-compare-table tbody bdi').first().getAttribute('title')).to.equal(
+      long[0]!.name,
+    );
     await stage.expectSound();
   });
 
@@ -209,14 +223,14 @@ describe('the page of a comparison', () => {
   });
 
   it('shows the view that its address says', async () => {
-    const query = `&metrics=lr&hidden=${runs[0]!.id}&baseline=${runs[2]!.id}&scale=log&smoothing=0.5&steps=10..50&sort=lr&x=batch&target=val%2Faccuracy&axes=batch`;
+    const query = `&metrics=lr&hidden=${runs[0]!.id}&baseline=${runs[2]!.id}&scale=log&smooth=0.5&zoom=10..50&sort=lr&scatter=batch&target=val%2Faccuracy&axes=batch`;
     const page = await mount(runs, query);
     await untilDrawn(1);
     expect(await stage.page.locator('svc-chart h3').allInnerTexts()).to.deep.equal(['lr']);
     expect(await page.getByRole('button', { name: 'Log scale' }).getAttribute('aria-pressed')).to.equal(
       'true',
     );
-    await page.getByRole('button', { name: /Steps 10–50/ }).waitFor();
+    expect(await page.getByLabel('From step').inputValue()).to.equal('10');
     expect(await page.getByLabel('Smoothing').inputValue()).to.equal('0.5');
     await row('run-3').getByText('baseline').waitFor();
     expect(stage.api.bodies.at(-1)).to.deep.include({ step_from: 10, step_to: 50, names: ['lr'] });
@@ -230,12 +244,66 @@ describe('the page of a comparison', () => {
     const page = await mount(runs);
     const plot = page.locator('.u-over').first();
     await plot.dragTo(plot, { sourcePosition: { x: 60, y: 50 }, targetPosition: { x: 160, y: 50 } });
-    await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('steps') ?? ''), true);
-    const [from, to] = param('steps')!.split('..').map(Number);
+    await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('zoom') ?? ''), true);
+    const [from, to] = param('zoom')!.split('..').map(Number);
     const asked = `"step_from":${from},"step_to":${to}`;
     await until(() => JSON.stringify(stage.api.bodies).includes(asked));
-    await page.getByRole('button', { name: `Steps ${from}–${to}` }).click();
-    await stage.untilEqual(() => param('steps'), null);
+    await page.getByRole('button', { name: 'Show all steps' }).click();
+    await stage.untilEqual(() => param('zoom'), null);
+    await stage.page.goBack();
+    await stage.untilEqual(() => param('zoom'), `${from}..${to}`);
+    await stage.page.goBack();
+    await stage.untilEqual(() => param('zoom'), null);
+  });
+
+  it('shows the curves by epoch and by time since the runs began, and keeps what is in view', async () => {
+    const epochs = runs.map((one, at) => ({ ...one, epoch: 3 * (at + 1), step: 290 }));
+    const page = await mount(epochs, '&zoom=100..200');
+    await untilDrawn(3);
+    const charts = () =>
+      page.locator('svc-chart').evaluateAll((all) => all.map((one) => (one as unknown as SvcChart).x));
+    await page.getByRole('button', { name: 'Epoch' }).click();
+    await stage.untilEqual(charts, ['epoch', 'epoch', 'epoch']);
+    expect([param('x'), param('steps')]).to.deep.equal(['epoch', '100..200']);
+    const [from, to] = param('zoom')!.split('..').map(Number);
+    expect([from! < 1.1, to! > 6]).to.deep.equal([true, true]);
+    await page.getByRole('button', { name: 'Time' }).click();
+    await stage.untilEqual(charts, ['elapsed', 'elapsed', 'elapsed']);
+    expect(param('steps')).to.equal('100..200');
+    const asked = stage.api.count('POST');
+    await page.getByRole('button', { name: 'Step', exact: true }).click();
+    await stage.untilEqual(() => [param('x'), param('zoom'), param('steps')], [null, '100..200', null]);
+    expect(stage.api.count('POST')).to.equal(asked);
+    await stage.page.goBack();
+    await stage.untilEqual(charts, ['elapsed', 'elapsed', 'elapsed']);
+    await stage.expectSound('by time');
+  });
+
+  it('cannot be shown by epoch while no run has told one', async () => {
+    const page = await mount(runs, '&x=epoch');
+    await untilDrawn(3);
+    expect(await page.getByRole('button', { name: 'Epoch' }).isDisabled()).to.equal(true);
+    expect(
+      await page
+        .locator('svc-chart')
+        .first()
+        .evaluate((one) => (one as unknown as SvcChart).x),
+    ).to.equal('step');
+  });
+
+  it('has a legend in the charts of few runs, and the points as a file', async () => {
+    const page = await mount(runs);
+    const chart = page.locator('svc-chart').first();
+    await stage.untilEqual(
+      async () => (await chart.locator('.legend .label').allInnerTexts()).sort(),
+      ['run-1', 'run-2', 'run-3'],
+    );
+    await chart.getByLabel('Download val/loss').click();
+    const [download] = await Promise.all([
+      stage.page.waitForEvent('download'),
+      chart.getByRole('button', { name: 'CSV of the points shown' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal('val-loss.csv');
   });
 
   it('changes the metrics, the axes, the scale and the smoothing in the address', async () => {
@@ -245,9 +313,9 @@ describe('the page of a comparison', () => {
     await stage.untilEqual(() => param('metrics'), 'val/loss,val/accuracy');
     await page.getByRole('button', { name: 'Log scale' }).click();
     await page.getByLabel('x of the scatter').selectOption('optimizer');
-    await stage.untilEqual(() => [param('scale'), param('x')], ['log', 'optimizer']);
+    await stage.untilEqual(() => [param('scale'), param('scatter')], ['log', 'optimizer']);
     await page.getByLabel('Smoothing').fill('0.9');
-    await stage.untilEqual(() => param('smoothing'), '0.9');
+    await stage.untilEqual(() => param('smooth'), '0.9');
   });
 
   it('closes its menus at Escape, which gives the focus back, and by a click beside them', async () => {
@@ -264,7 +332,7 @@ describe('the page of a comparison', () => {
       await summary.click();
       await choice.click();
       expect(await choice.isVisible()).to.equal(true);
-      await page.getByRole('heading', { name: 'Curves' }).click();
+      await page.getByRole('heading', { name: 'Charts' }).click();
       await choice.waitFor({ state: 'hidden' });
     }
   });
@@ -295,7 +363,7 @@ describe('the page of a comparison', () => {
 
   it('says which run is not there, and compares the others', async () => {
     await stage.mount('svc-compare-page', {
-      properties: { query: `runs=${ids(runs)},${idOf('run', 777777)}` },
+      address: `/compare?runs=${ids(runs)},${idOf('run', 777777)}`,
       api: serve(runs),
     });
     await stage.page.getByText('There is no run 777777').waitFor();
@@ -305,7 +373,7 @@ describe('the page of a comparison', () => {
 
   it('says that none of the runs is there', async () => {
     await stage.mount('svc-compare-page', {
-      properties: { query: `runs=${idOf('run', 777777)}` },
+      address: `/compare?runs=${idOf('run', 777777)}`,
       api: serve([]),
     });
     await stage.page.getByRole('heading', { name: 'None of these runs is there' }).waitFor();
@@ -327,7 +395,6 @@ describe('the page of a comparison', () => {
 
   it('helps to choose runs when its address names none', async () => {
     const page = await stage.mount('svc-compare-page', {
-      properties: { query: '' },
       address: '/compare',
       api: { ...serve(runs), 'GET /runs': { items: runs } },
     });
@@ -340,7 +407,7 @@ describe('the page of a comparison', () => {
   });
 
   it('says how a run begins when there is none', async () => {
-    const page = await stage.mount('svc-compare-page', { properties: { query: '' }, address: '/compare' });
+    const page = await stage.mount('svc-compare-page', { address: '/compare' });
     await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
   });
 
@@ -381,8 +448,19 @@ describe('the page of a comparison', () => {
       await stage.page.locator('svc-chart').last().scrollIntoViewIfNeeded();
       await stage.page.locator('svc-chart').last().locator('.uplot').waitFor();
       expect(new Set(await colors()).size).to.equal(50);
+      expect(await stage.page.locator('svc-chart .count').first().innerText()).to.equal('50 runs');
       expect(stage.api.count('POST /runs/metrics:query')).to.equal(10);
       await stage.page.getByRole('button', { name: 'Add runs' }).waitFor();
+    });
+
+    it('has a row for each of them in the table of config, and a column for each name', async () => {
+      await mount(many, '', {}, serve(many, measured));
+      const table = stage.page.locator('svc-config-differences table');
+      await stage.untilEqual(
+        () => table.locator('thead th').allInnerTexts(),
+        ['Run', 'lr', 'optimizer', 'note'],
+      );
+      expect(await table.locator('tbody tr').count()).to.equal(50);
     });
 
     for (const theme of ['light', 'dark'] as const) {

@@ -1,0 +1,28 @@
+import { html, nothing } from 'lit';
+import type { ShownRun } from './shown-run.js';
+
+/** Less than this does not cost much room. */
+const LEAST_CHARS = 8;
+
+/** What all of these names begin with, as far as a word of it ends; empty where that is not worth leaving out. */
+export function commonStart(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  if (others.length === 0) return '';
+  let length = first.length;
+  for (const name of others) while (!name.startsWith(first.slice(0, length))) length -= 1;
+  const start = /^.*[\s/_-]/su.exec(first.slice(0, length))?.[0] ?? '';
+  return start.length < LEAST_CHARS || names.includes(start) ? '' : start;
+}
+
+/** Without what all runs begin with; that is read out, and the whole name stands in the title. */
+export function renderRunName({ label, own }: Pick<ShownRun, 'label' | 'own'>) {
+  const start = label.slice(0, label.length - own.length);
+  return html`<bdi title=${label}
+    >${start === '' ? nothing : html`<span class="visually-hidden">${start}</span><span aria-hidden="true">…</span>`}${own}</bdi
+  >`;
+}
+
+/** As text, for what is drawn. */
+export function toShortName({ label, own }: Pick<ShownRun, 'label' | 'own'>): string {
+  return own === label ? label : `…${own}`;
+}
