@@ -3,7 +3,7 @@ import { metricsOf, chooseMetrics } from '../src/compare/chosen-metrics.js';
 import { queryOf, runsIn, toList, viewOf, withRuns, withoutRuns } from '../src/compare/compare-view.js';
 import { showConfig, toConfigRows } from '../src/compare/config-rows.js';
 import { placesOf, stepsWithin } from '../src/compare/run-axes.js';
-import { commonStart } from '../src/compare/run-names.js';
+import { commonStart } from '../src/run-names.js';
 import { scaleOf, ticksWithRoom } from '../src/compare/scale.js';
 import { toEvaluation, NO_EVALUATION } from '../src/data/evaluation-draft.js';
 import { metric, run, summary } from './browser/harness/records.js';

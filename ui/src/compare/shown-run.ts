@@ -1,7 +1,7 @@
 import type { ComparedRun } from '../data/comparison.js';
 import { shortId } from '../format.js';
 import { runColor } from './run-colors.js';
-import { commonStart } from './run-names.js';
+import { commonStart } from '../run-names.js';
 
 /** A run as the parts of a comparison show it: by one name and one colour. */
 export interface ShownRun extends ComparedRun {

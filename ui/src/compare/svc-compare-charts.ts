@@ -17,7 +17,7 @@ import { compareChartsStyles } from './compare-charts-styles.js';
 import { renderMetricChoices } from './metric-choices.js';
 import { axisOf, haveEpochs, placesOf, stepsInView, stepsWithin } from './run-axes.js';
 import { RunEpochs } from './run-epochs.js';
-import { toShortName } from './run-names.js';
+import { toShortName } from '../run-names.js';
 import type { ShownRun } from './shown-run.js';
 
 /** By the names in the address. */
@@ -27,7 +27,7 @@ export interface ChartsChange {
 }
 
 /** Of more lines the table above the charts is the legend. */
-const MOST_IN_LEGEND = 5;
+const MOST_IN_LEGEND = 3;
 
 /** A chart for each metric with a line for each run. Fires `svc-view` with a ChartsChange and `svc-metrics` with the names that are chosen. */
 @customElement('svc-compare-charts')

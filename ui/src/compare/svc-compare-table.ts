@@ -11,7 +11,7 @@ import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import type { ComparedMetric } from './chosen-metrics.js';
-import { commonStart, renderRunName } from './run-names.js';
+import { commonStart, renderRunName } from '../run-names.js';
 import type { ShownRun } from './shown-run.js';
 
 /** By metric: how the server ranks the runs. A metric without an entry has no ranking. */

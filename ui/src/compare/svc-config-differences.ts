@@ -4,7 +4,7 @@ import { formatCount, plural } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { dataTableStyles } from '../styles/table-styles.js';
 import { shortConfig, showConfig, toConfigRows, type ConfigRow } from './config-rows.js';
-import { renderRunName } from './run-names.js';
+import { renderRunName } from '../run-names.js';
 import type { ShownRun } from './shown-run.js';
 
 /** Of all names; more are behind a button. */
@@ -115,7 +115,16 @@ export class SvcConfigDifferences extends LitElement {
       @media (max-width: 40rem) {
         th:first-child {
           min-width: 7rem;
-          max-width: 8rem;
+          max-width: 9rem;
+        }
+        thead th:not(:first-child) {
+          min-width: 8rem;
+        }
+        /* The name on its own line. */
+        .who {
+          flex-direction: column;
+          align-items: flex-start;
+          gap: var(--space-1);
         }
       }
     `,
@@ -177,7 +186,7 @@ export class SvcConfigDifferences extends LitElement {
         ${rows.map(
           (row) =>
             html`<tr>
-              <th scope="row">${row.name}</th>
+              <th scope="row">${renderName(row.name)}</th>
               ${this.runs.map((_, at) => this.#renderValue(row, at))}
             </tr>`,
         )}
@@ -188,7 +197,7 @@ export class SvcConfigDifferences extends LitElement {
     return html`<thead>
         <tr>
           <th scope="col">Run</th>
-          ${rows.map(({ name }) => html`<th scope="col">${name}</th>`)}
+          ${rows.map(({ name }) => html`<th scope="col">${renderName(name)}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -211,6 +220,11 @@ export class SvcConfigDifferences extends LitElement {
     const shown = short.length > SHOWN_CHARS ? `${short.slice(0, SHOWN_CHARS)}…` : short;
     return html`<td class=${tone} title=${text === shown ? nothing : text.slice(0, 4000)}>${shown}</td>`;
   }
+}
+
+/** A nested name is broken at its dots, if at all. */
+function renderName(name: string) {
+  return name.split('.').map((part, at) => (at === 0 ? part : html`.<wbr />${part}`));
 }
 
 function renderRun(run: ShownRun) {

@@ -15,6 +15,8 @@ export class SvcBestCheckpoint extends LitElement {
   @property({ attribute: false }) error: ApiError | null = null;
   /** Of what it is the best: `experiment`. */
   @property() of = 'run';
+  /** Of the run that has it, where that is one of several. */
+  @property() runName = '';
 
   static override styles = [
     baseStyles,
@@ -91,7 +93,12 @@ export class SvcBestCheckpoint extends LitElement {
     const { metric, direction, value, run_id: runId } = best;
     const extreme = direction === 'minimize' ? 'lowest' : 'highest';
     return html`Best of this ${this.of}: the ${extreme} <b>${metric}</b>, ${formatValue(value)},
-      ${describeOrigin(best)}${this.of === 'run' ? '.' : html`, of <a href=${paths.run(runId)}>its run</a>.`}`;
+      ${describeOrigin(best)}${
+        this.of === 'run'
+          ? '.'
+          : html`, of <a href=${paths.run(runId)}><bdi>${this.runName || 'its run'}</bdi></a
+              >.`
+      }`;
   }
 }
 

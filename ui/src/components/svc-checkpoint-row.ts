@@ -4,6 +4,7 @@ import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { formatBytes, formatCount, formatValue, plural, splitPath } from '../format.js';
 import { paths } from '../paths.js';
+import { renderRunName } from '../run-names.js';
 import { baseStyles } from '../styles/shared.js';
 import { rowStyles } from '../styles/table-styles.js';
 import './svc-time.js';
@@ -13,6 +14,8 @@ import './svc-time.js';
 export class SvcCheckpointRow extends LitElement {
   @property({ attribute: false }) checkpoint!: Checkpoint;
   @property() runName = '';
+  /** With so many characters the names of all runs of the list begin. */
+  @property({ attribute: false }) startChars = 0;
   /** By `metric`; null: unknown, or it has none. */
   @property({ attribute: false }) value: CheckpointEntry | null = null;
   @property({ attribute: false }) metric: string | null = null;
@@ -116,7 +119,9 @@ export class SvcCheckpointRow extends LitElement {
         ${deletedAt === null ? nothing : html`<span class="pill">deleted</span>`}
       </div>
       <div class="run truncate" role="cell">
-        <a class="above" href=${paths.run(runId)} title=${this.runName}>${this.runName}</a>
+        <a class="above" href=${paths.run(runId)}
+          >${renderRunName({ label: this.runName, own: this.runName.slice(this.startChars) })}</a
+        >
       </div>
       <div class="value number" role="cell">${this.#renderValue()}</div>
       <div class="step number" role="cell">${step === null ? '–' : formatCount(step)}</div>

@@ -1,6 +1,6 @@
 import { consume } from '@lit/context';
 import type { BestCheckpoint, Checkpoint } from '@svc/contract';
-import { guessDirection, isDirectionKnown } from '@svc/contract/protocol';
+import { fromMetricValue, guessDirection, isDirectionKnown } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -30,8 +30,9 @@ import { apiContext } from '../data/contexts.js';
 import { readCheckpoints, type CheckpointFilter } from '../data/lists.js';
 import { listMetricDefinitions, type MetricDefinition } from '../data/metric-definitions.js';
 import { listExperiments, listProjects } from '../data/projects.js';
-import { formatCount } from '../format.js';
+import { formatCount, formatValue, splitPath } from '../format.js';
 import { navigate, paths } from '../paths.js';
+import { commonStart } from '../run-names.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tabStyles } from '../styles/tab-styles.js';
 import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
@@ -93,7 +94,7 @@ export class SvcCheckpointsPage extends LitElement {
     scopeStyles,
     css`
       :host {
-        --columns: 1.25rem minmax(6rem, 1.5fr) minmax(6rem, 1.8fr) 6.5rem 4rem 4.5rem 4.5rem;
+        --columns: 1.25rem minmax(6rem, 1.2fr) minmax(6rem, 2fr) 6.5rem 4rem 4.5rem 4.5rem;
       }
       .best,
       svc-checkpoint-comparison {
@@ -229,6 +230,7 @@ export class SvcCheckpointsPage extends LitElement {
         ? html`<div class="panel best">
             <svc-best-checkpoint
               of=${runId === null ? 'experiment' : 'run'}
+              runName=${this.#best.value ? this.#names.of(this.#best.value.run_id) : ''}
               .best=${this.#best.value ?? null}
               .error=${this.#best.error}
             ></svc-best-checkpoint>
@@ -249,12 +251,31 @@ export class SvcCheckpointsPage extends LitElement {
       return html`Nobody has said whether low or high values of ${this.#metric} are good. Choose another
         metric, or set its direction in the <a href=${paths.settings()}>settings</a>.`;
     if (error) return `The values could not be read: ${error.message}`;
+    return html`${this.#renderBestListed()} ${this.#describeOrder()} Tick two or more checkpoints to compare
+    them.`;
+  }
+
+  /** Where no run or experiment is chosen, whose best checkpoint the server could name. */
+  #renderBestListed() {
+    if (this.#ranked !== null) return nothing;
+    const best = this.#checkpoints.view.items.find(({ id }) => this.#values.isBest(id));
+    if (!best) return nothing;
+    const [, name] = splitPath(best.path);
+    const value = formatValue(fromMetricValue(this.#values.of(best.id)!.best!));
+    return html`<span class="listed">
+      Best of those listed: <a href=${paths.checkpoint(best.id)}>${name}</a> of
+      <bdi>${this.#names.of(best.run_id)}</bdi>, with the ${this.#extreme} ${this.#metric}, ${value}.
+    </span>`;
+  }
+
+  #describeOrder(): string {
     const { items, hasMore } = this.#checkpoints.view;
-    const order =
-      this.#view.sort !== null && hasMore
-        ? `The newest ${formatCount(items.length)} are sorted; older ones can be added at the end. `
-        : '';
-    return `${order}Tick two or more checkpoints to compare them.`;
+    if (this.#view.sort === null || !hasMore) return '';
+    return `The newest ${formatCount(items.length)} are sorted; older ones can be added at the end.`;
+  }
+
+  get #extreme(): string {
+    return this.#values.direction === 'minimize' ? 'lowest' : 'highest';
   }
 
   #renderComparison() {
@@ -277,6 +298,8 @@ export class SvcCheckpointsPage extends LitElement {
 
   #renderRows(checkpoints: readonly Checkpoint[]) {
     const { compare } = this.#view;
+    const runIds = [...new Set(checkpoints.map(({ run_id }) => run_id))];
+    const startChars = commonStart(runIds.map((id) => this.#names.of(id))).length;
     return html`${repeat(
       checkpoints,
       ({ id }) => id,
@@ -287,6 +310,7 @@ export class SvcCheckpointsPage extends LitElement {
           .metric=${this.#metric}
           .best=${this.#whyBest(checkpoint.id)}
           runName=${this.#names.of(checkpoint.run_id)}
+          .startChars=${startChars}
           ?chosen=${compare.includes(checkpoint.id)}
           ?full=${compare.length >= MAX_COMPARED}
           @svc-choose=${({ detail }: CustomEvent<string>) => this.#toggle(detail)}
@@ -296,9 +320,8 @@ export class SvcCheckpointsPage extends LitElement {
 
   /** Of a run or an experiment the server says which it is; of others, the best value of those that are listed counts. */
   #whyBest(id: string): string {
-    const extreme = this.#values.direction === 'minimize' ? 'lowest' : 'highest';
     if (this.#ranked === null)
-      return this.#values.isBest(id) ? `The ${extreme} ${this.#metric} of those listed` : '';
+      return this.#values.isBest(id) ? `The ${this.#extreme} ${this.#metric} of those listed` : '';
     const best = this.#best.value;
     if (!best || (best.checkpoint_id !== id && !best.tied_checkpoint_ids.includes(id))) return '';
     return `The ${best.direction === 'minimize' ? 'lowest' : 'highest'} ${best.metric} of this ${this.#view.run_id === null ? 'experiment' : 'run'}`;

@@ -1,5 +1,10 @@
 import { html, nothing } from 'lit';
-import type { ShownRun } from './shown-run.js';
+
+/** A name, and what it has beyond what all names around it begin with. */
+export interface ShortName {
+  readonly label: string;
+  readonly own: string;
+}
 
 /** Less than this does not cost much room. */
 const LEAST_CHARS = 8;
@@ -14,8 +19,8 @@ export function commonStart(names: readonly string[]): string {
   return start.length < LEAST_CHARS || names.includes(start) ? '' : start;
 }
 
-/** Without what all runs begin with; that is read out, and the whole name stands in the title. */
-export function renderRunName({ label, own }: Pick<ShownRun, 'label' | 'own'>) {
+/** Without what all begin with; that is read out, and the whole name stands in the title. */
+export function renderRunName({ label, own }: ShortName) {
   const start = label.slice(0, label.length - own.length);
   return html`<bdi title=${label}
     >${start === '' ? nothing : html`<span class="visually-hidden">${start}</span><span aria-hidden="true">…</span>`}${own}</bdi
@@ -23,6 +28,6 @@ export function renderRunName({ label, own }: Pick<ShownRun, 'label' | 'own'>) {
 }
 
 /** As text, for what is drawn. */
-export function toShortName({ label, own }: Pick<ShownRun, 'label' | 'own'>): string {
+export function toShortName({ label, own }: ShortName): string {
   return own === label ? label : `…${own}`;
 }
