@@ -49,7 +49,10 @@ export const PAGES = [
     title: 'Run',
     path: '/runs/:id',
     under: 'runs',
-    load: () => import('./svc-run-page.js'),
+    load: () => {
+      loadRunTab();
+      return import('./svc-run-page.js');
+    },
     render: ({ params, query }) =>
       html`<svc-run-page .runId=${params['id']!} .query=${query}></svc-run-page>`,
   }),
@@ -210,3 +213,10 @@ export const RUN_TABS = [
     render: ({ run }) => html`<svc-run-diagnosis .run=${run}></svc-run-diagnosis>`,
   }),
 ];
+
+/** With the page, not after it: the code of the tab that the address asks for. A failure is met by the page, which loads it too. */
+function loadRunTab(): void {
+  const wanted = new URLSearchParams(window.location.search).get('tab');
+  const tab = RUN_TABS.find(({ name }) => name === wanted) ?? RUN_TABS[0]!;
+  tab.load().catch(() => undefined);
+}
