@@ -22,6 +22,7 @@ import { describeReading, readAt, renderReading, type Reading } from './chart-re
 import { actionOf, rowAfter, zoomBy } from './chart-keys.js';
 import { saveChart, type ChartFile } from './chart-files.js';
 import { chartStyles } from './chart-styles.js';
+import { drawNoMore, drawSoon } from './draw-queue.js';
 import { resolveColors, type ChartColors } from './palette.js';
 import { Plot } from './plot.js';
 import './svc-chart-tools.js';
@@ -108,6 +109,7 @@ export class SvcChart extends LitElement {
     this.#forgetTheme?.();
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    drawNoMore(this.#draw);
     this.#destroy();
   }
 
@@ -252,12 +254,14 @@ export class SvcChart extends LitElement {
   #invalidate(): void {
     this.#isDirty = true;
     if (!this.#isInSight || !this.hasUpdated) return;
-    this.#frame ||= requestAnimationFrame(() => this.#draw());
+    // A chart that is not there yet is wanted at once; many that change take turns.
+    if (this.#plot) drawSoon(this.#draw);
+    else this.#frame ||= requestAnimationFrame(this.#draw);
   }
 
-  #draw(): void {
+  readonly #draw = (): void => {
     this.#frame = 0;
-    if (this.target.clientWidth === 0) return;
+    if (!this.#isDirty || this.target.clientWidth === 0) return;
     this.#isDirty = false;
     // Axes without a line would say something; those of a range stay, to leave it.
     if (isWithoutPoints(this.lines) && this.range === null) return this.#destroy();
@@ -276,7 +280,7 @@ export class SvcChart extends LitElement {
     else this.#rebuild(key, changes);
     // The tooltip shows what the plot holds.
     if (this.cursorRow !== null) this.requestUpdate();
-  }
+  };
 
   #rebuild(
     key: string,
