@@ -2,7 +2,6 @@ import { consume } from '@lit/context';
 import { fromMetricValue } from '@svc/contract/protocol';
 import { LitElement, html, nothing } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { repeat } from 'lit/directives/repeat.js';
 import { chooseMetrics, metricsOf, type ComparedMetric } from '../compare/chosen-metrics.js';
 import {
   queryOf,

@@ -1,79 +1,10 @@
-import type { Run, RunComparison, RunSummary } from '@svc/contract';
+import type { Run } from '@svc/contract';
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
-import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { HOSTILE, LONG_NAME, idOf, metric, run, series, summary } from './harness/records.js';
-import type { SvcChart } from '../../src/chart/svc-chart.js';
+import { configured, serve } from './harness/compare-world.js';
+import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
+import { HOSTILE, LONG_NAME, idOf, metric } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
-
-const METRICS: RunSummary['metrics'] = {
-  'val/loss': metric({ is_primary: true }),
-  'val/accuracy': metric({ direction: 'maximize', guessed_from: 'accuracy' }),
-  lr: metric({ guessed_from: null, best: null, latest: { value: 0.001, step: 90, ts: 1 } }),
-};
-/** The first run has the lowest value of each metric, the last one the highest. */
-const lossOf = (number: number) => number / 10;
-
-function rank(ids: readonly string[], name: string): RunComparison {
-  const direction = name.includes('accuracy') ? 'maximize' : 'minimize';
-  const sorted = direction === 'minimize' ? [...ids] : [...ids].reverse();
-  return {
-    metric: name,
-    direction,
-    protocol: null,
-    tied_ids: [sorted[0]!],
-    next_actions: [],
-    best_run_id: sorted[0]!,
-    entries: sorted.map((id, at) => ({
-      run_id: id,
-      name: id,
-      best: lossOf(Number(id.slice(-4))),
-      best_source: at === 0 ? 'evaluation' : 'training_fallback',
-      step: 40,
-      evaluation_id: null,
-      rank: at + 1,
-      is_best: at === 0,
-      latest: 0.5,
-    })),
-  };
-}
-
-/** A server that has these runs, each with the three metrics. */
-function serve(runs: readonly Run[], metrics: RunSummary['metrics'] = METRICS): ApiTable {
-  const find = (id: string) => runs.find((one) => one.id === id);
-  const gone = new Refusal(404, 'not_found', 'no such run');
-  return {
-    'GET /runs/{run_id}': ({ params }: ApiRequest) => find(params['run_id']!) ?? gone,
-    'GET /runs/{run_id}/summary': ({ params }: ApiRequest) => {
-      const of = find(params['run_id']!);
-      return of ? summary(of, metrics) : gone;
-    },
-    'GET /runs/compare': ({ query }: ApiRequest) =>
-      rank(query.get('ids')!.split(','), query.get('metric') ?? 'val/loss'),
-    'POST /runs/metrics:query': ({ body }: ApiRequest) => {
-      const { run_ids, names } = body as { run_ids: string[]; names: string[] };
-      const points = (id: string) =>
-        series(Array.from({ length: 30 }, (_, at) => lossOf(Number(id.slice(-4))) + 1 / (at + 1)));
-      return {
-        series: Object.fromEntries(
-          run_ids.map((id) => [id, Object.fromEntries(names.map((name) => [name, points(id)]))]),
-        ),
-      };
-    },
-  };
-}
-
-const configured = (number: number, changes: Partial<Run> = {}) =>
-  run(number, {
-    status: 'SUCCEEDED',
-    config: {
-      lr: 10 ** -number,
-      optimizer: number % 2 === 0 ? 'sgd' : 'adam',
-      model: { depth: 18 },
-      batch: 8 * number,
-    },
-    ...changes,
-  });
 
 describe('the page of a comparison', () => {
   const stage = useStage();
@@ -102,30 +33,6 @@ describe('the page of a comparison', () => {
       .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
   const untilDrawn = (count: number) =>
     stage.untilEqual(() => stage.page.locator('svc-chart .uplot').count(), count);
-
-  it('overlays each metric in a chart, with one colour for each run in all of them', async () => {
-    await mount(runs);
-    await stage.page.locator('svc-chart').nth(2).scrollIntoViewIfNeeded();
-    await untilDrawn(3);
-    expect(await stage.page.locator('svc-chart h3').allInnerTexts()).to.deep.equal([
-      'val/loss',
-      'val/accuracy',
-      'lr',
-    ]);
-    const swatches = await colors();
-    expect(new Set(swatches).size).to.equal(3);
-    await stage.page.locator('svc-chart .u-over').first().hover();
-    const tooltip = stage.page.locator('svc-chart .tooltip').first();
-    await stage.untilEqual(
-      async () =>
-        (
-          await tooltip
-            .locator('.swatch')
-            .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor))
-        ).sort(),
-      [...swatches].sort(),
-    );
-  });
 
   it('names the winner by the direction of each metric, and none where there is no direction', async () => {
     await mount(runs);
@@ -240,72 +147,6 @@ describe('the page of a comparison', () => {
     expect(await page.getByLabel('Metric', { exact: true }).inputValue()).to.equal('val/accuracy');
   });
 
-  it('zooms to what is dragged in all charts, as the address says, and back', async () => {
-    const page = await mount(runs);
-    const plot = page.locator('.u-over').first();
-    await plot.dragTo(plot, { sourcePosition: { x: 60, y: 50 }, targetPosition: { x: 160, y: 50 } });
-    await stage.untilEqual(() => /^\d+\.\.\d+$/.test(param('zoom') ?? ''), true);
-    const [from, to] = param('zoom')!.split('..').map(Number);
-    const asked = `"step_from":${from},"step_to":${to}`;
-    await until(() => JSON.stringify(stage.api.bodies).includes(asked));
-    await page.getByRole('button', { name: 'Show all steps' }).click();
-    await stage.untilEqual(() => param('zoom'), null);
-    await stage.page.goBack();
-    await stage.untilEqual(() => param('zoom'), `${from}..${to}`);
-    await stage.page.goBack();
-    await stage.untilEqual(() => param('zoom'), null);
-  });
-
-  it('shows the curves by epoch and by time since the runs began, and keeps what is in view', async () => {
-    const epochs = runs.map((one, at) => ({ ...one, epoch: 3 * (at + 1), step: 290 }));
-    const page = await mount(epochs, '&zoom=100..200');
-    await untilDrawn(3);
-    const charts = () =>
-      page.locator('svc-chart').evaluateAll((all) => all.map((one) => (one as unknown as SvcChart).x));
-    await page.getByRole('button', { name: 'Epoch' }).click();
-    await stage.untilEqual(charts, ['epoch', 'epoch', 'epoch']);
-    expect([param('x'), param('steps')]).to.deep.equal(['epoch', '100..200']);
-    const [from, to] = param('zoom')!.split('..').map(Number);
-    expect([from! < 1.1, to! > 6]).to.deep.equal([true, true]);
-    await page.getByRole('button', { name: 'Time' }).click();
-    await stage.untilEqual(charts, ['elapsed', 'elapsed', 'elapsed']);
-    expect(param('steps')).to.equal('100..200');
-    const asked = stage.api.count('POST');
-    await page.getByRole('button', { name: 'Step', exact: true }).click();
-    await stage.untilEqual(() => [param('x'), param('zoom'), param('steps')], [null, '100..200', null]);
-    expect(stage.api.count('POST')).to.equal(asked);
-    await stage.page.goBack();
-    await stage.untilEqual(charts, ['elapsed', 'elapsed', 'elapsed']);
-    await stage.expectSound('by time');
-  });
-
-  it('cannot be shown by epoch while no run has told one', async () => {
-    const page = await mount(runs, '&x=epoch');
-    await untilDrawn(3);
-    expect(await page.getByRole('button', { name: 'Epoch' }).isDisabled()).to.equal(true);
-    expect(
-      await page
-        .locator('svc-chart')
-        .first()
-        .evaluate((one) => (one as unknown as SvcChart).x),
-    ).to.equal('step');
-  });
-
-  it('has a legend in the charts of few runs, and the points as a file', async () => {
-    const page = await mount(runs);
-    const chart = page.locator('svc-chart').first();
-    await stage.untilEqual(
-      async () => (await chart.locator('.legend .label').allInnerTexts()).sort(),
-      ['run-1', 'run-2', 'run-3'],
-    );
-    await chart.getByLabel('Download val/loss').click();
-    const [download] = await Promise.all([
-      stage.page.waitForEvent('download'),
-      chart.getByRole('button', { name: 'CSV of the points shown' }).click(),
-    ]);
-    expect(download.suggestedFilename()).to.equal('val-loss.csv');
-  });
-
   it('changes the metrics, the axes, the scale and the smoothing in the address', async () => {
     const page = await mount(runs);
     await page.locator('.choices summary').first().click();
@@ -335,13 +176,6 @@ describe('the page of a comparison', () => {
       await page.getByRole('heading', { name: 'Charts' }).click();
       await choice.waitFor({ state: 'hidden' });
     }
-  });
-
-  it('shows a chart in full size, as the address says', async () => {
-    const page = await mount(runs, '&chart=lr');
-    await page.getByRole('dialog', { name: 'lr' }).waitFor();
-    await stage.page.keyboard.press('Escape');
-    await stage.untilEqual(() => param('chart'), null);
   });
 
   it('has a table with the values of the drawings', async () => {
@@ -385,12 +219,6 @@ describe('the page of a comparison', () => {
     stage.api.change(serve(runs));
     await page.getByRole('button', { name: 'Try again' }).click();
     await stage.untilEqual(names, ['run-1', 'run-2', 'run-3']);
-  });
-
-  it('says in a chart why its points could not be loaded', async () => {
-    const refusal = new Refusal(503, 'unavailable', 'the server is busy');
-    await mount(runs, '', {}, { 'POST /runs/metrics:query': refusal });
-    await stage.page.locator('svc-chart').first().getByText('the server is busy').waitFor();
   });
 
   it('helps to choose runs when its address names none', async () => {
