@@ -116,9 +116,9 @@ async function readInOrder(db: Db, ids: readonly string[]): Promise<Run[]> {
 }
 
 /** Those of a place, or whose name or id has a word, as a condition on the rows of another table. */
-export function matchingRuns(db: Db, { word, ...placement }: RunPlaceFilter) {
+export function matchingRuns(db: Db, { word, ...placement }: RunPlaceFilter): ReturnType<Db> {
   const wanted = Object.entries(placement).filter(([, value]) => value !== undefined);
-  const query = db('runs').where(Object.fromEntries(wanted)).whereNull('deleted_at');
+  const query = db('runs').whereNull('deleted_at').where(Object.fromEntries(wanted));
   if (word !== undefined) whereNameOrId(query, word, 'run');
   return query;
 }
