@@ -173,7 +173,7 @@ describe('svc run', () => {
     const shown = (status: Run['status']) =>
       toRunLines(
         { ...RUN, status, job_id: null, config: {}, environment: {}, notes: '' },
-        { ...RUN, health: { status: 'ok', reasons: [] }, progress: 1, metrics: {} } as unknown as RunSummary,
+        { ...RUN, status, step: 10, health: { status: 'ok', reasons: [] }, metrics: {} } as unknown as RunSummary,
         {},
         (_style, text) => text,
       ).join('\n');

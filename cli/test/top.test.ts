@@ -171,11 +171,12 @@ describe('a frame of svc top', () => {
     expect(text).to.match(/job_1 +job-1 +RUNNING +gpu-1 +0 +1m +50\/100 +1m/);
   });
 
-  it('tells no time left of a run that is silent, or of whose length nothing is known', () => {
+  it('tells no time left of a run that is silent, that has done its last step, or of whose length nothing is known', () => {
     const run = { job_id: 'job_1', step: 50, max_steps: 100, stale_since: 1, started_at: 0 };
-    for (const silent of [run, { ...run, stale_since: null, max_steps: null }, null])
+    const done = { ...run, stale_since: null, status: 'SUCCEEDED', step: 99 };
+    for (const silent of [run, { ...run, stale_since: null, max_steps: null }, done, null])
       expect(toFrame(activity({ running: [{ job: job(1), run: silent }] }), 40, plain).join('\n')).to.match(
-        /(50|50\/100|-) +-$/m,
+        /(50|50\/100|99\/100|-) +-$/m,
       );
   });
 

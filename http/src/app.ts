@@ -116,10 +116,11 @@ const isApi = (path: string): boolean => /^\/api(\/|$)/.test(path);
 
 function outsideApi({ fallback }: HttpParts): Koa.Middleware {
   return async (ctx, next) => {
+    if (!isApi(ctx.path)) await fallback?.(ctx, () => Promise.resolve());
+    if (ctx.status !== 404 || ctx.body) return;
     decodeURIComponent(ctx.path); // Throws a URIError, answered by 404.
     if (isApi(ctx.path)) return next();
-    await fallback?.(ctx, () => Promise.resolve());
-    if (ctx.status === 404 && !ctx.body) fail('not_found', `there is nothing at ${ctx.path}`);
+    fail('not_found', `there is nothing at ${ctx.path}`);
   };
 }
 

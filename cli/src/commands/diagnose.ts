@@ -1,4 +1,4 @@
-import { routes, type Anomaly, type Diagnosis } from '@svc/contract';
+import { percentDone, routes, type Anomaly, type Diagnosis } from '@svc/contract';
 import type { Command } from 'commander';
 import { toAge, toDuration, toNumber, toSize } from '../output/format.js';
 import { print } from '../output/print.js';
@@ -50,9 +50,9 @@ function toAnomalyLines(anomalies: readonly Anomaly[], paint: Paint): string[] {
   return ['', paint('bold', 'Needs attention'), ...lines];
 }
 
-function toFacts({ progress, convergence, throughput, gpu, last_point_at }: Diagnosis): Field[] {
+function toFacts({ status, progress, convergence, throughput, gpu, last_point_at }: Diagnosis): Field[] {
   const facts: (Field | null)[] = [
-    ['progress', toProgress(progress)],
+    ['progress', toProgress({ status, ...progress })],
     toConvergence(convergence),
     throughput && ['pace', toPace(throughput)],
     ...(gpu?.slots ?? []).map((slot): Field => [`GPU ${slot.index}`, toUse(slot)]),
@@ -61,12 +61,14 @@ function toFacts({ progress, convergence, throughput, gpu, last_point_at }: Diag
   return facts.filter((fact) => fact !== null);
 }
 
-function toProgress({ step, max_steps, fraction, time_left }: Diagnosis['progress']): string {
+function toProgress(progress: Diagnosis['progress'] & Pick<Diagnosis, 'status'>): string {
+  const { step, max_steps, time_left } = progress;
+  const percent = percentDone(progress);
   if (step === null) return max_steps === null ? '-' : `0 of ${max_steps} steps`;
   const spread = time_left && `${toSpan(time_left.least_s)} to ${toSpan(time_left.most_s)}`;
   return toList([
     `step ${step}${max_steps === null ? '' : ` of ${max_steps}`}`,
-    fraction === null ? null : `${Math.floor(fraction * 100)} %`,
+    percent === null ? null : `${percent} %`,
     time_left && `about ${toSpan(time_left.likely_s)} left (${spread})`,
   ]);
 }

@@ -1,4 +1,4 @@
-import { RUN_STATUSES, routes, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
+import { RUN_STATUSES, percentDone, routes, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
 import type { Command } from 'commander';
 import { toAge, toShownId } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';
@@ -164,8 +164,8 @@ export function toRunLines(
   paint: Paint,
   width = terminalWidth(),
 ): string[] {
-  const { health, progress } = summary;
-  const percent = progress === null ? '' : ` (${toPercent(progress, run)} %)`;
+  const { health } = summary;
+  const percent = percentDone(summary);
   const rows = Object.entries(summary.metrics)
     .map(([name, metric]) => ({ name, metric }))
     .sort((a, b) => Number(b.metric.is_primary) - Number(a.metric.is_primary));
@@ -175,7 +175,7 @@ export function toRunLines(
       [
         ['id', run.id],
         ['job', run.job_id ?? '-'],
-        ['step', `${toStep(summary)}${percent}`],
+        ['step', `${toStep(summary)}${percent === null ? '' : ` (${percent} %)`}`],
         ['health', [health.status, ...health.reasons].join(', ')],
         ['started', toAge(run.started_at)],
         ...toOrigin(run),
@@ -195,11 +195,6 @@ function toDocumentLines({ id, config, environment }: Run, paint: Paint, width: 
     ...toRecordLines('Config', config as Document, { shown: SHOWN_CONFIG, ...shared }),
     ...toRecordLines('Environment', environment as Document, { shown: SHOWN_ENVIRONMENT, ...shared }),
   ];
-}
-
-/** A run that goes on is not at 100 %: after its last step it still evaluates and saves. */
-function toPercent(progress: number, { status }: Run): number {
-  return Math.min(Math.floor(progress * 100), status === 'RUNNING' ? 99 : 100);
 }
 
 /** What people wrote about the run, and the commit that its script was at. */

@@ -1,4 +1,4 @@
-import type { Job, NodeRecord, Run, Slot } from '@svc/contract';
+import { partDone, type Job, type NodeRecord, type Run, type Slot } from '@svc/contract';
 import { meanUtilization, toFigure } from '../output/figures.js';
 import { toAge, toDuration, toShownId, toWaitReason } from '../output/format.js';
 import { styleOfStatus, type Paint } from '../output/style.js';
@@ -206,7 +206,7 @@ function toStep(run: Run | null): string {
 /** Unknown for a run that has been silent for too long. */
 function toTimeLeft(run: Run | null): string {
   if (!run?.step || run.max_steps === null || run.stale_since !== null) return '-';
-  if (run.step >= run.max_steps) return '-';
+  if (partDone(run) === 1) return '-';
   return toDuration(((Date.now() - run.started_at) / run.step) * (run.max_steps - run.step));
 }
 

@@ -102,7 +102,13 @@ export const RunSummary = strict(
     step: nullable(Type.Integer()),
     epoch: nullable(Type.Number()),
     max_steps: nullable(Type.Integer()),
-    progress: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    progress: nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'step of max_steps; 1 also for a run that SUCCEEDED with max_steps - 1 as its last step.',
+      }),
+    ),
     health: RunHealth,
     metrics: Type.Record(Type.String(), MetricSummary),
   },

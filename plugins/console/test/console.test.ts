@@ -66,6 +66,8 @@ describe('console', () => {
     '/jobs/job_01ARZ3NDEKTSV4RRFFQ69G5FAV',
     '/runs/compare?ids=1,2',
     '/index.html',
+    '/runs/%',
+    '/%ff',
   ]) {
     it(`answers a browser that opens ${path} with the page, which is never cached unasked`, async () => {
       const { status, headers, body } = await get(path, page);
@@ -75,6 +77,18 @@ describe('console', () => {
       expect(headers['content-security-policy']).to.include("default-src 'self'");
     });
   }
+
+  it('answers a malformed path with 404 to who asks for no page, and below /api to everybody', async () => {
+    const asked: [string, Record<string, string>][] = [
+      ['/runs/%', {}],
+      ['/assets/%.js', page],
+      ['/api/v1/runs/%', page],
+    ];
+    for (const [path, headers] of asked) {
+      const { status, body } = await get(path, headers);
+      expect([status, JSON.parse(body).error.code], path).to.deep.equal([404, 'not_found']);
+    }
+  });
 
   it('answers / to whoever asks', async () => {
     expect((await get('/')).body).to.equal(INDEX);

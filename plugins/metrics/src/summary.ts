@@ -1,5 +1,6 @@
 import {
   isDirectionKnown,
+  partDone,
   toMetricValue,
   type MetricSummary,
   type Run,
@@ -95,7 +96,7 @@ export async function loadSigns(source: SummarySource, run: Run, now: number): P
     step: run.step,
     epoch: run.epoch,
     max_steps: run.max_steps,
-    progress: progressOf(run),
+    progress: partDone(run),
     health: toHealth(reasons),
     metrics: Object.fromEntries(parts.map(({ name, metric }) => [name, metric])),
   };
@@ -137,8 +138,4 @@ function toMetricSummary({ digest }: SeriesRow, recent: Float64Array, meaning: M
     is_primary,
     count: digest.count,
   };
-}
-
-function progressOf({ step, max_steps }: Run): number | null {
-  return step === null || max_steps === null ? null : Math.min(1, Math.max(0, step / max_steps));
 }

@@ -190,6 +190,14 @@ describe('GET /runs/{run_id}/summary', () => {
       expect((await rig.summary(await rig.newRun())).progress).to.equal(null);
     });
 
+    it('progress of a run that SUCCEEDED with the last of the steps that are counted from 0 is 1', async () => {
+      const run = await rig.newRun({ max_steps: 300 });
+      await rig.write(run, [point(0, { step: 299 })]);
+      expect((await rig.summary(run)).progress).to.equal(299 / 300);
+      await rig.finish(run);
+      expect(await rig.summary(run)).to.include({ status: 'SUCCEEDED', step: 299, progress: 1 });
+    });
+
     it('of a run without points is empty; an unknown run is not_found', async () => {
       expect(await rig.summary(await rig.newRun())).to.deep.include({
         metrics: {},

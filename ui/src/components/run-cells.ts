@@ -1,10 +1,10 @@
 import type { Run } from '@svc/contract';
+import { partDone, percentDone } from '@svc/contract/protocol';
 import { html, nothing } from 'lit';
 import { flatRecord, toText } from '../data/flat-record.js';
 import type { MetricValues, StepValue } from '../data/metric-values.js';
 import { formatAge, formatCount, formatDateTime, formatDuration, formatValue, shortId } from '../format.js';
 import { paths } from '../paths.js';
-import { partDone, percentDone } from '../progress.js';
 import { NO_GROUP, type Place } from '../table/arrange.js';
 import type { Column, Field } from '../table/columns.js';
 
@@ -86,13 +86,13 @@ function renderField(run: Run, name: Field, context: RunTableContext): unknown {
 }
 
 /** In few elements: a table draws dozens with each step of a scroll. */
-function renderProgress({ step, max_steps: max, status }: Run): unknown {
+function renderProgress(run: Run): unknown {
+  const { step, max_steps: max, status } = run;
   if (step === null) return renderText(undefined);
   if (!max || max < 0) return html`step ${formatCount(step)}`;
-  const progress = { step, max, status };
-  return html`<span class="progress ${status}" .style=${`--part: ${partDone(progress) * 100}%`}
+  return html`<span class="progress ${status}" .style=${`--part: ${partDone(run)! * 100}%`}
     ><span class="text">${formatCount(step)} / ${formatCount(max)}</span
-    ><span>${percentDone(progress)}%</span></span
+    ><span>${percentDone(run)}%</span></span
   >`;
 }
 

@@ -1,7 +1,7 @@
+import { partDone, percentDone } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { formatCount } from '../format.js';
-import { partDone, percentDone } from '../progress.js';
 import { baseStyles } from '../styles/shared.js';
 
 /** Step of max_steps, as a bar and in figures. Without a maximum only the step is said, and past it no percentage. */
@@ -51,8 +51,8 @@ export class SvcProgress extends LitElement {
     if (this.max === null || this.max <= 0) return html`<p>step ${formatCount(this.step)}</p>`;
     // Past its plan nobody knows how much of it is done.
     if (this.step > this.max) return html`<p>${formatCount(this.step)} / ${formatCount(this.max)}</p>`;
-    const progress = { step: this.step, max: this.max, status: this.status };
-    const part = partDone(progress);
+    const progress = { status: this.status, step: this.step, max_steps: this.max };
+    const part = partDone(progress) ?? 0;
     const percent = percentDone(progress);
     return html`
       <div
