@@ -17,7 +17,7 @@ export async function measureLoad(stage: Stage): Promise<string[][]> {
   const figures = await inRounds(stage, { token }, async ({ page, cdp }) => {
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
     await page.goto(server.url);
-    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.locator('svc-overview-page h2').first().waitFor();
     await page.waitForTimeout(1_000);
     return page.evaluate<{ paintMs: number; scriptBytes: number }>(`new Promise((resolve) => {
       const scripts = performance.getEntriesByType('resource').filter(({ name }) => new URL(name).pathname.endsWith('.js'));

@@ -1,10 +1,20 @@
 import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import { loadFailure } from '../components/load-failure.js';
-import type { PageMatch, Registry } from '../pages/registry.js';
+import type { Crumb } from '../components/page-waiting.js';
+import type { Page, PageMatch, Registry } from '../pages/registry.js';
 import { leaveGuard } from '../leave-guard.js';
 import { navigate, paths } from '../paths.js';
 import { nameTab } from '../tab-title.js';
+import './svc-page-pending.js';
+
+/** So long the page before stays, so that a page whose code is there already follows it at once. */
+const PATIENCE_MS = 150;
+
+/** What is known of a page before its code is there. */
+export interface PagePlace {
+  readonly heading: string;
+  readonly above: Crumb | null;
+}
 
 /** Follows the address: loads the page's code, then renders it. Links are followed without a reload. */
 export class Router implements ReactiveController {
@@ -52,6 +62,12 @@ export class Router implements ReactiveController {
     return this.#page;
   }
 
+  /** Of the page at the address; without a heading while no page is known there. */
+  get place(): PagePlace {
+    const match = this.#registry.match(window.location.pathname);
+    return match ? placeOf(match.page, this.#registry) : { heading: '', above: null };
+  }
+
   readonly #follow = (): void => {
     const { pathname, search } = window.location;
     void this.#show(pathname, new URLSearchParams(search));
@@ -71,17 +87,40 @@ export class Router implements ReactiveController {
     const own = this.#registry.match(path);
     own?.page.load().catch(() => undefined);
     await registered;
+    if (navigation !== this.#navigation) return;
     const match = this.#registry.match(path);
     this.section = match && (match.page.under ?? match.page.name);
     this.#host.requestUpdate();
-    const page = match ? await loadPage(match, query) : notFound();
-    if (navigation !== this.#navigation) return;
+    const page = match ? await this.#load(match, query, path) : notFound();
+    if (navigation === this.#navigation) this.#put(path, page, match?.page.title ?? 'Not found');
+  }
+
+  /** Its place is held while its code is on its way. A page whose code does not arrive (a server upgraded meanwhile) says so rather than staying blank. */
+  async #load({ page, params }: PageMatch, query: URLSearchParams, path: string): Promise<TemplateResult> {
+    const navigation = this.#navigation;
+    const place = placeOf(page, this.#registry);
+    const hold = (): void => {
+      if (navigation === this.#navigation && path !== this.#key) this.#put(path, pending(place), page.title);
+    };
+    if (this.#page === null) hold();
+    const holding = setTimeout(hold, PATIENCE_MS);
+    try {
+      await page.load();
+      return page.render({ params, query });
+    } catch {
+      return pending(place, true);
+    } finally {
+      clearTimeout(holding);
+    }
+  }
+
+  #put(path: string, page: TemplateResult, title: string): void {
     const isNewPage = this.#key !== path;
     this.#key = path;
     this.#address = window.location.pathname + window.location.search;
     this.#page = html`${keyed(path, page)}`;
     // A page that names the tab does so once it has its record, and another filter is no other record.
-    if (isNewPage) nameTab(match?.page.title ?? 'Not found');
+    if (isNewPage) nameTab(title);
     this.#host.requestUpdate();
     this.#onPage(isNewPage);
   }
@@ -112,14 +151,18 @@ export class Router implements ReactiveController {
   };
 }
 
-/** A page whose code does not arrive (a server upgraded meanwhile) says so rather than staying blank. */
-async function loadPage({ page, params }: PageMatch, query: URLSearchParams): Promise<TemplateResult> {
-  try {
-    await page.load();
-    return page.render({ params, query });
-  } catch {
-    return loadFailure();
-  }
+function placeOf({ title, path, under }: Page, { pages }: Registry): PagePlace {
+  const isInList = path.split('/').length > 2;
+  const list = isInList ? pages.find(({ name }) => name === under) : undefined;
+  return { heading: title, above: list ? { label: list.title, path: list.path } : null };
+}
+
+function pending({ heading, above }: PagePlace, isFailed = false): TemplateResult {
+  return html`<svc-page-pending
+    heading=${heading}
+    .above=${above}
+    ?failed=${isFailed}
+  ></svc-page-pending>`;
 }
 
 function notFound(): TemplateResult {

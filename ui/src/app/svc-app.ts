@@ -137,7 +137,7 @@ export class SvcApp extends LitElement {
   }
 
   #renderPhase() {
-    if (this.phase === 'checking') return html`<svc-waiting></svc-waiting>`;
+    if (this.phase === 'checking') return this.#renderWaiting();
     if (this.phase === 'unreachable') return this.#renderUnreachable();
     if (this.phase === 'signed-out') {
       return html`<svc-sign-in
@@ -163,6 +163,11 @@ export class SvcApp extends LitElement {
         ${this.isHelpThere ? html`<svc-key-help .pages=${this.#pages}></svc-key-help>` : nothing}
       </div>
     `;
+  }
+
+  #renderWaiting() {
+    const { heading, above } = this.#router.place;
+    return html`<svc-waiting heading=${heading} .above=${above}></svc-waiting>`;
   }
 
   get #pages(): readonly Page[] {

@@ -1,33 +1,31 @@
-import { LitElement, css, html } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
-import '../components/svc-skeleton.js';
-import { baseStyles, panelStyles } from '../styles/shared.js';
+import { LitElement, css, html, nothing } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { renderWaiting, type Crumb } from '../components/page-waiting.js';
+import { iconStyles } from '../styles/icon-styles.js';
+import { baseStyles, pageStyles } from '../styles/shared.js';
 
 const PATIENCE_MS = 1000;
 
-/** While the server has not said who is signed in: the place of a page, and after a second what it waits for. */
+/** While the server has not said who is signed in: the place of the page, and after a second what it waits for. */
 @customElement('svc-waiting')
 export class SvcWaiting extends LitElement {
+  @property() heading = '';
+  @property({ attribute: false }) above: Crumb | null = null;
   @state() private isLong = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   static override styles = [
     baseStyles,
-    panelStyles,
+    iconStyles,
+    pageStyles,
     css`
-      main {
+      /* Where the page will be, beside the navigation that comes with it. */
+      :host {
         margin-left: var(--nav-width);
-        padding: var(--space-6);
-      }
-      p {
-        min-height: 1lh;
-        margin-bottom: var(--space-4);
-        color: var(--color-text-2);
       }
       @media (max-width: 56rem) {
-        main {
-          margin-left: 0;
-          padding: var(--space-4);
+        :host {
+          margin: 3rem 0 0;
         }
       }
     `,
@@ -44,9 +42,9 @@ export class SvcWaiting extends LitElement {
   }
 
   override render() {
-    return html`<main>
-      <p role="status">${this.isLong ? 'Waiting for the server…' : ''}</p>
-      <div class="panel"><svc-skeleton rows="8"></svc-skeleton></div>
-    </main>`;
+    const note = html`<p class="summary" role="status">
+      ${this.isLong ? 'Waiting for the server…' : nothing}
+    </p>`;
+    return html`<main>${renderWaiting(this.heading, this.above, note)}</main>`;
   }
 }

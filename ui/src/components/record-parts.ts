@@ -3,6 +3,7 @@ import type { Loader } from '../controllers/loader.js';
 import type { Job } from '../data/jobs.js';
 import { plural } from '../format.js';
 import { paths } from '../paths.js';
+import { renderWaiting } from './page-waiting.js';
 import './svc-copy.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
@@ -29,21 +30,30 @@ export function snapshotFact({ id, snapshot }: Job): TemplateResult | typeof not
   );
 }
 
-/** In place of the page of one record: that it is loading, is unknown to the server, was deleted, or could not be loaded. */
-export function renderPending(record: Loader<unknown>, noun: string, listPath: string): TemplateResult {
+/** In place of the page of one record, which is in that list: that it is loading, is unknown to the server, was deleted, or could not be loaded. */
+export function renderPending(
+  record: Loader<unknown>,
+  noun: string,
+  listPath: string,
+  list = `${noun}s`,
+): TemplateResult {
   const { error, isDeleted } = record;
-  if (!error) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
-  const all = html`<a href=${listPath}>Show all ${noun}s</a>`;
+  if (!error) return renderWaiting(capitalized(noun), { label: capitalized(list), path: listPath });
+  const all = html`<a href=${listPath}>Show all ${list}</a>`;
   if (isDeleted)
     return html`<svc-notice headline="This ${noun} was deleted" role="status">${all}</svc-notice>`;
   const isUnknown = error.code === 'not_found';
   return html`<svc-notice
     tone="danger"
-    headline=${isUnknown ? `${noun[0]!.toUpperCase()}${noun.slice(1)} not found` : `The ${noun} could not be loaded`}
+    headline=${isUnknown ? `${capitalized(noun)} not found` : `The ${noun} could not be loaded`}
     action=${isUnknown ? '' : 'Try again'}
     @svc-action=${() => record.reload()}
     >${isUnknown ? all : error.message}</svc-notice
   >`;
+}
+
+function capitalized(noun: string): string {
+  return `${noun[0]!.toUpperCase()}${noun.slice(1)}`;
 }
 
 /** A panel of the page of a record: that it is loading, could not be loaded, or what it shows. */

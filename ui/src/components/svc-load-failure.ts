@@ -29,7 +29,7 @@ export class SvcLoadFailure extends LitElement {
     return html`<svc-notice
       tone="danger"
       headline="This page could not be loaded"
-      action="Reload"
+      action="Try again"
       @svc-action=${() => window.location.reload()}
       >The console may have been updated, or the server does not answer. It loads by itself when the server is
       back.</svc-notice

@@ -2,17 +2,25 @@ import { LitElement, css, html } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { baseStyles } from '../styles/shared.js';
 
-/** Holds the place of rows that are being loaded. Shows nothing in the first moment: a fast answer does not flicker. */
+const MOMENT_MS = 150;
+/** When one was last in sight. */
+let lastSeenMs = -Infinity;
+
+/**
+ * Holds the place of rows that are being loaded. Shows nothing in the first moment: a fast answer does not flicker. One that follows another at once (the
+ * page's code, then its record) is there at once.
+ */
 @customElement('svc-skeleton')
 export class SvcSkeleton extends LitElement {
   @property({ type: Number }) rows = 5;
+  #sinceMs = 0;
 
   static override styles = [
     baseStyles,
     css`
-      :host {
+      :host(:not([following])) {
         opacity: 0;
-        animation: appear 0s 150ms forwards;
+        animation: appear 0s ${MOMENT_MS}ms forwards;
       }
       div {
         display: flex;
@@ -48,6 +56,18 @@ export class SvcSkeleton extends LitElement {
       }
     `,
   ];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#sinceMs = performance.now();
+    this.toggleAttribute('following', this.#sinceMs - lastSeenMs < MOMENT_MS);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    const now = performance.now();
+    if (this.hasAttribute('following') || now - this.#sinceMs > MOMENT_MS) lastSeenMs = now;
+  }
 
   override render() {
     return html`<p class="visually-hidden">Loading</p>

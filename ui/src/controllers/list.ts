@@ -25,6 +25,8 @@ export interface ListOptions<T> {
   everyMs: number;
   /** The server has sorted the items, by something else than their time. */
   isSorted?(): boolean;
+  /** The list of one record: without the record there is nothing to ask for again. */
+  isOfRecord?: boolean;
   /** New items wait, so that what is read now does not move away. */
   isHolding?(): boolean;
 }
@@ -68,6 +70,7 @@ export class ListController<T extends ListItem> implements ReactiveController {
     this.#loader = new Loader(host, {
       load: (signal) => this.#readFirst(signal),
       everyMs: options.everyMs,
+      isRecord: options.isOfRecord ?? false,
     });
     host.addController(this);
   }

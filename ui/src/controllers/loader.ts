@@ -5,7 +5,7 @@ export interface LoaderOptions<T> {
   load(signal: AbortSignal): Promise<T>;
   /** Also loads again this often while the page is visible; left out: only when asked. */
   everyMs?: number;
-  /** One record: when the server does not have it, it will not have it later either, so it loads again only when asked. */
+  /** One record, or what belongs to one: when the server does not have the record, it will not have it later either, so it loads again only when asked. */
   isRecord?: boolean;
 }
 
@@ -79,7 +79,7 @@ export class Loader<T> implements ReactiveController {
   }
 
   readonly #onVisible = (): void => {
-    if (!document.hidden && this.#everyMs !== null && !this.#isMissing) this.refresh();
+    if (!document.hidden && this.#everyMs !== null && !this.isMissing) this.refresh();
   };
 
   #stop(): void {
@@ -109,12 +109,13 @@ export class Loader<T> implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  get #isMissing(): boolean {
+  /** The server does not have the record. */
+  get isMissing(): boolean {
     return this.#options.isRecord === true && this.error?.code === 'not_found';
   }
 
   get #intervalMs(): number | null {
-    if (this.#isMissing) return null;
+    if (this.isMissing) return null;
     const isAway = this.error !== null && !this.error.isFinal;
     return isAway ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
   }

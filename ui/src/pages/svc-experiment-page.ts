@@ -52,6 +52,7 @@ export class SvcExperimentPage extends LitElement {
     question: () => this.experimentId,
     read: (last, signal) => this.#readRuns(last, signal),
     everyMs: 10_000,
+    isOfRecord: true,
   });
   /** Without one the server has no best run and no best checkpoint to tell, and is not asked for them. */
   readonly #primary = new Loader<string | null | undefined>(this, {
@@ -60,7 +61,7 @@ export class SvcExperimentPage extends LitElement {
   /** Of the newest runs, by the primary metric. */
   readonly #ranking = new Loader<RunComparison | null>(this, { load: (signal) => this.#rank(signal) });
   readonly #best = new Loader<BestCheckpoint | null>(this, {
-    load: async (signal) => (this.#hasPrimary ? bestOfExperiment(this.api, this.experimentId, signal) : null),
+    load: async (signal) => (this.#isRanked ? bestOfExperiment(this.api, this.experimentId, signal) : null),
     everyMs: 30_000,
   });
   #newest: readonly Run[] = [];
@@ -83,7 +84,7 @@ export class SvcExperimentPage extends LitElement {
     super();
     new LiveEvents(this, (events) => {
       const ids = new Set(events.flatMap(({ run_id: runId }) => runId ?? []));
-      if (ids.size === 0) return;
+      if (ids.size === 0 || this.#place.isMissing) return;
       this.#runs.refreshItems(ids);
       this.#best.refresh();
     });
@@ -91,7 +92,7 @@ export class SvcExperimentPage extends LitElement {
 
   override render() {
     const place = this.#place.value;
-    if (!place || this.#place.isDeleted) return renderPending(this.#place, 'experiment', paths.projects());
+    if (!place || this.#place.isDeleted) return renderPending(this.#place, 'experiment', paths.projects(), 'projects');
     const { experiment, project } = place;
     return html`
       <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}<bdi class="truncate">${project.name}</bdi></a>
@@ -214,6 +215,10 @@ export class SvcExperimentPage extends LitElement {
           >A job that names this experiment starts a run in it.</svc-notice
         ></svc-list
       >`;
+  }
+
+  get #isRanked(): boolean {
+    return this.#hasPrimary && !this.#place.isMissing;
   }
 
   get #isByRank(): boolean {

@@ -9,6 +9,7 @@ import { ask } from '../components/svc-confirm.js';
 import type { SvcJobForm } from '../components/svc-job-form.js';
 import '../components/svc-job-form.js';
 import '../components/svc-notice.js';
+import '../components/svc-skeleton.js';
 import { toast } from '../components/svc-toasts.js';
 import { Loader } from '../controllers/loader.js';
 import { toApiError, type Api, type ApiError } from '../data/api.js';
@@ -103,7 +104,8 @@ export class SvcNewJobPage extends LitElement {
       </div>`;
     }
     const world = this.#world.value;
-    if (!world || !this.draft) return renderPending(this.#world, 'job', paths.jobs());
+    if (this.#world.error && !world) return renderPending(this.#world, 'job', paths.jobs());
+    if (!world || !this.draft) return html`<div class="panel"><svc-skeleton rows="6"></svc-skeleton></div>`;
     if (world.like?.evaluation_id) return renderEvaluation(world.like);
     return html`<svc-job-form
       .draft=${this.draft}

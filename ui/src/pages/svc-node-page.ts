@@ -70,11 +70,17 @@ export class SvcNodePage extends LitElement {
   readonly #snapshot = new Loader(this, {
     load: (signal) => getNodeSnapshot(this.api, this.nodeId, signal),
     everyMs: 5000,
+    isRecord: true,
   });
-  readonly #past = new Loader<Past>(this, { load: (signal) => this.#readPast(signal), everyMs: 10_000 });
+  readonly #past = new Loader<Past>(this, {
+    load: (signal) => this.#readPast(signal),
+    everyMs: 10_000,
+    isRecord: true,
+  });
   readonly #jobs = new Loader(this, {
     load: (signal) => listJobsOfNode(this.api, this.nodeId, signal),
     everyMs: 15_000,
+    isRecord: true,
   });
   #shownWindow: number | null = null;
 

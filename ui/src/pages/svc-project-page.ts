@@ -48,6 +48,7 @@ export class SvcProjectPage extends LitElement {
     question: () => this.projectId,
     read: (last, signal) => this.#readExperiments(last, signal),
     everyMs: 30_000,
+    isOfRecord: true,
   });
   /** By experiment. */
   readonly #rankings = new Loader<ReadonlyMap<string, RunComparison>>(this, {
@@ -58,6 +59,7 @@ export class SvcProjectPage extends LitElement {
     question: () => this.projectId,
     read: (_, signal) => this.#readOthers(signal),
     everyMs: 30_000,
+    isOfRecord: true,
   });
   readonly #ranking = new Loader<RunComparison | null>(this, {
     load: (signal) => rankNewest(this.api, this.#newestOthers, signal),
