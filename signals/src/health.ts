@@ -63,21 +63,34 @@ export function toHealth(reasons: readonly HealthReason[]): RunHealth {
 }
 
 /**
- * The worst first. critical: a NaN was logged, or there is a critical event that tells of something else. stale: RUNNING, and without signs of life or without points
- * for 10 times its median interval and 5 minutes. warning: an infinity was logged, or a loss has jumped lately (see `spike.ts`).
+ * The worst first. critical: a NaN was logged, a metric was infinite of which LOSS_NAN tells, or there is a critical event that tells of something else. stale: RUNNING,
+ * and without signs of life or without points for 10 times its median interval and 5 minutes. warning: another infinity was logged, or a loss has jumped lately
+ * (see `spike.ts`).
  */
 export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const { series, critical_events } = evidence;
-  const isNan = new Set(series.flatMap(({ name, digest: { nan } }) => (nan ? [name] : [])));
-  const isTold = ({ type, data }: CriticalEvent): boolean =>
-    type === 'LOSS_NAN' && 'metric' in data && isNan.has(String(data.metric));
+  const nonFinite = new Set(series.filter(isNonFinite).map(({ name }) => name));
+  const lost = new Set(critical_events.map(lostMetricOf));
+  const infinities = series.flatMap((each) =>
+    toInfinityReasons(each, lost.has(each.name) && !each.digest.nan ? 'critical' : 'warning'),
+  );
   return [
     ...series.flatMap(toNanReasons),
-    ...critical_events.filter((event) => !isTold(event)).map(toEventReason),
+    ...infinities.filter(({ status }) => status === 'critical'),
+    ...critical_events.filter((event) => !nonFinite.has(lostMetricOf(event) ?? '')).map(toEventReason),
     ...silenceReasons(evidence),
-    ...series.flatMap(toInfinityReasons),
+    ...infinities.filter(({ status }) => status === 'warning'),
     ...series.flatMap(toSpikeReasons),
   ].slice(0, MAX_REASONS);
+}
+
+function isNonFinite({ digest: { nan, inf, neg_inf } }: SeriesEvidence): boolean {
+  return (nan ?? inf ?? neg_inf) !== null;
+}
+
+/** The metric that the event says is NaN or infinite. */
+function lostMetricOf({ type, data }: CriticalEvent): string | null {
+  return type === 'LOSS_NAN' && 'metric' in data ? String(data.metric) : null;
 }
 
 function toNanReasons({ name, digest: { nan, nan_count } }: SeriesEvidence): HealthReason[] {
@@ -91,10 +104,13 @@ function toEventReason({ id, title }: CriticalEvent): HealthReason {
   return { status: 'critical', kind: 'event', message: title, evidence: [{ event_id: id }] };
 }
 
-function toInfinityReasons({ name, digest }: SeriesEvidence): HealthReason[] {
+function toInfinityReasons(
+  { name, digest }: SeriesEvidence,
+  status: 'critical' | 'warning',
+): HealthReason[] {
   const infinite = [digest.inf, digest.neg_inf].filter((point) => point !== null);
   return infinite.map((point) => ({
-    status: 'warning',
+    status,
     kind: 'infinity',
     message: `${name} is ${point.value} at step ${point.step}`,
     evidence: [cite(name, point)],

@@ -97,6 +97,28 @@ describe('health', () => {
     ]);
   });
 
+  it('tells once of a loss that is infinite, as critical as its event', () => {
+    const event = { id: 'evt_1', type: 'LOSS_NAN', title: 'loss is Infinity', data: { metric: 'loss' } };
+    const reasonsWith = (...values: number[]) =>
+      healthReasonsOf(
+        evidence({
+          series: [
+            { name: 'loss', digest: digestOf(values), spike: null },
+            { name: 'grad', digest: digestOf([Infinity]), spike: null },
+          ],
+          critical_events: [event],
+        }),
+      ).map(({ status, message }) => `${status}: ${message}`);
+    const ofGradient = 'warning: grad is Infinity at step 0';
+    expect(reasonsWith(1, Infinity)).to.deep.equal(['critical: loss is Infinity at step 1', ofGradient]);
+    expect(reasonsWith(1, Infinity, NaN)).to.deep.equal([
+      'critical: loss is NaN from step 2 on (1 point)',
+      'warning: loss is Infinity at step 1',
+      ofGradient,
+    ]);
+    expect(reasonsWith(1)).to.deep.equal(['critical: loss is Infinity', ofGradient]);
+  });
+
   it('gives at most 20 reasons', () => {
     const digest = digestOf([NaN]);
     const series = Array.from({ length: 500 }, (_, index) => ({ name: `m${index}`, digest, spike: null }));

@@ -17,10 +17,10 @@ const MOST = 50;
 const MOST_CITED = 5;
 const ORDER = ['critical', 'warning', 'info'];
 /** An event and a reason of the health that tell of the same. */
-const SAME: Readonly<Record<string, string>> = {
-  LOSS_NAN: 'nan',
-  LOSS_SPIKE: 'spike',
-  RUN_STALLED: 'silence',
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  LOSS_NAN: ['nan', 'infinity'],
+  LOSS_SPIKE: ['spike'],
+  RUN_STALLED: ['silence'],
 };
 
 /** What a person would act on, the most severe first. What several sources tell is one, with the evidence of all. */
@@ -69,11 +69,11 @@ function addEvents(found: Anomaly[], [newest, ...older]: readonly EventRecord[])
   const evidence = [newest, ...older].map(({ id }) => ({ event_id: id }));
   const same = found.find(({ kind, evidence: [first] }) => {
     const metric = metricOf(first);
-    return kind === SAME[type] && (metric === '' || `${title} ${message}`.includes(metric));
+    return SAME[type]?.includes(kind) && (metric === '' || `${title} ${message}`.includes(metric));
   });
   if (same) return void same.evidence.push(...evidence);
   // That nothing came for a while is over when it is no longer a reason of the health.
-  if (SAME[type] === 'silence') return;
+  if (SAME[type]?.includes('silence')) return;
   const times = older.length > 0 ? ` (${older.length + 1} times)` : '';
   found.push({ kind: type, severity, message: `${toSentence(title, message)}${times}`, evidence, fixes: [] });
 }

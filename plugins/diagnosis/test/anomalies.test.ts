@@ -96,6 +96,27 @@ eachDatabase((database: TestDatabase) => {
       });
     });
 
+    it('an infinite loss is one critical anomaly and one reason, with its first point and its event', async () => {
+      const run = await lab.runWith({ 'train/loss': [1, 2, 'Infinity', 3] });
+      const event_id = await lab.event({
+        type: 'LOSS_NAN',
+        severity: 'critical',
+        title: 'train/loss is Infinity',
+        run_id: run.id,
+        data: { metric: 'train/loss', step: 2, value: 'Infinity' },
+      });
+      const { anomalies, health } = await lab.diagnose(run);
+      const message = 'train/loss is Infinity at step 2';
+      expect(health).to.deep.equal({ status: 'critical', reasons: [message] });
+      expect(anomalies).to.have.length(1);
+      expect(anomalies[0]).to.deep.include({
+        kind: 'infinity',
+        severity: 'critical',
+        message,
+        evidence: [{ metric: 'train/loss', step: 2, value: 'Infinity' }, { event_id }],
+      });
+    });
+
     it('events of severity warning and critical are told, those of one kind once, and those of its course are not', async () => {
       const run = await lab.runWith({ loss: falling(64) });
       const slow = {
