@@ -1,9 +1,9 @@
 import { ApiError } from '@svc/client';
+import { withoutDirection } from '@svc/contract/protocol';
 import { Command, CommanderError, Help } from 'commander';
 import { Failure, UsageError } from './failure.js';
 import { toSentence as toApiSentence } from './output/api-error.js';
 import { createPaint } from './output/style.js';
-import { withoutDirection } from './output/table.js';
 import { VERSION } from './version.js';
 
 /** By name: an agent never loads the kernel. */

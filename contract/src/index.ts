@@ -9,6 +9,7 @@ export * from './protocol/metric-direction.js';
 export * from './protocol/metric-value.js';
 export * from './protocol/run-columns.js';
 export * from './protocol/run-progress.js';
+export * from './protocol/text-direction.js';
 export * from './protocol/token-text.js';
 export * from './records/token.js';
 export * from './records/project.js';

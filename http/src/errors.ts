@@ -1,4 +1,4 @@
-import { toId, type ErrorEnvelope, type IdKind } from '@svc/contract';
+import { toId, withoutDirection, type ErrorEnvelope, type IdKind } from '@svc/contract';
 import { isAnswerable } from '@svc/hooks';
 import { HttpError, fail } from '@svc/validation';
 
@@ -29,5 +29,5 @@ export function toHttpError(error: unknown, request_id: string, explainOutage: E
 }
 
 export const toEnvelope = ({ code, message, details }: HttpError): ErrorEnvelope => ({
-  error: { code, message, details },
+  error: { code, message: withoutDirection(message), details },
 });

@@ -1,4 +1,5 @@
 import type { Citation, MetricValue, RunHealth, RunStatus } from '@svc/contract';
+import { withoutDirection } from '@svc/contract/protocol';
 
 /** The input of `healthOf`. Times are in ms since the epoch. */
 export interface HealthEvidence {
@@ -81,7 +82,9 @@ export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
     ...silenceReasons(evidence),
     ...infinities.filter(({ status }) => status === 'warning'),
     ...series.flatMap(toSpikeReasons),
-  ].slice(0, MAX_REASONS);
+  ]
+    .slice(0, MAX_REASONS)
+    .map(({ message, ...reason }) => ({ ...reason, message: withoutDirection(message) }));
 }
 
 function isNonFinite({ digest: { nan, inf, neg_inf } }: SeriesEvidence): boolean {

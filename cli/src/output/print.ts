@@ -1,6 +1,6 @@
+import { withoutDirection } from '@svc/contract/protocol';
 import { erasePartial } from './partial-row.js';
 import { createPaint, type Paint } from './style.js';
-import { withoutDirection } from './table.js';
 
 /** Writes lines to stdout. */
 export function printLines(lines: readonly string[]): void {

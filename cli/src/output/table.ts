@@ -1,3 +1,4 @@
+import { withoutDirection } from '@svc/contract/protocol';
 import type { Paint, Style } from './style.js';
 import { cutToWidth, widthOf } from './text-width.js';
 
@@ -113,9 +114,4 @@ export function toFields(fields: readonly Field[], paint: Paint, terminal = term
 /** Removes control characters, those of the writing direction too: text of other users must not control the terminal. */
 export function toPlainText(text: string): string {
   return withoutDirection(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');
-}
-
-/** They would show the characters of a line in another order. */
-export function withoutDirection(text: string): string {
-  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }

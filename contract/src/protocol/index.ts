@@ -7,6 +7,7 @@ export * from './metric-direction.js';
 export * from './metric-value.js';
 export * from './run-columns.js';
 export * from './run-progress.js';
+export * from './text-direction.js';
 export { parseServerFrame } from './server-frame.js';
 export { maskSecrets } from '../masking/mask-secrets.js';
 export { maskText } from '../masking/mask-text.js';

@@ -1,4 +1,4 @@
-import type { Anomaly, CauseRecord, EventRecord } from '@svc/contract';
+import { withoutDirection, type Anomaly, type CauseRecord, type EventRecord } from '@svc/contract';
 import type { HealthReason } from '@svc/signals';
 import { groupBy } from './group-by.js';
 
@@ -32,7 +32,11 @@ export function anomaliesOf({ reasons, causes, events, slow }: Facts): Anomaly[]
   return found
     .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity))
     .slice(0, MOST)
-    .map((anomaly) => ({ ...anomaly, evidence: anomaly.evidence.slice(0, MOST_CITED) }));
+    .map(({ message, evidence, ...rest }) => ({
+      ...rest,
+      message: withoutDirection(message),
+      evidence: evidence.slice(0, MOST_CITED),
+    }));
 }
 
 function toAnomaly({ kind, status, message, evidence }: HealthReason): Anomaly {
@@ -68,7 +72,7 @@ function addEvents(found: Anomaly[], [newest, ...older]: readonly EventRecord[])
   const { type, severity, title, message } = newest;
   const evidence = [newest, ...older].map(({ id }) => ({ event_id: id }));
   const same = found.find(({ kind, evidence: [first] }) => {
-    const metric = metricOf(first);
+    const metric = withoutDirection(metricOf(first));
     return SAME[type]?.includes(kind) && (metric === '' || `${title} ${message}`.includes(metric));
   });
   if (same) return void same.evidence.push(...evidence);

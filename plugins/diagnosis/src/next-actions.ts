@@ -1,5 +1,6 @@
 import {
   isTerminal,
+  withoutDirection,
   type Diagnosis,
   type FailureExplanation,
   type Job,
@@ -116,5 +117,5 @@ async function ofCourse(
 }
 
 function toAction(tool: ToolName, args: NextActionRecord['args'], reason: string): NextActionRecord {
-  return { tool, args, reason };
+  return { tool, args, reason: withoutDirection(reason) };
 }

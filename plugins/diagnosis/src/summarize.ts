@@ -1,11 +1,11 @@
-import type { Diagnosis, FailureExplanation, MetricValue } from '@svc/contract';
+import { withoutDirection, type Diagnosis, type FailureExplanation, type MetricValue } from '@svc/contract';
 
 type Found = Pick<Diagnosis, 'status' | 'progress' | 'convergence' | 'anomalies' | 'last_point_at'>;
 
 /** The answer in a few sentences. */
 export function summarize(found: Found, failure: FailureExplanation | null): string {
   const sentences = [toState(found), failure?.summary ?? null, toCourse(found), toTrouble(found)];
-  return sentences.filter((sentence) => sentence !== null).join(' ');
+  return withoutDirection(sentences.filter((sentence) => sentence !== null).join(' '));
 }
 
 function toState({ status, progress, last_point_at }: Found): string {

@@ -1,4 +1,4 @@
-import { newId, type EventDraft, type EventRecord } from '@svc/contract';
+import { newId, withoutDirection, type EventDraft, type EventRecord } from '@svc/contract';
 import { newestRows, selectFirstRows, type Db, type Listed, type Page } from '@svc/kernel';
 import { toColumns, type EventFilter } from './filter.js';
 
@@ -30,9 +30,9 @@ interface EventRow extends Omit<EventRecord, 'data'> {
   readonly data: string;
 }
 
-/** Stores the event without a position: it is not published yet. */
+/** Stores an event that the service tells of, in sentences of its own, without a position: it is not published yet. */
 export async function appendEvent(db: Db, draft: EventDraft, at: number): Promise<EventRecord> {
-  const event = newEvent(draft, at);
+  const event = newEvent(inPlainSentences(draft), at);
   await insertEvent(db, event, null);
   return event;
 }
@@ -58,6 +58,10 @@ export async function findReported(db: Db, runId: string, reportKey: string): Pr
 export async function findEvent(db: Db, id: string): Promise<EventRecord | null> {
   const row = await db<EventRow>('events').where({ id }).first();
   return row ? toEvent(row) : null;
+}
+
+function inPlainSentences({ title, message = '', ...rest }: EventDraft): EventDraft {
+  return { ...rest, title: withoutDirection(title), message: withoutDirection(message) };
 }
 
 /** NUL, which PostgreSQL cannot store, is replaced. */

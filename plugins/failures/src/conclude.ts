@@ -1,4 +1,12 @@
-import type { CauseRecord, Evidence, NextAction, NextActionRecord, SemanticRule } from '@svc/contract';
+import {
+  withoutDirection,
+  type CauseRecord,
+  type Evidence,
+  type NextAction,
+  type NextActionRecord,
+  type SemanticFinding,
+  type SemanticRule,
+} from '@svc/contract';
 import type { Logger } from '@svc/kernel';
 import { isRunnable, toRecord } from './runnable-actions.js';
 
@@ -24,16 +32,23 @@ export function concludeAll<S extends 'run' | 'attempt'>(
     if (rule.subject !== subject) continue;
     try {
       const { findings, next_actions } = (rule as SemanticRule<S>).evaluate(evidence);
-      for (const { fixes = [], ...finding } of findings) {
-        const cited = finding.evidence.map((citation) => ({ ...citation }));
-        const cause = { rule: rule.name, ...finding, evidence: cited, fixes: [...fixes] };
-        all.push({ cause, next_actions });
-      }
+      for (const finding of findings) all.push({ cause: toCause(rule.name, finding), next_actions });
     } catch (err) {
       log.warn({ err, rule: rule.name }, 'a rule that explains failures has thrown');
     }
   }
   return all.sort((a, b) => b.cause.confidence - a.cause.confidence);
+}
+
+function toCause(rule: string, { title, message, evidence, fixes = [], ...rest }: SemanticFinding): CauseRecord {
+  return {
+    rule,
+    ...rest,
+    title: withoutDirection(title),
+    message: withoutDirection(message),
+    evidence: evidence.map((citation) => ({ ...citation })),
+    fixes: fixes.map(withoutDirection),
+  };
 }
 
 export function likelyOf(concluded: readonly Concluded[]): Concluded | undefined {

@@ -1,4 +1,11 @@
-import type { CauseRecord, Evidence, FailureExplanation, LogLine, SemanticRule } from '@svc/contract';
+import {
+  withoutDirection,
+  type CauseRecord,
+  type Evidence,
+  type FailureExplanation,
+  type LogLine,
+  type SemanticRule,
+} from '@svc/contract';
 import { concludeAll, likelyOf, toLikely, toNextActions, type Warn } from './conclude.js';
 import { findTracebacks, lastUserFrame } from './evidence/traceback.js';
 import { notFailed, toErrorSentence } from './explain.js';
@@ -24,7 +31,9 @@ export function explainRun(
     exit_code: null,
     failure_reason: run.status === 'LOST' ? 'LOST' : null,
     failure_message: null,
-    summary: hasFailed ? summarize(run.status, best?.cause, traceback) : notFailed(run.status),
+    summary: withoutDirection(
+      hasFailed ? summarize(run.status, best?.cause, traceback) : notFailed(run.status),
+    ),
     ...toLikely(best?.cause),
     causes: concluded.map(({ cause }) => cause),
     traceback,

@@ -1,5 +1,6 @@
 import {
   isTerminal,
+  withoutDirection,
   type CauseRecord,
   type Evidence,
   type FailureExplanation,
@@ -35,7 +36,9 @@ export function explainAttempt(
     exit_code: attempt.exit_code,
     failure_reason: attempt.failure_reason,
     failure_message: attempt.failure_message,
-    summary: isFailure ? summarize(evidence, best?.cause, traceback) : notFailed(attempt.status),
+    summary: withoutDirection(
+      isFailure ? summarize(evidence, best?.cause, traceback) : notFailed(attempt.status),
+    ),
     ...toLikely(best?.cause),
     causes: concluded.map(({ cause }) => cause),
     traceback,

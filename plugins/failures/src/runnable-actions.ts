@@ -1,4 +1,10 @@
-import { TOOL_INPUTS, type NextAction, type NextActionRecord, type ToolName } from '@svc/contract';
+import {
+  TOOL_INPUTS,
+  withoutDirection,
+  type NextAction,
+  type NextActionRecord,
+  type ToolName,
+} from '@svc/contract';
 import { compileCheck, type Check } from '@svc/kernel';
 
 const checks = new Map<string, Check>();
@@ -12,5 +18,5 @@ export function isRunnable({ tool, args }: NextAction): boolean {
 }
 
 export function toRecord({ tool, args, reason }: NextAction): NextActionRecord {
-  return { tool: tool as ToolName, args: { ...args }, reason };
+  return { tool: tool as ToolName, args: { ...args }, reason: withoutDirection(reason) };
 }

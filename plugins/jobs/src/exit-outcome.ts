@@ -1,4 +1,4 @@
-import type { Exit, FailureReason, JobTrigger } from '@svc/contract';
+import { withoutDirection, type Exit, type FailureReason, type JobTrigger } from '@svc/contract';
 
 /** What the record of an attempt says once its process has ended. */
 export interface Outcome {
@@ -87,7 +87,7 @@ function failed(exit: KnownExit & { code: number | null }, reason: FailureReason
 const MAX_CODE = 2 ** 31 - 1;
 const MAX_TEXT_LENGTH = 4000;
 
-/** A text from an agent in a form that every database can store: without NUL, and limited in length. */
+/** A sentence with a text from an agent, in a form that every database can store: without NUL, and limited in length. */
 export function toPlainText(text: string): string {
-  return text.replaceAll('\u0000', ' ').slice(0, MAX_TEXT_LENGTH);
+  return withoutDirection(text).replaceAll('\u0000', ' ').slice(0, MAX_TEXT_LENGTH);
 }

@@ -1,4 +1,12 @@
-import type { AttemptKey, FailureReason, Job, JobAttempt, JobStatus, JobType } from '@svc/contract';
+import {
+  withoutDirection,
+  type AttemptKey,
+  type FailureReason,
+  type Job,
+  type JobAttempt,
+  type JobStatus,
+  type JobType,
+} from '@svc/contract';
 
 /** A row of `jobs`: the public record, and from `cancel_requested_at` on columns that only this plugin uses. Times in ms. */
 export interface JobRow {
@@ -89,7 +97,7 @@ export function toJob(row: JobRow): Job {
     max_attempts: row.max_attempts,
     attempt: row.attempt,
     status: row.status,
-    pending_reason: row.pending_reason,
+    pending_reason: row.pending_reason === null ? null : withoutDirection(row.pending_reason),
     exit_code: row.exit_code,
     failure_reason: row.failure_reason,
     failure_message: row.failure_message,

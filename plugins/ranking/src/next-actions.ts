@@ -1,4 +1,4 @@
-import type { NextActionRecord, Protocol, ToolName } from '@svc/contract';
+import { withoutDirection, type NextActionRecord, type Protocol, type ToolName } from '@svc/contract';
 import type { EvaluatedValue, ProtocolFilter } from '@svc/plugin-evaluations';
 import type { Found } from './best-checkpoint.js';
 import type { Basis, Ranking } from './comparison.js';
@@ -78,7 +78,7 @@ export async function afterComparingCheckpoints(
 }
 
 function toAction(tool: ToolName, args: NextActionRecord['args'], reason: string): NextActionRecord {
-  return { tool, args, reason };
+  return { tool, args, reason: withoutDirection(reason) };
 }
 
 /** The labels that there are. */
