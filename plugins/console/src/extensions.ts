@@ -2,6 +2,7 @@ import { serviceRef } from '@svc/kernel';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { OWN_PAGES, OWN_RUN_TABS } from './own-pages.js';
 
 export interface ConsolePage {
   /** Unique among the pages of plugins: lower-case letters, digits and hyphens. */
@@ -44,10 +45,11 @@ export class Extensions implements ConsoleService {
   readonly #modules = new Map<string, Buffer>();
 
   addPage({ name, title, path = `/${name}`, icon, module }: ConsolePage): void {
-    refuseName('page', name, this.#pages);
+    refuseName('page', name, this.#pages, Object.keys(OWN_PAGES));
     if (!PATH.test(path) || TAKEN.test(path))
       throw new Error(`the page "${name}" cannot lie at ${path}; give it a path such as /${name}`);
-    const same = this.#pages.find((page) => page['path'] === path);
+    refuseOwnPath(name, path);
+    const same = this.#pages.find((page) => toShape(page['path'] as string) === toShape(path));
     if (same) throw new Error(`the pages "${String(same['name'])}" and "${name}" have one path: ${path}`);
     this.#pages.push({
       name,
@@ -59,7 +61,7 @@ export class Extensions implements ConsoleService {
   }
 
   addRunTab({ name, label, module }: ConsoleRunTab): void {
-    refuseName('run tab', name, this.#runTabs);
+    refuseName('run tab', name, this.#runTabs, OWN_RUN_TABS);
     this.#runTabs.push({ name, label, module: this.#addModule('run-tab', name, module) });
   }
 
@@ -85,9 +87,29 @@ export class Extensions implements ConsoleService {
   }
 }
 
-function refuseName(kind: string, name: string, others: readonly Record<string, unknown>[]): void {
+function refuseName(
+  kind: string,
+  name: string,
+  others: readonly Record<string, unknown>[],
+  own: readonly string[],
+): void {
   if (!NAME.test(name))
     throw new Error(`a ${kind} has a name such as "my-${kind.replace(' ', '-')}", not "${name}"`);
+  if (own.includes(name))
+    throw new Error(`the console has a ${kind} of the name "${name}": give yours another one`);
   if (others.some((other) => other['name'] === name))
     throw new Error(`there are two ${kind}s of the name "${name}"`);
+}
+
+function refuseOwnPath(name: string, path: string): void {
+  const own = Object.keys(OWN_PAGES).find((each) => toShape(OWN_PAGES[each]!) === toShape(path));
+  if (own !== undefined)
+    throw new Error(
+      `the page "${name}" cannot lie at ${path}, where the console's own page "${own}" lies; give it another path`,
+    );
+}
+
+/** Two paths of one shape fit the same addresses. */
+function toShape(path: string): string {
+  return path.replace(/:[^/]*/g, ':');
 }

@@ -104,6 +104,18 @@ describe('pages that plugins add to the console', () => {
       () => adding([page({}), page({ name: 'b', path: '/a' })]),
       /"a" and "b" have one path: \/a/,
     ],
+    [
+      'the name of a page of the console',
+      () => adding([page({ name: 'jobs', path: '/mine' })]),
+      /"jobs": give/,
+    ],
+    ['the path of a page of the console', () => adding([page({ path: '/runs/:run' })]), /page "run" lies/],
+    ['the name of a tab of the console', () => adding([], [tab('code')]), /a run tab of the name "code"/],
+    [
+      'two paths for the same addresses',
+      () => adding([page({ path: '/a/:x' }), page({ name: 'b', path: '/a/:y' })]),
+      /"a" and "b" have one path: \/a\/:y/,
+    ],
     ['a path of the API', () => adding([page({ path: '/api/v1/jobs' })]), /cannot lie at \/api\/v1\/jobs/],
     ['a path of the assets', () => adding([page({ path: '/assets' })]), /cannot lie at \/assets/],
     ['a path without a slash', () => adding([page({ path: 'a' })]), /cannot lie at a; .* \/a/],
