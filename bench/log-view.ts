@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { launchBrowser } from '../test/support/browser.js';
+import { launchBrowser, signIn } from '../test/support/browser.js';
 import { createWorkplace, submit, untilJob } from '../test/support/workplace.js';
 
 const { values } = parseArgs({
@@ -84,10 +84,7 @@ try {
   await workplace.startAgent(server);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto(server.url);
-  await page
-    .getByLabel('Token', { exact: true })
-    .fill(readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
-  await page.keyboard.press('Enter');
+  await signIn(page, readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
   await page.getByRole('link', { name: 'Jobs' }).first().waitFor();
   const run = (code: string) =>
     submit(server.client, { command: [process.execPath, '-e', code], resources: { cpu_only: true } });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -78,8 +78,7 @@ describe('the attempts of a job', function () {
       complaints = collectComplaints(page);
       await page.goto(server.url);
       const token = readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim();
-      await page.getByLabel('Token', { exact: true }).fill(token);
-      await page.keyboard.press('Enter');
+      await signIn(page, token);
       await page.getByRole('link', { name: 'resnet-50' }).first().click();
     });
     after(() => browser?.close());

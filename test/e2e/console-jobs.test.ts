@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -29,18 +29,15 @@ describe('jobs in the console', function () {
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     complaints = collectComplaints(page);
     await page.goto(`${server.url}/jobs`);
-    await signIn('token');
+    await signInWith('token');
   });
   after(async () => {
     await browser?.close();
     await workplace?.close();
   });
 
-  const signIn = async (file: string) => {
-    const token = readFileSync(path.join(workplace.dataDir, file), 'utf8').trim();
-    await page.getByLabel('Token', { exact: true }).fill(token);
-    await page.keyboard.press('Enter');
-  };
+  const signInWith = (file: string) =>
+    signIn(page, readFileSync(path.join(workplace.dataDir, file), 'utf8').trim());
   const field = (label: string) => page.getByLabel(label, { exact: true });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const read = (): Promise<Job> => server.client.call(routes.getJob, { params: { job_id: id } });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, submit, type Server, type Workplace } from '../support/workplace.js';
 
@@ -34,10 +34,6 @@ describe('the shell of the console', function () {
     await workplace?.close();
   });
 
-  const signIn = async (at: Page, token: string) => {
-    await at.getByLabel('Token', { exact: true }).fill(token);
-    await at.keyboard.press('Enter');
-  };
   const heading = (name: string, at = page) => at.getByRole('heading', { level: 1, name, exact: true });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const iconFile = () =>

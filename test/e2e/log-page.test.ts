@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
 
@@ -49,10 +49,7 @@ describe('the log of a job that prints much', function () {
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     complaints = collectComplaints(page);
     await page.goto(server.url);
-    await page
-      .getByLabel('Token', { exact: true })
-      .fill(readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
-    await page.keyboard.press('Enter');
+    await signIn(page, readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
     await page.getByRole('link', { name: 'Jobs' }).first().waitFor();
   });
   after(async () => {

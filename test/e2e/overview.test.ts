@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { ROOT } from '../support/program.js';
 import { createWorkplace, submit, untilJob, type Server, type Workplace } from '../support/workplace.js';
@@ -27,21 +27,20 @@ describe('the overview and the page of a node', function () {
     workplace = createWorkplace();
     server = await workplace.startServer();
     browser = await launchBrowser(chromium);
-    ({ page, complaints } = await signIn('write'));
+    ({ page, complaints } = await openSignedIn('write'));
   });
   after(async () => {
     await browser?.close();
     await workplace?.close();
   });
 
-  async function signIn(scope: 'read' | 'write'): Promise<{ page: Page; complaints: string[] }> {
+  async function openSignedIn(scope: 'read' | 'write'): Promise<{ page: Page; complaints: string[] }> {
     const { token } = await server.client.call(routes.createToken, { body: { name: scope, scope } });
     const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
     page.setDefaultTimeout(20_000);
     const complaints = collectComplaints(page);
     await page.goto(server.url);
-    await page.getByLabel('Token', { exact: true }).fill(token);
-    await page.keyboard.press('Enter');
+    await signIn(page, token);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     return { page, complaints };
   }
@@ -132,7 +131,7 @@ describe('the overview and the page of a node', function () {
   });
 
   it('offer nothing that writes to a token that can only read', async () => {
-    const reader = await signIn('read');
+    const reader = await openSignedIn('read');
     await reader.page.getByRole('list', { name: 'What runs' }).getByRole('link', { name: 'gpu-1' }).click();
     await reader.page.getByRole('heading', { name: 'gpu-1' }).waitFor();
     await reader.page.getByRole('figure', { name: /^Chart of CPU/ }).waitFor();

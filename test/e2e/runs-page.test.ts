@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { collectComplaints, launchBrowser, screenshot } from '../support/browser.js';
+import { collectComplaints, launchBrowser, screenshot, signIn } from '../support/browser.js';
 import { requireEngine } from '../support/engines.js';
 import { createWorkplace, type Server, type Workplace } from '../support/workplace.js';
 
@@ -40,10 +40,7 @@ describe('the pages of runs', function () {
     page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     complaints = collectComplaints(page);
     await page.goto(server.url);
-    await page
-      .getByLabel('Token', { exact: true })
-      .fill(readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
-    await page.keyboard.press('Enter');
+    await signIn(page, readFileSync(path.join(workplace.dataDir, 'token'), 'utf8').trim());
     await page.getByRole('link', { name: 'Runs' }).first().click();
   });
   after(async () => {

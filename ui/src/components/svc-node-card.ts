@@ -5,6 +5,7 @@ import type { NodeRecord, Slot } from '../data/nodes.js';
 import { formatBytes, formatMegabytes, plural } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
+import { labelStyles } from '../styles/label-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
 import { fact } from './record-parts.js';
@@ -38,6 +39,7 @@ export class SvcNodeCard extends LitElement {
     baseStyles,
     controlStyles,
     iconStyles,
+    labelStyles,
     css`
       :host {
         display: grid;
@@ -192,14 +194,6 @@ export class SvcNodeCard extends LitElement {
         padding: var(--space-2) var(--space-4);
         border-top: 1px solid var(--color-line);
         font-size: var(--text-xs);
-      }
-      .label {
-        padding: 1px var(--space-2);
-        border-radius: var(--radius-sm);
-        background: var(--color-neutral-soft);
-        color: var(--color-text-2);
-        font-family: var(--font-mono);
-        overflow-wrap: anywhere;
       }
       .problem {
         color: var(--color-warning);

@@ -20,14 +20,6 @@ export const nodePageStyles = css`
     border-top: 1px solid var(--color-line);
     font-size: var(--text-xs);
   }
-  .label {
-    padding: 1px var(--space-2);
-    border-radius: var(--radius-sm);
-    background: var(--color-neutral-soft);
-    color: var(--color-text-2);
-    font-family: var(--font-mono);
-    overflow-wrap: anywhere;
-  }
   .problem {
     color: var(--color-warning);
     font-size: var(--text-xs);

@@ -31,6 +31,7 @@ import {
 import { formatBytes, formatMegabytes, plural } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
+import { labelStyles } from '../styles/label-styles.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { nameTab } from '../tab-title.js';
 import { nodePageStyles } from './node-page-styles.js';
@@ -84,7 +85,7 @@ export class SvcNodePage extends LitElement {
   });
   #shownWindow: number | null = null;
 
-  static override styles = [baseStyles, controlStyles, iconStyles, pageStyles, nodePageStyles];
+  static override styles = [baseStyles, controlStyles, iconStyles, labelStyles, pageStyles, nodePageStyles];
 
   constructor() {
     super();
