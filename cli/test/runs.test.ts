@@ -173,7 +173,13 @@ describe('svc run', () => {
     const shown = (status: Run['status']) =>
       toRunLines(
         { ...RUN, status, job_id: null, config: {}, environment: {}, notes: '' },
-        { ...RUN, status, step: 10, health: { status: 'ok', reasons: [] }, metrics: {} } as unknown as RunSummary,
+        {
+          ...RUN,
+          status,
+          step: 10,
+          health: { status: 'ok', reasons: [] },
+          metrics: {},
+        } as unknown as RunSummary,
         {},
         (_style, text) => text,
       ).join('\n');

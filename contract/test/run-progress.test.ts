@@ -2,7 +2,14 @@ import { partDone, percentDone } from '@svc/contract/protocol';
 import { expect } from 'chai';
 
 describe('the progress of a run', () => {
-  const cases: [what: string, status: string, step: number | null, max: number | null, part: number | null, percent: number | null][] = [
+  const cases: [
+    what: string,
+    status: string,
+    step: number | null,
+    max: number | null,
+    part: number | null,
+    percent: number | null,
+  ][] = [
     ['without a step', 'RUNNING', null, 10, null, null],
     ['without a plan', 'RUNNING', 5, null, null, null],
     ['that goes on', 'RUNNING', 30, 40, 0.75, 75],

@@ -107,10 +107,7 @@ function toEventReason({ id, title }: CriticalEvent): HealthReason {
   return { status: 'critical', kind: 'event', message: title, evidence: [{ event_id: id }] };
 }
 
-function toInfinityReasons(
-  { name, digest }: SeriesEvidence,
-  status: 'critical' | 'warning',
-): HealthReason[] {
+function toInfinityReasons({ name, digest }: SeriesEvidence, status: 'critical' | 'warning'): HealthReason[] {
   const infinite = [digest.inf, digest.neg_inf].filter((point) => point !== null);
   return infinite.map((point) => ({
     status,

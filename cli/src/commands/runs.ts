@@ -1,4 +1,11 @@
-import { RUN_STATUSES, percentDone, routes, type Run, type RunSummary, type SeriesByName } from '@svc/contract';
+import {
+  RUN_STATUSES,
+  percentDone,
+  routes,
+  type Run,
+  type RunSummary,
+  type SeriesByName,
+} from '@svc/contract';
 import type { Command } from 'commander';
 import { toAge, toShownId } from '../output/format.js';
 import { noteOlder } from '../output/paging.js';

@@ -106,7 +106,8 @@ export const RunSummary = strict(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'step of max_steps; 1 also for a run that SUCCEEDED with max_steps - 1 as its last step.',
+        description:
+          'step of max_steps; 1 also for a run that SUCCEEDED with max_steps - 1 as its last step.',
       }),
     ),
     health: RunHealth,

@@ -40,7 +40,10 @@ export function concludeAll<S extends 'run' | 'attempt'>(
   return all.sort((a, b) => b.cause.confidence - a.cause.confidence);
 }
 
-function toCause(rule: string, { title, message, evidence, fixes = [], ...rest }: SemanticFinding): CauseRecord {
+function toCause(
+  rule: string,
+  { title, message, evidence, fixes = [], ...rest }: SemanticFinding,
+): CauseRecord {
   return {
     rule,
     ...rest,

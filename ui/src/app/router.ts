@@ -158,11 +158,7 @@ function placeOf({ title, path, under }: Page, { pages }: Registry): PagePlace {
 }
 
 function pending({ heading, above }: PagePlace, isFailed = false): TemplateResult {
-  return html`<svc-page-pending
-    heading=${heading}
-    .above=${above}
-    ?failed=${isFailed}
-  ></svc-page-pending>`;
+  return html`<svc-page-pending heading=${heading} .above=${above} ?failed=${isFailed}></svc-page-pending>`;
 }
 
 function notFound(): TemplateResult {

@@ -9,7 +9,11 @@ export interface Crumb {
 }
 
 /** The head of a page that is on its way: where it lies and what it is. */
-export function renderWaitingHead(title: string, above: Crumb | null, note: unknown = nothing): TemplateResult {
+export function renderWaitingHead(
+  title: string,
+  above: Crumb | null,
+  note: unknown = nothing,
+): TemplateResult {
   return html`${above ? html`<a class="crumb" href=${above.path}>${icon('left', 14)}${above.label}</a>` : nothing}
     <header class="page-head">
       <h1>${title}</h1>

@@ -92,10 +92,13 @@ export class SvcExperimentPage extends LitElement {
 
   override render() {
     const place = this.#place.value;
-    if (!place || this.#place.isDeleted) return renderPending(this.#place, 'experiment', paths.projects(), 'projects');
+    if (!place || this.#place.isDeleted)
+      return renderPending(this.#place, 'experiment', paths.projects(), 'projects');
     const { experiment, project } = place;
     return html`
-      <a class="crumb" href=${paths.project(project.id)}>${icon('left', 14)}<bdi class="truncate">${project.name}</bdi></a>
+      <a class="crumb" href=${paths.project(project.id)}
+        >${icon('left', 14)}<bdi class="truncate">${project.name}</bdi></a
+      >
       <header class="page-head">
         <h1>${experiment.name}</h1>
         <p class="summary">

@@ -30,12 +30,12 @@ describe('a page whose code is on its way', () => {
   });
   /** The module arrives when that is called. */
   const holdModule = async (name: string, body = SLOW): Promise<() => void> => {
-    const { promise, resolve } = later<void>();
+    const { promise, resolve } = later<null>();
     await stage.page.route(`**/extensions/${name}.js`, async (route) => {
       await promise;
       await route.fulfill({ contentType: 'text/javascript', body });
     });
-    return resolve;
+    return () => resolve(null);
   };
 
   it('has its title at once, and a place that is shown in a moment', async () => {
