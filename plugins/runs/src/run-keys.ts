@@ -1,4 +1,4 @@
-import type { RunColumn, RunField } from '@svc/contract';
+import { partDone, type RunColumn, type RunField } from '@svc/contract';
 import { failValidation, fromJson, type Db } from '@svc/kernel';
 import type { PlacementLevel } from '@svc/plugin-projects';
 import type { MetricValuesQuery } from './hooks.js';
@@ -45,10 +45,7 @@ type KeyOf = (row: RunRow, now: number) => RunKey;
 const OF_ROW: Readonly<Record<RowField, readonly [columns: readonly (keyof RunRow)[], keyOf: KeyOf]>> = {
   name: [['name'], ({ name }) => name],
   status: [['status'], ({ status }) => status],
-  progress: [
-    ['step', 'max_steps'],
-    ({ step, max_steps }) => (step === null || !max_steps ? null : step / max_steps),
-  ],
+  progress: [['step', 'max_steps', 'status'], partDone],
   tags: [['tags'], ({ tags }) => fromJson<string[]>(tags)[0] ?? null],
   created: [['created_at'], ({ created_at }) => created_at],
   duration: [
