@@ -1,8 +1,8 @@
-import { html, nothing, type TemplateResult } from 'lit';
 import { formatClock, formatCount } from '../format.js';
 import { CUT_CHARS, type LogRow } from './log-rows.js';
 import { toLowerCase, toSegments, type LogSegment } from './log-search.js';
 
+/** How all rows are drawn. */
 export interface RowLook {
   readonly needle: string;
   readonly hasTimes: boolean;
@@ -10,78 +10,124 @@ export interface RowLook {
   readonly digits: number;
   /** The seq of the line that the reader has gone to, or -1. */
   readonly current: number;
-  linkTo(seq: number): string;
+  /** The address of the log as it is shown. It has a query. */
+  readonly address: string;
   onAll(row: LogRow): void;
 }
 
-/** A line that is being read. */
-export function renderUnread(seq: number, lines: number, look: RowLook): TemplateResult {
-  return html`<div class="row unread" .style=${heightOf(lines)}>
-    <span class="gutter">${numberText(seq, look)}</span><span class="text">…</span>
-  </div>`;
+/** What one row shows. `row` undefined: the line is being read. `seq` below 0: it has no number yet. */
+export interface RowContent {
+  readonly seq: number;
+  readonly row: LogRow | undefined;
+  /** How many text lines high it is. */
+  readonly lines: number;
+}
+
+export function toLineAddress(address: string, seq: number): string {
+  return `${address}&line=${seq + 1}`;
 }
 
 /**
- * One row, so many text lines high. Rows are made anew while somebody scrolls, so that each element and each inline style of them
- * costs: a row has three elements, and no style unless it is higher than the others.
+ * A row in the page. It is given another line rather than made anew while somebody scrolls, and only what differs is
+ * written. Each element and each inline style costs: it has three elements, and no style unless it is higher than the others.
  */
-export function renderRow(row: LogRow, lines: number, look: RowLook): TemplateResult {
-  if (row.isMissing) {
-    return html`<div class="row missing" .style=${heightOf(lines)}>
-      <span class="gutter">${numberText(row.seq, look)}</span>line missing; the downloaded log may contain it
-    </div>`;
+export class RowElement {
+  readonly element = document.createElement('div');
+  readonly #gutter = document.createElement('a');
+  readonly #text = document.createElement('span');
+  readonly #setClasses = onChange((classes: string) => (this.element.className = classes));
+  readonly #setNumber = onChange((text: string) => setText(this.#gutter, text));
+  readonly #setLabel = onChange((label: string | null) => {
+    if (label === null) this.#gutter.removeAttribute('aria-label');
+    else this.#gutter.ariaLabel = label;
+  });
+  readonly #setTitle = onChange((title: string) => (this.#gutter.title = title));
+  readonly #setLink = onChange((address: string | null) => {
+    if (address === null) this.#gutter.removeAttribute('href');
+    else this.#gutter.href = address;
+  });
+  readonly #setHeight = onChange((lines: number) => {
+    this.element.style.height = lines === 1 ? '' : `calc(${lines} * var(--line))`;
+  });
+  #drawn: readonly unknown[] = [];
+
+  constructor() {
+    this.#gutter.className = 'gutter';
+    this.#gutter.tabIndex = -1;
+    this.#text.className = 'text';
+    this.#text.dir = 'ltr';
+    this.element.append(this.#gutter, this.#text);
   }
-  const classes = `row${row.isError ? ' error' : ''}${row.seq === look.current ? ' current' : ''}`;
-  return html`<div class=${classes} .style=${heightOf(lines)}>
-    ${row.seq < 0 ? renderNoNumber(row, look) : renderNumber(row, look)}<span class="text" dir="ltr"
-      >${renderText(row, look.needle)}${row.isCut ? renderRest(row, look) : nothing}</span
-    >
-  </div>`;
+
+  draw({ seq, row, lines }: RowContent, look: RowLook): void {
+    const hasLink = row !== undefined && !row.isMissing && seq >= 0;
+    this.#setClasses(classesOf(row, seq === look.current));
+    this.#setHeight(lines);
+    const number = gutterOf(seq, row, look);
+    this.#setNumber(number);
+    this.#setLabel(hasLink ? `Link to line ${number.trim()}` : null);
+    this.#setLink(hasLink ? toLineAddress(look.address, seq) : null);
+    this.#setTitle(hasLink ? `Link to this line of ${streamOf(row)}` : '');
+    const drawn = [row, row?.isCut, look.needle];
+    if (drawn.every((one, at) => one === this.#drawn[at]) && this.#drawn.length > 0) return;
+    this.#drawn = drawn;
+    drawText(this.#text, row, look);
+  }
 }
 
-function heightOf(lines: number): string | typeof nothing {
-  return lines === 1 ? nothing : `height: calc(${lines} * var(--line))`;
+/** Calls `write` only with another value than before. */
+function onChange<T>(write: (value: T) => void): (value: T) => void {
+  let before: T | undefined;
+  return (value) => {
+    if (value === before) return;
+    before = value;
+    write(value);
+  };
 }
 
-function numberText(seq: number, { digits }: RowLook): string {
-  return String(seq + 1).padStart(digits);
+/** The text node stays: what is new is its data. */
+function setText(element: Element, text: string): void {
+  const { firstChild } = element;
+  if (firstChild instanceof Text && firstChild === element.lastChild) firstChild.data = text;
+  else element.textContent = text;
 }
 
-/** The number is a link to the line; the tab key does not stop at each. */
-function renderNumber(row: LogRow, look: RowLook) {
-  const text = numberText(row.seq, look) + besideNumber(row, look);
-  return html`<a
-    class="gutter"
-    href=${look.linkTo(row.seq)}
-    tabindex="-1"
-    aria-label="Link to line ${text.trim()}"
-    title=${row.isError ? 'stderr, link to this line' : 'Link to this line'}
-    .textContent=${text}
-  ></a>`;
+function classesOf(row: LogRow | undefined, isCurrent: boolean): string {
+  if (!row) return 'row unread';
+  if (row.isMissing) return 'row missing';
+  return `row${row.isError ? ' error' : ''}${isCurrent ? ' current' : ''}`;
 }
 
-function renderNoNumber(row: LogRow, look: RowLook) {
-  const text = ' '.repeat(look.digits) + besideNumber(row, look);
-  return html`<span class="gutter" title=${row.isError ? 'stderr' : 'stdout'} .textContent=${text}></span>`;
+/** Its number, its time, and whether it is of stderr. */
+function gutterOf(seq: number, row: LogRow | undefined, { digits, hasTimes }: RowLook): string {
+  const number = (seq < 0 ? '' : String(seq + 1)).padStart(digits);
+  if (!row || row.isMissing) return number;
+  return `${number} ${hasTimes ? `${formatClock(row.ts)} ` : ''}${row.isError ? 'E' : ' '}`;
 }
 
-function besideNumber(row: LogRow, { hasTimes }: RowLook): string {
-  return ` ${hasTimes ? `${formatClock(row.ts)} ` : ''}${row.isError ? 'E' : ' '}`;
+function streamOf(row: LogRow): string {
+  return row.isError ? 'stderr' : 'stdout';
 }
 
-function renderRest(row: LogRow, look: RowLook) {
-  return html`<button class="all" @click=${() => look.onAll(row)}>
-    show all ${formatCount(row.text.length)} characters
-  </button>`;
+function drawText(element: HTMLElement, row: LogRow | undefined, look: RowLook): void {
+  if (!row) return setText(element, '…');
+  if (row.isMissing) return setText(element, 'line missing; the downloaded log may contain it');
+  const isPlain =
+    row.colored === null && (look.needle === '' || !toLowerCase(row.text).includes(look.needle));
+  if (isPlain && !row.isCut) return setText(element, row.text);
+  const pieces = isPlain ? [row.text.slice(0, CUT_CHARS)] : toSegments(row, look.needle).map(toNode);
+  element.replaceChildren(...pieces, ...(row.isCut ? [toRest(row, look)] : []));
 }
 
-function renderText(row: LogRow, needle: string) {
-  if (row.colored === null && (needle === '' || !toLowerCase(row.text).includes(needle)))
-    return row.isCut ? row.text.slice(0, CUT_CHARS) : row.text;
-  return toSegments(row, needle).map(renderSegment);
+function toRest(row: LogRow, look: RowLook): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.className = 'all';
+  button.textContent = `show all ${formatCount(row.text.length)} characters`;
+  button.addEventListener('click', () => look.onAll(row));
+  return button;
 }
 
-function renderSegment(segment: LogSegment) {
+function toNode(segment: LogSegment): Node | string {
   const classes = [
     segment.color === null ? '' : `c${segment.color}`,
     segment.isBold ? 'bold' : '',
@@ -89,6 +135,13 @@ function renderSegment(segment: LogSegment) {
     segment.isItalic ? 'italic' : '',
     segment.isUnderlined ? 'underlined' : '',
   ].filter(Boolean);
-  const text = segment.isMatch ? html`<mark>${segment.text}</mark>` : segment.text;
-  return classes.length === 0 ? text : html`<span class=${classes.join(' ')}>${text}</span>`;
+  const text = segment.isMatch ? toElement('mark', '', segment.text) : segment.text;
+  return classes.length === 0 ? text : toElement('span', classes.join(' '), text);
+}
+
+function toElement(tag: string, classes: string, content: Node | string): HTMLElement {
+  const element = document.createElement(tag);
+  if (classes !== '') element.className = classes;
+  element.append(content);
+  return element;
 }

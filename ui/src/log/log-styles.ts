@@ -126,13 +126,13 @@ export const logStyles = css`
     position: absolute;
     inset: var(--space-2) 0 auto;
   }
+  /* Plain inline boxes and no clip of its own: a row costs little, however fast the rows change. */
   .row {
-    display: flex;
     height: var(--line);
-    contain: layout style;
+    contain: size layout style;
     padding-right: var(--space-4);
     border-left: 2px solid transparent;
-    overflow: hidden;
+    white-space: pre;
   }
   .row.error {
     border-left-color: var(--color-warning);
@@ -143,16 +143,17 @@ export const logStyles = css`
   .row.current {
     background: var(--color-accent-soft);
   }
+  .wrapped .row {
+    display: flex;
+    overflow: hidden;
+  }
   .gutter {
     flex: none;
     padding: 0 var(--space-3) 0 var(--space-3);
     color: var(--color-text-3);
-    text-align: right;
-    white-space: pre;
     user-select: none;
   }
   .text {
-    white-space: pre;
     tab-size: 8;
   }
   .wrapped .text {

@@ -1,8 +1,8 @@
 import { html } from 'lit';
-import { repeat } from 'lit/directives/repeat.js';
+import { Directive, directive, PartType, type ElementPart, type PartInfo } from 'lit/directive.js';
 import { layOutPartials } from './log-layout.js';
 import type { LogPlace } from './log-place.js';
-import { renderRow, renderUnread, type RowLook } from './log-row.js';
+import { RowElement, type RowContent, type RowLook } from './log-row.js';
 import type { LogRow } from './log-rows.js';
 
 /** The part of a row beside its text, in pixels and in characters. */
@@ -26,28 +26,76 @@ export function renderWindow(
     layout.columns === null
       ? `width: max(100%, calc(${widest}ch + ${px}px))`
       : `--text-width: ${layout.columns}ch`;
+  const partials = partialRows.map((row, at) => ({ seq: -1 - at, row, lines: partial.linesOf(at) }));
   return html`<div
     class="sizer"
     .style=${`height: ${(layout.lineTotal + partial.lineTotal) * lineHeight}px; ${width}`}
   >
-    <div class="window" .style=${`transform: translateY(${view.above * lineHeight}px)`}>
-      ${renderRows(place, look)}
-    </div>
-    <div class="partials" .style=${`transform: translateY(${layout.lineTotal * lineHeight}px)`}>
-      ${partialRows.map((row, at) => renderRow(row, partial.linesOf(at), { ...look, needle: '' }))}
-    </div>
+    <div
+      class="window"
+      .style=${`transform: translateY(${view.above * lineHeight}px)`}
+      ${drawRows(contentsOf(place), look)}
+    ></div>
+    <div
+      class="partials"
+      .style=${`transform: translateY(${layout.lineTotal * lineHeight}px)`}
+      ${drawRows(partials, { ...look, needle: '', current: -1 })}
+    ></div>
   </div>`;
 }
 
-function renderRows(place: LogPlace, look: RowLook) {
-  const { space, layout, rowAt } = place;
-  return repeat(
-    place.positionsInView,
-    (position) => space.seqAt(position),
-    (position) => {
-      const lines = layout.linesOf(position);
-      const row = rowAt(position);
-      return row ? renderRow(row, lines, look) : renderUnread(space.seqAt(position), lines, look);
-    },
-  );
+function contentsOf({ positionsInView, space, layout, rowAt }: LogPlace): RowContent[] {
+  return positionsInView.map((position) => ({
+    seq: space.seqAt(position),
+    row: rowAt(position),
+    lines: layout.linesOf(position),
+  }));
 }
+
+/** Keeps the rows of the element as they should be. A line that stays keeps its row; rows of lines that went are given to those that came. */
+class RowsDirective extends Directive {
+  #rows = new Map<number, RowElement>();
+
+  constructor(part: PartInfo) {
+    super(part);
+    if (part.type !== PartType.ELEMENT) throw new Error('drawRows is of an element');
+  }
+
+  /** Nothing is rendered by lit. */
+  render(_contents: readonly RowContent[], _look: RowLook): void {}
+
+  override update({ element }: ElementPart, [contents, look]: Parameters<this['render']>): void {
+    const before = this.#rows;
+    this.#rows = new Map();
+    const free = this.#takeFree(before, contents);
+    let next = element.firstChild;
+    for (const content of contents) {
+      const kept = before.get(content.seq);
+      const row = kept ?? free.get(next) ?? free.values().next().value ?? new RowElement();
+      free.delete(row.element);
+      row.draw(content, look);
+      if (kept || row.element === next) next = row.element.nextSibling;
+      else element.insertBefore(row.element, next);
+      this.#rows.set(content.seq, row);
+    }
+    for (const row of free.values()) row.element.remove();
+  }
+
+  /** Rows of lines that went. What was selected in them leaves the selection only when they leave the page. */
+  #takeFree(
+    before: ReadonlyMap<number, RowElement>,
+    contents: readonly RowContent[],
+  ): Map<Node | null, RowElement> {
+    const wanted = new Set(contents.map(({ seq }) => seq));
+    const free = new Map<Node | null, RowElement>();
+    const isSelecting = getSelection()?.type === 'Range';
+    for (const [seq, row] of before) {
+      if (wanted.has(seq)) continue;
+      free.set(row.element, row);
+      if (isSelecting) row.element.remove();
+    }
+    return free;
+  }
+}
+
+const drawRows = directive(RowsDirective);

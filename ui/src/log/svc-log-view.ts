@@ -14,7 +14,7 @@ import { isMeantElsewhere } from './log-keys.js';
 import { shownPartials } from './log-layout.js';
 import { renderCurrent, renderNewest, renderNotes, renderState } from './log-parts.js';
 import { LogPlace } from './log-place.js';
-import type { RowLook } from './log-row.js';
+import { toLineAddress, type RowLook } from './log-row.js';
 import { showAll, type LogRow } from './log-rows.js';
 import { LogScans } from './log-scans.js';
 import { cellsBefore, toLowerCase } from './log-search.js';
@@ -379,22 +379,18 @@ export class SvcLogView extends LitElement {
       hasTimes: this.#choice.hasTimes,
       digits: this.#feed.rows.digits,
       current: this.current,
-      linkTo: (seq) => this.#linkTo(seq),
+      address: this.#logAddress,
       onAll: (row) => this.#showAll(row),
     };
   }
 
-  /** The line, as it is shown here. */
-  #linkTo(seq: number): string {
-    return paths.job(this.jobId, {
-      attempt: String(this.attempt),
-      line: String(seq + 1),
-      ...choiceIn(this.#address),
-    });
+  /** The log as it is shown here, without a line. */
+  get #logAddress(): string {
+    return paths.job(this.jobId, { attempt: String(this.attempt), ...choiceIn(this.#address) });
   }
 
   #renderCurrent() {
     const row = this.current < 0 ? undefined : this.#feed.rows.get(this.current);
-    return row ? renderCurrent(row, this.#linkTo(row.seq)) : nothing;
+    return row ? renderCurrent(row, toLineAddress(this.#logAddress, row.seq)) : nothing;
   }
 }
