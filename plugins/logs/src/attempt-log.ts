@@ -141,17 +141,16 @@ export class AttemptLog {
     return this.#pageOfFile(cursor);
   }
 
-  /** All records from the start to the present end of the log. */
-  async *batches(): AsyncGenerator<LogRecord> {
-    for await (const { record } of this.file.forward(0, this.#sizeBytes)) yield record;
+  /** All records to the present end of the log, from the one with the line `seq` on. */
+  async *batches(seq = 0): AsyncGenerator<LogRecord> {
+    for await (const { record } of this.file.forward(0, this.#sizeBytes, seq)) yield record;
   }
 
   /** The lines from that seq on, to the present end of the log. */
   async *linesFrom(seq: number): AsyncGenerator<readonly LogLine[]> {
     const first = this.#ring.lines[0]?.seq ?? this.state.next_seq;
     if (seq >= first) return yield this.#ring.lines.slice(seq - first);
-    for await (const record of this.batches())
-      if (record.after.next_seq > seq) yield linesOf(record).filter((line) => line.seq >= seq);
+    for await (const record of this.batches(seq)) yield linesOf(record).filter((line) => line.seq >= seq);
   }
 
   /** Changes with every `wake`. A reader takes it before it reads the log, so that `changed` misses nothing. */
@@ -259,6 +258,7 @@ export class AttemptLog {
     for await (const { record, end } of this.file.forward(
       byte,
       this.#isCompressed ? Infinity : this.#sizeBytes,
+      seq,
     )) {
       for (const line of linesOf(record)) if (line.seq >= seq) lines.push(line);
       next = { seq: Math.max(seq, record.after.next_seq), byte: end, rollbacks };

@@ -6,7 +6,7 @@ import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { ConcurrencyLimit } from './concurrency-limit.js';
-import { parseRecord, toBytes, type LogRecord } from './log-record.js';
+import { isBefore, parseRecord, toBytes, type LogRecord } from './log-record.js';
 
 const NEWLINE = 0x0a;
 const BLOCK_BYTES = 256 * 1024;
@@ -103,15 +103,15 @@ export class LogFile {
     }
   }
 
-  /** The records from the byte offset `start` on, up to `sizeBytes` in a file that is not compressed. */
-  async *forward(start: number, sizeBytes: number): AsyncGenerator<PlacedRecord> {
+  /** The records from the byte offset `start` on, up to `sizeBytes` in a file that is not compressed, less those before the line `seq`. */
+  async *forward(start: number, sizeBytes: number, seq = 0): AsyncGenerator<PlacedRecord> {
     const handle = start < sizeBytes ? await openExisting(this.path, 'r') : null;
     if (handle) {
-      yield* recordsOf(handle.createReadStream({ start, end: sizeBytes - 1 }), start);
+      yield* recordsOf(handle.createReadStream({ start, end: sizeBytes - 1 }), start, seq);
     } else if (await this.isCompressed()) {
       // An error of either stream is thrown by the loop, and both are closed if the caller stops early.
       const unzipped = pipe(createReadStream(this.#gzPath), createGunzip(), () => undefined);
-      for await (const entry of recordsOf(unzipped, 0)) if (entry.end > start) yield entry;
+      for await (const entry of recordsOf(unzipped, 0, seq)) if (entry.end > start) yield entry;
     }
   }
 
@@ -202,7 +202,11 @@ async function readBlock(handle: FileHandle, start: number, length: number): Pro
   return block.subarray(0, read);
 }
 
-async function* recordsOf(source: AsyncIterable<Buffer>, start: number): AsyncGenerator<PlacedRecord> {
+async function* recordsOf(
+  source: AsyncIterable<Buffer>,
+  start: number,
+  seq: number,
+): AsyncGenerator<PlacedRecord> {
   let end = start;
   let parts: Buffer[] = [];
   for await (const block of source) {
@@ -212,7 +216,7 @@ async function* recordsOf(source: AsyncIterable<Buffer>, start: number): AsyncGe
       parts = [];
       lineStart = at + 1;
       end += line.length + 1;
-      const record = parseRecord(line);
+      const record = seq > 0 && isBefore(line, seq) ? null : parseRecord(line);
       if (record) yield { record, end };
     }
     parts.push(block.subarray(lineStart));

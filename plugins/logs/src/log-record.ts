@@ -75,6 +75,15 @@ export function parseRecord(line: Buffer): LogRecord | null {
   }
 }
 
+const END = /"next_seq":(\d+)\}\}$/;
+const END_BYTES = 40;
+
+/** Whether all lines of the record come before that seq. Its last bytes tell: what a reader does not want is not parsed. */
+export function isBefore(line: Buffer, seq: number): boolean {
+  const [, next] = END.exec(line.toString('latin1', Math.max(0, line.length - END_BYTES))) ?? [];
+  return next !== undefined && Number(next) <= seq;
+}
+
 export function linesOf({ seq, stream, ts, lines }: LogRecord): LogLine[] {
   return lines.map((text, index) => ({ seq: seq + index, stream, ts, text }));
 }

@@ -153,6 +153,7 @@ describe('log of an attempt', () => {
     expect(await answers()).to.deep.equal(expected);
     for (const seq of [0, 1, 99, 100, 2500, 5999]) {
       expect(await readAll(log, seq)).to.deep.equal(all.slice(seq));
+      expect((await log.tail({ from: seq, tail: 150 })).lines).to.deep.equal(all.slice(seq, seq + 150));
     }
   });
 

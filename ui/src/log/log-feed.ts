@@ -17,8 +17,9 @@ import type { ScanLine } from './log-scan.js';
 
 /** More than a page can show between two frames: what is older is read again when it is looked at. */
 const MAX_WAITING = 20_000;
-/** Lines of one request, of which some stand before the one that is looked at. */
+/** Lines of one request. */
 const PAGE_LINES = 1000;
+/** Of them so many stand before the first that is looked at, when the reader has just come there. */
 const LEAD_LINES = 300;
 const RETRY_MS = 5000;
 
@@ -94,10 +95,17 @@ export class LogFeed implements ReactiveController {
     if (this.#source) this.#restart(this.#source);
   }
 
-  /** The reader looks at a line that is not here. It reads from some lines before it; of `stream` alone, when there is one. */
-  want(seq: number, stream: LogStream | null): void {
+  /** The reader looks at the lines `first` to `last`, which are not all here; of `stream` alone, when there is one. */
+  want(first: number, last: number, stream: LogStream | null): void {
     if (this.#isReading || this.readError || !this.isLoaded) return;
-    void this.#read(seq, stream);
+    const lead = stream || this.#isLeadTooLong ? 0 : this.#leadOf(first, last);
+    void this.#read(Math.max(0, first - lead), first, stream);
+  }
+
+  /** So that no line is read twice: behind lines that are here what comes next, before such lines what comes before them. */
+  #leadOf(first: number, last: number): number {
+    if (this.rows.get(first - 1)) return 0;
+    return this.rows.get(last + 1) ? PAGE_LINES - (last - first + 1) : LEAD_LINES;
   }
 
   retryReading(): void {
@@ -160,10 +168,10 @@ export class LogFeed implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  async #read(seq: number, stream: LogStream | null): Promise<void> {
+  /** From some lines before the one that is wanted. */
+  async #read(from: number, seq: number, stream: LogStream | null): Promise<void> {
     const { jobId, attempt } = this.#source!;
     const { signal } = this.#request!;
-    const from = stream || this.#isLeadTooLong ? seq : Math.max(0, seq - LEAD_LINES);
     this.#isReading = true;
     try {
       const range = { from, tail: PAGE_LINES, stream };

@@ -148,6 +148,7 @@ export const logStyles = css`
     overflow: hidden;
   }
   .gutter {
+    display: inline-block;
     flex: none;
     padding: 0 var(--space-3) 0 var(--space-3);
     color: var(--color-text-3);

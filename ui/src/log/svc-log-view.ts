@@ -129,8 +129,9 @@ export class SvcLogView extends LitElement {
     const [first] = positionsInView;
     if (first === undefined) return;
     this.#feed.rows.touch(space.seqAt(first), space.seqAt(positionsInView.at(-1)!) + 1);
-    const unread = positionsInView.find((position) => rowAt(position) === undefined);
-    if (unread !== undefined) this.#feed.want(space.seqAt(unread), this.#choice.stream);
+    const unread = positionsInView.filter((position) => rowAt(position) === undefined);
+    if (unread.length === 0) return;
+    this.#feed.want(space.seqAt(unread[0]!), space.seqAt(unread.at(-1)!), this.#choice.stream);
   }
 
   /** As the lines are compared with it. */

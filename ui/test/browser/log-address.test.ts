@@ -39,7 +39,7 @@ describe('the log has in the address', () => {
     expect(await scroller().evaluate((element) => element.scrollWidth > element.clientWidth)).to.equal(false);
     const link = log.getByRole('link', { name: 'Link to line 3' });
     expect(await link.getAttribute('href')).to.equal(
-      `/jobs/${ID}?attempt=1&line=3&search=LOSS&stream=stdout&wrap=on&times=off`,
+      `/jobs/${ID}?attempt=1&search=LOSS&stream=stdout&wrap=on&times=off&line=3`,
     );
   });
 

@@ -306,6 +306,18 @@ describe('the log', () => {
     expect(await times.getAttribute('aria-pressed')).to.equal('false');
   });
 
+  it('takes rows that are scrolled out of sight out of a selection, whatever lines they show then', async () => {
+    await mount(range(0, 2000));
+    await stage.untilEqual(lastText, 'line 1999');
+    await scroller().evaluate((element) => element.scrollTo(0, 10_000));
+    const row = stage.page.locator('.window .row .text').getByText('line 500', { exact: true });
+    await row.waitFor();
+    await row.selectText();
+    await scroller().evaluate((element) => element.scrollTo(0, 20_000));
+    await stage.page.locator('.window .row .text').getByText('line 1000', { exact: true }).waitFor();
+    expect(await stage.page.evaluate(() => String(getSelection()))).to.equal('');
+  });
+
   it('gives the texts of selected rows, without their numbers', async () => {
     const log = await mount([
       line(0, 'first'),
