@@ -1,3 +1,4 @@
+import { readPageActions } from '../components/page-actions.js';
 import type { Page } from '../pages/registry.js';
 import { paths } from '../paths.js';
 import { setTheme } from '../styles/theme.js';
@@ -11,7 +12,7 @@ interface Console {
   signOut(): void;
 }
 
-/** What the palette offers before anything is typed: the pages, and what can be done from anywhere. */
+/** What the palette offers before anything is typed: what can be done with what the page shows, the pages, and what can be done from anywhere. */
 export function consoleActions({ pages, canWrite, showKeys, signOut }: Console): PaletteEntry[] {
   const keyOf = (name: string) => Object.keys(PAGE_KEYS).find((key) => PAGE_KEYS[key] === name);
   const toPage = ({ name, path, title, navigation }: Page): PaletteEntry => {
@@ -21,6 +22,7 @@ export function consoleActions({ pages, canWrite, showKeys, signOut }: Console):
   };
   const action = (entry: Omit<PaletteEntry, 'group'>): PaletteEntry => ({ group: 'Actions', ...entry });
   return [
+    ...readPageActions().map((entry): PaletteEntry => ({ group: 'On this page', ...entry })),
     ...pages.map(toPage),
     ...(canWrite ? WRITES : []).map(action),
     action({ icon: 'moon', label: 'Dark theme', words: 'appearance', choose: () => setTheme('dark') }),

@@ -190,6 +190,8 @@ export class SvcApp extends LitElement {
     try {
       await import('./svc-palette.js');
       this.isPaletteThere = true;
+      // The page may offer other actions by now.
+      this.requestUpdate();
       await this.updateComplete;
       const palette = this.renderRoot.querySelector('svc-palette');
       await palette?.updateComplete;

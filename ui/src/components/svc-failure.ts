@@ -28,14 +28,20 @@ const WRITES: ReadonlySet<NextActionRecord['tool']> = new Set([
 ]);
 const SHOWN_CAUSES = 3;
 
-/** Why an attempt failed: the likely cause with its evidence, what to change, and what to do next. `svc-line` asks for a line of the log. */
+/**
+ * Why an attempt failed: the likely cause with its evidence, what to change, and what to do next; each thing once. `svc-line` asks for a line
+ * of the log. `svc-explained` tells the seq of the line that the explanation cites, else of the first error that it has, else null.
+ */
 @customElement('svc-failure')
 export class SvcFailure extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property() jobId = '';
   @property({ type: Number }) attempt = 1;
+  /** How the attempt ended, as its record says it; empty: it does not. */
+  @property() message = '';
 
+  #told: FailureExplanation | null = null;
   readonly #explanation = new Loader(this, {
     load: (signal) => explainJobFailure(this.api, this.jobId, this.attempt, signal),
   });
@@ -94,6 +100,9 @@ export class SvcFailure extends LitElement {
         overflow-y: auto;
         white-space: pre-wrap;
       }
+      .message {
+        white-space: pre-line;
+      }
       .actions li {
         display: grid;
         gap: var(--space-1);
@@ -109,6 +118,15 @@ export class SvcFailure extends LitElement {
     `,
   ];
 
+  override updated(): void {
+    const { value } = this.#explanation;
+    if (!value || value === this.#told) return;
+    this.#told = value;
+    const cited = value.evidence.find((one) => 'seq' in one && one.attempt === this.attempt);
+    const line = cited && 'seq' in cited ? cited : value.last_errors[0];
+    this.dispatchEvent(new CustomEvent<number | null>('svc-explained', { detail: line?.seq ?? null }));
+  }
+
   override willUpdate(changed: PropertyValues): void {
     if (this.hasUpdated && (changed.has('jobId') || changed.has('attempt')))
       this.#explanation.reload({ clear: true });
@@ -122,13 +140,20 @@ export class SvcFailure extends LitElement {
         ${value?.confidence ? html`<span class="sure">${Math.round(value.confidence * 100)} % sure</span>` : nothing}
       </div>
       <svc-stale .error=${error} @svc-retry=${() => this.#explanation.reload()}></svc-stale>
-      ${value ? this.#renderExplanation(value) : error ? nothing : html`<svc-skeleton rows="4"></svc-skeleton>`}
+      ${value ? this.#renderExplanation(value) : this.#renderUnexplained()}
+      ${(value ?? error) ? nothing : html`<svc-skeleton rows="4"></svc-skeleton>`}
     </section>`;
+  }
+
+  #renderUnexplained() {
+    return this.message === ''
+      ? nothing
+      : html`<div class="body"><p class="wide message">${this.message}</p></div>`;
   }
 
   #renderExplanation(explanation: FailureExplanation) {
     const { summary, suggested_fixes: fixes, last_errors: errors, rule, causes } = explanation;
-    // The page says above how the attempt ended.
+    // That is the message.
     const evidence = explanation.evidence.filter(
       (one) => !('field' in one && one.field === 'failure_message'),
     );
@@ -136,6 +161,7 @@ export class SvcFailure extends LitElement {
     const isCited = evidence.some((citation) => 'seq' in citation);
     return html`<div class="body">
       <p class="wide">${summary}</p>
+      ${summary.includes(this.message) ? nothing : html`<p class="wide message">${this.message}</p>`}
       ${this.#renderList(
         'Evidence',
         evidence.map((citation) => this.#renderCitation(citation, explanation)),
@@ -192,15 +218,21 @@ export class SvcFailure extends LitElement {
         @click=${() => this.dispatchEvent(new CustomEvent('svc-line', { detail: { attempt, line } }))}
         >Log line ${line}</a
       >
-      <code class="quote">${text}</code>
+      ${this.#isSaid(text) ? nothing : html`<code class="quote">${text}</code>`}
     </li>`;
+  }
+
+  /** The message or the summary has the text. */
+  #isSaid(text: string | null): boolean {
+    const said = `${this.#explanation.value?.summary ?? ''}\n${this.message}`;
+    return text !== null && said.includes(text.trim());
   }
 
   #renderTraceback({ traceback, evidence }: FailureExplanation) {
     if (traceback === null) return nothing;
     const { frame } = traceback;
     const isCited = evidence.some((one) => 'seq' in one && one.text === traceback.error);
-    const error = isCited ? null : traceback.error;
+    const error = isCited || this.#isSaid(traceback.error) ? null : traceback.error;
     if (frame === null && error === null) return nothing;
     return html`<div>
       <h3>In your code</h3>

@@ -8,10 +8,11 @@ import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
 import { cancelJob, retryJob } from '../data/jobs.js';
 import { isolated } from '../format.js';
-import { paths } from '../paths.js';
+import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon, type IconName } from './icons.js';
+import { PageActions, type PageAction } from './page-actions.js';
 import { ask } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
 
@@ -53,6 +54,11 @@ export class SvcJobActions extends LitElement {
     `,
   ];
 
+  constructor() {
+    super();
+    new PageActions(this, () => this.#pageActions);
+  }
+
   override willUpdate(): void {
     this.#hadFocus = this.renderRoot.contains(this.shadowRoot!.activeElement);
   }
@@ -66,15 +72,49 @@ export class SvcJobActions extends LitElement {
   override render() {
     if (!this.who?.can_write) return nothing;
     if (this.cancelOnly) return this.#renderCancel('Cancel job');
-    const { status, id } = this.job;
+    const { id } = this.job;
     return html`
-      ${nextJobStatus(status, 'retry') ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
+      ${this.#canRetry ? this.#renderButton('retry', 'Retry', () => void this.#retry()) : nothing}
       ${this.#renderLink(paths.newJob({ from: id }))} ${this.#renderCancel('Cancel')}
     `;
   }
 
+  get #canRetry(): boolean {
+    return nextJobStatus(this.job.status, 'retry') !== null;
+  }
+
+  get #canCancel(): boolean {
+    return nextJobStatus(this.job.status, 'cancelled') !== null;
+  }
+
+  /** Of a job that the page is not about it offers none. */
+  get #pageActions(): PageAction[] {
+    if (!this.who?.can_write || this.compact || this.cancelOnly || this.isBusy) return [];
+    const retry: PageAction = {
+      icon: 'retry',
+      label: 'Retry this job',
+      words: 'again',
+      choose: () => void this.#retry(),
+    };
+    const cancel: PageAction = {
+      icon: 'stop',
+      label: 'Cancel this job',
+      words: 'stop end kill',
+      choose: () => void this.#cancel(),
+    };
+    return [
+      ...(this.#canRetry ? [retry] : []),
+      {
+        icon: 'edit',
+        label: 'Resubmit this job with changes',
+        choose: () => navigate(paths.newJob({ from: this.job.id })),
+      },
+      ...(this.#canCancel ? [cancel] : []),
+    ];
+  }
+
   #renderCancel(label: string) {
-    if (!nextJobStatus(this.job.status, 'cancelled')) return nothing;
+    if (!this.#canCancel) return nothing;
     return this.#renderButton('stop', label, () => void this.#cancel());
   }
 

@@ -7,6 +7,7 @@ import { apiContext, whoContext } from '../data/contexts.js';
 import { drainNode, undrainNode, type NodeRecord } from '../data/nodes.js';
 import { isolated } from '../format.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
+import { PageActions, type PageAction } from './page-actions.js';
 import { ask, type Question } from './svc-confirm.js';
 import { toast } from './svc-toasts.js';
 
@@ -16,6 +17,8 @@ export class SvcNodeActions extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) node!: NodeRecord;
+  /** The page is about this node: the command palette offers it too. */
+  @property({ type: Boolean, attribute: 'in-palette' }) inPalette = false;
   @state() private isBusy = false;
 
   static override styles = [
@@ -31,10 +34,25 @@ export class SvcNodeActions extends LitElement {
     `,
   ];
 
+  constructor() {
+    super();
+    new PageActions(this, () => (this.inPalette && this.#isOffered ? [this.#pageAction] : []));
+  }
+
+  get #isOffered(): boolean {
+    return this.who?.can_write === true && this.node.status !== 'OFFLINE';
+  }
+
+  get #pageAction(): PageAction {
+    const choose = () => void this.#toggle();
+    return this.node.status === 'DRAINING'
+      ? { icon: 'nodes', label: 'Undrain this node', words: 'resume', choose }
+      : { icon: 'nodes', label: 'Drain this node', words: 'pause maintenance', choose };
+  }
+
   override render() {
-    const { status } = this.node;
-    if (!this.who?.can_write || status === 'OFFLINE') return nothing;
-    const isDraining = status === 'DRAINING';
+    if (!this.#isOffered) return nothing;
+    const isDraining = this.node.status === 'DRAINING';
     return html`<button
       class="button"
       title=${isDraining ? 'Let the node take jobs again' : 'Let running jobs finish and start no new ones here'}

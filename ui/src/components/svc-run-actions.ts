@@ -1,7 +1,7 @@
 import { consume } from '@lit/context';
 import type { Run } from '@svc/contract';
 import { EXPORT_FORMATS, NOTES_BYTES, type ExportFormat } from '@svc/contract/protocol';
-import { LitElement, css, html, nothing } from 'lit';
+import { LitElement, html, nothing } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { toApiError, type Api } from '../data/api.js';
@@ -23,6 +23,8 @@ import { dialogStyles } from '../styles/dialog-styles.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
+import { PageActions, type PageAction } from './page-actions.js';
+import { runActionsStyles } from './run-actions-styles.js';
 import { ask } from './svc-confirm.js';
 import './svc-tag-field.js';
 import { toast } from './svc-toasts.js';
@@ -57,107 +59,12 @@ export class SvcRunActions extends LitElement {
   @query('dialog.end') private readonly ender!: HTMLDialogElement;
   @query('details') private readonly menu!: HTMLDetailsElement | null;
 
-  static override styles = [
-    baseStyles,
-    controlStyles,
-    iconStyles,
-    dialogStyles,
-    css`
-      dialog p {
-        margin-top: var(--space-2);
-        color: var(--color-text-2);
-        font-size: var(--text-sm);
-      }
-      dialog .problem {
-        color: var(--color-danger);
-        overflow-wrap: anywhere;
-      }
-      dialog .buttons {
-        display: flex;
-        justify-content: flex-end;
-        gap: var(--space-2);
-        margin-top: var(--space-5);
-      }
-      :host {
-        display: flex;
-        flex-wrap: wrap;
-        gap: var(--space-2);
-      }
-      details {
-        position: relative;
-      }
-      summary {
-        list-style: none;
-      }
-      summary::-webkit-details-marker {
-        display: none;
-      }
-      ul {
-        position: absolute;
-        z-index: 6;
-        top: calc(100% + 4px);
-        right: 0;
-        min-width: 11rem;
-        padding: var(--space-1);
-        border-radius: var(--radius-md);
-        background: var(--color-overlay);
-        box-shadow: var(--shadow-overlay);
-      }
-      li .button {
-        justify-content: flex-start;
-        width: 100%;
-      }
-      .form {
-        display: grid;
-        gap: var(--space-4);
-        margin-top: var(--space-4);
-      }
-      .label {
-        display: grid;
-        gap: var(--space-1);
-        color: var(--color-text-2);
-        font-size: var(--text-sm);
-      }
-      .label .input {
-        color: var(--color-text);
-      }
-      textarea.input {
-        height: auto;
-        min-height: 7rem;
-        padding-block: var(--space-2);
-        line-height: var(--leading);
-        resize: vertical;
-      }
-      fieldset {
-        display: flex;
-        flex-wrap: wrap;
-        gap: var(--space-2) var(--space-5);
-        margin: 0;
-        padding: 0;
-        border: 0;
-        font-size: var(--text-sm);
-      }
-      legend {
-        margin-bottom: var(--space-2);
-        color: var(--color-text-2);
-      }
-      fieldset label {
-        display: inline-flex;
-        align-items: center;
-        gap: var(--space-2);
-        min-height: 1.75rem;
-      }
-      input[type='radio'] {
-        accent-color: var(--color-accent);
-      }
-      @media (max-width: 40rem) {
-        ul {
-          right: auto;
-          left: 0;
-        }
-      }
-    `,
-  ];
+  static override styles = [baseStyles, controlStyles, iconStyles, dialogStyles, runActionsStyles];
+
+  constructor() {
+    super();
+    new PageActions(this, () => (this.isBusy ? [] : this.#pageActions));
+  }
 
   override render() {
     const mayWrite = this.who?.can_write ?? false;
@@ -174,6 +81,29 @@ export class SvcRunActions extends LitElement {
       }
       ${mayWrite ? html`${this.#renderEditor()} ${this.#renderEnder()}` : nothing}
     `;
+  }
+
+  get #pageActions(): PageAction[] {
+    const exports = EXPORT_FORMATS.map((format): PageAction => ({
+      icon: 'download',
+      label: `Export the points as ${FORMAT_LABELS[format]}`,
+      words: 'download',
+      choose: () => void this.#export(format),
+    }));
+    if (!this.who?.can_write) return exports;
+    const end: PageAction = { icon: 'stop', label: 'End this run', words: 'finish', choose: this.#openEnd };
+    const remove: PageAction = {
+      icon: 'cross',
+      label: 'Delete this run',
+      words: 'remove',
+      choose: () => void this.#delete(),
+    };
+    return [
+      { icon: 'edit', label: 'Edit this run', words: 'rename name tags notes annotate', choose: this.#edit },
+      ...(this.#canEnd ? [end] : []),
+      ...(this.run.status === 'RUNNING' ? [] : [remove]),
+      ...exports,
+    ];
   }
 
   /** A run of a job ends with its job. */

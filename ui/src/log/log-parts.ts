@@ -74,7 +74,7 @@ interface Emptiness {
 /** In place of lines, of which there are none. */
 function describeEmpty({ waiting, live, notStarted }: Emptiness): string {
   if (waiting) return 'The job has not started yet. Its log appears here once it runs.';
-  if (live) return 'No output yet. Lines appear here as they are printed.';
+  if (live) return 'The job has printed nothing yet. Lines appear here as they are printed.';
   return notStarted ?? 'The job printed nothing.';
 }
 

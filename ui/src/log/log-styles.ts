@@ -251,12 +251,9 @@ export const logStyles = css`
   .empty {
     position: absolute;
     inset: 0;
-    display: grid;
-    place-content: center;
     padding: var(--space-4);
     color: var(--color-text-2);
     font-size: var(--text-sm);
-    text-align: center;
   }
   .probe {
     position: absolute;

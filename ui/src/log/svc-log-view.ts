@@ -50,6 +50,8 @@ export class SvcLogView extends LitElement {
   @property() notStarted: string | null = null;
   /** The seq of a line that is to be shown; null: the newest. */
   @property({ type: Number }) line: number | null = null;
+  /** The seq of the line at which the log opens; null: at its end. It may come later than the log. */
+  @property({ attribute: false }) opening: number | null = null;
   /** The seq of the line that the reader has gone to; -1: to none. */
   @state() private current = -1;
   @state() private unseen = 0;
@@ -72,6 +74,7 @@ export class SvcLogView extends LitElement {
     onNoError: () => toast('No line of this log tells of an error.'),
   });
   readonly #place = new LogPlace((seq) => this.#feed.rows.get(seq));
+  #isOpened = false;
   #typing: ReturnType<typeof setTimeout> | undefined;
   #cellPx = 7;
   #widthPx = 640;
@@ -112,6 +115,8 @@ export class SvcLogView extends LitElement {
     if (isAsked && this.line !== null && this.line !== this.current) this.#goTo(this.line);
     this.#choice = readChoice(this.#address);
     if (this.#feed.isLoaded) this.#followChoice();
+    if (this.#feed.isLoaded && this.opening !== null) this.#open(this.opening);
+    this.toggleAttribute('empty', this.#isEmpty);
     this.#updatePlace();
     this.#aim();
     this.#place.measure();
@@ -202,6 +207,19 @@ export class SvcLogView extends LitElement {
     this.scroller.scrollLeft = right < clientWidth ? 0 : right - clientWidth / 2;
   }
 
+  /** Once for each log, unless the address or the reader leads elsewhere. The page stays where it is. */
+  #open(seq: number): void {
+    if (this.#isOpened) return;
+    this.#isOpened = true;
+    const isAtEnd = this.line === null && this.#needle === '' && this.#place.isFollowing;
+    if (isAtEnd && seq < this.#feed.rows.total) this.#show(seq);
+  }
+
+  /** It is over, and nothing was printed. */
+  get #isEmpty(): boolean {
+    return this.#feed.isLoaded && !this.live && this.#feed.rows.total === 0 && this.#feed.partials.size === 0;
+  }
+
   #onAppend(added: readonly LogRow[]): void {
     if (added.length === 0) return this.#forget();
     this.#scans.add(added);
@@ -216,14 +234,20 @@ export class SvcLogView extends LitElement {
     this.current = -1;
     this.unseen = 0;
     this.#searched = null;
+    this.#isOpened = false;
   }
 
   #goTo(seq: number): void {
+    this.#isOpened = true;
+    this.#show(seq);
+    this.scrollIntoView({ block: 'nearest' });
+  }
+
+  #show(seq: number): void {
     this.#place.goTo(seq);
     this.current = seq;
     const row = this.#feed.rows.get(seq);
     if (row?.isCut && cellsBefore(row, this.#needle) > 0) this.#showAll(row);
-    this.scrollIntoView({ block: 'nearest' });
     this.requestUpdate();
   }
 
@@ -270,6 +294,7 @@ export class SvcLogView extends LitElement {
 
   /** The reader goes elsewhere than to what was to be shown. */
   readonly #onOwnWay = (): void => {
+    this.#isOpened = true;
     this.#place.target = null;
   };
 

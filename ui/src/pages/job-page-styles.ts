@@ -127,7 +127,8 @@ export const jobPageStyles = css`
   .log:focus {
     outline: none;
   }
-  .log.short {
+  .log.short,
+  .log:has(svc-log-view[empty]) {
     height: 14rem;
     min-height: 0;
   }

@@ -57,6 +57,8 @@ export class SvcJobPage extends LitElement {
   /** `attempt`: the one that is shown, left out for the newest. `line`: of its log, counted from 1. */
   @property({ attribute: false }) query = new URLSearchParams();
   @query('svc-log-view') private readonly log!: SvcLogView | null;
+  /** Where the log opens: the line that the explanation of a failure cites, and of which attempt. */
+  @state() private opening: { readonly attempt: number; readonly seq: number | null } | null = null;
   #isLineDue = true;
 
   readonly #job = new Loader(this, {
@@ -133,15 +135,17 @@ export class SvcJobPage extends LitElement {
           ><code>${job.id}</code><svc-copy label="Copy the job's id" .text=${job.id}></svc-copy
         ></span>
         <div class="actions">
-          <button class="button" @click=${this.#showLogPane}>Log</button>
+          <a class="button" href=${this.#logAddress} @click=${this.#showLogPane}>Log</a>
           <svc-job-actions .job=${job}></svc-job-actions>
         </div>
       </header>`;
   }
 
+  /** Where the explanation of this attempt stands, it says it. */
   #renderOutcome(job: Job) {
     const outcome = describeOutcome(job);
-    if (outcome === null) return nothing;
+    const isExplained = job.status !== 'QUEUED' && (this.#attempt ?? job.attempt) === job.attempt;
+    if (outcome === null || isExplained) return nothing;
     const tone = job.status === 'FAILED' ? 'danger' : job.status === 'LOST' ? 'warning' : 'neutral';
     const title = job.status === 'QUEUED' ? 'Waiting' : job.status === 'LOST' ? 'Lost' : 'Failed';
     return html`<div class="outcome ${tone}" role="status">
@@ -178,11 +182,13 @@ export class SvcJobPage extends LitElement {
   /** Of the attempt that is shown. */
   #renderFailure(job: Job) {
     const shown = this.#attempt ?? job.attempt;
-    const status = this.#recordOf(job, shown)?.status;
-    if (status !== 'FAILED' && status !== 'LOST') return nothing;
+    const record = this.#recordOf(job, shown);
+    if (record?.status !== 'FAILED' && record?.status !== 'LOST') return nothing;
     return html`<svc-failure
       .jobId=${job.id}
       .attempt=${shown}
+      .message=${describeFailure(record) ?? ''}
+      @svc-explained=${({ detail: seq }: CustomEvent<number | null>) => (this.opening = { attempt: shown, seq })}
       @svc-line=${() => this.#showLine()}
     ></svc-failure>`;
   }
@@ -207,14 +213,10 @@ export class SvcJobPage extends LitElement {
     const gpus =
       shown === job.attempt && job.gpu_indices.length > 0 ? `, GPU ${job.gpu_indices.join(', ')}` : '';
     const place = node === '' ? '' : `${node}${gpus}`;
-    // Of the newest attempt the page says it above.
-    const end = record && shown !== job.attempt ? (describeFailure(record) ?? '') : '';
     return {
       Queued: why,
       Assigned: place,
       ...(record?.started_at !== null && { Running: place }),
-      Failed: end,
-      Lost: end,
     };
   }
 
@@ -319,6 +321,7 @@ export class SvcJobPage extends LitElement {
         .attempt=${attempt}
         .attempts=${job.attempt}
         .line=${this.#line}
+        .opening=${!isLive && this.opening?.attempt === attempt ? this.opening.seq : null}
         ?live=${isLive}
         .waiting=${isWaiting}
         .notStarted=${notStarted}
@@ -343,6 +346,11 @@ export class SvcJobPage extends LitElement {
   get #line(): number | null {
     const line = toCount(this.query.get('line'));
     return line === null ? null : line - 1;
+  }
+
+  /** The page as it is, at its log. */
+  get #logAddress(): string {
+    return paths.job(this.jobId, { ...Object.fromEntries(this.query), view: 'log' });
   }
 
   readonly #showLogPane = (): void => {

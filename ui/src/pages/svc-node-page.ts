@@ -129,7 +129,7 @@ export class SvcNodePage extends LitElement {
         ></span>
         <div class="actions">
           <a class="button" href=${paths.events({ node_id: node.id })}>Events</a>
-          <svc-node-actions .node=${node}></svc-node-actions>
+          <svc-node-actions in-palette .node=${node}></svc-node-actions>
         </div>
       </header>`;
   }
