@@ -1,9 +1,13 @@
+import { toCommandLine } from '@svc/client';
+import { isTerminal } from '@svc/contract/protocol';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Loader } from '../controllers/loader.js';
 import type { Job } from '../data/jobs.js';
+import type { Run } from '../data/runs.js';
 import { plural } from '../format.js';
 import { paths } from '../paths.js';
 import { renderWaiting } from './page-waiting.js';
+import './svc-code.js';
 import './svc-copy.js';
 import './svc-notice.js';
 import './svc-skeleton.js';
@@ -94,4 +98,30 @@ export function noAttempt({ id, attempt }: Job): TemplateResult {
       The job has ${plural(attempt, 'attempt')}. <a href=${paths.job(id)}>Show the newest</a>
     </svc-notice>
   </section>`;
+}
+
+/** What a terminal says of a job and does about it. */
+export function renderCommands({ id, status }: Job, canWrite: boolean) {
+  const writes = [
+    ['svc', isTerminal(status) || status === 'LOST' ? 'retry' : 'cancel', id],
+    ['svc', 'resubmit', id],
+  ];
+  const commands = [['svc', 'job', id], ['svc', 'logs', id], ...(canWrite ? writes : [])];
+  return html`<details class="commands">
+    <summary>Commands of svc</summary>
+    ${commands.map((words) => html`<svc-code .text=${toCommandLine(words)}></svc-code>`)}
+  </details>`;
+}
+
+export function renderRuns(label: string, runs: readonly Run[]) {
+  if (runs.length === 0) return nothing;
+  const links = runs.map(
+    (run) => html`<li><a href=${paths.run(run.id)}>${run.name}</a>, attempt ${run.attempt ?? 1}</li>`,
+  );
+  return html`<div class="runs">
+    <h2 class="label">${label}</h2>
+    <ul>
+      ${links}
+    </ul>
+  </div>`;
 }

@@ -80,6 +80,11 @@ export class LogFeed implements ReactiveController {
     this.#stop();
   }
 
+  /** It is there, and nothing was printed. */
+  get isEmpty(): boolean {
+    return this.isLoaded && this.rows.total === 0 && this.partials.size === 0;
+  }
+
   /** Shows another log, or goes on live with the same one. */
   show(source: LogSource): void {
     const before = this.#source;
@@ -95,8 +100,12 @@ export class LogFeed implements ReactiveController {
     if (this.#source) this.#restart(this.#source);
   }
 
-  /** The reader looks at the lines `first` to `last`, which are not all here; of `stream` alone, when there is one. */
-  want(first: number, last: number, stream: LogStream | null): void {
+  /** The reader looks at these lines. Those that are not here are read; of `stream` alone, when there is one. */
+  see(seqs: readonly number[], stream: LogStream | null): void {
+    if (seqs.length > 0) this.rows.touch(seqs[0]!, seqs.at(-1)! + 1);
+    const unread = seqs.filter((seq) => this.rows.get(seq) === undefined);
+    const [first, last] = [unread[0], unread.at(-1)];
+    if (first === undefined || last === undefined) return;
     if (this.#isReading || this.readError || !this.isLoaded) return;
     const lead = stream || this.#isLeadTooLong ? 0 : this.#leadOf(first, last);
     void this.#read(Math.max(0, first - lead), first, stream);

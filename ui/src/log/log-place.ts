@@ -123,6 +123,11 @@ export class LogPlace {
     return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
   }
 
+  /** The lines in view. */
+  get seqsInView(): number[] {
+    return this.positionsInView.map((position) => this.space.seqAt(position));
+  }
+
   #measureAround(position: number): void {
     const margin = this.linesInView + OVERSCAN;
     const first = Math.max(0, position - margin);

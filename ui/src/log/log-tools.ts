@@ -4,6 +4,7 @@ import { icon, type IconName } from '../components/icons.js';
 import { toApiError } from '../data/api.js';
 import type { LogStream } from '../data/jobs.js';
 import { formatCount } from '../format.js';
+import type { LogChoice, LogSwitch } from './log-choice.js';
 import type { LogScans } from './log-scans.js';
 
 interface SearchTool {
@@ -138,13 +139,13 @@ export function renderAttempts(attempt: number, attempts: number, choose: (attem
   </select>`;
 }
 
-export function renderButton(label: string, name: IconName, onClick: () => void) {
+function renderButton(label: string, name: IconName, onClick: () => void) {
   return html`<button class="button icon" aria-label=${label} title=${label} @click=${onClick}>
     ${icon(name)}
   </button>`;
 }
 
-export function renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
+function renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolean, onClick: () => void) {
   return html`<button
     class="button icon"
     aria-label=${label}
@@ -154,4 +155,16 @@ export function renderSwitch(label: string, name: 'wrap' | 'clock', isOn: boolea
   >
     ${icon(name)}
   </button>`;
+}
+
+export function renderSwitches(
+  { isWrapped, hasTimes }: LogChoice,
+  turn: (name: LogSwitch, isOn: boolean) => void,
+  download: () => void,
+) {
+  return html`<div class="switches">
+    ${renderSwitch('Wrap long lines', 'wrap', isWrapped, () => turn('wrap', !isWrapped))}
+    ${renderSwitch('Show times', 'clock', hasTimes, () => turn('times', !hasTimes))}
+    ${renderButton('Download the whole log', 'download', download)}
+  </div>`;
 }

@@ -19,14 +19,7 @@ import { showAll, type LogRow } from './log-rows.js';
 import { LogScans } from './log-scans.js';
 import { cellsBefore, toLowerCase } from './log-search.js';
 import { logStyles } from './log-styles.js';
-import {
-  renderAttempts,
-  renderButton,
-  renderPlaces,
-  renderSearch,
-  renderStreams,
-  renderSwitch,
-} from './log-tools.js';
+import { renderAttempts, renderPlaces, renderSearch, renderStreams, renderSwitches } from './log-tools.js';
 import { renderWindow } from './log-window.js';
 import { saveLog } from './save-log.js';
 
@@ -116,7 +109,7 @@ export class SvcLogView extends LitElement {
     this.#choice = readChoice(this.#address);
     if (this.#feed.isLoaded) this.#followChoice();
     if (this.#feed.isLoaded && this.opening !== null) this.#open(this.opening);
-    this.toggleAttribute('empty', this.#isEmpty);
+    this.toggleAttribute('empty', this.#feed.isEmpty && !this.live);
     this.#updatePlace();
     this.#aim();
     this.#place.measure();
@@ -126,17 +119,7 @@ export class SvcLogView extends LitElement {
     const { scroller } = this;
     scroller.scrollTop = this.#place.isFollowing ? scroller.scrollHeight : this.#place.topPx;
     this.#place.topPx = scroller.scrollTop;
-    this.#readWhatIsInView();
-  }
-
-  #readWhatIsInView(): void {
-    const { positionsInView, rowAt, space } = this.#place;
-    const [first] = positionsInView;
-    if (first === undefined) return;
-    this.#feed.rows.touch(space.seqAt(first), space.seqAt(positionsInView.at(-1)!) + 1);
-    const unread = positionsInView.filter((position) => rowAt(position) === undefined);
-    if (unread.length === 0) return;
-    this.#feed.want(space.seqAt(unread[0]!), space.seqAt(unread.at(-1)!), this.#choice.stream);
+    this.#feed.see(this.#place.seqsInView, this.#choice.stream);
   }
 
   /** As the lines are compared with it. */
@@ -213,11 +196,6 @@ export class SvcLogView extends LitElement {
     this.#isOpened = true;
     const isAtEnd = this.line === null && this.#needle === '' && this.#place.isFollowing;
     if (isAtEnd && seq < this.#feed.rows.total) this.#show(seq);
-  }
-
-  /** It is over, and nothing was printed. */
-  get #isEmpty(): boolean {
-    return this.#feed.isLoaded && !this.live && this.#feed.rows.total === 0 && this.#feed.partials.size === 0;
   }
 
   #onAppend(added: readonly LogRow[]): void {
@@ -372,7 +350,7 @@ export class SvcLogView extends LitElement {
     const choose = (attempt: number) =>
       this.dispatchEvent(new CustomEvent('svc-attempt', { detail: attempt }));
     const { total } = this.#feed.rows;
-    const { search, stream, isWrapped, hasTimes } = this.#choice;
+    const { search, stream } = this.#choice;
     const turn = (name: LogSwitch, isOn: boolean) => this.#address.set(chooseSwitch(name, isOn));
     return html`<div class="tools">
       ${renderStreams(stream, (chosen) => this.#address.set({ stream: chosen }))}
@@ -391,11 +369,7 @@ export class SvcLogView extends LitElement {
       })}
       <span class="spacer"></span>
       ${this.attempts > 1 ? renderAttempts(this.attempt, this.attempts, choose) : nothing}
-      <div class="switches">
-        ${renderSwitch('Wrap long lines', 'wrap', isWrapped, () => turn('wrap', !isWrapped))}
-        ${renderSwitch('Show times', 'clock', hasTimes, () => turn('times', !hasTimes))}
-        ${renderButton('Download the whole log', 'download', () => void saveLog(this.api, this.jobId, this.attempt))}
-      </div>
+      ${renderSwitches(this.#choice, turn, () => void saveLog(this.api, this.jobId, this.attempt))}
     </div>`;
   }
 

@@ -16,7 +16,15 @@ import {
   toCount,
 } from '../components/job-words.js';
 import { toPendingHelp } from '../components/pending-help.js';
-import { fact, optionFacts, noAttempt, renderPending, snapshotFact } from '../components/record-parts.js';
+import {
+  fact,
+  optionFacts,
+  noAttempt,
+  renderCommands,
+  renderPending,
+  renderRuns,
+  snapshotFact,
+} from '../components/record-parts.js';
 import '../components/svc-attempts-table.js';
 import '../components/svc-code.js';
 import '../components/svc-env.js';
@@ -235,7 +243,8 @@ export class SvcJobPage extends LitElement {
           <svc-code .text=${toCommandLine(job.command)}></svc-code>
         </div>
         ${Object.keys(job.env).length === 0 ? nothing : html`<svc-env .env=${job.env}></svc-env>`}
-        ${this.#renderCommands(job)} ${hasCurve ? nothing : this.#renderRuns('Runs', this.#furtherRuns())}
+        ${renderCommands(job, this.who?.can_write ?? false)}
+        ${hasCurve ? nothing : renderRuns('Runs', this.#furtherRuns())}
       </section>
       ${hasCurve ? this.#renderRun(run) : nothing}
     </div>`;
@@ -259,37 +268,11 @@ export class SvcJobPage extends LitElement {
     `;
   }
 
-  /** What a terminal says and does about it. */
-  #renderCommands({ id, status }: Job) {
-    const writes = [
-      ['svc', isTerminal(status) || status === 'LOST' ? 'retry' : 'cancel', id],
-      ['svc', 'resubmit', id],
-    ];
-    const commands = [['svc', 'job', id], ['svc', 'logs', id], ...(this.who?.can_write ? writes : [])];
-    return html`<details class="commands">
-      <summary>Commands of svc</summary>
-      ${commands.map((words) => html`<svc-code .text=${toCommandLine(words)}></svc-code>`)}
-    </details>`;
-  }
-
   #renderRun(run: Run) {
     const others = this.#furtherRuns().filter((other) => other.id !== run.id);
     return html`<section class="panel run" aria-label="Run">
-      <svc-run-preview .run=${run}></svc-run-preview>${this.#renderRuns('Other runs', others)}
+      <svc-run-preview .run=${run}></svc-run-preview>${renderRuns('Other runs', others)}
     </section>`;
-  }
-
-  #renderRuns(label: string, runs: readonly Run[]) {
-    if (runs.length === 0) return nothing;
-    const links = runs.map(
-      (run) => html`<li><a href=${paths.run(run.id)}>${run.name}</a>, attempt ${run.attempt ?? 1}</li>`,
-    );
-    return html`<div class="runs">
-      <h2 class="label">${label}</h2>
-      <ul>
-        ${links}
-      </ul>
-    </div>`;
   }
 
   /** Of a job with one attempt the page says it all without. */
@@ -353,7 +336,10 @@ export class SvcJobPage extends LitElement {
     return paths.job(this.jobId, { ...Object.fromEntries(this.query), view: 'log' });
   }
 
-  readonly #showLogPane = (): void => {
+  readonly #showLogPane = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    navigate(this.#logAddress);
     this.log?.parentElement?.focus({ preventScroll: true });
     this.log?.parentElement?.scrollIntoView({ block: 'end' });
   };

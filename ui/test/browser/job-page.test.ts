@@ -106,16 +106,6 @@ describe('the page of a job', () => {
 
   const outcomes: [string, Partial<Job>, string | null][] = [
     ['why it waits', { status: 'QUEUED', pending_reason: 'needs 8 GPUs' }, 'Waiting: needs 8 GPUs'],
-    [
-      'why it failed',
-      { status: 'FAILED', failure_reason: 'EXIT_CODE', exit_code: 2 },
-      'Failed: the command ended with an error · exit code 2',
-    ],
-    [
-      'why it is lost',
-      { status: 'LOST', failure_reason: 'LOST', failure_message: 'node-1 is silent' },
-      'Lost: node-1 is silent',
-    ],
     ['nothing of a job that runs', { status: 'RUNNING' }, null],
     ['nothing of a job that succeeded', { status: 'SUCCEEDED', finished_at: NOW }, null],
   ];
@@ -133,7 +123,7 @@ describe('the page of a job', () => {
     const page = await mount({ job: { status: 'FAILED', failure_message: 'it broke', finished_at: NOW } });
     const log = page.getByRole('region', { name: 'Log' });
     await stage.page.setViewportSize({ width: 1280, height: 600 });
-    await page.getByRole('button', { name: 'Log', exact: true }).click();
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
     await stage.untilEqual(() => log.evaluate((pane) => pane.matches(':focus')), true);
     await stage.untilEqual(
       () => log.evaluate((pane) => Math.round(pane.getBoundingClientRect().bottom) <= window.innerHeight),

@@ -1,3 +1,4 @@
+import type { Job } from '@svc/contract';
 import { expect } from 'chai';
 import { OFFLINE } from './harness/fake-api.js';
 import { ID, mountJobPage, tail, type JobWorld } from './harness/job-world.js';
@@ -65,7 +66,8 @@ describe('what the page of a job tells of it:', () => {
         query: 'attempt=1',
       });
       await page.getByRole('heading', { name: 'Timeline of attempt 1' }).waitFor();
-      await page.locator('svc-timeline').getByText('it broke').waitFor();
+      await page.locator('svc-failure').getByText('it broke').waitFor();
+      expect(await page.locator('svc-timeline').getByText('it broke').count()).to.equal(0);
     });
   });
 
@@ -186,6 +188,64 @@ describe('what the page of a job tells of it:', () => {
         });
       await stage.untilEqual(isInWindow, true);
     });
+
+    it('says its message once, where it is explained', async () => {
+      const message = 'exit code 1: RuntimeError: CUDA';
+      const page = await mount({ ...world, job: { ...world.job, failure_message: message } });
+      await panel().getByText(message).waitFor();
+      await page.locator('svc-timeline').getByText('Failed').waitFor();
+      expect(await page.getByText('RuntimeError: CUDA').count()).to.equal(1);
+      expect(await page.locator('.outcome').count()).to.equal(0);
+    });
+
+    it('says its message also when the explanation cannot be loaded', async () => {
+      await mount({
+        job: { ...world.job, failure_message: 'it broke' },
+        api: { ...world.api, 'GET /jobs/{job_id}/failure': OFFLINE },
+      });
+      await panel().getByText('it broke').waitFor();
+    });
+
+    it('opens its log at the line that the explanation cites, and leaves the page where it is', async () => {
+      const page = await mount(world);
+      await page.locator('svc-log-view .row.current').getByText('line number 300', { exact: true }).waitFor();
+      expect(await stage.page.evaluate(() => window.scrollY)).to.equal(0);
+      await page.getByRole('button', { name: 'Jump to the newest line' }).click();
+      await page.locator('svc-log-view .row').getByText('line number 400', { exact: true }).waitFor();
+    });
+
+    it('opens its log at the first error that is known where no line is cited, else at its end', async () => {
+      const opened = async (last_errors: object[]) => {
+        const page = await mount({
+          ...world,
+          api: { ...world.api, 'GET /jobs/{job_id}/failure': { ...explained, evidence: [], last_errors } },
+        });
+        return page.locator('svc-log-view');
+      };
+      const log = await opened([line(99, 'line number 100'), line(199, 'line number 200')]);
+      await log.locator('.row.current').getByText('line number 100', { exact: true }).waitFor();
+      await (await opened([])).locator('.row').getByText('line number 400', { exact: true }).waitFor();
+    });
+
+    const ends: [string, Partial<Job>, string][] = [
+      [
+        'failed',
+        { status: 'FAILED', failure_reason: 'EXIT_CODE', exit_code: 2 },
+        'the command ended with an error · exit code 2',
+      ],
+      [
+        'is lost',
+        { status: 'LOST', failure_reason: 'LOST', failure_message: 'node-1 is silent' },
+        'node-1 is silent',
+      ],
+    ];
+    for (const [what, changes, text] of ends) {
+      it(`says how it ended when it ${what}, in the explanation alone`, async () => {
+        const page = await mount({ job: changes });
+        await page.locator('svc-failure').getByText(text).waitFor();
+        expect(await page.locator('.outcome').count()).to.equal(0);
+      });
+    }
 
     it('gives way to the log where the address asks for that', async () => {
       const page = await mount({ ...world, query: 'attempt=1&view=log' });

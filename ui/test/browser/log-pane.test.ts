@@ -1,4 +1,5 @@
-import { mountJobPage, type JobWorld } from './harness/job-world.js';
+import { ID, mountJobPage, type JobWorld } from './harness/job-world.js';
+import { NOW } from './harness/records.js';
 import { useStage } from './harness/stage.js';
 
 describe('the log on the page of its job', () => {
@@ -31,6 +32,17 @@ describe('the log on the page of its job', () => {
       await stage.expectSound();
     });
   }
+
+  it('has a small pane for the log of a job that printed nothing', async () => {
+    const page = await mount({
+      job: { status: 'SUCCEEDED', finished_at: NOW },
+      api: { 'GET /jobs/{job_id}/logs': { job_id: ID, attempt: 1, lines: [], dropped: 0 } },
+    });
+    await page.getByText('The job printed nothing.').waitFor();
+    const heightOf = () =>
+      page.getByRole('region', { name: 'Log' }).evaluate((pane) => pane.getBoundingClientRect().height);
+    await stage.untilEqual(async () => (await heightOf()) < 240, true);
+  });
 
   it('is shown in the same way for another attempt, from its newest line', async () => {
     const page = await mount({ job: { attempt: 2 }, query: 'search=second&stream=stdout&line=1' });

@@ -19,11 +19,11 @@ describe('the log', () => {
   it('holds its place until it is there', async () => {
     const log = await mount([], { api: { 'GET /jobs/{job_id}/logs': () => new Promise(() => {}) } });
     await log.locator('svc-skeleton').waitFor({ state: 'attached' });
-    expect(await log.getByText('No output yet').count()).to.equal(0);
+    expect(await log.getByText('printed nothing yet').count()).to.equal(0);
   });
 
   const empty: [string, object, string][] = [
-    ['a job that runs', {}, 'No output yet. Lines appear here as they are printed.'],
+    ['a job that runs', {}, 'The job has printed nothing yet. Lines appear here as they are printed.'],
     [
       'a job that waits',
       { waiting: true, live: false },
@@ -113,9 +113,9 @@ describe('the log', () => {
       await partial('\u001b[31mPassword: \u001b[0m');
       await stage.untilEqual(texts, ['Password:']);
       expect(await log.locator('.c1').innerText()).to.equal('Password: ');
-      expect(await log.getByText('No output yet').count()).to.equal(0);
+      expect(await log.getByText('printed nothing yet').count()).to.equal(0);
       await partial('');
-      await log.getByText('No output yet').waitFor();
+      await log.getByText('printed nothing yet').waitFor();
     });
 
     it('is shown by stream, and not found by the search', async () => {
