@@ -119,6 +119,10 @@ export const logStyles = css`
     padding-block: var(--space-2);
     box-sizing: content-box;
   }
+  /* What is laid over the end covers no line there. */
+  .marked .sizer {
+    padding-bottom: 3.5rem;
+  }
   .window {
     will-change: transform;
   }

@@ -322,7 +322,7 @@ export class SvcLogView extends LitElement {
       ${this.#renderTools()} ${renderNotes({ feed: this.#feed, scans: this.#scans, space, line: this.line })}
       <div class="frame">
         <div
-          class="scroll ${isWrapped ? 'wrapped' : ''}"
+          class="scroll ${isWrapped ? 'wrapped' : ''} ${this.current < 0 ? '' : 'marked'}"
           tabindex="0"
           role="log"
           aria-label="Log of attempt ${this.attempt}"

@@ -339,7 +339,6 @@ export class SvcJobPage extends LitElement {
   readonly #showLogPane = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    navigate(this.#logAddress);
     this.log?.parentElement?.focus({ preventScroll: true });
     this.log?.parentElement?.scrollIntoView({ block: 'end' });
   };

@@ -123,6 +123,7 @@ describe('the page of a job', () => {
     const page = await mount({ job: { status: 'FAILED', failure_message: 'it broke', finished_at: NOW } });
     const log = page.getByRole('region', { name: 'Log' });
     await stage.page.setViewportSize({ width: 1280, height: 600 });
+    await page.locator('svc-failure').getByText('it broke').waitFor();
     await page.getByRole('link', { name: 'Log', exact: true }).click();
     await stage.untilEqual(() => log.evaluate((pane) => pane.matches(':focus')), true);
     await stage.untilEqual(

@@ -59,6 +59,34 @@ describe('the command palette', () => {
     await stage.expectSound('phone');
   });
 
+  it('offers what can be done with the job of the page, and asks as its button does', async () => {
+    const id = idOf('job', 1);
+    const here = async (api: ApiTable = {}) => {
+      await stage.mountApp({
+        api: {
+          'GET /jobs/{job_id}': job(1, { name: 'mine', status: 'RUNNING' }),
+          'GET /jobs/{job_id}/runs': { items: [] },
+          'GET /jobs/{job_id}/attempts': { items: [] },
+          'GET /jobs/{job_id}/logs': { job_id: id, attempt: 1, lines: [], dropped: 0 },
+          ...api,
+        },
+        address: `/jobs/${id}`,
+      });
+      await heading('mine').waitFor();
+      await stage.page.keyboard.press('Control+k');
+      await field().fill('this job');
+    };
+    await here();
+    await stage.untilEqual(labels, ['Resubmit this job with changes', 'Cancel this job']);
+    await field().fill('kill');
+    await stage.untilEqual(labels, ['Cancel this job']);
+    await field().press('Enter');
+    await stage.page.getByRole('heading', { name: /^Cancel .*mine/ }).waitFor();
+    await stage.page.getByRole('button', { name: 'Keep it' }).click();
+    await here(READER);
+    await stage.untilEqual(labels, []);
+  });
+
   it('takes what is typed before it is there', async () => {
     await stage.mountApp({ address: '/jobs' });
     await heading('Jobs').waitFor();
