@@ -90,7 +90,7 @@ describe('svc diagnose', () => {
     ]);
   });
 
-  it('a latest value that is not finite has no trend, and a loss that has diverged gets worse', () => {
+  it('a latest value that is not finite has no trend, and a loss that has diverged is worse than its best', () => {
     const lineWith = (convergence: Partial<Diagnosis['convergence']>) => {
       const changed = {
         ...DIAGNOSIS,
@@ -101,7 +101,7 @@ describe('svc diagnose', () => {
     expect(lineWith({ latest: 'NaN' })).to.equal('train/loss  NaN, best 0.25 at step 118');
     const level = { trend: 'stable', is_improving: false, is_stalled: true } as const;
     expect(lineWith(level)).to.include('0.25123, stalled,');
-    expect(lineWith({ ...level, is_stalled: false })).to.include('0.25123, getting worse,');
+    expect(lineWith({ ...level, is_stalled: false })).to.include('0.25123, worse than its best,');
   });
 
   it('leaves out what there is not', () => {

@@ -1,4 +1,5 @@
 export { courseOf, type Course } from './convergence.js';
+export { isFarFromBest, type Reached } from './far-from-best.js';
 export {
   healthOf,
   healthReasonsOf,

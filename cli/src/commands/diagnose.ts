@@ -90,11 +90,19 @@ function toConvergence(convergence: Diagnosis['convergence']): Field | null {
   return [metric, text];
 }
 
-/** The trend leaves out what is not finite, and takes a rise after a fall for stable: then `is_stalled` is false. */
-function toCourse({ latest, trend, is_stalled }: Diagnosis['convergence']): string | null {
+/** The trend leaves out what is not finite, and is that of a part of the curve: what is worse than its best may be stable, or come back. */
+function toCourse({
+  latest,
+  trend,
+  direction,
+  is_improving,
+  is_stalled,
+}: Diagnosis['convergence']): string | null {
   if (typeof latest === 'string') return null;
   if (trend === 'unknown') return 'trend unknown';
-  if (trend === 'stable') return is_stalled ? 'stalled' : 'getting worse';
+  if (is_stalled) return 'stalled';
+  const wanted = direction === 'minimize' ? 'decreasing' : 'increasing';
+  if (is_improving === false && (trend === 'stable' || trend === wanted)) return 'worse than its best';
   return trend;
 }
 

@@ -41,10 +41,14 @@ export const Convergence = strict(
     trend: Trend,
     is_improving: nullable(
       Type.Boolean({
-        description: 'null while the trend is unknown; false while the latest value is not finite.',
+        description:
+          'null while the trend is unknown; false while the latest value is not finite, or the last values are clearly worse than the best one, whatever the trend is.',
       }),
     ),
-    is_stalled: Type.Boolean({ description: 'true only while the trend is stable.' }),
+    is_stalled: Type.Boolean({
+      description:
+        'true only while the trend is stable, and the last values are not clearly worse than the best one.',
+    }),
     eval_best: nullable(
       Type.Number({ description: 'The best value of the evaluations that have SUCCEEDED.' }),
     ),

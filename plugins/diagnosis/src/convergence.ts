@@ -9,6 +9,7 @@ import {
   type RunSummary,
 } from '@svc/contract';
 import type { EvaluatedValue } from '@svc/plugin-evaluations';
+import type { RunSigns } from '@svc/plugin-metrics';
 import { courseOf, isLoss, OVERFITTING, type Course } from '@svc/signals';
 import { groupBy } from './group-by.js';
 import type { Parts } from './parts.js';
@@ -22,7 +23,7 @@ type Known = Pick<MetricSummary, 'direction' | 'guessed' | 'guessed_from' | 'is_
 export async function convergenceOf(
   parts: Parts,
   run: Run,
-  { metrics }: RunSummary,
+  { summary: { metrics }, far_from_best }: Pick<RunSigns, 'summary' | 'far_from_best'>,
   events: readonly EventRecord[],
 ): Promise<Convergence> {
   const primary = await primaryOf(parts, run);
@@ -34,11 +35,13 @@ export async function convergenceOf(
   const summary = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
   const meaning = summary ?? (await meaningOf(parts, run, metric));
   const direction = meaning && isDirectionKnown(meaning) ? meaning.direction : null;
+  const isWorse =
+    far_from_best.has(metric) || (isSuspected(events, metric) && isDiverged(summary, direction));
   return {
     metric,
     is_primary: hasPrimary,
     direction,
-    ...ofTraining(summary, direction, isSuspected(events, metric)),
+    ...ofTraining(summary, direction, isWorse),
     ...(await ofEvaluations(parts, values, direction)),
   };
 }
@@ -86,29 +89,28 @@ function isSuspected(events: readonly EventRecord[], metric: string): boolean {
   );
 }
 
-function ofTraining(summary: MetricSummary | undefined, direction: Direction | null, mayOverfit: boolean) {
+function ofTraining(summary: MetricSummary | undefined, direction: Direction | null, isWorse: boolean) {
   const { latest, best, trend = 'unknown' } = summary ?? {};
   const course = courseOf(trend, direction);
   const isFinite = typeof latest?.value !== 'string';
-  const hasDiverged = mayOverfit && summary !== undefined && isDiverged(summary, direction);
   return {
     best: typeof best?.value === 'number' ? best.value : null,
     best_step: best?.step ?? null,
     latest: latest?.value ?? null,
     latest_step: latest?.step ?? null,
     trend,
-    ...(isFinite && !hasDiverged ? course : gettingWorse(course)),
+    ...(isFinite && !isWorse ? course : gettingWorse(course)),
   };
 }
 
 /** A rise after a fall is level as a whole. So a loss of which the event tells gets worse, until it has come back. */
-function isDiverged({ latest, best }: MetricSummary, direction: Direction | null): boolean {
-  const [now, least] = [latest.value, best?.value];
+function isDiverged(summary: MetricSummary | undefined, direction: Direction | null): boolean {
+  const [now, least] = [summary?.latest.value, summary?.best?.value];
   if (direction !== 'minimize' || typeof now !== 'number' || typeof least !== 'number') return false;
   return least > 0 && now >= OVERFITTING.factor * least;
 }
 
-/** The trend is that of the finite values of a window, and may be the one from before. */
+/** The trend is that of the finite values of a window: it may be the one from before, or lead back from a divergence only part of the way. */
 function gettingWorse({ is_improving }: Course): Course {
   return { is_improving: is_improving === null ? null : false, is_stalled: false };
 }

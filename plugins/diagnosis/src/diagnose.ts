@@ -35,7 +35,7 @@ export async function diagnose(parts: Parts, run: Run): Promise<Diagnosis> {
     attempt: number,
     status: run.status,
     progress: progressOf(summary, signs.longest, pace),
-    convergence: await convergenceOf(parts, run, summary, warnings),
+    convergence: await convergenceOf(parts, run, signs, warnings),
     anomalies: anomaliesOf({
       reasons,
       causes: conclusions.causes,

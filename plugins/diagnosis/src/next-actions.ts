@@ -90,7 +90,7 @@ async function ofCourse(
   { run, job }: Subject,
   { convergence, anomalies, health, last_point_at }: Found,
 ): Promise<NextActionRecord[]> {
-  const { metric, direction, is_stalled } = convergence;
+  const { metric, direction, is_improving, is_stalled } = convergence;
   const { id: run_id } = run;
   const actions: NextActionRecord[] = [];
   const add = (tool: ToolName, args: NextActionRecord['args'], reason: string) =>
@@ -105,9 +105,13 @@ async function ofCourse(
   if (last_point_at === null && log)
     add('tail_logs', log, 'The run has no points; its log shows what it does.');
   if (hasWarnings) add('list_events', { run_id }, 'The events show when it happened, and what came before.');
-  if (metric !== null && direction !== null && (isOver || is_stalled || isOverfitting)) {
+  if (metric !== null && direction !== null && (isOver || is_improving === false || isOverfitting)) {
     const saved = await checkpoints.ofRuns(ctx.db, [run_id]);
-    const why = isOver ? 'The run is over' : is_stalled ? `${metric} is level` : 'It may be overfitting';
+    const why = isOver
+      ? 'The run is over'
+      : isOverfitting
+        ? 'It may be overfitting'
+        : `${metric} ${is_stalled ? 'is level' : 'is worse than its best'}`;
     if (saved.length > 0)
       add('get_best_checkpoint', { run_id, metric }, `${why}: its best checkpoint is the one to keep.`);
   }

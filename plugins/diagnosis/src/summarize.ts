@@ -1,4 +1,11 @@
-import { withoutDirection, type Diagnosis, type FailureExplanation, type MetricValue } from '@svc/contract';
+import {
+  withoutDirection,
+  type Convergence,
+  type Diagnosis,
+  type FailureExplanation,
+  type MetricValue,
+} from '@svc/contract';
+import { courseOf } from '@svc/signals';
 
 type Found = Pick<Diagnosis, 'status' | 'progress' | 'convergence' | 'anomalies' | 'last_point_at'>;
 
@@ -15,8 +22,7 @@ function toState({ status, progress, last_point_at }: Found): string {
 }
 
 function toCourse({ convergence, anomalies }: Found): string | null {
-  const { metric, latest, best, best_step, is_improving, is_stalled, eval_best, eval_best_step } =
-    convergence;
+  const { metric, latest, best, best_step, eval_best, eval_best_step } = convergence;
   if (metric === null) return null;
   const evaluated =
     eval_best === null ? '' : `; evaluations give ${round(eval_best)}${atStep(eval_best_step)} as the best`;
@@ -26,17 +32,19 @@ function toCourse({ convergence, anomalies }: Found): string | null {
     const before = best === null ? '' : `; its best value was ${round(best)}${atStep(best_step)}`;
     return `${metric} is ${latest}${first && `, first${first}`}${before}${evaluated}.`;
   }
-  const course = COURSE[is_stalled ? 'stalled' : String(is_improving)];
   const bestText = best === null ? '' : `, best ${round(best)}${atStep(best_step)}`;
-  return `${metric} ${course}: it is ${round(latest)}${bestText}${evaluated}.`;
+  return `${metric} ${toWords(convergence)}: it is ${round(latest)}${bestText}${evaluated}.`;
 }
 
-const COURSE: Readonly<Record<string, string>> = {
-  stalled: 'is level',
-  true: 'improves',
-  false: 'gets worse',
-  null: 'has no trend that is known',
-};
+function toWords(convergence: Convergence): string {
+  const { is_improving, is_stalled, trend, direction } = convergence;
+  if (is_improving === null) return 'has no trend that is known';
+  if (is_improving) return 'improves';
+  if (is_stalled) return 'is level';
+  return courseOf(trend, direction).is_improving || trend === 'stable'
+    ? 'is worse than its best'
+    : 'gets worse';
+}
 
 function firstStepOf(anomalies: Found['anomalies'], metric: string, value: MetricValue): number | null {
   const cited = anomalies.flatMap(({ evidence }) => evidence);
@@ -48,8 +56,10 @@ function atStep(step: number | null): string {
   return step === null ? '' : ` at step ${step}`;
 }
 
-function toTrouble({ status, anomalies }: Found): string {
+/** null where nothing wrong was found, but not all is well either. */
+function toTrouble({ status, anomalies, convergence: { is_improving, is_stalled } }: Found): string | null {
   const [first] = anomalies;
+  if (!first && is_improving === false && !is_stalled) return null;
   if (!first)
     return status === 'FAILED' || status === 'LOST' ? 'Its metrics show nothing wrong.' : 'Nothing is wrong.';
   const others = anomalies.length > 1 ? ` (the first of ${anomalies.length} findings)` : '';

@@ -159,10 +159,12 @@ eachDatabase((database: TestDatabase) => {
       expect(summary).to.include('loss is NaN, first at step 0. What');
     });
 
-    it('a loss that rises after it fell is not level when the event says so, until it has come back', async () => {
+    it('a loss that rises after it fell is not level, with the event or without, until it has come back', async () => {
       const losses = [1.5, 1.2, 1, 0.8, 0.85, 0.95, 1.1, 1.3, 1.5, 1.8];
       const run = await lab.runWith({ 'train/loss': falling(10), 'val/loss': losses });
-      expect((await lab.diagnose(run)).convergence).to.include({ trend: 'stable', is_stalled: true });
+      expect((await lab.diagnose(run)).summary).to.match(
+        / val\/loss is worse than its best: it is 1\.8, .*\.$/,
+      );
       await lab.event({
         type: 'OVERFITTING_SUSPECTED',
         severity: 'warning',
@@ -173,10 +175,44 @@ eachDatabase((database: TestDatabase) => {
       });
       const { convergence, summary } = await lab.diagnose(run);
       expect(convergence).to.include({ trend: 'stable', is_improving: false, is_stalled: false });
-      expect(summary).to.include('val/loss gets worse: it is 1.8, best 0.8 at step 3. What needs');
+      expect(summary).to.include(
+        'val/loss is worse than its best: it is 1.8, best 0.8 at step 3. What needs',
+      );
       expect(summary).to.match(/: val\/loss diverges: Its best value was 0\.8\.$/);
       await lab.log(run, { 'val/loss': [0.9, 0.82] }, { firstStep: 10 });
       expect((await lab.diagnose(run)).convergence).to.include({ trend: 'stable', is_stalled: true });
+    });
+
+    it('the event alone tells it of a loss of which one value was high by chance', async () => {
+      const losses = [1.5, 1.2, 1, 0.8, 0.85, 0.8, 0.82, 0.8, 0.81, 1.8];
+      const run = await lab.runWith({ 'val/loss': losses });
+      expect((await lab.diagnose(run)).convergence).to.include({ is_stalled: true });
+      await lab.event({
+        type: 'OVERFITTING_SUSPECTED',
+        severity: 'warning',
+        title: 'val/loss diverges',
+        run_id: run.id,
+        data: { metric: 'val/loss' },
+      });
+      expect((await lab.diagnose(run)).convergence).to.include({ is_improving: false, is_stalled: false });
+    });
+
+    it('a loss that comes back from a divergence only part of the way does not improve, and nobody says that all is well', async () => {
+      const losses = [
+        2.4, 1.8, 22, 55, 38, 34, 26, 20, 15, 10, 6, 4, 3, 2.6, 2.4, 2.35, 2.32, 2.31, 2.31, 2.31,
+      ];
+      const run = await lab.runWith({ 'val/loss': losses });
+      await lab.checkpoint(run, 1);
+      const { convergence, summary, anomalies, next_actions } = await lab.diagnose(run);
+      expect(convergence).to.include({ trend: 'decreasing', is_improving: false, is_stalled: false });
+      expect(anomalies).to.deep.equal([]);
+      expect(summary).to.equal(
+        'The run is RUNNING at step 19. val/loss is worse than its best: it is 2.31, best 1.8 at step 1.',
+      );
+      const best = next_actions.find(({ tool }) => tool === 'get_best_checkpoint');
+      expect(best?.reason).to.match(/^val\/loss is worse than its best: /);
+      await lab.log(run, { 'val/loss': [1.9, 1.8, 1.7] }, { firstStep: 20 });
+      expect((await lab.diagnose(run)).summary).to.match(/val\/loss improves.* Nothing is wrong\.$/);
     });
 
     it('without a metric whose direction is known there is none, as for a run without points', async () => {

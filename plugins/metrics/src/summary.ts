@@ -12,6 +12,7 @@ import type { MetricDefinitions, MetricMeaning } from '@svc/plugin-metric-defini
 import {
   TREND_WINDOW,
   healthReasonsOf,
+  isFarFromBest,
   isLoss,
   medianIntervalMs,
   newestSpike,
@@ -40,6 +41,7 @@ interface SeriesPart {
   readonly name: string;
   readonly metric: MetricSummary;
   readonly evidence: SeriesEvidence;
+  readonly isFarFromBest: boolean;
 }
 
 /** A summary, and what it was concluded from. */
@@ -47,6 +49,8 @@ export interface RunSigns {
   readonly summary: RunSummary;
   /** Of the health of the summary. */
   readonly reasons: readonly HealthReason[];
+  /** The metrics whose last values are clearly worse than their best one (see `isFarFromBest`). */
+  readonly far_from_best: ReadonlySet<string>;
   /** When the server received the last points, in ms; null without any. */
   readonly received_at: number | null;
   /** The series with the most points; null without any. */
@@ -100,7 +104,14 @@ export async function loadSigns(source: SummarySource, run: Run, now: number): P
     health: toHealth(reasons),
     metrics: Object.fromEntries(parts.map(({ name, metric }) => [name, metric])),
   };
-  return { summary, reasons, received_at, longest: longest && recent && toLongest(longest, recent) };
+  const far = parts.filter((part) => part.isFarFromBest);
+  return {
+    summary,
+    reasons,
+    far_from_best: new Set(far.map(({ name }) => name)),
+    received_at,
+    longest: longest && recent && toLongest(longest, recent),
+  };
 }
 
 function toLongest({ name, digest }: SeriesRow, recent: readonly Point[]): LongestSeries {
@@ -109,10 +120,15 @@ function toLongest({ name, digest }: SeriesRow, recent: readonly Point[]): Longe
 
 function toPart(row: SeriesRow, meaning: MetricMeaning): SeriesPart {
   const recent = decodeLastValues(row.tail, row.tail_count, TREND_WINDOW);
+  const metric = toMetricSummary(row, recent, meaning);
+  const [first, best] = [row.digest.first?.value, metric.best?.value];
+  const reached =
+    first !== undefined && typeof best === 'number' ? { first, best, direction: meaning.direction } : null;
   return {
     name: row.name,
-    metric: toMetricSummary(row, recent, meaning),
+    metric,
     evidence: toEvidence(row, recent),
+    isFarFromBest: reached !== null && isFarFromBest(recent, reached),
   };
 }
 

@@ -53,9 +53,12 @@ export class SvcRunDiagnosis extends LitElement {
     </div>`;
   }
 
-  #renderAnomalies({ anomalies, job_id: jobId }: Diagnosis) {
+  #renderAnomalies(diagnosis: Diagnosis) {
+    const { anomalies, job_id: jobId } = diagnosis;
     if (anomalies.length === 0)
-      return html`<p class="fine">${icon('check', 14)} Nothing looks wrong in its metrics and events.</p>`;
+      return isFine(diagnosis)
+        ? html`<p class="fine">${icon('check', 14)} Nothing looks wrong in its metrics and events.</p>`
+        : nothing;
     return html`<section aria-label="What stands out">
       <h2>What stands out</h2>
       <ul class="anomalies">
@@ -176,6 +179,11 @@ ${lines.map(({ ts, text }) => html`<span><span class="quiet">${formatClock(ts)}<
       ${this.run.job_id === null ? nothing : html`<p class="evidence"><a href=${paths.job(this.run.job_id)}>The whole log</a></p>`}
     </section>`;
   }
+}
+
+/** A metric that gets worse, or is worse than its best, is told by the summary. */
+function isFine({ convergence: { is_improving: isImproving, is_stalled: isStalled } }: Diagnosis): boolean {
+  return isImproving !== false || isStalled;
 }
 
 function toPercent(change: number): string {
