@@ -9,7 +9,7 @@ const DIAGNOSIS: Diagnosis = {
   job_id: 'job_1',
   attempt: 1,
   status: 'RUNNING',
-  summary: 'The run is RUNNING.',
+  summary: 'The run is running.',
   progress: {
     step: 120,
     max_steps: 400,
@@ -67,7 +67,7 @@ describe('svc diagnose', () => {
     expect(toDiagnosisLines(DIAGNOSIS, plain)).to.deep.equal([
       'run_1  RUNNING',
       '',
-      'The run is RUNNING.',
+      'The run is running.',
       '',
       'progress    step 120 of 400, 30 %, about 2m 20s left (2m to 3m 20s)',
       'train/loss  0.25123, decreasing, best 0.25 at step 118, best evaluation 0.3 at step 100',

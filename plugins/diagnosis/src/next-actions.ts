@@ -50,7 +50,7 @@ function afterFailure({ run, failure }: Subject): NextActionRecord[] {
   const explain = toAction(
     'explain_failure',
     { run_id: run.id },
-    'It has all evidence for why the run failed.',
+    'The explanation of the failure has all evidence for why the run failed.',
   );
   return [...failure.next_actions, explain];
 }
@@ -79,10 +79,10 @@ function afterNan({ failures }: Parts, { run, job, summary, failure }: Subject):
 /** Where the job has gone on with another attempt. */
 function ofJob({ run, job }: Subject): NextActionRecord[] {
   if (job === null || run.attempt === null || job.attempt === run.attempt) return [];
-  const which = `attempt ${job.attempt} of the job`;
+  const went = `The job has gone on with attempt ${job.attempt}`;
   if (job.run_id !== null && job.run_id !== run.id)
-    return [toAction('diagnose_run', { run_id: job.run_id }, `It is the run of ${which}.`)];
-  return [toAction('get_job', { job_id: job.id }, `It shows ${which}, which is ${job.status}.`)];
+    return [toAction('diagnose_run', { run_id: job.run_id }, `${went}, which has a run of its own.`)];
+  return [toAction('get_job', { job_id: job.id }, `${went}, which is ${job.status.toLowerCase()}.`)];
 }
 
 async function ofCourse(
@@ -110,7 +110,7 @@ async function ofCourse(
     const why = isOver
       ? 'The run is over'
       : isOverfitting
-        ? 'It may be overfitting'
+        ? 'The run may be overfitting'
         : `${metric} ${is_stalled ? 'is level' : 'is worse than its best'}`;
     if (saved.length > 0)
       add('get_best_checkpoint', { run_id, metric }, `${why}: its best checkpoint is the one to keep.`);

@@ -17,9 +17,19 @@ export function summarize(found: Found, failure: FailureExplanation | null): str
 
 function toState({ status, progress, last_point_at }: Found): string {
   const { step, max_steps } = progress;
-  if (step === null) return `The run is ${status}${last_point_at === null ? ' and has no points' : ''}.`;
-  return `The run is ${status} at step ${step}${max_steps === null ? '' : ` of ${max_steps}`}.`;
+  const state = `The run ${STATES[status]}`;
+  if (step === null) return `${state}${last_point_at === null ? ' and has no points' : ''}.`;
+  return `${state}${status === 'RUNNING' ? ' at step' : '; its last step is'} ${step}${max_steps === null ? '' : ` of ${max_steps}`}.`;
 }
+
+const STATES: Readonly<Record<Found['status'], string>> = {
+  RUNNING: 'is running',
+  SUCCEEDED: 'has succeeded',
+  FAILED: 'has failed',
+  CANCELLED: 'was cancelled',
+  IMPORTED: 'was imported',
+  LOST: 'is lost',
+};
 
 function toCourse({ convergence, anomalies }: Found): string | null {
   const { metric, latest, best, best_step, eval_best, eval_best_step } = convergence;
@@ -56,10 +66,11 @@ function atStep(step: number | null): string {
   return step === null ? '' : ` at step ${step}`;
 }
 
-/** null where nothing wrong was found, but not all is well either. */
-function toTrouble({ status, anomalies, convergence: { is_improving, is_stalled } }: Found): string | null {
+/** null where nothing wrong was found, but not all is well either, or there is nothing to find it in. */
+function toTrouble({ status, anomalies, convergence, last_point_at }: Found): string | null {
   const [first] = anomalies;
-  if (!first && is_improving === false && !is_stalled) return null;
+  const isWorse = convergence.is_improving === false && !convergence.is_stalled;
+  if (!first && (isWorse || last_point_at === null)) return null;
   if (!first)
     return status === 'FAILED' || status === 'LOST' ? 'Its metrics show nothing wrong.' : 'Nothing is wrong.';
   const others = anomalies.length > 1 ? ` (the first of ${anomalies.length} findings)` : '';

@@ -207,7 +207,7 @@ eachDatabase((database: TestDatabase) => {
       expect(convergence).to.include({ trend: 'decreasing', is_improving: false, is_stalled: false });
       expect(anomalies).to.deep.equal([]);
       expect(summary).to.equal(
-        'The run is RUNNING at step 19. val/loss is worse than its best: it is 2.31, best 1.8 at step 1.',
+        'The run is running at step 19. val/loss is worse than its best: it is 2.31, best 1.8 at step 1.',
       );
       const best = next_actions.find(({ tool }) => tool === 'get_best_checkpoint');
       expect(best?.reason).to.match(/^val\/loss is worse than its best: /);

@@ -64,7 +64,7 @@ eachDatabase((database: TestDatabase) => {
       });
       expect(since_last_point_s).to.be.within(0, 10);
       expect(summary).to.equal(
-        'The run is RUNNING at step 100 of 200. train/loss improves: it is 0.090909, best 0.090909 at step 100. Nothing is wrong.',
+        'The run is running at step 100 of 200. train/loss improves: it is 0.090909, best 0.090909 at step 100. Nothing is wrong.',
       );
     });
 
@@ -95,7 +95,7 @@ eachDatabase((database: TestDatabase) => {
         health_warnings: [],
         last_errors: [],
         next_actions: [],
-        summary: 'The run is RUNNING and has no points. Nothing is wrong.',
+        summary: 'The run is running and has no points.',
       });
       expect(found.progress).to.include({ step: null, steps_per_s: null, time_left: null });
       for (const id of ['run_01HZZZZZZZZZZZZZZZZZZZZZZZ', 'nothing'])
@@ -137,6 +137,9 @@ eachDatabase((database: TestDatabase) => {
       await lab.must('POST', `/runs/${run.id}/finish`, { status: 'SUCCEEDED' });
       const found = await lab.diagnose(run);
       expect(found).to.deep.include({ status: 'SUCCEEDED', anomalies: [] });
+      expect(found.summary).to.match(
+        /^The run has succeeded; its last step is 63 of 64\. .* Nothing is wrong\.$/,
+      );
       expect(found.progress.time_left).to.equal(null);
       const [first] = found.next_actions;
       expect(first).to.deep.include({
@@ -150,7 +153,10 @@ eachDatabase((database: TestDatabase) => {
       await fail(job, "ModuleNotFoundError: No module named 'apex'");
       const found = await diagnose(job.run_id);
       const explained = (await lab.rig.get(`/runs/${job.run_id}/failure`)).body;
-      expect(found.summary).to.include(explained.summary);
+      expect(found.summary, 'without points, nothing is said of metrics').to.equal(
+        `The run has failed and has no points. ${explained.summary}`,
+      );
+      for (const { reason } of found.next_actions) expect(reason, 'has a subject').not.to.match(/^It\b/);
       const own = found.next_actions.slice(0, explained.next_actions.length);
       expect(own).to.deep.equal(explained.next_actions);
       expect(toolsOf(found)).to.include('explain_failure');

@@ -154,20 +154,31 @@ export class SvcRunDiagnosis extends LitElement {
         ? nothing
         : html` <a href=${pointPath(this.run.id, metric, step)}>at step ${formatCount(step)}</a>`;
     const { time_left: left, steps_per_s: pace } = progress;
+    const facts = [
+      metric !== null &&
+        latest !== null &&
+        fact(`${metric}, latest`, html`${formatValue(fromMetricValue(latest))}${at(latestStep)}`),
+      metric !== null && best !== null && fact(`${metric}, best`, html`${formatValue(best)}${at(bestStep)}`),
+      metric !== null && trend !== 'unknown' && fact('Trend', trend),
+      convergence.eval_best !== null &&
+        fact('Best evaluation', html`${formatValue(convergence.eval_best)}${at(convergence.eval_best_step)}`),
+      pace !== null && fact('Pace', `${formatValue(pace)} steps/s`),
+      throughput?.change ? fact('Pace against before', toPercent(throughput.change)) : false,
+      left !== null &&
+        fact(
+          'Time left',
+          `about ${formatDuration(left.likely_s * 1000)} (${formatDuration(left.least_s * 1000)} to ${formatDuration(left.most_s * 1000)})`,
+        ),
+      lastAt !== null && fact('Last point', html`<svc-time .from=${lastAt}></svc-time>`),
+      gpu !== null && fact('GPU utilization', `${Math.round(gpu.utilization_percent)} % (mean)`),
+      ...(gpu?.slots ?? []).map(({ index, utilization_percent: use, memory_used_mb: memory }) =>
+        fact(`GPU ${index}`, `${Math.round(use)} %${memory === null ? '' : `, ${formatMegabytes(memory)}`}`),
+      ),
+    ].filter((each) => each !== false);
+    if (facts.length === 0) return nothing;
     return html`<section aria-label="Figures">
       <h2>Figures</h2>
-      <dl class="facts">
-        ${metric !== null && latest !== null ? fact(`${metric}, latest`, html`${formatValue(fromMetricValue(latest))}${at(latestStep)}`) : nothing}
-        ${metric !== null && best !== null ? fact(`${metric}, best`, html`${formatValue(best)}${at(bestStep)}`) : nothing}
-        ${metric !== null && trend !== 'unknown' ? fact('Trend', trend) : nothing}
-        ${convergence.eval_best === null ? nothing : fact('Best evaluation', html`${formatValue(convergence.eval_best)}${at(convergence.eval_best_step)}`)}
-        ${pace === null ? nothing : fact('Pace', `${formatValue(pace)} steps/s`)}
-        ${throughput?.change ? fact('Pace against before', toPercent(throughput.change)) : nothing}
-        ${left === null ? nothing : fact('Time left', `about ${formatDuration(left.likely_s * 1000)} (${formatDuration(left.least_s * 1000)} to ${formatDuration(left.most_s * 1000)})`)}
-        ${lastAt === null ? nothing : fact('Last point', html`<svc-time .from=${lastAt}></svc-time>`)}
-        ${gpu === null ? nothing : fact('GPU utilization', `${Math.round(gpu.utilization_percent)} % (mean)`)}
-        ${gpu?.slots.map(({ index, utilization_percent: use, memory_used_mb: memory }) => fact(`GPU ${index}`, `${Math.round(use)} %${memory === null ? '' : `, ${formatMegabytes(memory)}`}`))}
-      </dl>
+      <dl class="facts">${facts}</dl>
     </section>`;
   }
 
@@ -181,9 +192,9 @@ ${lines.map(({ ts, text }) => html`<span><span class="quiet">${formatClock(ts)}<
   }
 }
 
-/** A metric that gets worse, or is worse than its best, is told by the summary. */
-function isFine({ convergence: { is_improving: isImproving, is_stalled: isStalled } }: Diagnosis): boolean {
-  return isImproving !== false || isStalled;
+/** Without points nothing was looked at; and a metric that gets worse, or is worse than its best, is told by the summary. */
+function isFine({ convergence, last_point_at: lastAt }: Diagnosis): boolean {
+  return lastAt !== null && (convergence.is_improving !== false || convergence.is_stalled);
 }
 
 function toPercent(change: number): string {

@@ -197,7 +197,7 @@ describe('the tabs of a run', () => {
   describe('its diagnosis', () => {
     const sick = diagnosis({
       job_id: idOf('job', 7),
-      summary: 'The run is RUNNING at step 90. What needs attention: loss is NaN.',
+      summary: 'The run is running at step 90. What needs attention: loss is NaN.',
       anomalies: [
         {
           kind: 'nan',
@@ -245,6 +245,40 @@ describe('the tabs of a run', () => {
       const page = await mount({ tab: 'diagnosis', api: { 'GET /runs/{run_id}/diagnosis': diagnosis() } });
       await page.getByText('Nothing looks wrong in its metrics and events.').waitFor();
       await stage.expectSound();
+    });
+
+    it('without points, or of a metric that is worse than its best, does not say that nothing is wrong', async () => {
+      const { convergence } = diagnosis();
+      const worse = { ...convergence, is_improving: false };
+      const unknown = {
+        metric: null,
+        latest: null,
+        best: null,
+        trend: 'unknown',
+        is_improving: null,
+      } as const;
+      for (const [summary, changes] of [
+        ['loss is worse than its best.', { convergence: worse }],
+        [
+          'The run has failed and has no points.',
+          {
+            status: 'FAILED',
+            convergence: { ...convergence, ...unknown },
+            progress: { ...diagnosis().progress, step: null, steps_per_s: null },
+            last_point_at: null,
+          },
+        ],
+      ] as const) {
+        const found = diagnosis({ summary, ...changes });
+        const page = await mount({ tab: 'diagnosis', api: { 'GET /runs/{run_id}/diagnosis': found } });
+        await page.getByText(summary).waitFor();
+        expect(await page.getByText('Nothing looks wrong').count(), summary).to.equal(0);
+        const figures = page.getByRole('heading', { name: 'Figures' });
+        expect(await figures.count(), `${summary}: a heading above nothing`).to.equal(
+          found.last_point_at === null ? 0 : 1,
+        );
+        await stage.expectSound();
+      }
     });
 
     it('gives the warnings in the head the place where they can be seen', async () => {

@@ -298,7 +298,7 @@ export function diagnosis(changes: Partial<Diagnosis> = {}): Diagnosis {
     job_id: null,
     attempt: null,
     status: 'RUNNING',
-    summary: 'The run is RUNNING at step 90.',
+    summary: 'The run is running at step 90.',
     progress: { step: 90, max_steps: null, epoch: null, fraction: null, steps_per_s: 2, time_left: null },
     convergence: {
       metric: 'loss',
