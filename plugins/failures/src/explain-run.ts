@@ -17,12 +17,12 @@ export function explainRun(
   rules: Iterable<SemanticRule>,
   log: Warn,
 ): FailureExplanation {
-  const { run } = evidence;
+  const { run, summary } = evidence;
   const hasFailed = run.status === 'FAILED' || run.status === 'LOST';
   const concluded = hasFailed ? concludeAll('run', evidence, rules, log) : [];
   const best = likelyOf(concluded);
   const traceback = hasFailed ? reportedTraceback(evidence) : null;
-  const actions = [...(best?.next_actions ?? []), diagnoseRun(run.id)];
+  const actions = [...(best?.next_actions ?? []), ...diagnoseRun(summary)];
   return {
     run_id: run.id,
     job_id: run.job_id,

@@ -97,14 +97,13 @@ function nextActions(evidence: Evidence['attempt'], best: Concluded | undefined)
 }
 
 /** When the attempt has not failed, or no rule knows why. */
-function generalActions({ job, attempt, lines }: Evidence['attempt']): NextAction[] {
+function generalActions({ job, attempt, lines, summary }: Evidence['attempt']): NextAction[] {
   if (attempt.status === 'QUEUED' || attempt.status === 'DISPATCHING') return [getJob(job.id)];
-  const { run_id } = attempt;
   const isOver = isTerminal(attempt.status);
   const endOfLog = tailLogs(job, attempt.attempt, hasFailed(attempt) ? undefined : 'The end of its log.');
   return [
     ...(lines.length > 0 ? [endOfLog] : []),
-    ...(run_id !== null && (isOver || attempt.status === 'RUNNING') ? [diagnoseRun(run_id)] : []),
+    ...(isOver || attempt.status === 'RUNNING' ? diagnoseRun(summary) : []),
   ];
 }
 

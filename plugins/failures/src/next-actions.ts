@@ -1,4 +1,4 @@
-import type { Job, NextAction } from '@svc/contract';
+import type { Job, NextAction, RunSummary } from '@svc/contract';
 import { isTerminal } from '@svc/contract';
 import { changeArgument, type ArgumentChange } from './changed-argument.js';
 
@@ -68,12 +68,11 @@ function toSameAgain(job: Job): Pick<NextAction, 'tool' | 'args'> {
     : { tool: 'evaluate_checkpoint', args: { checkpoint_id, command } };
 }
 
-export function diagnoseRun(run_id: string): NextAction {
-  return {
-    tool: 'diagnose_run',
-    args: { run_id },
-    reason: 'Its metrics show how far it came, and how it went.',
-  };
+/** None without points: there is nothing to diagnose. */
+export function diagnoseRun(summary: RunSummary | null): NextAction[] {
+  if (summary === null || Object.keys(summary.metrics).length === 0) return [];
+  const reason = 'Its metrics show how far it came, and how it went.';
+  return [{ tool: 'diagnose_run', args: { run_id: summary.run_id }, reason }];
 }
 
 /** What the submitter has to add. */

@@ -84,7 +84,10 @@ describe('failures: conclusions', () => {
     const told = { id: 'evt_1', type: 'LOSS_NAN', severity: 'critical', title: 'NaN', message: '' };
     const events = [told as unknown as EventRecord];
     const summaryOf = (value: number | string) =>
-      ({ metrics: { 'train/loss': { latest: { value, step: 9, ts: 1 } } } }) as unknown as RunSummary;
+      ({
+        run_id: 'run_1',
+        metrics: { 'train/loss': { latest: { value, step: 9, ts: 1 } } },
+      }) as unknown as RunSummary;
     const rule = (value: number | string) =>
       explain(evidenceOf('step 9\n', {}, { events, summary: summaryOf(value) })).rule;
     expect(rule(0.3)).to.equal(null);

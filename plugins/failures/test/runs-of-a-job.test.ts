@@ -118,10 +118,27 @@ eachDatabase((database: TestDatabase) => {
       for (const path of [`/runs/${job.run_id}/failure`, `/jobs/${job.id}/failure`]) {
         const explained = await explain(path);
         isWhole(explained);
-        expect(explained.next_actions.map(({ tool }) => tool)).to.deep.equal(['tail_logs', 'diagnose_run']);
+        expect(explained.next_actions.map(({ tool }) => tool)).to.deep.equal(['tail_logs']);
       }
       const { id } = await rig.createRun();
       isWhole(await explain(`/runs/${id}/failure`));
+    });
+
+    it('the metrics of a run are worth a look only if it has points', async () => {
+      const job = await start();
+      await end(job, ['odd'], 1);
+      const { id } = await rig.createRun();
+      const fail = await rig.post(`/runs/${id}/finish`, { status: 'FAILED' }, rig.tokens.write);
+      expect(fail.status).to.equal(200);
+      const toolsOf = async (path: string) => (await explain(path)).next_actions.map(({ tool }) => tool);
+      const paths = [`/runs/${job.run_id}/failure`, `/jobs/${job.id}/failure`, `/runs/${id}/failure`];
+      for (const path of paths) expect(await toolsOf(path), path).not.to.include('diagnose_run');
+      for (const run_id of [job.run_id, id]) {
+        const points = [{ seq: 1, step: 7, name: 'train/loss', value: 0.5 }];
+        const { status } = await rig.post(`/runs/${run_id}/metrics:batch`, { points }, rig.tokens.sdk);
+        expect(status).to.equal(200);
+      }
+      for (const path of paths) expect(await toolsOf(path), path).to.include('diagnose_run');
     });
 
     it('every rule that explains failures is in docs/failures.md', () => {
