@@ -48,6 +48,37 @@ export function otherIssuesOf({ issues }: Pick<JobFormView, 'issues'>): Issue[] 
   return issues.filter(({ path }) => !FIELDS.some((field) => isBelow(path, field)));
 }
 
+/** The fields that show what is found wrong with a part of the draft. */
+const FIELDS_OF: Readonly<Record<keyof JobDraft, readonly string[]>> = {
+  mode: ['command'],
+  line: ['command'],
+  shell: ['command'],
+  name: ['name'],
+  workingDir: ['working_dir'],
+  snapshot: ['snapshot', 'working_dir'],
+  project: ['project'],
+  experiment: ['experiment'],
+  runner: ['runner', 'runner_options', 'image', 'working_dir'],
+  options: ['runner_options', 'image'],
+  furtherOptions: ['runner_options'],
+  isCpuOnly: ['resources', 'node_selector.gpu_model'],
+  gpus: ['resources'],
+  gpuModel: ['node_selector.gpu_model'],
+  node: ['node_selector.node'],
+  labels: ['node_selector'],
+  priority: ['priority'],
+  attempts: ['max_attempts'],
+  env: ['env'],
+  type: ['type'],
+};
+
+/** Those of fields that have not changed: what was said of another value is no longer true of it. */
+export function issuesLeft(issues: readonly Issue[], before: JobDraft, now: JobDraft): Issue[] {
+  const keys = Object.keys(FIELDS_OF) as (keyof JobDraft)[];
+  const changed = keys.filter((key) => before[key] !== now[key]).flatMap((key) => FIELDS_OF[key]);
+  return issues.filter(({ path }) => !changed.some((field) => isBelow(path, field)));
+}
+
 function isBelow(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 }

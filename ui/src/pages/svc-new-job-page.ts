@@ -4,6 +4,7 @@ import type { Issue } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
+import { issuesLeft } from '../components/job-form-view.js';
 import { renderPending } from '../components/record-parts.js';
 import { ask } from '../components/svc-confirm.js';
 import type { SvcJobForm } from '../components/svc-job-form.js';
@@ -118,7 +119,7 @@ export class SvcNewJobPage extends LitElement {
       .experiments=${this.#experimentsOf(world)}
       .source=${world.like?.id ?? ''}
       .uncopied=${hiddenOf(world.like)}
-      @svc-draft=${(event: CustomEvent<JobDraft>) => this.#onDraft(event.detail)}
+      @svc-draft=${(event: CustomEvent<JobDraft>) => this.#onChange(event.detail)}
       @svc-submit=${() => void this.#submit()}
     ></svc-job-form>`;
   }
@@ -152,6 +153,12 @@ export class SvcNewJobPage extends LitElement {
 
   get #isDirty(): boolean {
     return this.draft !== null && JSON.stringify(this.draft) !== this.#untouched;
+  }
+
+  #onChange(draft: JobDraft): void {
+    this.issues = issuesLeft(this.issues, this.draft!, draft);
+    this.problem = '';
+    this.#onDraft(draft);
   }
 
   #onDraft(draft: JobDraft): void {

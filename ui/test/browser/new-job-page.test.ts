@@ -206,6 +206,10 @@ describe('the form for a new job', () => {
       await stage.expectSound();
       stage.api.change({ 'POST /jobs': created });
       await field('Priority').fill('1000');
+      await page.getByText('1 field needs a change').waitFor();
+      expect(await field('Priority').getAttribute('aria-invalid')).not.to.equal('true');
+      expect(await page.getByText('must be at most 1000').count(), 'said of the value before').to.equal(0);
+      await page.getByText('[1]: must be SOURCE:TARGET').waitFor();
       await submit();
       await stage.untilEqual(() => new URL(stage.page.url()).pathname, `/jobs/${idOf('job', 7)}`);
     });
@@ -216,6 +220,9 @@ describe('the form for a new job', () => {
       await submit();
       await page.getByText('What you typed is kept.').waitFor();
       expect(await field('Command').inputValue()).to.equal('true');
+      await field('Command').fill('false');
+      await page.getByText('What you typed is kept.').waitFor({ state: 'detached' });
+      await field('Command').fill('true');
       stage.api.change({ 'POST /jobs': created });
       await submit();
       await stage.untilEqual(() => new URL(stage.page.url()).pathname, `/jobs/${idOf('job', 7)}`);
