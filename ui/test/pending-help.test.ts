@@ -54,10 +54,15 @@ describe('what would help a job that waits', () => {
   ];
   for (const [what, changes, nodes, text, command, resubmit] of cases) {
     it(`where there is ${what}`, () => {
-      const [help] = toPendingHelp(job(1, { status: 'QUEUED', ...changes }), nodes, ORIGIN);
+      const [help] = toPendingHelp(job(1, { status: 'QUEUED', ...changes }), nodes, ORIGIN, true);
       expect(help!.text).to.match(text);
       expect(help!.command).to.equal(command);
       expect(help!.resubmit ?? false).to.equal(resubmit);
     });
   }
+
+  it('where there is no room now, a token that can only read is not told to submit and to cancel', () => {
+    const [help] = toPendingHelp(job(1, { status: 'QUEUED' }), [node(1)], ORIGIN, false);
+    expect(help!.text).to.equal('It starts by itself as soon as there is room.');
+  });
 });

@@ -10,7 +10,12 @@ export interface PendingHelp {
 }
 
 /** What would help a QUEUED job, told from the nodes as they are; `pending_reason` says what it waits for. */
-export function toPendingHelp(job: Job, nodes: readonly NodeRecord[], origin: string): PendingHelp[] {
+export function toPendingHelp(
+  job: Job,
+  nodes: readonly NodeRecord[],
+  origin: string,
+  canWrite: boolean,
+): PendingHelp[] {
   const { node_selector: selector, resources, runner } = job;
   const online = nodes.filter(({ status }) => status !== 'OFFLINE');
   if (nodes.length === 0)
@@ -46,7 +51,7 @@ export function toPendingHelp(job: Job, nodes: readonly NodeRecord[], origin: st
     ];
   return [
     {
-      text: `It starts by itself as soon as there is room. To go ahead of other jobs, submit it with a priority above ${job.priority}, and cancel this one.`,
+      text: `It starts by itself as soon as there is room.${canWrite ? ` To go ahead of other jobs, submit it with a priority above ${job.priority}, and cancel this one.` : ''}`,
       resubmit: true,
     },
   ];

@@ -168,7 +168,7 @@ export class SvcJobPage extends LitElement {
   /** What would let it start. */
   #renderHelp(job: Job) {
     if (!this.#nodes.value) return nothing;
-    const helps = toPendingHelp(job, this.#nodes.value, window.location.origin);
+    const helps = toPendingHelp(job, this.#nodes.value, window.location.origin, this.who?.can_write ?? false);
     return html`<ul class="helps">
       ${helps.map(
         ({ text, command, resubmit }) =>
