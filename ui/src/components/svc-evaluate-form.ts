@@ -33,6 +33,14 @@ export class SvcEvaluateForm extends LitElement {
       dialog {
         width: min(40rem, calc(100vw - 2rem));
       }
+      textarea {
+        field-sizing: content;
+        min-height: calc(2lh + 1rem);
+        max-height: 12rem;
+      }
+      .hint {
+        margin-top: var(--space-2);
+      }
       .labels {
         display: grid;
         grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr));
@@ -40,8 +48,9 @@ export class SvcEvaluateForm extends LitElement {
       }
       .where {
         display: grid;
-        grid-template-columns: minmax(0, 1fr) 6rem;
+        grid-template-columns: minmax(0, 1fr) 9rem;
         gap: var(--space-3);
+        align-items: end;
       }
     `,
   ];
