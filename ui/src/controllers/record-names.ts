@@ -1,5 +1,5 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Api } from '../data/api.js';
+import { toApiError, type Api } from '../data/api.js';
 import { getJob } from '../data/jobs.js';
 import { getExperiment, getProject } from '../data/projects.js';
 import { getRun } from '../data/runs.js';
@@ -34,12 +34,16 @@ export class RecordNames implements ReactiveController {
     return name ?? shortId(id);
   };
 
-  /** One that was deleted meanwhile keeps the end of its id. */
+  /** One that was deleted meanwhile keeps the end of its id; a server that does not answer is asked again. */
   async #load(id: string): Promise<void> {
     this.#names.set(id, shortId(id));
-    const record = await READERS[id.split('_')[0]!]?.(this.#api(), id).catch(() => null);
-    if (!record) return;
-    this.#names.set(id, record.name);
-    this.#host.requestUpdate();
+    try {
+      const record = await READERS[id.split('_')[0]!]?.(this.#api(), id);
+      if (!record) return;
+      this.#names.set(id, record.name);
+      this.#host.requestUpdate();
+    } catch (error) {
+      if (!toApiError(error).isFinal) this.#names.delete(id);
+    }
   }
 }

@@ -124,6 +124,16 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError({ code: 'internal', message, cause: error });
 }
 
+/** A record that may have been deleted meanwhile: null when the server does not have it. Any other failure stays one. */
+export async function unlessMissing<T>(record: Promise<T>): Promise<T | null> {
+  try {
+    return await record;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
 /** An answer that is not one of this API. */
 export function unreadable(cause?: unknown): ApiError {
   const message =

@@ -1,5 +1,5 @@
 import type { Job, routes, Run } from '@svc/contract';
-import { endpoint, type Api } from './api.js';
+import { endpoint, unlessMissing, type Api } from './api.js';
 import { getRunSummary, type RunSummary } from './runs.js';
 
 const JOBS = endpoint<typeof routes.listJobs>('GET', '/jobs');
@@ -48,15 +48,14 @@ export function runIdOf({ job, run }: Activity): string | null {
   return run?.id ?? job?.run_id ?? null;
 }
 
-/** By the id of the run; one that cannot be read is left out. */
+/** By the id of the run; one that was deleted meanwhile is left out. */
 export async function readSummaries(
   api: Api,
   runIds: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, RunSummary>> {
-  const read = (id: string) => getRunSummary(api, id, signal).catch(() => null);
+  const read = (id: string) => unlessMissing(getRunSummary(api, id, signal));
   const summaries = await Promise.all(runIds.map(read));
-  signal?.throwIfAborted();
   return new Map(summaries.flatMap((summary) => (summary ? [[summary.run_id, summary]] : [])));
 }
 

@@ -127,7 +127,7 @@ export class SvcOverviewPage extends LitElement {
     if (this.#isNew(work)) return this.#renderFirstSteps(work.status);
     if (!this.#news.value && !this.#news.error) return this.#renderLoading();
     return html`
-      <svc-stale .error=${failed} @svc-retry=${() => this.#retry()}></svc-stale>
+      <svc-stale .error=${failed ?? this.#summaries.error} @svc-retry=${() => this.#retry()}></svc-stale>
       ${this.#renderBroken()}
       <div class="columns">
         <div class="column">${this.#renderRunning(work)} ${this.#renderWaiting(work)}</div>
@@ -356,6 +356,7 @@ export class SvcOverviewPage extends LitElement {
 
   #retry(): void {
     this.#work.reload();
+    this.#summaries.reload();
     this.#nodes.reload();
     this.#news.reload();
   }

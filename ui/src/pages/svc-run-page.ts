@@ -15,7 +15,7 @@ import '../components/svc-stale.js';
 import '../components/svc-status.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
-import type { Api } from '../data/api.js';
+import { toApiError, type Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
 import { getDiagnosis, type Diagnosis } from '../data/diagnosis.js';
 import { getRun, getRunSummary, type Run, type RunSummary } from '../data/runs.js';
@@ -31,6 +31,12 @@ import { runPageStyles } from './run-page-styles.js';
 const LIVE_POLL_MS = 5000;
 const SLOW_POLL_MS = 60_000;
 
+/** The evidence for the health, and of which health. */
+const NO_EVIDENCE: { readonly of: string; readonly warnings: Diagnosis['health_warnings'] } = {
+  of: '',
+  warnings: [],
+};
+
 /** One run: its state and health, what can be done with it, and one of its tabs. */
 @customElement('svc-run-page')
 export class SvcRunPage extends LitElement {
@@ -41,11 +47,7 @@ export class SvcRunPage extends LitElement {
   @property({ attribute: false }) query = new URLSearchParams();
   /** By name: whether the code of a tab is there; false when it could not be loaded. */
   readonly #loaded = new Map<string, boolean>();
-  /** The evidence for the health, and of which health. */
-  #evidence: { readonly of: string; readonly warnings: Diagnosis['health_warnings'] } = {
-    of: '',
-    warnings: [],
-  };
+  #evidence = NO_EVIDENCE;
 
   readonly #run = new Loader(this, {
     load: (signal) => this.#loadRun(signal),
@@ -202,12 +204,19 @@ export class SvcRunPage extends LitElement {
     return summary;
   }
 
-  /** The summary says why the run is not healthy, the diagnosis where that can be seen. Without it the reasons are no links. */
+  /**
+   * The summary says why the run is not healthy, the diagnosis where that can be seen. Without it the reasons are no links; a server that
+   * does not answer is asked again with the next summary.
+   */
   async #loadEvidence(of: string, signal: AbortSignal): Promise<void> {
-    const diagnosis = await getDiagnosis(this.api, this.runId, signal).catch(() => null);
-    if (diagnosis === null || of !== this.#evidence.of) return;
-    this.#evidence = { of, warnings: diagnosis.health_warnings };
-    this.requestUpdate();
+    try {
+      const { health_warnings: warnings } = await getDiagnosis(this.api, this.runId, signal);
+      if (of !== this.#evidence.of) return;
+      this.#evidence = { of, warnings };
+      this.requestUpdate();
+    } catch (error) {
+      if (of === this.#evidence.of && !toApiError(error).isFinal) this.#evidence = NO_EVIDENCE;
+    }
   }
 
   #refresh(): void {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { OFFLINE, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { LIVELY, RUNNING, TRAINING, cluster, eventsOf, failed, jobsOf } from './harness/overview.js';
 import {
   HOSTILE,
@@ -280,6 +280,21 @@ describe('the overview', () => {
     await stage.push('/events/stream', [event(2, { node_id: idOf('node', 1) })]);
     await page.getByText('This may be out of date.').waitFor();
     await cell(/^node-1, GPU 0/).waitFor();
+  });
+
+  it('keeps how far a run is while the server does not answer, and leaves out what was deleted', async () => {
+    const page = await mount();
+    const ofRunning = event(2, { job_id: RUNNING.id });
+    await page.getByText('val/loss').waitFor();
+    stage.api.change({ 'GET /runs/{run_id}/summary': OFFLINE });
+    await stage.push('/events/stream', [ofRunning]);
+    await page.getByText('This may be out of date.').waitFor();
+    for (const text of ['val/loss', '0.125', '400 / 1,000'])
+      expect(await page.getByText(text).count(), text).to.equal(1);
+    const gone = new Refusal(404, 'not_found', 'no such run');
+    stage.api.change({ 'GET /runs/{run_id}/summary': gone });
+    await page.getByText('val/loss').waitFor({ state: 'detached' });
+    await page.getByText('This may be out of date.').waitFor({ state: 'detached' });
   });
 
   it('is the same for a token that can only read', async () => {
