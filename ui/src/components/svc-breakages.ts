@@ -72,9 +72,10 @@ export class SvcBreakages extends LitElement {
     </li>`;
   }
 
-  #renderLinks(kind: Breakage['kind'], { job_id: jobId, run_id: runId, node_id: nodeId }: Breakage['event']) {
+  #renderLinks(kind: Breakage['kind'], event: Breakage['event']) {
+    const { job_id: jobId, run_id: runId, node_id: nodeId } = event;
     const why = kind === 'FAILED' ? 'Why it failed' : kind === 'LOST' ? 'What is known' : 'What is affected';
-    return html`${jobId ? html`<a href=${paths.job(jobId)}>${why}</a>` : nothing}
+    return html`${jobId ? html`<a href=${paths.job(jobId, { attempt: attemptOf(event) })}>${why}</a>` : nothing}
     ${!jobId && runId ? html`<a href=${paths.run(runId, { tab: 'diagnosis' })}>Look at the run</a>` : nothing}
     ${nodeId ? html`<a href=${paths.node(nodeId)} title=${nodeId}>${this.#nameNode(nodeId)}</a>` : nothing}`;
   }
@@ -82,4 +83,10 @@ export class SvcBreakages extends LitElement {
   #nameNode(nodeId: string): string {
     return this.nodes.find(({ id }) => id === nodeId)?.name ?? `Node ${shortId(nodeId)}`;
   }
+}
+
+/** The attempt that broke: the job may have begun another one since. null: the event names none. */
+function attemptOf({ data }: Breakage['event']): string | null {
+  const { attempt } = data as { attempt?: unknown };
+  return typeof attempt === 'number' ? String(attempt) : null;
 }

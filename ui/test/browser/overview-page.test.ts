@@ -171,6 +171,13 @@ describe('the overview', () => {
       await stage.expectSound();
     });
 
+    it('leads to the attempt that failed, which may not be the last one', async () => {
+      const ended = failed(1, { data: { status: 'FAILED', attempt: 2 } });
+      await mount({ 'GET /events': eventsOf([ended]) });
+      const link = list().getByRole('link', { name: 'Why it failed' });
+      expect(await link.getAttribute('href')).to.equal(`/jobs/${idOf('job', 1)}?attempt=2`);
+    });
+
     it('leads to the diagnosis of a run without a job', async () => {
       const lost = event(1, {
         type: 'RUN_LOST',
