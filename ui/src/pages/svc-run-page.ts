@@ -48,6 +48,7 @@ export class SvcRunPage extends LitElement {
   /** By name: whether the code of a tab is there; false when it could not be loaded. */
   readonly #loaded = new Map<string, boolean>();
   #evidence = NO_EVIDENCE;
+  #tabInSight = '';
 
   readonly #run = new Loader(this, {
     load: (signal) => this.#loadRun(signal),
@@ -73,6 +74,15 @@ export class SvcRunPage extends LitElement {
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('query')) void this.#loadTab(this.#currentTab);
+  }
+
+  /** The tabs may be wider than the window: the current one comes into sight, and the page does not move. */
+  override updated(): void {
+    const link = this.renderRoot.querySelector<HTMLElement>('.tabs [aria-current="page"]');
+    if (!link || this.#tabInSight === this.#currentTab.name) return;
+    this.#tabInSight = this.#currentTab.name;
+    const tabs = link.parentElement!;
+    tabs.scrollLeft = link.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - link.offsetWidth) / 2;
   }
 
   override render() {

@@ -15,7 +15,7 @@ import {
   run,
 } from './harness/records.js';
 import { DIFF, ID, mountRunPage, type RunWorld } from './harness/run-world.js';
-import { useStage } from './harness/stage.js';
+import { PHONE, useStage } from './harness/stage.js';
 
 describe('the tabs of a run', () => {
   const stage = useStage();
@@ -40,6 +40,24 @@ describe('the tabs of a run', () => {
       await stage.untilEqual(() => tabs().allInnerTexts(), TABS);
       expect(await tabs().nth(0).getAttribute('aria-current')).to.equal('page');
       expect(await tabs().nth(2).getAttribute('href')).to.equal(`/runs/${ID}?tab=config`);
+    });
+
+    it('show the current one where they are wider than the window, and move nothing else', async () => {
+      const api = { 'GET /runs/{run_id}/diagnosis': diagnosis() };
+      await mount({ tab: 'diagnosis', viewport: PHONE, api });
+      const isInSight = (name: string) =>
+        tabs()
+          .filter({ hasText: name })
+          .evaluate((link) => {
+            const { left, right } = link.getBoundingClientRect();
+            return left >= 0 && right <= window.innerWidth;
+          });
+      await stage.untilEqual(() => tabs().count(), TABS.length);
+      expect(await isInSight('Diagnosis')).to.equal(true);
+      await stage.change({ query: '' });
+      await stage.untilEqual(() => isInSight('Charts'), true);
+      expect(await stage.page.evaluate(() => window.scrollY)).to.equal(0);
+      await stage.expectSound();
     });
 
     const empty: [tab: string, headline: string][] = [
