@@ -6,7 +6,7 @@ import '../components/svc-notice.js';
 import { toast } from '../components/svc-toasts.js';
 import { Api, ApiError, toApiError, unreadable } from '../data/api.js';
 import { redeemSignInLink, whoami, type Whoami } from '../data/auth.js';
-import { apiContext, feedContext, whoContext } from '../data/contexts.js';
+import { apiContext, feedContext, isAwayContext, whoContext } from '../data/contexts.js';
 import { LiveFeed } from '../data/live-feed.js';
 import type { StreamState } from '../data/live-stream.js';
 import { prepareDates } from '../format.js';
@@ -43,7 +43,7 @@ export class SvcApp extends LitElement {
   readonly api = new Api({ token: () => this.#token, onUnauthorized: (message) => this.#signOut(message) });
 
   @provide({ context: feedContext })
-  readonly feed = new LiveFeed(this.api, (streamState) => (this.connection = streamState));
+  readonly feed = new LiveFeed(this.api, (streamState) => this.#onConnection(streamState));
 
   @provide({ context: registryContext })
   readonly registry = new Registry(PAGES, RUN_TABS);
@@ -51,6 +51,10 @@ export class SvcApp extends LitElement {
   @provide({ context: whoContext })
   @state()
   who: Whoami | null = null;
+
+  @provide({ context: isAwayContext })
+  @state()
+  isAway = false;
 
   @state() private phase: Phase = 'checking';
   @state() private message = '';
@@ -76,6 +80,11 @@ export class SvcApp extends LitElement {
     css`
       :host {
         min-height: 100dvh;
+        --covered-bottom: 0px;
+      }
+      /* What the banner covers of the window: the end of the page stands above it, and so does a log that fills the window. */
+      :host([covered]) {
+        --covered-bottom: 3.5rem;
       }
       .shell {
         display: grid;
@@ -84,6 +93,7 @@ export class SvcApp extends LitElement {
       }
       main {
         min-width: 0;
+        padding-bottom: var(--covered-bottom);
       }
       main:focus-visible {
         outline: none;
@@ -93,12 +103,15 @@ export class SvcApp extends LitElement {
         max-width: 26rem;
       }
       @media (max-width: 56rem) {
+        :host([covered]) {
+          --covered-bottom: 4.5rem;
+        }
         .shell {
           grid-template-columns: minmax(0, 1fr);
           grid-template-rows: auto 1fr;
         }
         main {
-          padding-bottom: calc(3.75rem + env(safe-area-inset-bottom));
+          padding-bottom: calc(3.75rem + env(safe-area-inset-bottom) + var(--covered-bottom));
         }
       }
     `,
@@ -158,7 +171,10 @@ export class SvcApp extends LitElement {
           @svc-palette=${() => void this.#openPalette()}
         ></svc-nav>
         <main id="main" tabindex="-1">${this.#router.render()}</main>
-        <svc-connection-banner .connection=${this.connection}></svc-connection-banner>
+        <svc-connection-banner
+          .connection=${this.connection}
+          @svc-shown=${({ detail: isShown }: CustomEvent<boolean>) => this.toggleAttribute('covered', isShown)}
+        ></svc-connection-banner>
         ${this.isPaletteThere ? html`<svc-palette .api=${this.api} .entries=${this.#actions}></svc-palette>` : nothing}
         ${this.isHelpThere ? html`<svc-key-help .pages=${this.#pages}></svc-key-help>` : nothing}
       </div>
@@ -302,6 +318,12 @@ export class SvcApp extends LitElement {
     this.who = null;
     this.message = message;
     this.phase = 'signed-out';
+  }
+
+  /** A stream that connects again is still away. */
+  #onConnection(connection: StreamState): void {
+    this.connection = connection;
+    if (connection !== 'connecting') this.isAway = connection === 'waiting';
   }
 
   #onPage(isNewPage: boolean): void {

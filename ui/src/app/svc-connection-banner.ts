@@ -1,4 +1,4 @@
-import { LitElement, css, html, nothing } from 'lit';
+import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import type { StreamState } from '../data/live-stream.js';
@@ -8,7 +8,7 @@ import { baseStyles } from '../styles/shared.js';
 /** A stream that is back so soon was hardly away. */
 const PATIENCE_MS = 2000;
 
-/** Says over the page that it is no longer live, until it is. It lies over the page, so that nothing moves. */
+/** Says over the page that it is no longer live, until it is. It lies over the page, so that nothing moves; `svc-shown` tells whether it is there. */
 @customElement('svc-connection-banner')
 export class SvcConnectionBanner extends LitElement {
   @property({ attribute: false }) connection: StreamState = 'connecting';
@@ -66,6 +66,11 @@ export class SvcConnectionBanner extends LitElement {
     if (connection === 'waiting') this.#timer ??= setTimeout(() => (this.isShown = true), PATIENCE_MS);
     else if (connection === 'failed') this.isShown = true;
     else if (connection !== 'connecting') this.#hide();
+  }
+
+  override updated(changed: PropertyValues): void {
+    if (!changed.has('isShown')) return;
+    this.dispatchEvent(new CustomEvent('svc-shown', { detail: this.isShown }));
   }
 
   override render() {

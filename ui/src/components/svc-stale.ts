@@ -1,14 +1,21 @@
+import { consume } from '@lit/context';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import type { ApiError } from '../data/api.js';
+import { isAwayContext } from '../data/contexts.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { icon } from './icons.js';
 
-/** Says above old content that it could not be refreshed, and why. Fires `svc-retry`. */
+/**
+ * Says above old content that it could not be refreshed, and why. Fires `svc-retry`. While the connection is lost the banner says it for the
+ * whole page, and what failed meanwhile is loaded again by itself: nothing is said here, so that nothing moves.
+ */
 @customElement('svc-stale')
 export class SvcStale extends LitElement {
   @property({ attribute: false }) error: ApiError | null = null;
+  @consume({ context: isAwayContext, subscribe: true }) @state() private isAway = false;
+  #ofAway: ApiError | null = null;
 
   static override styles = [
     baseStyles,
@@ -38,8 +45,12 @@ export class SvcStale extends LitElement {
     `,
   ];
 
+  override willUpdate(): void {
+    if (this.isAway) this.#ofAway = this.error;
+  }
+
   override render() {
-    if (!this.error) return nothing;
+    if (!this.error || this.error === this.#ofAway) return nothing;
     return html`<p role="status">
       ${icon('warning')}<span>This may be out of date. ${this.error.message}</span>
       <button class="button plain" @click=${() => this.dispatchEvent(new CustomEvent('svc-retry'))}>

@@ -7,3 +7,5 @@ import type { LiveFeed } from './live-feed.js';
 export const apiContext = createContext<Api>(Symbol('api'));
 export const feedContext = createContext<LiveFeed>(Symbol('feed'));
 export const whoContext = createContext<Whoami | null>(Symbol('who'));
+/** Whether the connection to the server is lost: the shell says so once for all that is on the page. */
+export const isAwayContext = createContext<boolean>(Symbol('away'));

@@ -119,7 +119,7 @@ export const jobPageStyles = css`
   /* Also in a low window it ends inside, between the bars of the console. */
   .log {
     display: grid;
-    height: min(max(26rem, calc(100dvh - 9rem)), calc(100dvh - 1rem));
+    height: calc(min(max(26rem, calc(100dvh - 9rem)), calc(100dvh - 1rem)) - var(--covered-bottom, 0px));
   }
   svc-notice a {
     text-decoration: underline;
@@ -140,7 +140,7 @@ export const jobPageStyles = css`
       margin-left: 0;
     }
     .log {
-      height: min(max(22rem, calc(100dvh - 11rem)), calc(100dvh - 8rem));
+      height: calc(min(max(22rem, calc(100dvh - 11rem)), calc(100dvh - 8rem)) - var(--covered-bottom, 0px));
     }
   }
 `;

@@ -26,9 +26,11 @@ declare global {
 type StreamController = ReadableStreamDefaultController<Uint8Array>;
 const streams = new Map<string, Set<StreamController>>();
 const encoder = new TextEncoder();
+let isAway = false;
 
 export async function fakeFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const { pathname, search } = new URL(String(input), location.href);
+  if (isAway) throw new TypeError('Failed to fetch');
   if (pathname.endsWith('/stream')) return openStream(pathname, init.signal ?? null);
   const request: FakeRequest = {
     method: init.method ?? 'GET',
@@ -64,6 +66,15 @@ function openStream(path: string, signal: AbortSignal | null): Response {
     if (open.delete(controller)) controller.error(signal.reason);
   });
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** Ends all streams and answers nothing, until it is back. */
+export function setAway(away: boolean): void {
+  isAway = away;
+  if (!away) return;
+  const open = [...streams.values()].flatMap((controllers) => [...controllers]);
+  streams.clear();
+  for (const controller of open) controller.error(new TypeError('network error'));
 }
 
 export function openStreams(): string[] {

@@ -7,7 +7,7 @@ import { apiContext, feedContext, whoContext } from '../../../src/data/contexts.
 import { LiveFeed } from '../../../src/data/live-feed.js';
 import { PAGES, RUN_TABS } from '../../../src/pages/pages.js';
 import { Registry, registryContext } from '../../../src/pages/registry.js';
-import { fakeFetch, openStreams, pushToStream } from './page-fetch.js';
+import { fakeFetch, openStreams, pushToStream, setAway } from './page-fetch.js';
 
 export interface MountRequest {
   readonly tag: string;
@@ -102,6 +102,7 @@ function setClock(now: number): void {
 }
 
 function unmount(): void {
+  setAway(false);
   document.body.replaceChildren();
   sessionStorage.clear();
   localStorage.clear();
@@ -137,6 +138,6 @@ for (const name of ['svc-navigate', 'popstate'])
   });
 
 window.fetch = fakeFetch;
-const harness = { mount, mountApp, unmount, change, heard: () => heard, openStreams, pushToStream };
+const harness = { mount, mountApp, unmount, change, heard: () => heard, openStreams, pushToStream, setAway };
 export type Harness = typeof harness;
 Object.assign(window, { harness });

@@ -55,6 +55,8 @@ export interface Stage {
   heard(): Promise<[name: string, detail: unknown][]>;
   /** Sends events on a stream once the page has opened it; `path` as in the contract, below /api/v1. */
   push(path: string, events: readonly object[], name?: string): Promise<void>;
+  /** The server does not answer and its streams are cut, until it is back. */
+  setAway(isAway: boolean): Promise<void>;
   /** Waits until `read` answers that; shows the difference when it does not. */
   untilEqual<T>(read: () => T | Promise<T>, wanted: T): Promise<void>;
   /** The page has no fault that axe finds, nothing is wider than the page, and no text turns the direction of others. */
@@ -147,6 +149,7 @@ export function useStage(): Stage {
         .join('');
       await page.evaluate(([to, sent]) => window.harness.pushToStream(to!, sent!), [at, text]);
     },
+    setAway: (isAway) => page.evaluate((away) => window.harness.setAway(away), isAway),
     async untilEqual(read, wanted) {
       const isEqual = async (): Promise<boolean> => isDeepStrictEqual(await read(), wanted);
       await until(isEqual, { timeoutMs: PATIENCE_MS, everyMs: 40 }).catch(() => undefined);
