@@ -47,7 +47,7 @@ export const runOverviewStyles = css`
     margin-left: auto;
     font-size: var(--text-sm);
   }
-  @media (max-width: 64rem) {
+  @media (max-width: 88rem) {
     .overview {
       grid-template-columns: minmax(0, 1fr);
     }
