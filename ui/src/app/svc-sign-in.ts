@@ -134,9 +134,11 @@ export class SvcSignIn extends LitElement {
         </button>
       </form>
       <p class="hint">
-        <code>svc console</code> prints a link that signs you in. The server printed a token at its first
-        start and stores it in <code>~/.svc/token</code>. Create another one with
-        <code>svc token create --name me --scope read</code>. The console keeps the token in this tab only.
+        <code>svc console</code> prints a link that signs you in. The server made a first token at its first
+        start: it is in the file <code>token</code> of its data directory, which is <code>~/.svc</code> unless
+        it was given another. On the host of the server,
+        <code>svc token create --name me --scope read</code> makes one more. The console keeps the token in
+        this tab only.
       </p>
     </main>`;
   }
