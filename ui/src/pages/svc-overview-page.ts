@@ -29,7 +29,7 @@ import { apiContext, whoContext } from '../data/contexts.js';
 import type { EventRecord } from '../data/event-list.js';
 import { listEvents } from '../data/events.js';
 import type { Job } from '../data/jobs.js';
-import { listNodes, sortByName } from '../data/nodes.js';
+import { listNodes, sortByName, type NodeRecord } from '../data/nodes.js';
 import {
   readFreeRuns,
   readQueue,
@@ -74,7 +74,7 @@ export class SvcOverviewPage extends LitElement {
     load: (signal) => readSummaries(this.api, this.#shownRunIds, signal),
     everyMs: 5000,
   });
-  readonly #nodes = new Loader(this, { load: (signal) => listNodes(this.api, signal), everyMs: 5000 });
+  readonly #nodes = new Loader(this, { load: (signal) => this.#readNodes(signal), everyMs: 5000 });
   readonly #events = new ListController<EventRecord>(this, {
     question: () => '',
     read: async (_, signal) => {
@@ -347,6 +347,14 @@ export class SvcOverviewPage extends LitElement {
     return { status, queue, activities: toActivities([...status.running, ...starting], runs) };
   }
 
+  /** Why jobs wait and how many nodes are online depends on which nodes are there. */
+  async #readNodes(signal: AbortSignal): Promise<NodeRecord[]> {
+    const before = this.#nodes.value;
+    const nodes = await listNodes(this.api, signal);
+    if (before && sayPresence(before) !== sayPresence(nodes)) this.#work.refresh();
+    return nodes;
+  }
+
   #onEvents(events: EventRecord[]): void {
     this.#events.add(events);
     if (events.some(({ job_id: job, run_id: run }) => job ?? run)) this.#work.refresh();
@@ -367,4 +375,12 @@ export class SvcOverviewPage extends LitElement {
     await this.updateComplete;
     this.brokenHeading?.focus();
   }
+}
+
+/** The same text for the same nodes in the same states, whatever was measured of them. */
+function sayPresence(nodes: readonly NodeRecord[]): string {
+  return nodes
+    .map(({ id, status, connected_at: since }) => `${id} ${status} ${since}`)
+    .sort()
+    .join();
 }

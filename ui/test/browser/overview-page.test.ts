@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
-import { LIVELY, RUNNING, TRAINING, cluster, eventsOf, failed, jobsOf } from './harness/overview.js';
+import { LIVELY, NODES, RUNNING, TRAINING, cluster, eventsOf, failed, jobsOf } from './harness/overview.js';
 import {
   HOSTILE,
   LONG_NAME,
@@ -245,6 +245,19 @@ describe('the overview', () => {
     });
     await stage.push('/events/stream', [event(2, { job_id: idOf('job', 3) })]);
     await page.getByText('No job waits.').waitFor();
+  });
+
+  it('reads anew why jobs wait when a node comes or goes, before it would by itself', async () => {
+    const page = await mount();
+    const reason = 'waiting for 1 free GPU behind 1 job';
+    await page.getByText(reason).waitFor();
+    const [first, ...others] = NODES;
+    stage.api.change({
+      'GET /nodes': { items: [{ ...first!, connected_at: null }, ...others] },
+      'GET /jobs': jobsOf([job(2, { status: 'QUEUED', pending_reason: 'node-1 is disconnected' })]),
+    });
+    await stage.push('/events/stream', [event(2, { node_id: first!.id })]);
+    await page.getByText('node-1 is disconnected').waitFor({ timeout: 5000 });
   });
 
   it('says how to begin where nothing is', async () => {
