@@ -3,6 +3,7 @@ import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
+import { agentCommands, renderAgentSteps } from '../components/agent-steps.js';
 import '../components/svc-filters.js';
 import '../components/svc-node-card.js';
 import '../components/svc-nodes-table.js';
@@ -161,16 +162,9 @@ export class SvcNodesPage extends LitElement {
   }
 
   #renderEmpty() {
-    const { origin } = window.location;
-    const commands = [
-      'svc token create --name gpu-1 --scope agent',
-      `SVC_TOKEN=TOKEN svc agent --url ${origin} --name gpu-1`,
-    ];
     return html`<div class="panel">
-      <svc-notice icon="nodes" headline="No node has connected yet" .command=${commands}
-        >Create a token for the host here, in a
-        terminal${this.who?.can_write ? html` or under <a href=${paths.tokens({ new: '1' })}>Tokens</a>` : nothing},
-        then start the agent on the host with that token in place of TOKEN.</svc-notice
+      <svc-notice icon="nodes" headline="No node has connected yet" .command=${agentCommands()}
+        >${renderAgentSteps(this.who?.can_write ?? false)}</svc-notice
       >
     </div>`;
   }

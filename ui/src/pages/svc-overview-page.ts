@@ -1,6 +1,7 @@
 import { consume } from '@lit/context';
 import { LitElement, html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, query as find, state } from 'lit/decorators.js';
+import { agentCommands, renderAgentSteps } from '../components/agent-steps.js';
 import { icon } from '../components/icons.js';
 import '../components/svc-activities.js';
 import '../components/svc-breakages.js';
@@ -158,29 +159,21 @@ export class SvcOverviewPage extends LitElement {
   }
 
   #renderFirstSteps({ nodes }: ServiceStatus) {
-    const { origin } = window.location;
+    const canWrite = this.who?.can_write ?? false;
     const hasNode = nodes.total > 0;
     const steps: [title: string, isDone: boolean, text: TemplateResult, commands: string[]][] = [
       [
         'Start an agent on a host with GPUs',
         hasNode,
-        html`Make a token here, in a
-        terminal${this.who?.can_write ? html` or under <a href=${paths.tokens({ new: '1' })}>Tokens</a>` : nothing},
-        then start the agent there with that token in place of TOKEN. For this host alone, svc up starts both.`,
-        [
-          'svc token create --name gpu-1 --scope agent',
-          `SVC_TOKEN=TOKEN svc agent --url ${origin} --name gpu-1`,
-        ],
+        html`${renderAgentSteps(canWrite)} For this host alone, svc up starts both.`,
+        agentCommands(),
       ],
       [
         'Submit a first job',
         false,
         html`It is queued, gets its GPU, and appears here with its log and its curves.
-        ${
-          this.who?.can_write
-            ? html`<a href=${paths.newJob()}>Submit a job</a> here, or in a terminal:`
-            : nothing
-        }`,
+          ${canWrite ? html`<a href=${paths.newJob()}>Submit a job</a> here, or in a terminal` : 'In a terminal it is submitted so'}
+          (where svc does not find this server, <code>svc login ${window.location.origin}</code> comes first):`,
         ['svc submit --follow -- python3 train.py'],
       ],
     ];

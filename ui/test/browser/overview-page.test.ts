@@ -266,6 +266,7 @@ describe('the overview', () => {
     });
     await page.getByRole('heading', { name: 'Nothing has run here yet' }).waitFor();
     await page.getByText('svc token create --name gpu-1 --scope agent').waitFor();
+    await page.getByText('on the host of the server (with the --data-dir of the server').waitFor();
     await page.getByText('SVC_TOKEN=TOKEN svc agent --url http://localhost').waitFor();
     for (const [name, href] of [
       ['Tokens', '/tokens?new=1'],
