@@ -53,7 +53,7 @@ export function navigate(path: string, options: { replace?: boolean } = {}): voi
 
 function go(path: string, { replace = false }: { replace?: boolean }): void {
   const isHere = path === window.location.pathname + window.location.search;
-  if (replace || isHere) history.replaceState(null, '', path);
+  if (replace || isHere) history.replaceState(history.state, '', path);
   else history.pushState(null, '', path);
   window.dispatchEvent(new Event('svc-navigate'));
 }

@@ -2,9 +2,11 @@ import { html, type ReactiveController, type ReactiveControllerHost, type Templa
 import { keyed } from 'lit/directives/keyed.js';
 import type { Crumb } from '../components/page-waiting.js';
 import type { Page, PageMatch, Registry } from '../pages/registry.js';
+import { historyMemory } from '../history-memory.js';
 import { leaveGuard } from '../leave-guard.js';
 import { navigate, paths } from '../paths.js';
 import { nameTab } from '../tab-title.js';
+import { ScrollKeeper } from './scroll-keeper.js';
 import './svc-page-pending.js';
 
 /** So long the page before stays, so that a page whose code is there already follows it at once. */
@@ -30,6 +32,7 @@ export class Router implements ReactiveController {
   readonly #registry: Registry;
   readonly #registered: () => Promise<unknown>;
   readonly #onPage: (isNewPage: boolean) => void;
+  readonly #scroll: ScrollKeeper;
 
   constructor(
     host: ReactiveControllerHost,
@@ -42,6 +45,7 @@ export class Router implements ReactiveController {
     this.#registry = registry;
     this.#registered = registered;
     this.#onPage = onPage;
+    this.#scroll = new ScrollKeeper(host);
     host.addController(this);
   }
 
@@ -82,6 +86,7 @@ export class Router implements ReactiveController {
 
   async #show(path: string, query: URLSearchParams): Promise<void> {
     const navigation = ++this.#navigation;
+    historyMemory.leave();
     const registered = this.#registered();
     // A page of the console's own is loaded meanwhile; a failure is met below.
     const own = this.#registry.match(path);
@@ -123,6 +128,7 @@ export class Router implements ReactiveController {
     if (isNewPage) nameTab(title);
     this.#host.requestUpdate();
     this.#onPage(isNewPage);
+    this.#scroll.arrive();
   }
 
   readonly #onClick = (event: MouseEvent): void => {

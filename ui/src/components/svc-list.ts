@@ -36,7 +36,7 @@ export class SvcList extends LitElement {
   @property({ type: Boolean }) endless = false;
   @property({ attribute: false }) renderItems: (items: readonly never[]) => TemplateResult = () => html``;
 
-  readonly #rows = new RowWindow(this);
+  readonly #rows = new RowWindow(this, () => this.noun);
   readonly #end = new IntersectionObserver((entries) => this.#onEnd(entries), { rootMargin: '1200px 0px' });
   #mayGoOn = true;
 

@@ -1,4 +1,5 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { historyMemory } from '../history-memory.js';
 
 /** How a change reaches the address: as a step that the back button undoes, in place, or not yet, as during a drag. */
 export type AddressWay = 'push' | 'replace' | 'hold';
@@ -42,8 +43,8 @@ export class Address implements ReactiveController {
     const text = query.size === 0 ? '' : `?${query.toString()}`;
     const path = `${window.location.pathname}${text}`;
     const isHere = path === window.location.pathname + window.location.search;
-    if (way === 'push' && !isHere) history.pushState(null, '', path);
-    else if (way !== 'hold') history.replaceState(null, '', path);
+    if (way === 'push' && !isHere) push(path);
+    else if (way !== 'hold') history.replaceState(history.state, '', path);
     this.#host.requestUpdate();
   }
 
@@ -51,4 +52,11 @@ export class Address implements ReactiveController {
     this.#query = new URLSearchParams(window.location.search);
     this.#host.requestUpdate();
   };
+}
+
+/** The page is the same one at both entries of the history. */
+function push(path: string): void {
+  historyMemory.leave();
+  history.pushState(null, '', path);
+  historyMemory.arrive();
 }

@@ -1,6 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { toApiError, type ApiError } from '../data/api.js';
 import type { ListPage } from '../data/lists.js';
+import { historyMemory, type Kept } from '../history-memory.js';
 import {
   EMPTY_LIST,
   withFirstPage,
@@ -15,7 +16,14 @@ import {
 } from './list-state.js';
 import { Loader } from './loader.js';
 
+interface KeptList<T> extends Kept {
+  readonly question: string;
+  readonly state: ListState<T>;
+}
+
 export interface ListOptions<T> {
+  /** Of one of several lists of its host. */
+  readonly name?: string;
   /** The page behind the last item that is held, or the first one. */
   read(last: T | null, signal: AbortSignal): Promise<ListPage<T>>;
   /** One item as it is now; null when it no longer belongs to the list. */
@@ -30,6 +38,8 @@ export interface ListOptions<T> {
   /** New items wait, so that what is read now does not move away. */
   isHolding?(): boolean;
 }
+
+type Host = ReactiveControllerHost & Element;
 
 /** `filtering`: the items of another question are still there, and those of this one are on their way. */
 export type ListPhase = 'loading' | 'filtering' | 'ready' | 'failed';
@@ -49,12 +59,17 @@ export interface ListView<T> extends ListState<T> {
 }
 
 const MOST_ITEMS = 1000;
+/** Of a list that was found again so many are read anew at once; those behind them change with what the server tells of them. */
+const MOST_READ_ANEW = 2000;
 
-/** A list of the server that stays fresh: filters, pages, live changes. Items of an old filter stay until the new ones are there. */
+/**
+ * A list of the server that stays fresh: filters, pages, live changes. Items of an old filter stay until the new ones are there. Who comes
+ * back to it through the history of the browser finds the items that they had loaded.
+ */
 export class ListController<T extends ListItem> implements ReactiveController {
   #state: ListState<T> = EMPTY_LIST;
   #isLoadingMore = false;
-  readonly #host: ReactiveControllerHost;
+  readonly #host: Host;
   readonly #options: ListOptions<T>;
   readonly #loader: Loader<ListPage<T>>;
   /** The question that #state answers; null before the first answer. */
@@ -62,9 +77,12 @@ export class ListController<T extends ListItem> implements ReactiveController {
   #asked: string | null = null;
   /** So many of the items are of the newest page. */
   #newest = 0;
+  /** So many are to be read with the newest page. */
+  #readAnew = 0;
+  #stopKeeping = (): void => {};
   #more = new AbortController();
 
-  constructor(host: ReactiveControllerHost, options: ListOptions<T>) {
+  constructor(host: Host, options: ListOptions<T>) {
     this.#host = host;
     this.#options = options;
     this.#loader = new Loader(host, {
@@ -88,6 +106,10 @@ export class ListController<T extends ListItem> implements ReactiveController {
     };
   }
 
+  hostConnected(): void {
+    this.#stopKeeping = historyMemory.keep(this.#name, () => this.#kept);
+  }
+
   hostUpdate(): void {
     const question = this.#options.question();
     if (question === this.#asked) return;
@@ -99,6 +121,7 @@ export class ListController<T extends ListItem> implements ReactiveController {
   }
 
   hostDisconnected(): void {
+    this.#stopKeeping();
     this.#more.abort();
   }
 
@@ -137,7 +160,7 @@ export class ListController<T extends ListItem> implements ReactiveController {
     this.#host.requestUpdate();
     try {
       const page = await this.#options.read(this.#state.items.at(-1) ?? null, more.signal);
-      if (!more.signal.aborted) this.#state = this.#withNextPage(page);
+      if (!more.signal.aborted) this.#state = this.#withNextPage(this.#state, page);
     } catch (error) {
       if (!more.signal.aborted) throw toApiError(error);
     } finally {
@@ -152,13 +175,43 @@ export class ListController<T extends ListItem> implements ReactiveController {
 
   async #readFirst(signal: AbortSignal): Promise<ListPage<T>> {
     const question = this.#options.question();
+    if (question !== this.#answered) this.#find(question);
     const page = await this.#options.read(null, signal);
+    const pages = await this.#readBehind(page, signal);
     if (signal.aborted) return page;
     const isAnother = question !== this.#answered;
-    this.#state = isAnother ? withFirstPage<T>(EMPTY_LIST, page) : this.#withFirstPage(page);
+    this.#state = isAnother ? withFirstPage<T>(EMPTY_LIST, page) : this.#withFirstPage(pages);
     this.#answered = question;
     this.#newest = page.items.length;
+    this.#readAnew = 0;
     return page;
+  }
+
+  get #name(): string {
+    return `${this.#host.localName} ${this.#options.name ?? ''}`;
+  }
+
+  get #kept(): KeptList<T> | null {
+    if (this.#answered === null) return null;
+    return { question: this.#answered, state: this.#state, rows: this.#state.items.length };
+  }
+
+  /** What was kept for this entry of the history is shown until it is read anew. */
+  #find(question: string): void {
+    this.#readAnew = 0;
+    const kept = historyMemory.get<KeptList<T>>(this.#name);
+    if (kept?.question !== question) return;
+    this.#state = kept.state;
+    this.#answered = question;
+    this.#readAnew = Math.min(kept.state.items.length, MOST_READ_ANEW);
+  }
+
+  /** The page with those behind it that are to be read anew. */
+  async #readBehind(first: ListPage<T>, signal: AbortSignal): Promise<ListPage<T>> {
+    let all: ListState<T> = { ...EMPTY_LIST, ...first };
+    while (all.hasMore && all.items.length < this.#readAnew && !signal.aborted)
+      all = this.#withNextPage(all, await this.#options.read(all.items.at(-1) ?? null, signal));
+    return all;
   }
 
   #withFirstPage(page: ListPage<T>): ListState<T> {
@@ -166,8 +219,8 @@ export class ListController<T extends ListItem> implements ReactiveController {
     return withFirstPage(this.#state, page, this.#isHolding);
   }
 
-  #withNextPage(page: ListPage<T>): ListState<T> {
-    return (this.#options.isSorted?.() ? withSortedNextPage : withNextPage)(this.#state, page);
+  #withNextPage(held: ListState<T>, page: ListPage<T>): ListState<T> {
+    return (this.#options.isSorted?.() ? withSortedNextPage : withNextPage)(held, page);
   }
 
   async #refreshItem(id: string): Promise<void> {

@@ -1,4 +1,10 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { historyMemory, type Kept } from '../history-memory.js';
+
+interface KeptWindow extends Kept {
+  readonly near: readonly number[];
+  readonly heights: ReadonlyMap<number, number>;
+}
 
 /** So many rows are drawn, or left out, together. */
 export const CHUNK_ROWS = 25;
@@ -12,21 +18,34 @@ const GUESSED_ROW_PX = 40;
  * that nothing moves. Its element has the number of the chunk in `data-chunk`.
  */
 export class RowWindow implements ReactiveController {
-  readonly #near = new Set<number>();
-  readonly #heights = new Map<number, number>();
+  #near = new Set<number>();
+  #heights = new Map<number, number>();
   readonly #elements = new Set<Element>();
   readonly #host: ReactiveControllerHost & HTMLElement;
   readonly #sight = new IntersectionObserver((entries) => this.#onSight(entries), { rootMargin: MARGIN });
 
-  constructor(host: ReactiveControllerHost & HTMLElement) {
+  #stopKeeping = (): void => {};
+  /** Of the list, among those of the page. */
+  readonly #name: () => string;
+
+  constructor(host: ReactiveControllerHost & HTMLElement, name: () => string) {
     this.#host = host;
+    this.#name = name;
     host.addController(this);
   }
 
+  hostConnected(): void {
+    const name = `rows of ${this.#name()}`;
+    const kept = historyMemory.get<KeptWindow>(name);
+    this.#near = new Set(kept?.near);
+    this.#heights = new Map(kept?.heights);
+    this.#stopKeeping = historyMemory.keep(name, () => this.#kept);
+  }
+
   hostDisconnected(): void {
+    this.#stopKeeping();
     this.#sight.disconnect();
     this.#elements.clear();
-    this.#near.clear();
   }
 
   hostUpdated(): void {
@@ -51,6 +70,11 @@ export class RowWindow implements ReactiveController {
     const heights = [...this.#heights.values()];
     const total = heights.reduce((sum, height) => sum + height, 0);
     return heights.length === 0 ? rows * GUESSED_ROW_PX : (total / heights.length / CHUNK_ROWS) * rows;
+  }
+
+  get #kept(): KeptWindow | null {
+    if (this.#near.size === 0) return null;
+    return { near: [...this.#near], heights: new Map(this.#heights) };
   }
 
   #forget(element: Element): void {

@@ -56,6 +56,7 @@ export class SvcProjectPage extends LitElement {
   });
   /** Of the newest runs of the project, those without an experiment. */
   readonly #others = new ListController<Run>(this, {
+    name: 'others',
     question: () => this.projectId,
     read: (_, signal) => this.#readOthers(signal),
     everyMs: 30_000,
