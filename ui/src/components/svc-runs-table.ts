@@ -4,6 +4,7 @@ import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { formatCount } from '../format.js';
+import { historyMemory, type Kept } from '../history-memory.js';
 import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
@@ -16,6 +17,12 @@ import './svc-time.js';
 
 type RunLine = Line<Run>;
 
+interface KeptScroll extends Kept {
+  readonly question: string;
+  readonly top: number;
+  readonly left: number;
+}
+
 /** Rows above and below those in sight that are in the page too. */
 const OVERSCAN = 6;
 /** This close to the end `svc-near-end` is fired. */
@@ -27,11 +34,13 @@ const WIDTHS_REM: Readonly<Record<string, number>> = { status: 8, progress: 9.5,
 /**
  * Runs as rows of a grid in a box of its own: however many there are, only the rows in sight are in the page. Arrow keys move, Enter opens,
  * space selects. Fires `svc-sort` (the id of a column), `svc-select` (the id of a run), `svc-group` (the key of one), `svc-near-end`, and
- * `svc-in-sight` (the runs that are).
+ * `svc-in-sight` (the runs that are). Another question starts at the top, except for who comes back to it through the history of the browser.
  */
 @customElement('svc-runs-table')
 export class SvcRunsTable extends LitElement {
   @property({ attribute: false }) lines: readonly RunLine[] = [];
+  /** Which runs they are and in which order. */
+  @property() question = '';
   @property({ attribute: false }) columns: readonly Column[] = [];
   @property({ attribute: false }) sort: Sort | null = null;
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
@@ -44,21 +53,30 @@ export class SvcRunsTable extends LitElement {
   readonly #resizes = new ResizeObserver(() => this.#measure());
   #rowPx = ROW_PX;
   #told = '';
+  #stopKeeping = (): void => {};
 
   static override styles = [baseStyles, iconStyles, runsTableStyles];
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#stopKeeping = historyMemory.keep('runs', () => this.#kept);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.#stopKeeping();
     this.#resizes.disconnect();
   }
 
   override firstUpdated(): void {
     this.#resizes.observe(this.scroller);
     this.#measure();
+    this.scroller.scrollLeft = this.#left?.left ?? 0;
   }
 
   override updated(changed: PropertyValues<this>): void {
-    if (changed.has('lines')) this.#look();
+    if (changed.has('question')) this.scroller.scrollTop = this.#left?.top ?? 0;
+    if (changed.has('lines') || changed.has('question')) this.#look();
     this.#tell();
   }
 
@@ -190,6 +208,18 @@ export class SvcRunsTable extends LitElement {
 
   get #activeIndex(): number {
     return this.activeKey === null ? -1 : this.lines.findIndex(({ key }) => key === this.activeKey);
+  }
+
+  get #kept(): KeptScroll | null {
+    if (!this.hasUpdated) return null;
+    const { scrollTop: top, scrollLeft: left } = this.scroller;
+    return { question: this.question, top, left };
+  }
+
+  /** Where the reader has left these runs. */
+  get #left(): KeptScroll | undefined {
+    const kept = historyMemory.get<KeptScroll>('runs');
+    return kept?.question === this.question ? kept : undefined;
   }
 
   readonly #onScroll = (): void => this.#look();

@@ -70,7 +70,7 @@ export class SvcRunsPage extends LitElement {
   #config: { readonly of: unknown; readonly keys: readonly string[] } = { of: null, keys: [] };
 
   readonly #runs = new ListController<Run>(this, {
-    question: () => JSON.stringify([this.#filter, this.#sort]),
+    question: () => this.#question,
     read: (last, signal) => {
       const order = { sort: this.#sort, total: last === null ? true : null };
       return readRuns(this.api, { ...this.#filter, ...order }, last, signal);
@@ -172,6 +172,10 @@ export class SvcRunsPage extends LitElement {
     return this.#view.sort && sortText(this.#view.sort);
   }
 
+  get #question(): string {
+    return JSON.stringify([this.#filter, this.#sort]);
+  }
+
   get #columns(): readonly Column[] {
     return this.#view.columns ?? rememberedColumns() ?? defaultColumns(this.#definitions.value ?? []);
   }
@@ -216,6 +220,7 @@ export class SvcRunsPage extends LitElement {
     const context = this.#context;
     return html`<svc-runs-table
       .lines=${this.#lines(view.items, context)}
+      question=${JSON.stringify([this.#question, this.#view.group])}
       .columns=${this.#columns}
       .sort=${this.#view.sort}
       .selected=${new Set(this.#view.selected)}

@@ -2,7 +2,7 @@ import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { plainCheckpoint } from './harness/checkpoint-records.js';
-import { evaluation, event, job, run } from './harness/records.js';
+import { evaluation, event, idOf, job, run } from './harness/records.js';
 import { signInParts } from './harness/sign-in.js';
 import { DESK, PHONE, useStage } from './harness/stage.js';
 
@@ -28,6 +28,10 @@ const itemsOf = (list: ReturnType<typeof listOf>) => (request: ApiRequest) => ({
 });
 
 const JOBS: ApiTable = { 'GET /jobs': listOf((number) => job(number)) };
+const RUNS: ApiTable = {
+  'GET /runs': itemsOf(listOf((number) => run(number))),
+  'POST /runs/metrics:query': { series: {} },
+};
 const LISTS: [name: string, table: ApiTable][] = [
   ['jobs', JOBS],
   ['events', { 'GET /events': itemsOf(listOf((number) => event(number))) }],
@@ -57,6 +61,8 @@ describe('going back', () => {
     await stage.page.evaluate((to) => window.scrollTo(0, to), top);
     await stage.untilEqual(scrolled, top);
   };
+  const grid = () => stage.page.getByRole('grid', { name: 'Runs' });
+  const gridTop = () => grid().evaluate((element) => element.scrollTop);
   const open = async (at: string, api: ApiTable): Promise<void> => {
     await stage.mountApp({ address: at, api });
     await list().locator('.items').waitFor();
@@ -184,5 +190,60 @@ describe('going back', () => {
     await stage.untilEqual(scrolled, 40);
     await stage.page.goForward();
     await stage.untilEqual(scrolled, 1500);
+  });
+
+  describe('to the table of runs', () => {
+    const scrollGrid = async (top: number): Promise<void> => {
+      await grid().evaluate((element, to) => (element.scrollTop = to), top);
+      await stage.untilEqual(gridTop, top);
+    };
+    const name = (number: number) => stage.page.getByRole('link', { name: `run-${number}`, exact: true });
+
+    it('finds its place, however far it was loaded', async () => {
+      await open('/runs?columns=status', RUNS);
+      await name(MOST).waitFor();
+      await until(async () => {
+        await grid().press('End');
+        return (await grid().getAttribute('aria-rowcount')) === String(MOST + 1);
+      });
+      await scrollGrid(30_000);
+      await name(MOST - 790).waitFor();
+      await away();
+      await stage.page.goBack();
+      await name(MOST - 790).waitFor();
+      expect(await gridTop()).to.equal(30_000);
+    });
+
+    it('finds each order where it was left; another order, group or filter begins at its top', async () => {
+      await open('/runs?columns=status,created', RUNS);
+      await name(MOST).waitFor();
+      await scrollGrid(3000);
+      // By hand, because Playwright scrolls before it clicks.
+      await stage.page
+        .getByRole('columnheader', { name: 'Created' })
+        .getByRole('button')
+        .evaluate((button: HTMLElement) => button.click());
+      await stage.untilEqual(gridTop, 0);
+      await scrollGrid(2000);
+      await stage.page.getByLabel('Group').selectOption({ label: 'By status' });
+      await stage.untilEqual(gridTop, 0);
+      await scrollGrid(1000);
+      await stage.page.getByLabel('Search runs').fill('run');
+      await stage.untilEqual(gridTop, 0);
+      await stage.page.goBack();
+      await stage.untilEqual(gridTop, 2000);
+      await stage.page.goBack();
+      await stage.untilEqual(gridTop, 3000);
+    });
+
+    it('keeps the place when runs are selected and groups are closed', async () => {
+      await open('/runs?columns=status', RUNS);
+      await name(MOST).waitFor();
+      await scrollGrid(1900);
+      await stage.page.getByLabel(`Select run-${MOST - 52}`).check();
+      await stage.page.getByText('1 selected').waitFor();
+      expect(await gridTop()).to.equal(1900);
+      expect(address()).to.contain(`selected=${idOf('run', MOST - 52)}`);
+    });
   });
 });
