@@ -1,5 +1,6 @@
 import { consume } from '@lit/context';
 import type { Run } from '@svc/contract';
+import { RUN_STATUSES } from '@svc/contract/protocol';
 import { LitElement, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -164,8 +165,11 @@ export class SvcRunsPage extends LitElement {
     return this.#parsed.view;
   }
 
+  /** A status that there is not, which is said above the table, filters nothing. */
   get #filter(): RunFilter {
-    return this.#view.filter;
+    const { filter } = this.#view;
+    const status = RUN_STATUSES.find((one) => one === filter.status) ?? null;
+    return { ...filter, status };
   }
 
   get #sort(): string | null {

@@ -225,6 +225,19 @@ describe('the page of runs', () => {
     });
   });
 
+  it('says once that the address names a status that there is not, and shows all', async () => {
+    const page = await mount([run(1)], 'status=NOPE&columns=tags');
+    await untilNames('run-1');
+    const words = page.getByText('there is no “NOPE”');
+    await words.waitFor();
+    expect(stage.api.requests.filter((request) => request.includes('NOPE'))).to.deep.equal([]);
+    expect(await page.getByText('could not be loaded').count()).to.equal(0);
+    await stage.expectSound();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await words.waitFor({ state: 'detached' });
+    expect(search()).to.equal('?columns=tags');
+  });
+
   it('shows a run that has begun', async () => {
     await mount([run(1)]);
     await untilNames('run-1');
