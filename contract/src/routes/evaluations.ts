@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { listOf, page, route, strict } from '../route.js';
-import { Evaluation, EvaluationSubmit } from '../records/evaluation.js';
+import { listOf, page, PLAIN, route, strict } from '../route.js';
+import { Evaluation, EvaluationStatusName, EvaluationSubmit } from '../records/evaluation.js';
 
 export const createEvaluation = route({
   id: 'evaluations.create',
@@ -32,6 +32,18 @@ export const listEvaluations = route({
   query: strict({
     run_id: Type.Optional(Type.String()),
     checkpoint_id: Type.Optional(Type.String()),
+    status: Type.Optional(EvaluationStatusName),
+    suite: Type.Optional(
+      Type.String({ maxLength: 200, pattern: PLAIN, description: 'Only evaluations of exactly this suite.' }),
+    ),
+    q: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: PLAIN,
+        description:
+          'Words that each occur in the suite, the dataset or its version, whatever the case of the letters A to Z.',
+      }),
+    ),
     ...page(),
   }),
   answers: { 200: listOf(Evaluation) },

@@ -28,6 +28,9 @@ export function addRoutes(routes: RouteCollector, ctx: PluginContext, parts: Cre
   });
   routes.add(contract.listEvaluations, async ({ query }) => {
     const filter = {
+      status: query.status,
+      suite: query.suite,
+      q: query.q,
       run_id: await idOf(query.run_id, (id) => runs.require(ctx.db, id)),
       checkpoint_id: await idOf(query.checkpoint_id, (id) => checkpoints.require(ctx.db, id)),
     };

@@ -6,6 +6,8 @@ import {
   requireId,
   rowsOfOwners,
   toJson,
+  toLikeText,
+  toSearchWords,
   yieldIfSliceOver,
   type Db,
   type Listed,
@@ -21,7 +23,12 @@ export interface EvaluationFilter {
   readonly run_id?: string | undefined;
   readonly checkpoint_id?: string | undefined;
   readonly status?: Evaluation['status'] | undefined;
+  readonly suite?: string | undefined;
+  /** Words of the labels. */
+  readonly q?: string | undefined;
 }
+
+const LABELS = ['suite', 'dataset', 'dataset_version'] as const;
 
 export type NewEvaluation = Protocol &
   Pick<Evaluation, 'id' | 'checkpoint_id' | 'run_id' | 'job_id' | 'created_at'>;
@@ -52,13 +59,23 @@ export async function requireEvaluation(db: Db, id: string): Promise<Evaluation>
 /** Newest first; every filter given is applied. */
 export async function listEvaluations(
   db: Db,
-  filter: EvaluationFilter,
+  { q = '', ...filter }: EvaluationFilter,
   page: Page,
 ): Promise<Listed<Evaluation>> {
   const equal = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  const words = toSearchWords(q);
   const { items, ...rest } = await newestRows<EvaluationRow>(db, {
     from: 'evaluations',
-    where: (query) => void query.where(equal),
+    where(query) {
+      query.where(equal);
+      for (const word of words)
+        query.where((either) => {
+          for (const label of LABELS)
+            either.orWhereRaw(`lower(??) like ? escape '!'`, [label, `%${toLikeText(word)}%`]);
+        });
+    },
+    // Those of a run or checkpoint are found by an index.
+    isSearch: !filter.run_id && !filter.checkpoint_id,
     ...page,
   });
   return { items: items.map(toEvaluation), ...rest };

@@ -83,6 +83,34 @@ eachDatabase((database) => {
         expect((await ids('/evaluations?limit=2')).slice(0, 2)).to.deep.equal([c.id, b.id]);
       });
 
+      it('by suite, status and words of their labels, which stand for themselves', async () => {
+        const of = `run_id=${run.id}`;
+        const evaluate = (labels: object) => lab.evaluate(checkpoint, labels);
+        const a = await evaluate({ suite: 'held-out', dataset: 'ImageNet', dataset_version: 'v1_100%' });
+        const b = await evaluate({ suite: 'held-out', dataset: 'cifar' });
+        const c = await evaluate({ suite: 'Held-Out' });
+        await evaluate({});
+        await endEvaluation(lab.kernel.db, b.id, { status: 'FAILED', error: 'gone', finished_at: 1 });
+        const ids = async (query: string) =>
+          (await lab.get<{ items: Evaluation[] }>(`/evaluations?${query}`)).items.map(({ id }) => id);
+        expect(await ids(`${of}&suite=held-out`)).to.deep.equal([b.id, a.id]);
+        expect(await ids(`${of}&suite=held-out&limit=1&before=${b.id}`)).to.deep.equal([a.id]);
+        expect(await ids(`${of}&suite=held-out&status=FAILED`)).to.deep.equal([b.id]);
+        expect(await ids(`${of}&q=HELD`)).to.deep.equal([c.id, b.id, a.id]);
+        expect(await ids(`${of}&q=imagenet held`)).to.deep.equal([a.id]);
+        expect(await ids(`${of}&q=${encodeURIComponent('1_100%')}`)).to.deep.equal([a.id]);
+        expect(await ids(`${of}&q=${encodeURIComponent('v1%')}`)).to.deep.equal([]);
+        // Without a run all evaluations are searched.
+        expect(await ids('q=imagenet'))
+          .to.include(a.id)
+          .and.not.include(b.id);
+        expect(await ids('status=FAILED&suite=held-out'))
+          .to.include(b.id)
+          .and.not.include(a.id);
+        for (const wrong of ['status=NOPE', `q=${'a'.repeat(201)}`, `suite=${'a'.repeat(201)}`])
+          expect((await lab.request('GET', `/evaluations?${wrong}`)).status, wrong).to.equal(422);
+      });
+
       it('with a checkpoint as many as fit in an answer, the newest', async () => {
         const name = (index: number) => `${index}-`.padEnd(250, 'm');
         const metrics = Object.fromEntries(Array.from({ length: 3500 }, (_, index) => [name(index), index]));

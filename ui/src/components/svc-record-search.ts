@@ -35,6 +35,7 @@ export class SvcRecordSearch extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property() label = '';
   @property() placeholder = '';
+  @property({ attribute: false }) kinds: readonly RecordKind[] = ['job', 'run', 'node'];
   /** null: nothing has been searched for. */
   @state() private choices: readonly Choice[] | null = null;
   @state() private problem = '';
@@ -151,11 +152,15 @@ export class SvcRecordSearch extends LitElement {
   #renderState() {
     const { choices, problem } = this;
     const isNothing = problem === '' && choices?.length === 0;
-    const said = problem || (isNothing ? 'No job, run or node has this name or id.' : '');
+    const said = problem || (isNothing ? `No ${this.#kindWords} has this name or id.` : '');
     if (said !== '') return html`<div class="offer"><p class="nothing" role="status">${said}</p></div>`;
     return html`<span class="visually-hidden" role="status"
       >${choices === null ? '' : plural(choices.length, 'result')}</span
     >`;
+  }
+
+  get #kindWords(): string {
+    return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.kinds);
   }
 
   readonly #onInput = (): void => {
@@ -169,7 +174,7 @@ export class SvcRecordSearch extends LitElement {
       const text = this.input.value.trim();
       const found = await new Search(this.api).find(text, signal);
       if (signal.aborted) return;
-      this.choices = toChoices(found, text);
+      this.choices = toChoices(found, text).filter(({ kind }) => this.kinds.includes(kind));
     } catch (error) {
       if (!signal.aborted && !isAbort(error)) this.problem = toApiError(error).message;
     }

@@ -85,7 +85,14 @@ export async function readCheckpoints(
   return toPage(await api.call(CHECKPOINTS, { query, signal }));
 }
 
-export type EvaluationFilter = { run_id?: string | null; checkpoint_id?: string | null };
+export type EvaluationFilter = {
+  readonly run_id: string | null;
+  readonly checkpoint_id: string | null;
+  readonly status: Evaluation['status'] | null;
+  readonly suite: string | null;
+  /** Words of suite, dataset and its version. */
+  readonly q: string | null;
+};
 
 export async function readEvaluations(
   api: Api,

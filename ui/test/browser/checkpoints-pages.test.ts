@@ -1,3 +1,4 @@
+import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { bestCheckpoint, plainCheckpoint } from './harness/checkpoint-records.js';
@@ -75,6 +76,45 @@ describe('the page of evaluations', () => {
     ).to.equal(true);
   });
 
+  describe('filters', () => {
+    const search = () => new URL(stage.page.url()).search;
+    const asked = (query: string) =>
+      until(() => stage.api.requests.includes(`GET /evaluations?${query}&limit=200`));
+    const two = [evaluation(2, { suite: 'heldout' }), evaluation(1, { suite: 'robust', status: 'FAILED' })];
+
+    it('by status, suite and words are in the address, and the server applies them together', async () => {
+      const page = await mount(two);
+      await page.getByRole('button', { name: 'Failed' }).click();
+      await page.getByLabel('Suite', { exact: true }).selectOption('robust');
+      await page.getByLabel('Search by suite or dataset').fill('image net');
+      await stage.untilEqual(search, '?status=FAILED&suite=robust&q=image+net');
+      await asked('status=FAILED&suite=robust&q=image+net');
+      await stage.expectSound('filtered');
+    });
+
+    it('by a run that is searched for by its name keep the others', async () => {
+      const page = await mount(two, 'status=FAILED', { 'GET /runs': { items: [run(7)] } });
+      await page.getByLabel('Evaluations of the run').fill('run-7');
+      await page.getByRole('option', { name: 'run-7' }).click();
+      await stage.untilEqual(search, `?run_id=${idOf('run', 7)}&status=FAILED`);
+      await asked(`run_id=${idOf('run', 7)}&status=FAILED`);
+      expect(await page.getByRole('link', { name: 'Show those of all runs' }).getAttribute('href')).to.equal(
+        '/evaluations?status=FAILED',
+      );
+    });
+
+    it('that nothing fits are given up, and a status that there is not is said', async () => {
+      const page = await mount([], `status=NOPE&suite=gone&run_id=${idOf('run', 1)}`);
+      await page.getByText('there is no “NOPE”').waitFor();
+      await page.getByRole('heading', { name: 'No evaluation fits' }).waitFor();
+      expect(await page.getByLabel('Suite', { exact: true }).inputValue()).to.equal('gone');
+      await stage.expectSound('nothing');
+      expect(await page.getByRole('link', { name: 'Show all evaluations' }).getAttribute('href')).to.equal(
+        `/evaluations?run_id=${idOf('run', 1)}`,
+      );
+    });
+  });
+
   it('says how the first one is made', async () => {
     const page = await mount([]);
     await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor();
@@ -90,7 +130,7 @@ describe('the page of evaluations', () => {
         {},
         more,
       );
-      await page.getByText(HOSTILE).waitFor();
+      await page.getByRole('listitem').getByText(HOSTILE).waitFor();
       expect(await stage.page.evaluate('window.hacked')).to.equal(undefined);
       await stage.expectSound(where);
     });
