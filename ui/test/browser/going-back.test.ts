@@ -128,6 +128,17 @@ describe('going back', () => {
     expect(stage.api.count('GET /jobs?')).to.equal(asked + Math.ceil(MOST / PAGE_SIZE));
   });
 
+  it('shows the names at once that had been read', async () => {
+    await open('/evaluations', LISTS.find(([name]) => name === 'evaluations')![1]);
+    const named = () => stage.page.getByRole('link', { name: 'run run-1', exact: true }).count();
+    await until(async () => (await named()) === PAGE_SIZE);
+    await away();
+    stage.api.change({ 'GET /runs/{run_id}': new Refusal(404, 'not_found', 'no run') });
+    await stage.page.goBack();
+    await stage.page.locator('svc-evaluations-page').waitFor();
+    await stage.untilEqual(named, PAGE_SIZE);
+  });
+
   it('shows no other place first', async () => {
     await open('/jobs', JOBS);
     await scroll(2500);
