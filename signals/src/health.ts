@@ -31,8 +31,9 @@ interface StepValue {
 
 export interface SeriesEvidence {
   readonly name: string;
-  /** The values of the series that are not finite: the number of NaN, and the first point of each kind. */
+  /** The last point, and the values of the series that are not finite: the number of NaN, and the first point of each kind. */
   readonly digest: {
+    readonly last: StepValue | null;
     readonly nan_count: number;
     readonly nan: StepValue | null;
     readonly inf: StepValue | null;
@@ -64,9 +65,9 @@ export function toHealth(reasons: readonly HealthReason[]): RunHealth {
 }
 
 /**
- * The worst first. critical: a NaN was logged, a metric was infinite of which LOSS_NAN tells, or there is a critical event that tells of something else. stale: RUNNING,
- * and without signs of life or without points for 10 times its median interval and 5 minutes. warning: another infinity was logged, or a loss has jumped lately
- * (see `spike.ts`).
+ * The worst first. critical: a metric is NaN, a metric was infinite of which LOSS_NAN tells, or there is a critical event that tells of something else. stale: RUNNING,
+ * and without signs of life or without points for 10 times its median interval and 5 minutes. warning: a metric was NaN and is finite again, another infinity was
+ * logged, or a loss has jumped lately (see `spike.ts`).
  */
 export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const { series, critical_events } = evidence;
@@ -75,11 +76,13 @@ export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const infinities = series.flatMap((each) =>
     toInfinityReasons(each, lost.has(each.name) && !each.digest.nan ? 'critical' : 'warning'),
   );
+  const nans = series.flatMap(toNanReasons);
   return [
-    ...series.flatMap(toNanReasons),
+    ...nans.filter(({ status }) => status === 'critical'),
     ...infinities.filter(({ status }) => status === 'critical'),
     ...critical_events.filter((event) => !nonFinite.has(lostMetricOf(event) ?? '')).map(toEventReason),
     ...silenceReasons(evidence),
+    ...nans.filter(({ status }) => status === 'warning'),
     ...infinities.filter(({ status }) => status === 'warning'),
     ...series.flatMap(toSpikeReasons),
   ]
@@ -96,11 +99,15 @@ function lostMetricOf({ type, data }: CriticalEvent): string | null {
   return type === 'LOSS_NAN' && 'metric' in data ? String(data.metric) : null;
 }
 
-function toNanReasons({ name, digest: { nan, nan_count } }: SeriesEvidence): HealthReason[] {
+/** A digest does not say which points lie between two NaN: one at the end counts as the end of all that are finite. */
+function toNanReasons({ name, digest: { nan, nan_count, last } }: SeriesEvidence): HealthReason[] {
   if (!nan) return [];
+  const isOver = last !== null && Number.isFinite(last.value);
   const points = nan_count === 1 ? '1 point' : `${nan_count} points`;
-  const message = `${name} is NaN from step ${nan.step} on (${points})`;
-  return [{ status: 'critical', kind: 'nan', message, evidence: [cite(name, nan)] }];
+  const message = isOver
+    ? `${name} was NaN ${nan_count === 1 ? 'at' : 'first at'} step ${nan.step} (${points}), and is finite again`
+    : `${name} is NaN from step ${nan.step} on (${points})`;
+  return [{ status: isOver ? 'warning' : 'critical', kind: 'nan', message, evidence: [cite(name, nan)] }];
 }
 
 function toEventReason({ id, title }: CriticalEvent): HealthReason {

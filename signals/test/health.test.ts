@@ -10,6 +10,7 @@ function digestOf(values: readonly number[]): HealthEvidence['series'][number]['
   const places = values.map((value, step) => ({ step, value }));
   const firstOf = (wanted: number) => places.find(({ value }) => Object.is(value, wanted)) ?? null;
   return {
+    last: places.at(-1) ?? null,
     nan_count: values.filter(Number.isNaN).length,
     nan: firstOf(NaN),
     inf: firstOf(Infinity),
@@ -61,6 +62,25 @@ describe('health', () => {
       'loss is NaN from step 1 on (1 point)',
       'no point for 600 s; before, one came about every 1 s',
     ]);
+  });
+
+  it('warns of a NaN after which the metric is finite again', () => {
+    const healthWith = (...values: number[]) =>
+      healthOf(evidence({ series: [{ name: 'loss', digest: digestOf(values), spike: null }] }));
+    expect(healthWith(2, NaN, 1)).to.deep.equal({
+      status: 'warning',
+      reasons: ['loss was NaN at step 1 (1 point), and is finite again'],
+    });
+    expect(healthWith(NaN, NaN, 1).reasons).to.deep.equal([
+      'loss was NaN first at step 0 (2 points), and is finite again',
+    ]);
+    expect(healthWith(2, NaN, Infinity).status).to.equal('critical');
+    const event = { id: 'evt_1', type: 'LOSS_NAN', title: 'loss is NaN', data: { metric: 'loss' } };
+    const series = [{ name: 'loss', digest: digestOf([NaN, 1]), spike: null }];
+    expect(healthOf(evidence({ series, critical_events: [event] })).status).to.equal('warning');
+    const silent = healthOf(evidence({ series, received_at: NOW - 10 * MINUTE }));
+    expect(silent.status).to.equal('stale');
+    expect(silent.reasons).to.have.length(2);
   });
 
   it('warns of infinities and of a loss that has jumped, after what is worse', () => {

@@ -147,6 +147,16 @@ describe('GET /runs/{run_id}/summary', () => {
       ]);
     });
 
+    it('health of a run that had a NaN and ended well is a warning', async () => {
+      const run = await rig.newRun();
+      await rig.write(run, pointsOf('loss', [1, 'NaN', 1, 1]));
+      await rig.http.post(`/runs/${run.id}/finish`, { status: 'SUCCEEDED' }, run.ingest_token);
+      expect((await rig.summary(run)).health).to.deep.equal({
+        status: 'warning',
+        reasons: ['loss was NaN at step 1 (1 point), and is finite again'],
+      });
+    });
+
     it('health says what critical events the run had', async () => {
       const run = await rig.newRun();
       const report = { title: 'gradient is gone', severity: 'critical' };
