@@ -39,6 +39,7 @@ export class SvcEvaluationsTable extends LitElement {
       }
       .what {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: var(--space-1);
         min-width: 0;
         overflow-wrap: anywhere;
@@ -66,9 +67,15 @@ export class SvcEvaluationsTable extends LitElement {
       }
       .links {
         display: flex;
-        flex-wrap: wrap;
         gap: 0 var(--space-3);
         font-size: var(--text-xs);
+        white-space: nowrap;
+      }
+      /* Its name comes later than the rest, and then moves nothing. */
+      .links .run {
+        min-width: 0;
+        overflow: hidden;
+        text-overflow: ellipsis;
       }
       .links a {
         text-decoration: underline;
@@ -86,6 +93,12 @@ export class SvcEvaluationsTable extends LitElement {
         .what {
           grid-row: 2;
           grid-column: 1 / -1;
+        }
+        .links {
+          flex-wrap: wrap;
+        }
+        .links .run {
+          width: 100%;
         }
       }
     `,
@@ -121,10 +134,11 @@ export class SvcEvaluationsTable extends LitElement {
   }
 
   #renderLinks({ job_id: job, checkpoint_id: checkpoint, run_id: run }: Evaluation) {
+    const name = this.nameOf(run);
     return html`<span class="links">
       ${this.unlinked ? nothing : html`<a href=${paths.checkpoint(checkpoint)}>checkpoint ${shortId(checkpoint)}</a>`}
-      ${this.unlinked ? nothing : html`<a href=${paths.run(run)}>run ${this.nameOf(run)}</a>`}
       <a href=${paths.job(job)}>job ${shortId(job)}</a>
+      ${this.unlinked ? nothing : html`<a class="run" href=${paths.run(run)} title=${name}>run ${name}</a>`}
     </span>`;
   }
 }

@@ -41,7 +41,7 @@ export class SvcFailure extends LitElement {
   /** How the attempt ended, as its record says it; empty: it does not. */
   @property() message = '';
 
-  #told: FailureExplanation | null = null;
+  #told: FailureExplanation | Error | null = null;
   readonly #explanation = new Loader(this, {
     load: (signal) => explainJobFailure(this.api, this.jobId, this.attempt, signal),
   });
@@ -119,11 +119,12 @@ export class SvcFailure extends LitElement {
   ];
 
   override updated(): void {
-    const { value } = this.#explanation;
-    if (!value || value === this.#told) return;
-    this.#told = value;
-    const cited = value.evidence.find((one) => 'seq' in one && one.attempt === this.attempt);
-    const line = cited && 'seq' in cited ? cited : value.last_errors[0];
+    const { value, error } = this.#explanation;
+    const told = value ?? error;
+    if (!told || told === this.#told) return;
+    this.#told = told;
+    const cited = value?.evidence.find((one) => 'seq' in one && one.attempt === this.attempt);
+    const line = cited && 'seq' in cited ? cited : value?.last_errors[0];
     this.dispatchEvent(new CustomEvent<number | null>('svc-explained', { detail: line?.seq ?? null }));
   }
 

@@ -15,7 +15,10 @@ import './svc-job-actions.js';
 
 const POLL_MS = 60_000;
 
-/** Where a run belongs, as links: its job with the log, its project and experiment, a comparison. While it runs, its job can be cancelled. */
+/**
+ * Where a run belongs, as links: its job with the log, its project and experiment, a comparison. While it runs, its job can be cancelled. It appears with all
+ * names, and a long one is cut, so that nothing is moved by them.
+ */
 @customElement('svc-run-place')
 export class SvcRunPlace extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
@@ -41,19 +44,27 @@ export class SvcRunPlace extends LitElement {
       :host {
         --control-height: 1.75rem;
         display: flex;
-        flex-wrap: wrap;
         align-items: center;
         gap: var(--space-2) var(--space-4);
         min-height: var(--control-height);
         margin-bottom: var(--space-3);
         color: var(--color-text-2);
         font-size: var(--text-sm);
-        overflow-wrap: anywhere;
+        white-space: pre;
+      }
+      :host([pending]) {
+        visibility: hidden;
       }
       span {
+        display: flex;
         min-width: 0;
       }
       span a {
+        min-width: 0;
+        margin: -4px;
+        padding: 4px;
+        overflow: hidden;
+        text-overflow: ellipsis;
         color: var(--color-text);
         text-decoration: underline;
         text-decoration-color: var(--color-line-control);
@@ -61,8 +72,16 @@ export class SvcRunPlace extends LitElement {
       }
       .buttons {
         display: flex;
-        flex-wrap: wrap;
+        flex: none;
         gap: var(--space-2);
+      }
+      @media (max-width: 40rem) {
+        :host {
+          flex-wrap: wrap;
+        }
+        span {
+          width: 100%;
+        }
       }
     `,
   ];
@@ -79,6 +98,11 @@ export class SvcRunPlace extends LitElement {
   /** A training may say where its run belongs after the run has begun. */
   override willUpdate(changed: PropertyValues<this>): void {
     const before = changed.get('run');
+    const names = [this.#job, this.#project, this.#experiment];
+    this.toggleAttribute(
+      'pending',
+      names.some(({ value, error }) => value === undefined && !error),
+    );
     if (!before) return;
     if (before.project_id !== this.run.project_id) this.#project.reload({ clear: true });
     if (before.experiment_id !== this.run.experiment_id) this.#experiment.reload({ clear: true });
@@ -96,26 +120,17 @@ export class SvcRunPlace extends LitElement {
 
   #renderJob({ job_id: id, attempt }: Run) {
     if (id === null) return nothing;
-    const name = this.#job.value?.name ?? shortId(id);
-    return html`<span
-      >Job <a href=${paths.job(id)}><bdi>${name}</bdi></a
-      >${(attempt ?? 1) > 1 ? `, attempt ${attempt}` : nothing}</span
-    >`;
+    const link = renderName(paths.job(id), this.#job.value, id);
+    return html`<span>${'Job '}${link}${(attempt ?? 1) > 1 ? `, attempt ${attempt}` : nothing}</span>`;
   }
 
   /** A run may have a project without an experiment, and not the other way round. */
   #renderGroup({ project_id: project, experiment_id: experiment }: Run) {
     if (project === null) return nothing;
+    const link = renderName(paths.project(project), this.#project.value, project);
+    if (experiment === null) return html`<span>${link}</span>`;
     return html`<span
-      ><a href=${paths.project(project)}><bdi>${this.#project.value?.name ?? shortId(project)}</bdi></a
-      >${
-        experiment === null
-          ? nothing
-          : html` /
-              <a href=${paths.experiment(experiment)}
-                ><bdi>${this.#experiment.value?.name ?? shortId(experiment)}</bdi></a
-              >`
-      }</span
+      >${link}${' / '}${renderName(paths.experiment(experiment), this.#experiment.value, experiment)}</span
     >`;
   }
 
@@ -125,4 +140,9 @@ export class SvcRunPlace extends LitElement {
     if (!job || finishedAt !== null || job.attempt !== attempt) return nothing;
     return html`<svc-job-actions cancel-only .job=${job}></svc-job-actions>`;
   }
+}
+
+function renderName(path: string, record: { readonly name: string } | null | undefined, id: string) {
+  const name = record?.name ?? shortId(id);
+  return html`<a href=${path} title=${name}><bdi>${name}</bdi></a>`;
 }

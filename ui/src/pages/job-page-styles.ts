@@ -1,6 +1,9 @@
 import { css } from 'lit';
 
 export const jobPageStyles = css`
+  :host(:not([whole])) svc-failure ~ * {
+    visibility: hidden;
+  }
   .outcome {
     display: flex;
     gap: var(--space-3);

@@ -31,6 +31,9 @@ export const runPageStyles = css`
     text-decoration: underline;
     text-underline-offset: 2px;
   }
+  .reasons .room {
+    visibility: hidden;
+  }
   .reasons {
     display: grid;
     gap: var(--space-1);

@@ -109,10 +109,13 @@ export class SvcJobPage extends LitElement {
   }
 
   override updated(): void {
+    // What stands below the first explanation of a failure appears with it: see the styles.
+    if (this.log && (this.opening || !this.renderRoot.querySelector('svc-failure')))
+      this.toggleAttribute('whole', true);
     if (!this.#isLineDue || this.log === null) return;
     const isLogWanted = this.query.get('view') === 'log';
     // What loads above it moves the log, a line comes into view again by itself.
-    this.#isLineDue = isLogWanted && !this.#isComplete;
+    this.#isLineDue = isLogWanted && !this.hasAttribute('whole');
     if (this.#line !== null || isLogWanted) this.log.scrollIntoView({ block: 'end' });
   }
 
@@ -124,7 +127,7 @@ export class SvcJobPage extends LitElement {
 
   override render() {
     const job = this.#job.value;
-    if (!job || this.#job.isDeleted || !(this.#runs.value ?? this.#runs.error))
+    if (!job || this.#job.isDeleted || !this.#isComplete)
       return renderPending(this.#job, 'job', paths.jobs());
     return html`
       ${this.#renderHead(job)}

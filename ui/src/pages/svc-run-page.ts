@@ -87,7 +87,9 @@ export class SvcRunPage extends LitElement {
 
   override render() {
     const run = this.#run.value;
-    if (!run || this.#run.isDeleted) return renderPending(this.#run, 'run', paths.runs());
+    // The summary fills lines above the tab: drawn later, they would move it.
+    if (!run || this.#run.isDeleted || !(this.#summary.value ?? this.#summary.error))
+      return renderPending(this.#run, 'run', paths.runs());
     return html`
       ${this.#renderHead(run)}
       <svc-stale
@@ -146,11 +148,11 @@ export class SvcRunPage extends LitElement {
     </ul>`;
   }
 
-  /** Where the reason can be looked at. */
+  /** Where the reason can be looked at. The link has its room before that is known, so that it moves nothing. */
   #renderPlace({ id, job_id: jobId }: Run, reason: string) {
     const [citation] = this.#evidence.warnings.find(({ message }) => message === reason)?.evidence ?? [];
     const path = citation ? citationPath(id, jobId, citation) : null;
-    return path === null ? nothing : html` <a href=${path}>Show</a>`;
+    return path === null ? html` <span class="room">Show</span>` : html` <a href=${path}>Show</a>`;
   }
 
   /** With one tab alone there is nothing to choose. */
