@@ -27,7 +27,13 @@ export const panelListStyles = css`
     font-size: var(--text-xs);
     overflow-wrap: anywhere;
   }
+  a.name,
+  .sub a,
+  .links a {
+    line-height: var(--target-min);
+  }
   .sub a {
+    display: inline-block;
     text-decoration: underline;
     text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
     text-underline-offset: 3px;

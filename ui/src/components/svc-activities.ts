@@ -39,6 +39,9 @@ export class SvcActivities extends LitElement {
         font-weight: var(--weight-medium);
         font-variant-numeric: tabular-nums;
       }
+      .metric a {
+        line-height: var(--target-min);
+      }
       .metric .label {
         color: var(--color-text-3);
       }

@@ -78,6 +78,7 @@ export class SvcEvaluationsTable extends LitElement {
         text-overflow: ellipsis;
       }
       .links a {
+        line-height: var(--target-min);
         text-decoration: underline;
         text-underline-offset: 3px;
       }

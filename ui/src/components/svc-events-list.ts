@@ -91,6 +91,9 @@ export class SvcEventsList extends LitElement {
       .links {
         overflow-wrap: anywhere;
       }
+      .links a {
+        line-height: var(--target-min);
+      }
       .type {
         max-width: 16rem;
         font-family: var(--font-mono);

@@ -89,6 +89,8 @@ export class SvcFailure extends LitElement {
         margin-top: var(--space-1);
       }
       li a {
+        display: inline-block;
+        line-height: var(--target-min);
         text-decoration: underline;
         text-decoration-color: color-mix(in srgb, currentColor 35%, transparent);
         text-underline-offset: 3px;
@@ -119,6 +121,11 @@ export class SvcFailure extends LitElement {
   ];
 
   override updated(): void {
+    // One that scrolls must be within reach of the keyboard.
+    for (const quote of this.renderRoot.querySelectorAll<HTMLElement>('.quote')) {
+      if (quote.scrollHeight > quote.clientHeight) quote.tabIndex = 0;
+      else quote.removeAttribute('tabindex');
+    }
     const { value, error } = this.#explanation;
     const told = value ?? error;
     if (!told || told === this.#told) return;

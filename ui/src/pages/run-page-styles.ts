@@ -27,6 +27,8 @@ export const runPageStyles = css`
     color: var(--color-danger);
   }
   .reasons a {
+    display: inline-block;
+    line-height: var(--target-min);
     color: inherit;
     text-decoration: underline;
     text-underline-offset: 2px;
