@@ -81,6 +81,11 @@ describe('what broke', () => {
     );
     expect(countBreakages(broken)).to.equal('1 failed, 1 lost, 1 critical event');
     expect(countBreakages(broken.slice(0, 1))).to.equal('1 failed');
+    const ofRuns = [1, 2, 3, 4].map((at) =>
+      critical(at, { job_id: null, run_id: at === 1 ? 'run_1' : 'run_2' }),
+    );
+    expect(countBreakages(toBreakages(ofRuns, 0))).to.equal('4 critical events in 2 runs');
+    expect(countBreakages(toBreakages(ofRuns.slice(0, 2), 0))).to.equal('2 critical events');
   });
 
   it('is told by some events alone', () => {

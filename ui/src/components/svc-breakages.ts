@@ -3,12 +3,15 @@ import { customElement, property } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Breakage } from '../data/breakages.js';
 import type { NodeRecord } from '../data/nodes.js';
-import { shortId } from '../format.js';
+import { formatCount, shortId } from '../format.js';
 import { paths } from '../paths.js';
 import { baseStyles } from '../styles/shared.js';
 import { panelListStyles } from './panel-list-styles.js';
 import './svc-status.js';
 import './svc-time.js';
+
+/** Titles of further events of the same job or run. */
+const MOST_ALSO = 2;
 
 /** Jobs and runs that failed or were lost, and critical events: what happened, and the way to its explanation. */
 @customElement('svc-breakages')
@@ -65,11 +68,19 @@ export class SvcBreakages extends LitElement {
       <div class="text">
         <p class="title">${title}</p>
         ${message && message !== title ? html`<p class="sub">${message}</p>` : nothing}
-        ${also.map((other) => html`<p class="sub">${other.title}</p>`)}
+        ${also.slice(0, MOST_ALSO).map((other) => html`<p class="sub">${other.title}</p>`)}
+        ${also.length > MOST_ALSO ? this.#renderMore(event, also.length - MOST_ALSO) : nothing}
         <p class="links">${this.#renderLinks(kind, event)}</p>
       </div>
       <div class="end"><svc-time .from=${at}></svc-time></div>
     </li>`;
+  }
+
+  #renderMore({ job_id, run_id }: Breakage['event'], count: number) {
+    const of = job_id === null ? { run_id } : { job_id };
+    return html`<p class="sub">
+      <a href=${paths.events({ ...of, severity: 'critical' })}>and ${formatCount(count)} more</a>
+    </p>`;
   }
 
   #renderLinks(kind: Breakage['kind'], event: Breakage['event']) {

@@ -96,13 +96,21 @@ function kindOfEnd({ type, data }: EventRecord): 'FAILED' | 'LOST' | 'over' | nu
   return type === 'JOB_FOUND' || type === 'RUN_FOUND' ? 'over' : null;
 }
 
-/** `2 failed, 1 lost, 3 critical events`. */
+/** `2 failed, 1 lost, 20 critical events in 3 runs`. */
 export function countBreakages(breakages: readonly Breakage[]): string {
-  const count = (kind: Breakage['kind']) => breakages.filter((each) => each.kind === kind).length;
+  const of = (kind: Breakage['kind']) => breakages.filter((each) => each.kind === kind);
+  const [failed, lost, critical] = [of('FAILED').length, of('LOST').length, of('critical')];
   const parts: [number, string][] = [
-    [count('FAILED'), `${count('FAILED')} failed`],
-    [count('LOST'), `${count('LOST')} lost`],
-    [count('critical'), plural(count('critical'), 'critical event')],
+    [failed, `${failed} failed`],
+    [lost, `${lost} lost`],
+    [critical.length, countCritical(critical)],
   ];
   return parts.flatMap(([number, text]) => (number === 0 ? [] : [text])).join(', ');
+}
+
+function countCritical(breakages: readonly Breakage[]): string {
+  const events = breakages.reduce((sum, { also }) => sum + 1 + also.length, 0);
+  const areOfRuns = breakages.every(({ event }) => event.run_id !== null);
+  const isInFewer = areOfRuns && events > breakages.length;
+  return `${plural(events, 'critical event')}${isInFewer ? ` in ${plural(breakages.length, 'run')}` : ''}`;
 }

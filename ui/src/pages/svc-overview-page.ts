@@ -209,7 +209,7 @@ export class SvcOverviewPage extends LitElement {
     return html`<section class="panel broken" aria-labelledby="broken">
       <div class="panel-head">
         ${icon('warning')}
-        <h2 id="broken" tabindex="-1">${isCut ? 'More than ' : ''}${countBreakages(breakages)} ${since}</h2>
+        <h2 id="broken" tabindex="-1">${countBreakages(breakages)}${isCut ? ', and more' : ''} ${since}</h2>
         <button class="button plain" @click=${() => void this.#markSeen()}>Mark as seen</button>
       </div>
       ${this.#renderBreakages(breakages)}

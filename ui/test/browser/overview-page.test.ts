@@ -222,10 +222,25 @@ describe('the overview', () => {
       await stage.untilEqual(() => list().getByRole('listitem').count(), 12);
     });
 
+    it('tells little of each: two further titles, and a way to the others', async () => {
+      const of = { severity: 'critical' as const, run_id: idOf('run', 1) };
+      const many = Array.from({ length: 20 }, (_, at) => event(at + 100, { ...of, created_at: NOW - at }));
+      await mount({ 'GET /events': eventsOf(many) });
+      await region(/^20 critical events in 1 run /).waitFor();
+      expect(
+        await list()
+          .getByText(/^event-/)
+          .count(),
+      ).to.equal(3);
+      expect(await list().getByRole('link', { name: 'and 17 more' }).getAttribute('href')).to.equal(
+        `/events?run_id=${idOf('run', 1)}&severity=critical`,
+      );
+    });
+
     it('says that there is more than it knows', async () => {
       const many = Array.from({ length: 200 }, (_, at) => failed(at + 1));
       await mount({ 'GET /events': eventsOf(many) });
-      await region(/^More than 200 failed/).waitFor();
+      await region(/^200 failed, and more /).waitFor();
     });
   });
 
