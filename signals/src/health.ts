@@ -77,7 +77,7 @@ export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
     toInfinityReasons(each, lost.has(each.name) && !each.digest.nan ? 'critical' : 'warning'),
   );
   const nans = series.flatMap(toNanReasons);
-  return [
+  return toShown([
     ...nans.filter(({ status }) => status === 'critical'),
     ...infinities.filter(({ status }) => status === 'critical'),
     ...critical_events.filter((event) => !nonFinite.has(lostMetricOf(event) ?? '')).map(toEventReason),
@@ -85,9 +85,17 @@ export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
     ...nans.filter(({ status }) => status === 'warning'),
     ...infinities.filter(({ status }) => status === 'warning'),
     ...series.flatMap(toSpikeReasons),
-  ]
-    .slice(0, MAX_REASONS)
-    .map(({ message, ...reason }) => ({ ...reason, message: withoutDirection(message) }));
+  ]);
+}
+
+/** The worst ones; the last of them says how many are left out. */
+function toShown(reasons: readonly HealthReason[]): HealthReason[] {
+  const rest = reasons.length - MAX_REASONS;
+  return reasons.slice(0, MAX_REASONS).map(({ message, ...reason }, at) => {
+    const isCut = rest > 0 && at === MAX_REASONS - 1;
+    const text = isCut ? `${message}; ${rest} more are not listed` : message;
+    return { ...reason, message: withoutDirection(text) };
+  });
 }
 
 function isNonFinite({ digest: { nan, inf, neg_inf } }: SeriesEvidence): boolean {

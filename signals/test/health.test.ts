@@ -139,10 +139,13 @@ describe('health', () => {
     expect(reasonsWith(1)).to.deep.equal(['critical: loss is Infinity', ofGradient]);
   });
 
-  it('gives at most 20 reasons', () => {
+  it('gives at most 20 reasons, and says how many there are more', () => {
     const digest = digestOf([NaN]);
     const series = Array.from({ length: 500 }, (_, index) => ({ name: `m${index}`, digest, spike: null }));
-    expect(healthOf(evidence({ series })).reasons).to.have.length(20);
+    const { reasons } = healthOf(evidence({ series }));
+    expect(reasons).to.have.length(20);
+    expect(reasons[19]).to.equal('m19 is NaN from step 0 on (1 point); 480 more are not listed');
+    expect(healthOf(evidence({ series: series.slice(0, 20) })).reasons[19]).not.to.include('more');
   });
 
   it('takes the median of the gaps between moments', () => {

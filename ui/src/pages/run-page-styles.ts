@@ -33,6 +33,18 @@ export const runPageStyles = css`
     text-decoration: underline;
     text-underline-offset: 2px;
   }
+  .reasons summary {
+    width: fit-content;
+    line-height: var(--target-min);
+    cursor: pointer;
+  }
+  .reasons ul {
+    display: grid;
+    gap: var(--space-1);
+  }
+  .reasons > a {
+    justify-self: start;
+  }
   .reasons .room {
     visibility: hidden;
   }

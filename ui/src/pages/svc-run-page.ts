@@ -30,6 +30,8 @@ import { runPageStyles } from './run-page-styles.js';
 
 const LIVE_POLL_MS = 5000;
 const SLOW_POLL_MS = 60_000;
+/** More would push the charts out of sight. */
+const SHOWN_REASONS = 3;
 
 /** The evidence for the health, and of which health. */
 const NO_EVIDENCE: { readonly of: string; readonly warnings: Diagnosis['health_warnings'] } = {
@@ -142,10 +144,25 @@ export class SvcRunPage extends LitElement {
 
   #renderReasons(run: Run, { status, reasons }: RunSummary['health']) {
     if (reasons.length === 0) return nothing;
-    return html`<ul class="reasons ${status}">
-      ${reasons.map((reason) => html`<li>${icon('warning', 14)}<bdi>${reason}</bdi>${this.#renderPlace(run, reason)}</li>`)}
-      <li><a href=${paths.run(run.id, { tab: 'diagnosis' })}>What to do about it</a></li>
-    </ul>`;
+    const render = (reason: string) =>
+      html`<li>${icon('warning', 14)}<bdi>${reason}</bdi>${this.#renderPlace(run, reason)}</li>`;
+    const more = reasons.slice(SHOWN_REASONS);
+    return html`<div class="reasons ${status}">
+      <ul>
+        ${reasons.slice(0, SHOWN_REASONS).map(render)}
+      </ul>
+      ${
+        more.length === 0
+          ? nothing
+          : html`<details>
+              <summary>${more.length} more</summary>
+              <ul>
+                ${more.map(render)}
+              </ul>
+            </details>`
+      }
+      <a href=${paths.run(run.id, { tab: 'diagnosis' })}>What to do about it</a>
+    </div>`;
   }
 
   /** Where the reason can be looked at. The link has its room before that is known, so that it moves nothing. */

@@ -221,7 +221,7 @@ describe('the page of a run', () => {
         });
         await head().waitFor();
         await stage.untilEqual(
-          async () => (await page.locator('.reasons li').allInnerTexts()).map((text) => text.trim()),
+          async () => (await page.locator('.reasons li, .reasons > a').allInnerTexts()).map((text) => text.trim()),
           reasons.length === 0 ? [] : [...reasons, 'What to do about it'],
         );
         const shown = await page.locator('.page-head svc-status').allTextContents();
