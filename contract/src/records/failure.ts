@@ -34,7 +34,10 @@ export const FailureExplanation = strict(
         { description: 'The last Python traceback: its error, and its last frame in code of the user.' },
       ),
     ),
-    last_errors: Type.Array(LogLine, { description: 'The last error lines of the log, oldest first.' }),
+    last_errors: Type.Array(LogLine, {
+      description:
+        'The last error lines of the log, oldest first; without any the last 5 lines, those of stderr before others.',
+    }),
     next_actions: Type.Array(NextActionRecord, { description: 'Best first.' }),
   },
   { $id: 'FailureExplanation' },

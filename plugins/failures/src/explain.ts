@@ -14,6 +14,8 @@ import { lastUserFrame, toFrame } from './evidence/traceback.js';
 import { diagnoseRun, tailLogs } from './next-actions.js';
 
 const SHOWN_ERRORS = 20;
+/** Of a log without error lines. */
+const SHOWN_LINES = 5;
 
 /** `rules` in order: of causes with equal confidence the first stays first. `errors` are the error lines among those of the evidence. */
 export function explainAttempt(
@@ -27,7 +29,6 @@ export function explainAttempt(
   const concluded = isFailure ? concludeAll('attempt', evidence, rules, log) : [];
   const best = likelyOf(concluded);
   const traceback = isFailure ? tracebackOf(evidence) : null;
-  const shown = errors.length > 0 ? errors : evidence.lines;
   return {
     run_id: attempt.run_id,
     job_id: job.id,
@@ -42,9 +43,18 @@ export function explainAttempt(
     ...toLikely(best?.cause),
     causes: concluded.map(({ cause }) => cause),
     traceback,
-    last_errors: isFailure ? shown.slice(-SHOWN_ERRORS).map((line) => ({ ...line })) : [],
+    last_errors: isFailure ? lastErrors(errors, evidence.lines).map((line) => ({ ...line })) : [],
     next_actions: toNextActions(nextActions(evidence, best), best?.cause.rule, log),
   };
+}
+
+/** Without error lines the last ones, those of stderr before others. */
+function lastErrors(errors: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] {
+  if (errors.length > 0) return errors.slice(-SHOWN_ERRORS);
+  const isError = ({ stream }: LogLine): boolean => stream === 'stderr';
+  const others = lines.filter((line) => !isError(line));
+  const chosen = new Set([...others, ...lines.filter(isError)].slice(-SHOWN_LINES));
+  return lines.filter((line) => chosen.has(line));
 }
 
 function summarize(

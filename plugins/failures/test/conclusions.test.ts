@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TOOL_INPUTS, type EventRecord, type RunSummary } from '@svc/contract';
 import { compileCheck } from '@svc/kernel';
+import { explainAttempt } from '../src/explain.js';
 import { FAILURE_RULES } from '../src/rules/index.js';
 import { evidenceOf, explain, JOB } from './support/attempt-evidence.js';
 
@@ -148,6 +149,20 @@ describe('failures: conclusions', () => {
     expect(explained.summary).to.match(/^No rule matched\./);
     expect(explained.last_errors.at(-1)?.text).to.equal('my.Diverged: at step 7');
     expect(explained.traceback?.frame).to.include({ file: 'train.py', line: 3 });
+  });
+
+  it('show few lines of a log without errors, those of stderr before others', () => {
+    const lines = Array.from({ length: 30 }, (_, seq) => ({
+      seq,
+      stream: seq === 3 ? ('stderr' as const) : ('stdout' as const),
+      ts: 1,
+      text: `step ${seq}`,
+    }));
+    const warn = () => undefined;
+    const { last_errors } = explainAttempt({ ...evidenceOf(''), lines }, [], FAILURE_RULES, {
+      warn,
+    } as never);
+    expect(last_errors.map(({ seq }) => seq)).to.deep.equal([3, 26, 27, 28, 29]);
   });
 
   it('show with an ellipsis that a long failure message is cut', () => {
