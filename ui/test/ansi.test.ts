@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseAnsi, stripAnsi } from '../src/log/ansi.js';
+import { parseAnsi, stripAnsi } from '../src/ansi.js';
 
 const look = (text: string): unknown[] => parseAnsi(text).map((span) => [span.text, span.color, span.isBold]);
 

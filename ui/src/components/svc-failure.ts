@@ -2,6 +2,7 @@ import { consume } from '@lit/context';
 import { toActionCommand, toCommandLine } from '@svc/client';
 import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { stripAnsi } from '../ansi.js';
 import { Loader } from '../controllers/loader.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
@@ -168,8 +169,8 @@ export class SvcFailure extends LitElement {
     const others = causes.filter((cause) => cause.rule !== rule).slice(0, SHOWN_CAUSES);
     const isCited = evidence.some((citation) => 'seq' in citation);
     return html`<div class="body">
-      <p class="wide">${summary}</p>
-      ${summary.includes(this.message) ? nothing : html`<p class="wide message">${this.message}</p>`}
+      <p class="wide">${stripAnsi(summary)}</p>
+      ${summary.includes(this.message) ? nothing : html`<p class="wide message">${stripAnsi(this.message)}</p>`}
       ${this.#renderList(
         'Evidence',
         evidence.map((citation) => this.#renderCitation(citation, explanation)),
@@ -178,7 +179,7 @@ export class SvcFailure extends LitElement {
         isCited || errors.length === 0
           ? nothing
           : this.#renderList(
-              'Last errors in the log',
+              'From the log',
               errors.map((line) => this.#renderLine(this.attempt, line)),
             )
       }
@@ -226,7 +227,7 @@ export class SvcFailure extends LitElement {
         @click=${() => this.dispatchEvent(new CustomEvent('svc-line', { detail: { attempt, line } }))}
         >Log line ${line}</a
       >
-      ${this.#isSaid(text) ? nothing : html`<code class="quote">${text}</code>`}
+      ${this.#isSaid(text) ? nothing : html`<code class="quote">${stripAnsi(text)}</code>`}
     </li>`;
   }
 
@@ -245,8 +246,8 @@ export class SvcFailure extends LitElement {
     return html`<div>
       <h3>In your code</h3>
       ${frame === null ? nothing : html`<p><code>${frame.file}:${frame.line}${frame.function === null ? '' : `, in ${frame.function}`}</code></p>`}
-      ${frame?.code ? html`<code class="quote">${frame.code}</code>` : nothing}
-      ${error === null ? nothing : html`<p><code>${error}</code></p>`}
+      ${frame?.code ? html`<code class="quote">${stripAnsi(frame.code)}</code>` : nothing}
+      ${error === null ? nothing : html`<p><code>${stripAnsi(error)}</code></p>`}
     </div>`;
   }
 

@@ -11,7 +11,7 @@ import {
   type PartialLine,
 } from '../data/jobs.js';
 import type { SseEvent } from '../data/live-stream.js';
-import { stripAnsi } from './ansi.js';
+import { stripAnsi } from '../ansi.js';
 import { LogRows, toPartialRow, type LogRow } from './log-rows.js';
 import type { ScanLine } from './log-scan.js';
 

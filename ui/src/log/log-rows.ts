@@ -1,5 +1,5 @@
 import type { LogLine, PartialLine } from '@svc/contract';
-import { hasAnsi, stripAnsi } from './ansi.js';
+import { hasAnsi, stripAnsi } from '../ansi.js';
 
 export interface LogRow {
   readonly seq: number;

@@ -1,4 +1,4 @@
-import { parseAnsi, type AnsiSpan } from './ansi.js';
+import { parseAnsi, type AnsiSpan } from '../ansi.js';
 import { countCells, CUT_CHARS, type LogRow } from './log-rows.js';
 
 export interface LogSegment extends AnsiSpan {

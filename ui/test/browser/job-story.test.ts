@@ -272,11 +272,14 @@ describe('what the page of a job tells of it:', () => {
         ...world,
         api: {
           ...world.api,
-          'GET /jobs/{job_id}/failure': failure({ last_errors: [line(41, 'Segmentation fault')] }),
+          'GET /jobs/{job_id}/failure': failure({
+            last_errors: [line(41, '\u001b[31mSegmentation\u0007 fault\u001b[0m')],
+          }),
         },
       });
       await panel().getByText('No rule explains it.').waitFor();
       await panel().getByRole('link', { name: 'Log line 42' }).waitFor();
+      await panel().getByText('Segmentation fault', { exact: true }).waitFor();
       await mount({ ...world, api: { ...world.api, 'GET /jobs/{job_id}/failure': OFFLINE } });
       await panel().getByText('This may be out of date.').waitFor();
       stage.api.change({ 'GET /jobs/{job_id}/failure': explained });
