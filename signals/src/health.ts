@@ -65,16 +65,16 @@ export function toHealth(reasons: readonly HealthReason[]): RunHealth {
 }
 
 /**
- * The worst first. critical: a metric is NaN, a metric was infinite of which LOSS_NAN tells, or there is a critical event that tells of something else. stale: RUNNING,
- * and without signs of life or without points for 10 times its median interval and 5 minutes. warning: a metric was NaN and is finite again, another infinity was
- * logged, or a loss has jumped lately (see `spike.ts`).
+ * The worst first. critical: a metric is NaN, a metric is infinite of which LOSS_NAN tells, or there is a critical event that tells of something else. stale: RUNNING,
+ * and without signs of life or without points for 10 times its median interval and 5 minutes. warning: a metric was NaN or infinite and is finite again, another is
+ * infinite, or a loss has jumped lately (see `spike.ts`).
  */
 export function healthReasonsOf(evidence: HealthEvidence): HealthReason[] {
   const { series, critical_events } = evidence;
   const nonFinite = new Set(series.filter(isNonFinite).map(({ name }) => name));
   const lost = new Set(critical_events.map(lostMetricOf));
   const infinities = series.flatMap((each) =>
-    toInfinityReasons(each, lost.has(each.name) && !each.digest.nan ? 'critical' : 'warning'),
+    toInfinityReasons(each, lost.has(each.name) && !each.digest.nan),
   );
   const nans = series.flatMap(toNanReasons);
   return toShown([
@@ -110,7 +110,7 @@ function lostMetricOf({ type, data }: CriticalEvent): string | null {
 /** A digest does not say which points lie between two NaN: one at the end counts as the end of all that are finite. */
 function toNanReasons({ name, digest: { nan, nan_count, last } }: SeriesEvidence): HealthReason[] {
   if (!nan) return [];
-  const isOver = last !== null && Number.isFinite(last.value);
+  const isOver = isFiniteAgain(last);
   const points = nan_count === 1 ? '1 point' : `${nan_count} points`;
   const message = isOver
     ? `${name} was NaN ${nan_count === 1 ? 'at' : 'first at'} step ${nan.step} (${points}), and is finite again`
@@ -122,12 +122,19 @@ function toEventReason({ id, title }: CriticalEvent): HealthReason {
   return { status: 'critical', kind: 'event', message: title, evidence: [{ event_id: id }] };
 }
 
-function toInfinityReasons({ name, digest }: SeriesEvidence, status: 'critical' | 'warning'): HealthReason[] {
+function isFiniteAgain(last: StepValue | null): boolean {
+  return last !== null && Number.isFinite(last.value);
+}
+
+function toInfinityReasons({ name, digest }: SeriesEvidence, isCritical: boolean): HealthReason[] {
   const infinite = [digest.inf, digest.neg_inf].filter((point) => point !== null);
+  const isOver = isFiniteAgain(digest.last);
   return infinite.map((point) => ({
-    status,
+    status: isCritical && !isOver ? 'critical' : 'warning',
     kind: 'infinity',
-    message: `${name} is ${point.value} at step ${point.step}`,
+    message: isOver
+      ? `${name} was ${point.value} at step ${point.step}, and is finite again`
+      : `${name} is ${point.value} at step ${point.step}`,
     evidence: [cite(name, point)],
   }));
 }

@@ -136,6 +136,10 @@ describe('health', () => {
       'warning: loss is Infinity at step 1',
       ofGradient,
     ]);
+    expect(reasonsWith(1, Infinity, 2)).to.deep.equal([
+      'warning: loss was Infinity at step 1, and is finite again',
+      ofGradient,
+    ]);
     expect(reasonsWith(1)).to.deep.equal(['critical: loss is Infinity', ofGradient]);
   });
 

@@ -97,7 +97,7 @@ eachDatabase((database: TestDatabase) => {
     });
 
     it('an infinite loss is one critical anomaly and one reason, with its first point and its event', async () => {
-      const run = await lab.runWith({ 'train/loss': [1, 2, 'Infinity', 3] });
+      const run = await lab.runWith({ 'train/loss': [1, 2, 'Infinity', 'Infinity'] });
       const event_id = await lab.event({
         type: 'LOSS_NAN',
         severity: 'critical',
