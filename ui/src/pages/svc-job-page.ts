@@ -116,7 +116,9 @@ export class SvcJobPage extends LitElement {
     const isLogWanted = this.query.get('view') === 'log';
     // What loads above it moves the log, a line comes into view again by itself.
     this.#isLineDue = isLogWanted && !this.hasAttribute('whole');
-    if (this.#line !== null || isLogWanted) this.log.scrollIntoView({ block: 'end' });
+    // In the next frame, when what stands above has its height.
+    if (this.#line !== null || isLogWanted)
+      requestAnimationFrame(() => this.log?.scrollIntoView({ block: 'end' }));
   }
 
   get #isComplete(): boolean {

@@ -278,7 +278,9 @@ describe('the page of a checkpoint', () => {
     const page = await mount({
       'GET /checkpoints/{ckpt_id}': plainCheckpoint(1, { path: `/${'c'.repeat(4000)}` }),
     });
-    expect((await page.locator('h1').boundingBox())!.height).to.be.within(10, 80);
+    const heading = page.getByRole('heading', { name: 'ccc' });
+    await heading.waitFor();
+    expect((await heading.boundingBox())!.height).to.be.within(10, 80);
   });
 
   it('says that there is no such checkpoint', async () => {

@@ -31,7 +31,7 @@ describe('the page of a job', () => {
   it('holds its place until it is there', async () => {
     const page = await mount({ api: { 'GET /jobs/{job_id}': () => new Promise(() => {}) } });
     await page.locator('svc-skeleton').waitFor({ state: 'attached' });
-    expect(await head().count()).to.equal(0);
+    expect(await page.locator('h1').innerText()).to.equal('Job');
   });
 
   it('says that there is no such job, and leads to those there are', async () => {

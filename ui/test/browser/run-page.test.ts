@@ -30,7 +30,7 @@ describe('the page of a run', () => {
   it('holds its place until it is there', async () => {
     const page = await mount({ api: { 'GET /runs/{run_id}': () => new Promise(() => {}) } });
     await page.locator('svc-skeleton').waitFor({ state: 'attached' });
-    expect(await head().count()).to.equal(0);
+    expect(await page.locator('h1').innerText()).to.equal('Run');
   });
 
   it('says that there is no such run, and leads to those there are', async () => {

@@ -19,7 +19,7 @@ describe('the console', () => {
     it('asks for a token, and where to find one', async () => {
       await stage.mountApp({ token: null });
       await field().waitFor();
-      await stage.page.getByText('~/.svc/token').waitFor();
+      await stage.page.getByText('~/.svc', { exact: true }).waitFor();
       expect(stage.api.count('GET /jobs')).to.equal(0);
       await stage.expectSound();
     });
