@@ -83,7 +83,7 @@ export class SvcBestCheckpoint extends LitElement {
         <a class="name" href=${paths.checkpoint(checkpoint.id)} title=${checkpoint.path}>${name}</a>
         <p>
           ${this.#renderReason(best)}
-          ${best.source === 'evaluation' ? nothing : html`No checkpoint has been evaluated for it.`}
+          ${best.source === 'evaluation' ? nothing : html`No evaluation has measured it.`}
           ${tied.length > 1 ? html`${plural(tied.length, 'checkpoint')} have this value.` : nothing}
         </p>
       </div>`;

@@ -21,6 +21,9 @@ export const placePageStyles = css`
   .section-head .button {
     margin-left: auto;
   }
+  .section-head .button ~ .button {
+    margin-left: 0;
+  }
   .section-head p {
     color: var(--color-text-2);
     font-size: var(--text-sm);

@@ -131,7 +131,12 @@ export const controlStyles = css`
     /* Another theme changes the text at once: with a background that follows it could not be read meanwhile. */
     transition: none;
   }
-  .button.primary:hover {
+  .button.primary:disabled {
+    border-color: var(--color-line);
+    background: var(--color-sunken);
+    color: var(--color-text-3);
+  }
+  .button.primary:not(:disabled):hover {
     background: var(--color-accent-hover);
   }
   .button.danger {

@@ -220,10 +220,9 @@ describe('the page of a run', () => {
           api: { 'GET /runs/{run_id}/diagnosis': diagnosis() },
         });
         await head().waitFor();
-        await stage.untilEqual(
-          async () => (await page.locator('.reasons li, .reasons > a').allInnerTexts()).map((text) => text.trim()),
-          reasons.length === 0 ? [] : [...reasons, 'What to do about it'],
-        );
+        const said = page.locator('.reasons li, .reasons > a');
+        const told = reasons.length === 0 ? [] : [...reasons, 'What to do about it'];
+        await stage.untilEqual(async () => (await said.allInnerTexts()).map((text) => text.trim()), told);
         const shown = await page.locator('.page-head svc-status').allTextContents();
         expect(shown).to.have.length(label === null ? 1 : 2);
         if (label !== null) await page.locator('.page-head').getByText(label).waitFor();
