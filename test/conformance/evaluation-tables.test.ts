@@ -197,6 +197,7 @@ const SCRIPT: readonly Row[] = [
 ];
 
 const LIST = ['before', 'limit'];
+const EVALUATION_FILTERS = ['run_id', 'checkpoint_id', 'status', 'suite', 'q', ...LIST];
 const RANKED = ['dataset', 'dataset_version', 'metric', 'suite'];
 /** Method, path, scope and query parameters; the lists take those of a page as well. */
 const ENDPOINTS: readonly (readonly [RouteSpec, string, string, string, readonly string[]])[] = [
@@ -212,7 +213,7 @@ const ENDPOINTS: readonly (readonly [RouteSpec, string, string, string, readonly
   [routes.getCheckpoint, 'GET', '/checkpoints/{ckpt_id}', 'read', []],
   [routes.createEvaluation, 'POST', '/checkpoints/{ckpt_id}/evaluations', 'write', []],
   [routes.listCheckpointEvaluations, 'GET', '/checkpoints/{ckpt_id}/evaluations', 'read', LIST],
-  [routes.listEvaluations, 'GET', '/evaluations', 'read', ['run_id', 'checkpoint_id', ...LIST]],
+  [routes.listEvaluations, 'GET', '/evaluations', 'read', EVALUATION_FILTERS],
   [routes.getEvaluation, 'GET', '/evaluations/{eval_id}', 'read', []],
   [routes.compareRuns, 'GET', '/runs/compare', 'read', ['ids', ...RANKED]],
   [routes.compareCheckpoints, 'GET', '/checkpoints/compare', 'read', ['ids', ...RANKED]],

@@ -89,8 +89,9 @@ describe('runs that are compared, and a checkpoint that is evaluated, in the con
     await page.locator('svc-chart .uplot').nth(1).waitFor();
     const fast = page.locator('svc-compare-table tbody tr').filter({ hasText: 'fast' });
     await fast.getByText('best').waitFor();
-    const config = page.locator('svc-config-differences tbody tr');
-    expect(await config.locator('th').allInnerTexts()).to.deep.equal(['lr']);
+    const config = page.locator('svc-config-differences');
+    await config.getByText('lr', { exact: true }).waitFor();
+    expect(await config.locator('tbody th').allInnerTexts()).to.deep.equal(['fast', 'slow']);
     expect(await page.locator('svc-scatter circle').count()).to.equal(2);
     await screenshot(page, 'compare');
   });
@@ -131,7 +132,7 @@ describe('runs that are compared, and a checkpoint that is evaluated, in the con
     ]);
     await page.getByRole('link', { name: 'Checkpoints' }).first().click();
     await page.getByRole('link', { name: 'Evaluations' }).click();
-    await page.getByText('heldout', { exact: true }).waitFor();
+    await page.getByRole('listitem').getByText('heldout', { exact: true }).waitFor();
   });
 
   it('let nothing go wrong on these pages', () => {

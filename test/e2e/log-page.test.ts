@@ -60,8 +60,10 @@ describe('the log of a job that prints much', function () {
   const row = (text: string) => page.locator('svc-log-view .row .text').getByText(text, { exact: true });
   const current = () => page.locator('svc-log-view .row.current');
 
-  it('shows its end, and its start without a download', async () => {
+  it('shows the error, its end, and its start without a download', async () => {
     await page.goto(`${server.url}/jobs/${job.id}`);
+    await row('RuntimeError: in the middle').waitFor();
+    await page.locator('svc-log-view').getByRole('log').press('End');
     await row('the last line').waitFor();
     await page.getByRole('button', { name: 'Go to the start of the log' }).click();
     await row('the first line').waitFor();
@@ -102,7 +104,7 @@ describe('the log of a job that prints much', function () {
     const before = await last();
     await until(async () => (await last()) > before + 20, { timeoutMs: 20_000 });
     await page.getByLabel('Attempt', { exact: true }).selectOption('1');
-    await row('the last line').waitFor();
+    await row('RuntimeError: in the middle').waitFor();
     expect(complaints).to.deep.equal([]);
   });
 });

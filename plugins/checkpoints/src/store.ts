@@ -149,7 +149,7 @@ export async function listCheckpoints(
   const words = toSearchWords(q);
   const isPlaced = Object.values(placement).some((id) => id !== undefined);
   const ofRun = (filter: RunPlaceFilter) =>
-    runs.matching(db, filter).whereRaw('runs.id = checkpoints.run_id').select(db.raw('1'));
+    runs.matching(db, filter, 'checkpoints.run_id').select(db.raw('1'));
   const { items, ...rest } = await newestRows<CheckpointRow>(db, {
     from: 'checkpoints',
     where(query) {

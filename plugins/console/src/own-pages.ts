@@ -20,14 +20,5 @@ export const OWN_PAGES: Readonly<Record<string, string>> = {
   tokens: '/tokens',
 };
 
-export const OWN_RUN_TABS: readonly string[] = [
-  'charts',
-  'overview',
-  'config',
-  'environment',
-  'code',
-  'checkpoints',
-  'evaluations',
-  'events',
-  'diagnosis',
-];
+export const OWN_RUN_TABS: readonly string[] =
+  'charts overview config environment code checkpoints evaluations events diagnosis'.split(' ');

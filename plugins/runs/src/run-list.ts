@@ -115,12 +115,16 @@ async function readInOrder(db: Db, ids: readonly string[]): Promise<Run[]> {
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** Those of a place, or whose name or id has a word, as a condition on the rows of another table. */
-export function matchingRuns(db: Db, { word, ...placement }: RunPlaceFilter): ReturnType<Db> {
+/** As a condition on the rows of another table, whose column has the id of a run. */
+export function matchingRuns(
+  db: Db,
+  { word, ...placement }: RunPlaceFilter,
+  idColumn: string,
+): ReturnType<Db> {
   const wanted = Object.entries(placement).filter(([, value]) => value !== undefined);
   const query = db('runs').whereNull('deleted_at').where(Object.fromEntries(wanted));
   if (word !== undefined) whereNameOrId(query, word, 'run');
-  return query;
+  return query.whereRaw('runs.id = ??', [idColumn]);
 }
 
 function toQuery(db: Db, { q = '', tags = '', ...equal }: RunFilter): RowsQuery {

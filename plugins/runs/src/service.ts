@@ -36,8 +36,8 @@ export interface Runs {
   idsOfExperiment(db: Db, experimentId: string): Promise<string[]>;
   /** Of runs without a job, as `Jobs.query`. */
   query(db: Db): ReturnType<Db>;
-  /** A query of the runs that exist and fit, for a condition on the rows of the caller, which adds how they belong together (`runs.id`). */
-  matching(db: Db, filter: RunPlaceFilter): ReturnType<Db>;
+  /** A query of the runs that exist and fit, for `whereExists` on the rows of the caller. `idColumn`: the caller's `table.column` with the id of a run. */
+  matching(db: Db, filter: RunPlaceFilter, idColumn: string): ReturnType<Db>;
   /** Whether one of them has the tag. */
   haveTag(db: Db, ids: readonly string[], tag: string): Promise<boolean>;
   /** Changes the fields of the run that the caller may change. Any form of id; throws not_found, forbidden. */

@@ -130,7 +130,9 @@ export const chartStyles = css`
     opacity: 0.35;
   }
   .odd {
+    flex: none;
     color: var(--color-danger);
+    white-space: nowrap;
     font-weight: var(--weight-medium);
   }
   .plot {

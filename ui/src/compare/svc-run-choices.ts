@@ -57,17 +57,18 @@ export class SvcRunChoices extends LitElement {
       }
       @media (max-width: 40rem) {
         label {
-          flex-wrap: wrap;
+          display: grid;
+          grid-template-columns: auto auto auto 1fr;
           gap: var(--space-1) var(--space-3);
           padding: var(--space-2) var(--space-4);
         }
         .name {
-          flex-basis: calc(100% - 1rem - var(--space-3));
+          grid-column: 2 / -1;
           overflow-wrap: anywhere;
           white-space: normal;
         }
         code {
-          margin-left: calc(1rem + var(--space-3));
+          grid-column: 2;
         }
       }
     `,

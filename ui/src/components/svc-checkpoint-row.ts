@@ -75,6 +75,7 @@ export class SvcCheckpointRow extends LitElement {
           grid-area: choose;
         }
         .title {
+          flex-wrap: wrap;
           grid-area: name;
         }
         .run {
