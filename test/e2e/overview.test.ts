@@ -69,7 +69,7 @@ describe('the overview and the page of a node', function () {
     await broken.getByText('Job hopeless failed').waitFor();
     await page.getByRole('heading', { name: '1 failed in the last 24 hours' }).waitFor();
     expect(await broken.getByRole('link', { name: 'Why it failed' }).getAttribute('href')).to.equal(
-      `/jobs/${id}`,
+      `/jobs/${id}?attempt=1`,
     );
     await page.getByRole('button', { name: 'Mark as seen' }).click();
     await page.getByText('Nothing broke since your last visit').waitFor();
@@ -146,9 +146,9 @@ describe('the overview and the page of a node', function () {
     await gpu(/^gpu-1, GPU 0: Busy/).waitFor();
     server.kill('SIGTERM');
     await server.ended;
-    await page.getByText('This may be out of date.').waitFor();
+    await page.getByText('The connection to the server is lost.').waitFor();
     server = await workplace.startServer({ args: ['--port', new URL(server.url).port] });
-    await page.getByText('This may be out of date.').waitFor({ state: 'hidden' });
+    await page.getByText('The connection to the server is lost.').waitFor({ state: 'hidden' });
     const { items } = await server.client.call(routes.listJobs, { query: { status: 'RUNNING' } });
     await server.client.call(routes.cancelJob, { params: { job_id: items[0]!.id } });
     await page.getByText('Nothing runs now.').waitFor();
