@@ -1,6 +1,7 @@
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
+import { TypedSearch } from '../controllers/typed-search.js';
 import type { CheckpointListView } from '../data/checkpoint-list.js';
 import type { Experiment, Project } from '../data/projects.js';
 import { shortId } from '../format.js';
@@ -25,7 +26,6 @@ interface Choice {
   readonly isOff?: boolean;
 }
 
-const TYPING_MS = 250;
 const MOST_METRICS = 1000;
 
 /** Which checkpoints are listed, by which metric their values are and in which order. Fires `svc-view` with a CheckpointListChange. */
@@ -37,9 +37,10 @@ export class SvcCheckpointFilters extends LitElement {
   @property({ attribute: false }) metrics: readonly MetricChoice[] = [];
   /** null: none applies. */
   @property({ attribute: false }) primary: string | null = null;
-  /** What stands in the search field and not yet in the address. */
-  @state() private draft: string | null = null;
-  #typing: ReturnType<typeof setTimeout> | undefined;
+  readonly #search = new TypedSearch(this, {
+    text: () => this.view.q,
+    onRest: (text) => this.#change({ q: text.trim() || null }, true),
+  });
 
   static override styles = [
     baseStyles,
@@ -84,13 +85,7 @@ export class SvcCheckpointFilters extends LitElement {
     `,
   ];
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearTimeout(this.#typing);
-  }
-
   override render() {
-    const { run_id: runId, q } = this.view;
     return html`<input
         class="input"
         type="search"
@@ -98,10 +93,10 @@ export class SvcCheckpointFilters extends LitElement {
         placeholder="Name or run"
         spellcheck="false"
         maxlength="200"
-        .value=${live(this.draft ?? q ?? '')}
-        @input=${this.#onSearch}
+        .value=${live(this.#search.text)}
+        @input=${this.#search.onInput}
       />
-      ${runId === null ? this.#renderPlaces() : nothing}
+      ${this.view.run_id === null ? this.#renderPlaces() : nothing}
       <div class="order">${this.#renderMetric()} ${this.#renderSort()}</div>`;
   }
 
@@ -163,16 +158,6 @@ export class SvcCheckpointFilters extends LitElement {
       )}
     </select>`;
   }
-
-  readonly #onSearch = (event: Event): void => {
-    const text = (event.target as HTMLInputElement).value;
-    this.draft = text;
-    clearTimeout(this.#typing);
-    this.#typing = setTimeout(() => {
-      this.draft = null;
-      this.#change({ q: text.trim() || null }, true);
-    }, TYPING_MS);
-  };
 
   #change(changes: Partial<CheckpointListView>, isTyped = false): void {
     const detail: CheckpointListChange = { changes, isTyped };

@@ -2,7 +2,7 @@ import { consume } from '@lit/context';
 import type { Evaluation } from '@svc/contract';
 import { EVALUATION_STATUSES } from '@svc/contract/protocol';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
+import { customElement, property } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import '../components/svc-evaluations-table.js';
 import '../components/svc-filters.js';
@@ -14,6 +14,7 @@ import { statusLabel } from '../components/svc-status.js';
 import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { RecordNames } from '../controllers/record-names.js';
+import { TypedSearch } from '../controllers/typed-search.js';
 import { WaitingJobs } from '../controllers/waiting-jobs.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
@@ -24,7 +25,6 @@ import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
 import { tabStyles } from '../styles/tab-styles.js';
 import { renderCheckpointTabs, scopeStyles } from './checkpoint-tabs.js';
 
-const TYPING_MS = 250;
 const CHOICES = [
   { value: null, label: 'All' },
   ...EVALUATION_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
@@ -36,10 +36,11 @@ const RUN_ALONE: readonly RecordKind[] = ['run'];
 export class SvcEvaluationsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @property({ attribute: false }) query = new URLSearchParams();
-  /** What is being typed into the search; null: what the address says. */
-  @state() private draft: string | null = null;
-  #typing: ReturnType<typeof setTimeout> | undefined;
 
+  readonly #search = new TypedSearch(this, {
+    text: () => this.#filter.q,
+    onRest: (text) => this.#go({ q: text.trim() || null }, { replace: true }),
+  });
   readonly #names = new RecordNames(this, () => this.api);
   readonly #waiting = new WaitingJobs(this, () => this.api);
   readonly #evaluations = new ListController<Evaluation>(this, {
@@ -92,11 +93,6 @@ export class SvcEvaluationsPage extends LitElement {
     });
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearTimeout(this.#typing);
-  }
-
   override render() {
     return html`
       <header class="page-head">
@@ -108,8 +104,8 @@ export class SvcEvaluationsPage extends LitElement {
           placeholder="Suite or dataset"
           spellcheck="false"
           maxlength="200"
-          .value=${live(this.draft ?? this.#filter.q ?? '')}
-          @input=${this.#onSearch}
+          .value=${live(this.#search.text)}
+          @input=${this.#search.onInput}
         />
       </header>
       ${renderCheckpointTabs('evaluations', this.#filter.run_id)} ${this.#renderFilters()}
@@ -202,16 +198,6 @@ export class SvcEvaluationsPage extends LitElement {
   #go(changes: Partial<EvaluationFilter>, options: { replace?: boolean } = {}): void {
     navigate(paths.evaluations({ ...this.#filter, ...changes }), options);
   }
-
-  readonly #onSearch = (event: Event): void => {
-    const text = (event.target as HTMLInputElement).value;
-    this.draft = text;
-    clearTimeout(this.#typing);
-    this.#typing = setTimeout(() => {
-      this.draft = null;
-      this.#go({ q: text.trim() || null }, { replace: true });
-    }, TYPING_MS);
-  };
 
   /** The jobs of those that have not ended are read with the newest page. */
   async #read(last: Evaluation | null, signal: AbortSignal): Promise<ListPage<Evaluation>> {

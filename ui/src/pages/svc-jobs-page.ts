@@ -17,6 +17,7 @@ import { ListController } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import { RecordNames } from '../controllers/record-names.js';
+import { TypedSearch } from '../controllers/typed-search.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { apiContext, whoContext } from '../data/contexts.js';
@@ -37,7 +38,6 @@ const STATUSES = [...new Set([...FIRST, ...JOB_STATUSES])];
 const STEADY = new Set<JobStatus>(['RUNNING', 'QUEUED', 'SUCCEEDED', 'FAILED']);
 const SAFETY_POLL_MS = 10_000;
 const SLOW_POLL_MS = 30_000;
-const TYPING_MS = 300;
 const COLUMNS: readonly Column[] = [
   { title: 'Status' },
   { title: 'Job' },
@@ -55,10 +55,11 @@ export class SvcJobsPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) query = new URLSearchParams();
-  /** What is being typed into the search; null: what the address says. */
-  @state() private draft: string | null = null;
-  #typing: ReturnType<typeof setTimeout> | undefined;
 
+  readonly #search = new TypedSearch(this, {
+    text: () => this.#filter.q,
+    onRest: (text) => this.#go({ q: text.trim() || null }, { replace: true }),
+  });
   readonly #jobs = new ListController<Job>(this, {
     question: () => JSON.stringify(this.#filter),
     read: (last, signal) => readJobs(this.api, this.#filter, last, signal),
@@ -139,11 +140,6 @@ export class SvcJobsPage extends LitElement {
     this.addEventListener('svc-job-changed', () => this.#refresh(new Set()));
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearTimeout(this.#typing);
-  }
-
   override render() {
     return html`
       <header class="page-head">
@@ -157,8 +153,8 @@ export class SvcJobsPage extends LitElement {
             placeholder="Name or id"
             spellcheck="false"
             maxlength="200"
-            .value=${live(this.draft ?? this.#filter.q ?? '')}
-            @input=${this.#onSearch}
+            .value=${live(this.#search.text)}
+            @input=${this.#search.onInput}
           />
           ${this.who?.can_write ? html`<a class="button primary" href=${paths.newJob()}>${icon('plus', 14)}Submit a job</a>` : nothing}
         </div>
@@ -278,16 +274,6 @@ export class SvcJobsPage extends LitElement {
   #go(change: Partial<JobFilter>, options: { replace?: boolean } = {}): void {
     navigate(paths.jobs({ ...this.#filter, ...change }), options);
   }
-
-  readonly #onSearch = (event: Event): void => {
-    const text = (event.target as HTMLInputElement).value;
-    this.draft = text;
-    clearTimeout(this.#typing);
-    this.#typing = setTimeout(() => {
-      this.draft = null;
-      this.#go({ q: text.trim() || null }, { replace: true });
-    }, TYPING_MS);
-  };
 
   #onEvents(events: EventRecord[]): void {
     const changed = new Set(events.flatMap((event) => event.job_id ?? []));

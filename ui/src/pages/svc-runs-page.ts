@@ -18,6 +18,7 @@ import { ListController, type ListView } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import { RunValues } from '../controllers/run-values.js';
+import { TypedSearch } from '../controllers/typed-search.js';
 import { toApiError, type Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
 import { flatRecord } from '../data/flat-record.js';
@@ -42,8 +43,6 @@ import {
 } from '../table/run-table-view.js';
 import { runsPageStyles } from './runs-page-styles.js';
 
-/** The server is asked once the typing rests. */
-const TYPING_MS = 250;
 const MAX_COMPARED = 50;
 const NO_PLACES: Places = [[], []];
 const MOST_RUNS = 10_000;
@@ -58,9 +57,10 @@ export class SvcRunsPage extends LitElement {
   @state() private isLoadingAll = false;
   @query('svc-column-picker') private readonly picker!: SvcColumnPicker;
   #parsed: { readonly of: URLSearchParams; readonly view: RunTableView } | null = null;
-  #typing: ReturnType<typeof setTimeout> | undefined;
-  /** What stands in the search field and not yet in the address. */
-  #draft: string | null = null;
+  readonly #search = new TypedSearch(this, {
+    text: () => this.#filter.q ?? null,
+    onRest: (text) => this.#filterBy({ q: text.trim() === '' ? null : text }, { replace: true }),
+  });
   #inSight: readonly Run[] = [];
   /** Older runs could not be loaded: until someone asks again. */
   #isTired = false;
@@ -106,7 +106,6 @@ export class SvcRunsPage extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearTimeout(this.#typing);
     this.isLoadingAll = false;
   }
 
@@ -136,8 +135,8 @@ export class SvcRunsPage extends LitElement {
           placeholder="Search by name or id"
           spellcheck="false"
           maxlength="200"
-          .value=${live(this.#draft ?? this.#filter.q ?? '')}
-          @input=${this.#onSearch}
+          .value=${live(this.#search.text)}
+          @input=${this.#search.onInput}
         />
       </header>
       <svc-run-filters
@@ -364,14 +363,4 @@ export class SvcRunsPage extends LitElement {
   #pathOf(change: Partial<RunTableView>): string {
     return paths.runs(toQuery({ ...this.#view, ...change }));
   }
-
-  readonly #onSearch = (event: Event): void => {
-    const q = (event.target as HTMLInputElement).value;
-    this.#draft = q;
-    clearTimeout(this.#typing);
-    this.#typing = setTimeout(() => {
-      this.#draft = null;
-      this.#filterBy({ q: q.trim() === '' ? null : q }, { replace: true });
-    }, TYPING_MS);
-  };
 }
