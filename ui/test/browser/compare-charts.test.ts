@@ -1,28 +1,14 @@
-import type { Run } from '@svc/contract';
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
 import type { SvcChart } from '../../src/chart/svc-chart.js';
-import { configured, serve } from './harness/compare-world.js';
-import { Refusal, type ApiTable } from './harness/fake-api.js';
+import { comparing, configured } from './harness/compare-world.js';
+import { Refusal } from './harness/fake-api.js';
 import { useStage } from './harness/stage.js';
 
 describe('the charts of a comparison', () => {
   const stage = useStage();
+  const { mount, param, colors, untilDrawn } = comparing(stage);
   const runs = [configured(1), configured(2), configured(3)];
-  const ids = (of: readonly Run[]) => of.map(({ id }) => id).join(',');
-  const mount = (of: readonly Run[], query = '', more: object = {}, api: ApiTable = {}) =>
-    stage.mount('svc-compare-page', {
-      address: `/compare?runs=${ids(of)}${query}`,
-      api: { ...serve(of), ...api },
-      ...more,
-    });
-  const param = (name: string) => new URL(stage.page.url()).searchParams.get(name);
-  const colors = () =>
-    stage.page
-      .locator('svc-compare-table .swatch')
-      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
-  const untilDrawn = (count: number) =>
-    stage.untilEqual(() => stage.page.locator('svc-chart .uplot').count(), count);
 
   it('overlays each metric in a chart, with one colour for each run in all of them', async () => {
     await mount(runs);

@@ -1,22 +1,14 @@
-import type { Run } from '@svc/contract';
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
-import { configured, serve } from './harness/compare-world.js';
-import { OFFLINE, Refusal, type ApiTable } from './harness/fake-api.js';
+import { comparing, configured, idsOf, serve } from './harness/compare-world.js';
+import { OFFLINE, Refusal } from './harness/fake-api.js';
 import { HOSTILE, LONG_NAME, idOf, metric } from './harness/records.js';
 import { PHONE, useStage } from './harness/stage.js';
 
 describe('the page of a comparison', () => {
   const stage = useStage();
+  const { mount, param, colors, untilDrawn } = comparing(stage);
   const runs = [configured(1), configured(2), configured(3)];
-  const ids = (of: readonly Run[]) => of.map(({ id }) => id).join(',');
-  const mount = (of: readonly Run[], query = '', more: object = {}, api: ApiTable = {}) =>
-    stage.mount('svc-compare-page', {
-      address: `/compare?runs=${ids(of)}${query}`,
-      api: { ...serve(of), ...api },
-      ...more,
-    });
-  const param = (name: string) => new URL(stage.page.url()).searchParams.get(name);
   const row = (name: string) =>
     stage.page
       .locator('svc-compare-table tbody tr')
@@ -27,12 +19,6 @@ describe('the page of a comparison', () => {
     stage.page
       .locator('svc-compare-table tbody bdi')
       .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
-  const colors = () =>
-    stage.page
-      .locator('svc-compare-table .swatch')
-      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
-  const untilDrawn = (count: number) =>
-    stage.untilEqual(() => stage.page.locator('svc-chart .uplot').count(), count);
 
   it('names the winner by the direction of each metric, and none where there is no direction', async () => {
     await mount(runs);
@@ -197,7 +183,7 @@ describe('the page of a comparison', () => {
 
   it('says which run is not there, and compares the others', async () => {
     await stage.mount('svc-compare-page', {
-      address: `/compare?runs=${ids(runs)},${idOf('run', 777777)}`,
+      address: `/compare?runs=${idsOf(runs)},${idOf('run', 777777)}`,
       api: serve(runs),
     });
     await stage.page.getByText('There is no run 777777').waitFor();
@@ -231,7 +217,7 @@ describe('the page of a comparison', () => {
     await page.getByRole('checkbox', { name: /run-3/ }).check();
     await page.getByRole('button', { name: 'Compare 2 runs' }).click();
     await stage.untilEqual(names, ['run-1', 'run-3']);
-    expect(param('runs')).to.equal(ids([runs[0]!, runs[2]!]));
+    expect(param('runs')).to.equal(idsOf([runs[0]!, runs[2]!]));
   });
 
   it('says how a run begins when there is none', async () => {

@@ -1,6 +1,7 @@
 import type { Run, RunComparison, RunSummary } from '@svc/contract';
 import { Refusal, type ApiRequest, type ApiTable } from './fake-api.js';
 import { metric, run, series, summary } from './records.js';
+import type { Stage } from './stage.js';
 
 export const METRICS: RunSummary['metrics'] = {
   'val/loss': metric({ is_primary: true }),
@@ -58,6 +59,25 @@ export function serve(runs: readonly Run[], metrics: RunSummary['metrics'] = MET
     },
   };
 }
+
+export const idsOf = (runs: readonly Run[]) => runs.map(({ id }) => id).join(',');
+
+/** The page of a comparison on this stage. */
+export const comparing = (stage: Stage) => ({
+  mount: (of: readonly Run[], query = '', more: object = {}, api: ApiTable = {}) =>
+    stage.mount('svc-compare-page', {
+      address: `/compare?runs=${idsOf(of)}${query}`,
+      api: { ...serve(of), ...api },
+      ...more,
+    }),
+  param: (name: string) => new URL(stage.page.url()).searchParams.get(name),
+  colors: () =>
+    stage.page
+      .locator('svc-compare-table .swatch')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor)),
+  untilDrawn: (count: number) =>
+    stage.untilEqual(() => stage.page.locator('svc-chart .uplot').count(), count),
+});
 
 export const configured = (number: number, changes: Partial<Run> = {}) =>
   run(number, {
