@@ -60,7 +60,7 @@ export type { Transact, Tx } from './db/transaction.js';
 export { isDatabaseOutage } from './db/outage.js';
 export { isMissingReference, isUniqueViolation } from './db/constraint.js';
 export { namesById } from './db/names-by-id.js';
-export { toLikeText, toSearchName, toSearchWords, whereNameOrId } from './db/name-search.js';
+export { orWhereHolds, toSearchName, toSearchWords, whereNameOrId } from './db/name-search.js';
 export {
   countRows,
   newestRows,

@@ -19,14 +19,19 @@ export function whereNameOrId(query: Knex.QueryBuilder, word: string, kind: IdKi
   const prefix = ID_PREFIXES[kind];
   const part = word.startsWith(prefix) ? word.slice(prefix.length) : word;
   void query.where((either) => {
-    void either.whereRaw(`search_name like ? escape '!'`, [`%${toLikeText(word)}%`]);
+    void either.whereRaw(`search_name like ? escape '!'`, [toHolding(word)]);
     if (!ID_PART.test(part)) return;
     const upper = part.toUpperCase();
     void either.orWhere('id', 'like', `${prefix}${upper}%`).orWhere('id', 'like', `%${upper}`);
   });
 }
 
-/** For `like ... escape '!'`: the text itself, without wildcards. */
-export function toLikeText(text: string): string {
-  return text.replace(/[!%_]/g, '!$&');
+/** Or the word stands in the column, whose text may have capital letters. */
+export function orWhereHolds(query: Knex.QueryBuilder, column: string, word: string): void {
+  void query.orWhereRaw(`lower(??) like ? escape '!'`, [column, toHolding(word)]);
+}
+
+/** For `like ? escape '!'`: what holds the text itself, which has no wildcards. */
+function toHolding(text: string): string {
+  return `%${text.replace(/[!%_]/g, '!$&')}%`;
 }

@@ -4,10 +4,10 @@ import {
   fail,
   fromJson,
   newestRows,
+  orWhereHolds,
   requireId,
   rowsOfOwners,
   toJson,
-  toLikeText,
   toSearchWords,
   yieldIfSliceOver,
   type Db,
@@ -158,7 +158,7 @@ export async function listCheckpoints(
       if (isPlaced) query.whereExists(ofRun(placement));
       for (const word of words)
         query.where((either) => {
-          void either.whereRaw(`lower(path) like ? escape '!'`, [`%${toLikeText(word)}%`]);
+          orWhereHolds(either, 'path', word);
           void either.orWhereExists(ofRun({ word }));
         });
     },

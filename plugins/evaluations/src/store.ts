@@ -3,10 +3,10 @@ import {
   dialectOf,
   fail,
   newestRows,
+  orWhereHolds,
   requireId,
   rowsOfOwners,
   toJson,
-  toLikeText,
   toSearchWords,
   yieldIfSliceOver,
   type Db,
@@ -70,8 +70,7 @@ export async function listEvaluations(
       query.where(equal);
       for (const word of words)
         query.where((either) => {
-          for (const label of LABELS)
-            either.orWhereRaw(`lower(??) like ? escape '!'`, [label, `%${toLikeText(word)}%`]);
+          for (const label of LABELS) orWhereHolds(either, label, word);
         });
     },
     // Those of a run or checkpoint are found by an index.
