@@ -1,4 +1,4 @@
-import type { Run } from '@svc/contract';
+import { RUN_FIELDS, type Run } from '@svc/contract';
 import { eachDatabase } from '@svc/kernel/testing';
 import { expect } from 'chai';
 import { Rig } from './support/rig.js';
@@ -31,19 +31,7 @@ eachDatabase((database) => {
       expect(namesOf(await list(`${of}&sort=name&q=run`))).to.deep.equal(['Run 9', 'run 10']);
     });
 
-    const fields = [
-      'status',
-      'progress',
-      'tags',
-      'duration',
-      'step',
-      'epoch',
-      'source',
-      'job',
-      'notes',
-      'id',
-    ];
-    for (const field of [...fields, 'project', 'experiment']) {
+    for (const field of RUN_FIELDS) {
       it(`has every run, sorted by ${field}`, async () => {
         const of = await create(`by ${field}`, [
           { name: 'a', tags: ['x'] },
