@@ -56,7 +56,7 @@ try {
   await writeNodeMetrics();
   const path = `/runs/${run_id}/diagnosis`;
   const [first] = await measure(1, () => request('GET', path));
-  const pulse = watchHealth(kernel);
+  const pulse = watchHealth(() => kernel.request('GET', '/health'));
   const times = await measure(Number(values.rounds), () => request('GET', path));
   const waits = await pulse.stop();
   const found = (await request('GET', path)) as unknown as Diagnosis;

@@ -5,8 +5,8 @@
 import { routes } from '@svc/contract';
 import { parseArgs } from 'node:util';
 import { createWorkplace } from '../test/support/workplace.js';
-import { setTimeout } from 'node:timers/promises';
 import { measure, printTable, summarise } from './support/report.js';
+import { watchHealth } from './support/watch-health.js';
 
 const { values } = parseArgs({
   options: {
@@ -66,29 +66,11 @@ try {
   ];
   const rows: string[][] = [];
   for (const [what, query] of queries) {
-    const health = watchHealth();
+    const health = watchHealth(() => client.call(routes.getHealth, {}));
     const times = await measure(Number(values.rounds), () => client.call(routes.listRuns, { query }));
     rows.push([what, ...summarise(times), Math.max(...(await health.stop())).toFixed(1)]);
   }
   printTable([[`list of ${runCount} runs, ms`, 'median', 'p99', 'longest /health'], ...rows]);
-
-  function watchHealth() {
-    let isOver = false;
-    const waits: number[] = [];
-    const asking = (async () => {
-      while (!isOver) {
-        waits.push(...(await measure(1, () => client.call(routes.getHealth, {}))));
-        await setTimeout(2);
-      }
-      return waits;
-    })();
-    return {
-      stop() {
-        isOver = true;
-        return asking;
-      },
-    };
-  }
 } finally {
   await workplace.close();
 }
