@@ -27,6 +27,14 @@ export function renderRunName({ label, own }: ShortName) {
   >`;
 }
 
+/** Names of runs differ at their end more often than in between. */
+export function cutInMiddle(name: string, chars: number): string {
+  const letters = [...name];
+  if (letters.length <= chars) return name;
+  const end = Math.floor(chars / 3);
+  return `${letters.slice(0, chars - 1 - end).join('')}…${letters.slice(-end).join('')}`;
+}
+
 /** As text, for what is drawn. */
 export function toShortName({ label, own }: ShortName): string {
   return own === label ? label : `…${own}`;

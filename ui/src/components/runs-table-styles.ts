@@ -8,7 +8,7 @@ export const runsTableStyles = css`
   .scroll {
     position: relative;
     min-height: min(16rem, 60vh);
-    max-height: max(18rem, calc(100dvh - 13rem));
+    max-height: max(18rem, calc(100dvh - 13.25rem));
     border-radius: var(--radius-lg);
     overflow: auto;
     overscroll-behavior-x: contain;
@@ -116,8 +116,18 @@ export const runsTableStyles = css`
     cursor: pointer;
   }
   a.name {
+    display: -webkit-box;
+    overflow: hidden;
+    -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2;
     color: var(--color-text);
+    line-height: var(--leading-tight);
+    overflow-wrap: anywhere;
     font-weight: var(--weight-medium);
+  }
+  /* Both lines are needed. */
+  a.name.long {
+    word-break: break-all;
   }
   .tags {
     display: flex;

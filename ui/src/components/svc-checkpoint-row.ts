@@ -69,6 +69,7 @@ export class SvcCheckpointRow extends LitElement {
             'choose name created' auto
             '. run value' auto / 1.5rem minmax(0, 1fr) auto;
           gap: 0.25rem var(--space-2);
+          align-items: start;
           padding-block: var(--space-3);
         }
         .choose {
@@ -80,6 +81,11 @@ export class SvcCheckpointRow extends LitElement {
         }
         .run {
           grid-area: run;
+        }
+        .name,
+        .run {
+          overflow-wrap: anywhere;
+          white-space: normal;
         }
         .value {
           grid-area: value;

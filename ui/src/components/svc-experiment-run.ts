@@ -51,10 +51,16 @@ export class SvcExperimentRun extends LitElement {
             'value value' auto
             'progress progress' auto / minmax(0, 1fr) auto;
           gap: 0.375rem var(--space-2);
+          align-items: baseline;
           padding-block: var(--space-3);
         }
         .title {
+          flex-wrap: wrap;
           grid-area: title;
+        }
+        .name {
+          overflow-wrap: anywhere;
+          white-space: normal;
         }
         .status {
           grid-area: status;

@@ -58,6 +58,9 @@ export class SvcMetricDefinitions extends LitElement {
     dataTableStyles,
     moreRowsStyles,
     css`
+      :host {
+        container-type: inline-size;
+      }
       th,
       td {
         height: 2.75rem;
@@ -114,8 +117,58 @@ export class SvcMetricDefinitions extends LitElement {
         flex: 0 1 18rem;
         width: auto;
       }
-      .clear {
-        color: var(--color-text-2);
+      /* A row is a card there; the roles in the markup keep it a table for screen readers. */
+      @container (max-width: 40rem) {
+        table,
+        tbody {
+          display: block;
+        }
+        thead {
+          position: absolute;
+          clip-path: inset(50%);
+        }
+        tbody tr {
+          display: grid;
+          grid-template:
+            'name from' auto
+            'goal goal' auto
+            'unit primary' auto / minmax(0, 1fr) auto;
+          gap: var(--space-2);
+          align-items: center;
+          padding: var(--space-3) var(--space-4);
+        }
+        tbody tr + tr {
+          border-top: 1px solid var(--color-line);
+        }
+        tbody tr > :nth-child(n) {
+          height: auto;
+          min-width: 0;
+          padding: 0;
+          border: 0;
+        }
+        .from {
+          grid-area: from;
+          text-align: end;
+          font-size: var(--text-xs);
+        }
+        .goal {
+          grid-area: goal;
+        }
+        .goal .select {
+          width: 100%;
+        }
+        .unit {
+          grid-area: unit;
+        }
+        td.center {
+          grid-area: primary;
+        }
+        [data-title]::before {
+          content: attr(data-title);
+          margin-right: var(--space-2);
+          color: var(--color-text-2);
+          font-size: var(--text-xs);
+        }
       }
     `,
   ];
@@ -157,17 +210,17 @@ export class SvcMetricDefinitions extends LitElement {
     if (shown.length === 0)
       return html`<svc-notice icon="search" headline="No metric has these words in its name"></svc-notice>`;
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Metrics">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Metric</th>
-              <th scope="col">Goal</th>
-              <th scope="col">Unit</th>
-              <th scope="col" class="center">Primary</th>
-              <th scope="col">Set for</th>
+        <table role="table">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th scope="col" role="columnheader">Metric</th>
+              <th scope="col" role="columnheader">Goal</th>
+              <th scope="col" role="columnheader">Unit</th>
+              <th scope="col" role="columnheader" class="center">Primary</th>
+              <th scope="col" role="columnheader">Set for</th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             ${repeat(
               shown.slice(0, this.rows),
               ({ name }) => name,
@@ -181,11 +234,11 @@ export class SvcMetricDefinitions extends LitElement {
 
   #renderRow(definition: MetricDefinition) {
     const { name, level, auto, is_primary: isPrimary } = definition;
-    return html`<tr>
-      <th scope="row"><bdi>${name}</bdi></th>
-      <td>${this.#renderGoal(definition)}</td>
-      <td>${this.#renderUnit(definition)}</td>
-      <td class="center">
+    return html`<tr role="row">
+      <th scope="row" role="rowheader"><bdi>${name}</bdi></th>
+      <td class="goal" role="cell">${this.#renderGoal(definition)}</td>
+      <td class="unit" role="cell" data-title="Unit">${this.#renderUnit(definition)}</td>
+      <td class="center" role="cell" data-title="Primary">
         ${
           this.who?.can_write
             ? html`<input
@@ -200,7 +253,7 @@ export class SvcMetricDefinitions extends LitElement {
               : ''
         }
       </td>
-      <td class="from">${auto ? 'Automatic' : LEVELS[level]}</td>
+      <td class="from" role="cell">${auto ? 'Automatic' : LEVELS[level]}</td>
     </tr>`;
   }
 

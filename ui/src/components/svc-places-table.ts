@@ -66,6 +66,9 @@ export class SvcPlacesTable extends LitElement {
         -webkit-box-orient: vertical;
         -webkit-line-clamp: 2;
       }
+      p.best {
+        display: block;
+      }
       .number {
         text-align: right;
         white-space: nowrap;

@@ -6,6 +6,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import { formatCount } from '../format.js';
 import { historyMemory, type Kept } from '../history-memory.js';
 import { navigate, paths } from '../paths.js';
+import { cutInMiddle } from '../run-names.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles } from '../styles/shared.js';
 import type { Line, Sort } from '../table/arrange.js';
@@ -28,7 +29,9 @@ const OVERSCAN = 6;
 /** This close to the end `svc-near-end` is fired. */
 const NEAR_END = 60;
 const ROW_PX = 38;
-const NAME_REM = { wide: 17, narrow: 10.5 };
+const NAME_REM = { wide: 17, narrow: 13 };
+/** What two lines of the column hold, whatever letters there are. */
+const NAME_CHARS = { wide: 56, narrow: 38 };
 const WIDTHS_REM: Readonly<Record<string, number>> = { status: 8, progress: 9.5, tags: 12, notes: 14 };
 
 /**
@@ -168,6 +171,8 @@ export class SvcRunsTable extends LitElement {
 
   #renderRun(run: Run, index: number, isActive: boolean) {
     const isSelected = this.selected.has(run.id);
+    const chars = this.isNarrow ? NAME_CHARS.narrow : NAME_CHARS.wide;
+    const isLong = run.name.length > chars * 0.8;
     return html`<div
       class="row run ${isActive ? 'active' : ''} ${isSelected ? 'selected' : ''}"
       id="row-${index}"
@@ -185,7 +190,9 @@ export class SvcRunsTable extends LitElement {
             .checked=${live(isSelected)}
             @change=${() => this.#fire('svc-select', run.id)}
         /></label>
-        <a class="name text" tabindex="-1" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
+        <a class="name ${isLong ? 'long' : ''}" tabindex="-1" href=${paths.run(run.id)} title=${run.name}
+          >${cutInMiddle(run.name, chars)}</a
+        >
       </span>
       ${this.columns.map(
         (column) =>

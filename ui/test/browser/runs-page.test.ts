@@ -8,7 +8,9 @@ import { DESK, PHONE, useStage } from './harness/stage.js';
 
 describe('the page of runs', () => {
   const stage = useStage();
-  const names = () => stage.page.locator('a.name').allInnerTexts();
+  /** The whole ones, of which a row may show start and end. */
+  const names = () =>
+    stage.page.locator('a.name').evaluateAll((links) => links.map((link) => link.getAttribute('title')));
   const untilNames = (...wanted: string[]) => stage.untilEqual(names, wanted);
   const mount = (items: readonly Run[], query?: string, api?: ApiTable) =>
     mountRunsPage(stage, items, query, api);
