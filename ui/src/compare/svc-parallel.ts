@@ -7,11 +7,14 @@ import type { ShownRun } from './shown-run.js';
 import { Width } from './width.js';
 
 const HEIGHT = 280;
-const TOP = 34;
+const TOP = 40;
 const BOTTOM = 14;
-const SIDE = 64;
+/** The values of the first and the last axis stand there. */
+const SIDE = 72;
 /** So much room a title of a few letters has; the drawing scrolls where there is less. */
 const LEAST_BETWEEN = 72;
+/** Between an axis and its values. */
+const GAP = 6;
 const MOST_TITLE = 15;
 const CHAR_PX = 6.5;
 const TITLE_CHAR_PX = 7;
@@ -68,7 +71,7 @@ export class SvcParallel extends LitElement {
       <svg width=${width} height=${HEIGHT} role="img" aria-label=${label}>
         ${axes.map((axis, at) => renderAxis(axis, xOf(at), between))}
         ${this.runs.map((run, at) => this.#renderRun(run, at, xOf))}
-        ${axes.map((axis, at) => renderLabels(axis, xOf(at), between))}
+        ${axes.map((axis, at) => renderLabels(axis, xOf(at), toSide(at, axes.length)))}
       </svg>
     </div>`;
   }
@@ -102,12 +105,28 @@ function renderAxis({ name, isMetric, scale }: Axis, x: number, between: number)
     </text>`;
 }
 
-function renderLabels({ scale }: Axis, x: number, between: number) {
-  const room = Math.floor(toRoom(between) / CHAR_PX);
-  return scale.ticks.map(
-    ({ at, label }) =>
-      svg`<text class="label" x=${x + 6} y=${yOf(at) + 4}><title>${label}</title>${shorten(label, Math.min(room, 14))}</text>`,
-  );
+type Side = 'before' | 'between' | 'behind';
+
+/** Where no line begins or ends; between others there is no such place. */
+function toSide(at: number, count: number): Side {
+  if (at === 0) return 'before';
+  return at === count - 1 ? 'behind' : 'between';
+}
+
+function renderLabels({ scale }: Axis, x: number, side: Side) {
+  return scale.ticks.map(({ at, label }) => {
+    const { anchor, dx, dy } = toOffset(side, at);
+    const shown = shorten(label, Math.floor((SIDE - GAP) / CHAR_PX));
+    return svg`<text class="label" x=${x + dx} y=${yOf(at) + dy} text-anchor=${anchor}><title>${label}</title>${shown}</text>`;
+  });
+}
+
+/** Between two axes the outermost values stand above and below the lines. */
+function toOffset(side: Side, place: number) {
+  if (side === 'before') return { anchor: 'end', dx: -GAP, dy: 4 };
+  if (side === 'between' && place === 1) return { anchor: 'middle', dx: 0, dy: -5 };
+  if (side === 'between' && place === 0) return { anchor: 'middle', dx: 0, dy: 12 };
+  return { anchor: 'start', dx: GAP, dy: 4 };
 }
 
 /** What a text beside an axis may take, in px. */

@@ -26,7 +26,8 @@ export class SvcRunChoices extends LitElement {
         list-style: none;
       }
       label {
-        display: flex;
+        display: grid;
+        grid-template-columns: auto minmax(0, 1fr) auto 7rem 5rem;
         align-items: center;
         gap: var(--space-3);
         min-height: 2.5rem;
@@ -51,13 +52,14 @@ export class SvcRunChoices extends LitElement {
         accent-color: var(--color-accent);
       }
       .name {
-        flex: 1;
-        min-width: 0;
         font-weight: var(--weight-medium);
+      }
+      .age {
+        text-align: right;
+        font-variant-numeric: tabular-nums;
       }
       @media (max-width: 40rem) {
         label {
-          display: grid;
           grid-template-columns: auto auto auto 1fr;
           gap: var(--space-1) var(--space-3);
           padding: var(--space-2) var(--space-4);
@@ -98,7 +100,7 @@ export class SvcRunChoices extends LitElement {
         <span class="name truncate" title=${name}><bdi>${name}</bdi></span>
         <code class="quiet" title=${id}>${shortId(id)}</code>
         <svc-status value=${status}></svc-status>
-        <span class="quiet"><svc-time .from=${createdAt}></svc-time></span>
+        <span class="age quiet"><svc-time .from=${createdAt}></svc-time></span>
       </label>
     </li>`;
   }

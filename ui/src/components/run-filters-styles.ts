@@ -11,9 +11,13 @@ export const runFiltersStyles = css`
     font-size: var(--text-sm);
     color: var(--color-text-2);
   }
+  /* Whatever their choices are: nothing moves beside them. */
   .tools .select {
-    max-width: 13rem;
+    width: 10rem;
     color: var(--color-text);
+  }
+  .tools .tag {
+    width: 8rem;
   }
   .chosen {
     display: flex;
@@ -34,7 +38,7 @@ export const runFiltersStyles = css`
     .tools > .select,
     .tools > .button {
       flex: 1 1 40%;
-      max-width: none;
+      min-width: 0;
     }
     .chosen {
       margin-left: 0;

@@ -85,6 +85,7 @@ export class SvcEventsList extends LitElement {
       .links {
         display: flex;
         flex-wrap: wrap;
+        align-items: baseline;
         gap: 0 var(--space-3);
       }
       .type,

@@ -88,9 +88,8 @@ export class SvcRunFilters extends LitElement {
       .filter((tag) => isFilterableTag(tag) && !this.#tags.includes(tag))
       .sort()
       .slice(0, MOST_OFFERED);
-    if (tags.length === 0) return nothing;
     return html`<select
-      class="select"
+      class="select tag"
       aria-label="tag"
       .value=${live('')}
       @change=${(event: Event) => this.#addTag((event.target as HTMLSelectElement).value)}

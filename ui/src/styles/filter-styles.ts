@@ -26,7 +26,8 @@ export const chipStyles = css`
     border-color: var(--color-accent);
     background: var(--color-accent-soft);
     color: var(--color-accent);
-    font-weight: var(--weight-medium);
+    /* Bolder letters would move the choices behind it. */
+    box-shadow: inset 0 0 0 1px var(--color-accent);
   }
   .count {
     min-width: 1ch;
