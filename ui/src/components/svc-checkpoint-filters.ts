@@ -121,10 +121,20 @@ export class SvcCheckpointFilters extends LitElement {
       label: isRanked ? name : `${name} (no direction)`,
       isOff: !isRanked,
     }));
-    const usual = this.primary === null ? 'Choose a metric' : `Primary: ${this.primary}`;
-    return this.#renderSelect('Metric', withChosen(choices, metric, String), metric, usual, (name) =>
-      this.#change({ metric: name }),
+    return this.#renderSelect(
+      'Metric',
+      withChosen(choices, metric, String),
+      metric,
+      this.#usualMetric,
+      (name) => this.#change({ metric: name }),
     );
+  }
+
+  /** Projects and experiments have primary metrics of their own: over several that of the newest run counts. */
+  get #usualMetric(): string {
+    if (this.primary === null) return 'Choose a metric';
+    const { run_id: runId, experiment_id: experimentId } = this.view;
+    return `${(runId ?? experimentId) ? 'Primary' : 'Of the newest run'}: ${this.primary}`;
   }
 
   #renderSort() {

@@ -30,7 +30,7 @@ import { apiContext } from '../data/contexts.js';
 import { readCheckpoints, type CheckpointFilter } from '../data/lists.js';
 import { listMetricDefinitions, type MetricDefinition } from '../data/metric-definitions.js';
 import { listExperiments, listProjects } from '../data/projects.js';
-import { formatCount, formatValue, splitPath } from '../format.js';
+import { formatCount, formatValue, plural, splitPath } from '../format.js';
 import { navigate, paths } from '../paths.js';
 import { commonStart } from '../run-names.js';
 import { baseStyles, controlStyles, pageStyles } from '../styles/shared.js';
@@ -43,7 +43,7 @@ const toColumns = (metric: string | null): readonly Column[] => [
   { title: 'Compare', isHidden: true },
   { title: 'Checkpoint' },
   { title: 'Run' },
-  { title: metric ?? 'Value', isNumber: true },
+  { title: metric === null ? 'Value' : `Best ${metric}`, isNumber: true },
   { title: 'Step', isNumber: true },
   { title: 'Size', isNumber: true },
   { title: 'Saved', isNumber: true },
@@ -94,7 +94,7 @@ export class SvcCheckpointsPage extends LitElement {
     scopeStyles,
     css`
       :host {
-        --columns: 1.25rem minmax(6rem, 1.2fr) minmax(6rem, 2fr) 6.5rem 4rem 4.5rem 4.5rem;
+        --columns: 1.25rem minmax(6rem, 1.2fr) minmax(6rem, 2fr) 8rem 4rem 4.5rem 4.5rem;
       }
       .best,
       svc-checkpoint-comparison {
@@ -258,13 +258,15 @@ export class SvcCheckpointsPage extends LitElement {
   /** Where no run or experiment is chosen, whose best checkpoint the server could name. */
   #renderBestListed() {
     if (this.#ranked !== null) return nothing;
-    const best = this.#checkpoints.view.items.find(({ id }) => this.#values.isBest(id));
+    const tied = this.#checkpoints.view.items.filter(({ id }) => this.#values.isBest(id));
+    const [best] = tied;
     if (!best) return nothing;
     const [, name] = splitPath(best.path);
     const value = formatValue(fromMetricValue(this.#values.of(best.id)!.best!));
     return html`<span class="listed">
       Best of those listed: <a href=${paths.checkpoint(best.id)}>${name}</a> of
       <bdi>${this.#names.of(best.run_id)}</bdi>, with the ${this.#extreme} ${this.#metric}, ${value}.
+      ${tied.length > 1 ? html`${plural(tied.length, 'checkpoint')} have this value.` : nothing}
     </span>`;
   }
 
