@@ -117,6 +117,18 @@ describe('the page of checkpoints', () => {
     await page.getByText('Choose one more').waitFor();
   });
 
+  it('say how many share the best value, and of which run the primary metric is', async () => {
+    const entries = comparison.entries.map((entry) => ({ ...entry, best: 0.1 }));
+    const page = await mount([plainCheckpoint(2), plainCheckpoint(1)], '', {
+      'GET /checkpoints/compare': { ...comparison, entries },
+    });
+    await page.getByRole('columnheader', { name: 'Best val/loss', exact: true }).waitFor();
+    await page.getByText('2 checkpoints have this value.').waitFor();
+    expect(await page.getByLabel('Metric', { exact: true }).locator('option').first().innerText()).to.equal(
+      'Of the newest run: val/loss',
+    );
+  });
+
   it('have their values of the primary metric, the best one marked', async () => {
     const page = await mount([plainCheckpoint(2), plainCheckpoint(1)]);
     const value = (at: number) => page.locator('svc-checkpoint-row').nth(at).locator('.value');
