@@ -1,4 +1,4 @@
-// One line for each test file, failures in full at the end, and for scripts/test.mjs as JSON: the counts and the test that runs.
+// One line for each test file, failures in full at the end, and for scripts/test.mjs as JSON: the counts, the test that runs and those that failed.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Mocha from 'mocha';
@@ -18,6 +18,7 @@ export default class LinePerFile extends Mocha.reporters.Base {
   constructor(runner, options) {
     super(runner, options);
     const files = new Map();
+    const failedTests = [];
     let current = null;
     let startedMs = Date.now();
     const finish = (file) => {
@@ -31,7 +32,7 @@ export default class LinePerFile extends Mocha.reporters.Base {
       if (current !== null && current !== file) finish(current);
       current = file;
     };
-    const write = (running) => writeState(options.reporterOptions?.state, running, files);
+    const write = (running) => writeState(options.reporterOptions?.state, running, files, failedTests);
     const begin = (test) => write(`${fileOf(test)}: ${test.fullTitle()}`);
     // Not the time in which the files were loaded.
     runner.once(EVENT_RUN_BEGIN, () => (startedMs = Date.now()));
@@ -43,6 +44,7 @@ export default class LinePerFile extends Mocha.reporters.Base {
     runner.on(EVENT_TEST_FAIL, (test, error) => {
       // In full at the end, which a process that is killed does not reach.
       console.log(`  ✗ ${test.fullTitle()}: ${error.message}`);
+      failedTests.push(`${fileOf(test)}: ${test.fullTitle()}`);
       count(test, 'failed');
     });
     runner.on(EVENT_TEST_PENDING, (test) => count(test, 'skipped'));
@@ -65,9 +67,9 @@ function print(file, { passed, failed, skipped }, tookMs) {
   console.log(`  ${mark} ${file}: ${counts.filter(Boolean).join(', ')}${took}`);
 }
 
-function writeState(target, running, files) {
+function writeState(target, running, files, failedTests) {
   if (!target) return;
-  const state = { running, passed: 0, failed: 0, skipped: 0, skippedFiles: [] };
+  const state = { running, passed: 0, failed: 0, skipped: 0, skippedFiles: [], failedTests };
   for (const [file, counts] of files) {
     for (const outcome of ['passed', 'failed', 'skipped']) state[outcome] += counts[outcome];
     if (counts.skipped > 0) state.skippedFiles.push(file);

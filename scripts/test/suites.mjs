@@ -228,8 +228,12 @@ async function runCounted(name, work) {
   const stateFile = path.join(folder, 'state.json');
   try {
     const { code, faults } = await work(stateFile, () => readState(stateFile).running);
-    const { passed, failed, skipped, skippedFiles } = readState(stateFile);
-    const notes = [...skippedFiles.map((file) => `skipped in ${file}`), ...faults];
+    const { passed, failed, skipped, skippedFiles, failedTests } = readState(stateFile);
+    const notes = [
+      ...failedTests.map((test) => `failed: ${test}`),
+      ...skippedFiles.map((file) => `skipped in ${file}`),
+      ...faults,
+    ];
     const isUntold = code !== 0 && failed === 0 && faults.length === 0;
     if (isUntold) notes.push(`the run itself ended with status ${code}`);
     console.log(`${name}: ${secondsSince(startedMs)}`);
@@ -241,7 +245,7 @@ async function runCounted(name, work) {
 
 /** What a test process has written of itself up to now; nothing when it was killed while it wrote. */
 function readState(stateFile) {
-  const none = { running: '', passed: 0, failed: 0, skipped: 0, skippedFiles: [] };
+  const none = { running: '', passed: 0, failed: 0, skipped: 0, skippedFiles: [], failedTests: [] };
   try {
     return { ...none, ...JSON.parse(readFileSync(stateFile, 'utf8')) };
   } catch {

@@ -39,7 +39,7 @@ export class SvcCheckpointFilters extends LitElement {
   @property({ attribute: false }) primary: string | null = null;
   readonly #search = new TypedSearch(this, {
     text: () => this.view.q,
-    onRest: (text) => this.#change({ q: text.trim() || null }, true),
+    onRest: (q) => this.#change({ q }, true),
   });
 
   static override styles = [

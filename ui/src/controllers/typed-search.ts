@@ -5,16 +5,16 @@ const TYPING_MS = 250;
 export interface TypedSearchOptions {
   /** What the address says. */
   text(): string | null;
-  /** The typing rests. */
-  onRest(text: string): void;
+  /** The typing rests. The spaces around the text are off; null: nothing is searched for. */
+  onRest(text: string | null): void;
 }
 
 /** The text of a search field of which the address has what was typed once the typing rests. The host is not rendered for each letter. */
 export class TypedSearch implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   readonly #options: TypedSearchOptions;
-  /** What stands in the field and not yet in the address. */
-  #draft: string | null = null;
+  /** What was typed. The address gets it without the spaces around it, which stay in the field: another word may follow. */
+  #typed = '';
   #typing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: ReactiveControllerHost, options: TypedSearchOptions) {
@@ -25,19 +25,20 @@ export class TypedSearch implements ReactiveController {
 
   hostDisconnected(): void {
     clearTimeout(this.#typing);
+    this.#typing = undefined;
   }
 
   get text(): string {
-    return this.#draft ?? this.#options.text() ?? '';
+    const inAddress = this.#options.text() ?? '';
+    return this.#typing !== undefined || this.#typed.trim() === inAddress ? this.#typed : inAddress;
   }
 
   readonly onInput = (event: Event): void => {
-    const text = (event.target as HTMLInputElement).value;
-    this.#draft = text;
+    this.#typed = (event.target as HTMLInputElement).value;
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => {
-      this.#draft = null;
-      this.#options.onRest(text);
+      this.#typing = undefined;
+      this.#options.onRest(this.#typed.trim() || null);
       this.#host.requestUpdate();
     }, TYPING_MS);
   };

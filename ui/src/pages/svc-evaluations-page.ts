@@ -39,7 +39,7 @@ export class SvcEvaluationsPage extends LitElement {
 
   readonly #search = new TypedSearch(this, {
     text: () => this.#filter.q,
-    onRest: (text) => this.#go({ q: text.trim() || null }, { replace: true }),
+    onRest: (q) => this.#go({ q }, { replace: true }),
   });
   readonly #names = new RecordNames(this, () => this.api);
   readonly #waiting = new WaitingJobs(this, () => this.api);

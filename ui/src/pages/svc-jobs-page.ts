@@ -58,7 +58,7 @@ export class SvcJobsPage extends LitElement {
 
   readonly #search = new TypedSearch(this, {
     text: () => this.#filter.q,
-    onRest: (text) => this.#go({ q: text.trim() || null }, { replace: true }),
+    onRest: (q) => this.#go({ q }, { replace: true }),
   });
   readonly #jobs = new ListController<Job>(this, {
     question: () => JSON.stringify(this.#filter),

@@ -59,7 +59,7 @@ export class SvcRunsPage extends LitElement {
   #parsed: { readonly of: URLSearchParams; readonly view: RunTableView } | null = null;
   readonly #search = new TypedSearch(this, {
     text: () => this.#filter.q ?? null,
-    onRest: (text) => this.#filterBy({ q: text.trim() === '' ? null : text }, { replace: true }),
+    onRest: (q) => this.#filterBy({ q }, { replace: true }),
   });
   #inSight: readonly Run[] = [];
   /** Older runs could not be loaded: until someone asks again. */
