@@ -18,7 +18,9 @@ export function renderNotes(feed: LogFeed, scans: LogScans, space: LogSpace, cur
   const { dropped, readError, isLoaded, rows } = feed;
   const isBeyond = isLoaded && current >= rows.total;
   const notes = [
-    isBeyond ? renderBad(`There is no line ${formatCount(current + 1)}. The log has ${plural(rows.total, 'line')}.`) : nothing,
+    isBeyond
+      ? renderBad(`There is no line ${formatCount(current + 1)}. The log has ${plural(rows.total, 'line')}.`)
+      : nothing,
     dropped > 0
       ? renderBad(`${plural(dropped, 'line')} dropped by the agent: its log spool was full`)
       : nothing,

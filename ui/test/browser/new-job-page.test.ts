@@ -234,21 +234,6 @@ describe('the form for a new job', () => {
     });
   });
 
-  it('no longer says that the server does not answer once the connection is back', async () => {
-    await stage.mountApp({
-      address: '/jobs/new',
-      api: { 'GET /nodes': { items: [node(1)] }, 'POST /jobs': created },
-    });
-    await field('Command').fill('true');
-    await stage.setAway(true);
-    await submit();
-    await stage.page.getByText('What you typed is kept.').waitFor();
-    await stage.page.getByText('The connection to the server is lost.').waitFor();
-    await stage.setAway(false);
-    await stage.page.getByText('What you typed is kept.').waitFor({ state: 'detached' });
-    expect(await field('Command').inputValue()).to.equal('true');
-  });
-
   it('is sent from any field by the keyboard', async () => {
     await mount();
     await field('Command').fill('true');
