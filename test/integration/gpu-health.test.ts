@@ -52,7 +52,7 @@ describe('GPUs that cannot take a job', function () {
     await isIn('foreign');
     const { id } = await submit(server.client, { command: ['true'] });
     const reason = new RegExp(
-      `GPU 0 of node-1 is used by python \\(pid ${other.pid}, .+, 10 GB\\), which is not a job of svc$`,
+      `GPU 0 of node-1 is used by python \\(pid ${other.pid}, .+, 10 GiB\\), which is not a job of svc$`,
     );
     await untilJob(server.client, id, ({ pending_reason }) => reason.test(pending_reason ?? ''));
     expect(await nodes())
@@ -73,7 +73,7 @@ describe('GPUs that cannot take a job', function () {
       /still has/.test(pending_reason ?? ''),
     );
     expect(waiting.pending_reason).to.include(
-      'GPU 0 of node-1 still has 30 GB of its memory in use by no process that can be seen',
+      'GPU 0 of node-1 still has 30 GiB of its memory in use by no process that can be seen',
     );
     await until(async () => (await events()).length > 0, { timeoutMs: 60_000 });
     smi.play({ gpus: 1, processes: [] });

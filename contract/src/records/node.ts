@@ -9,7 +9,7 @@ export type NodeStatus = Static<typeof NodeStatus>;
 /** Whether a slot can take a job: only one that is `ok` is given one. */
 export const SlotHealth = strict({
   state: Type.Enum([...SLOT_HEALTH_STATES]),
-  /** What is said of the GPU, as "is used by python (pid 4711, alice, 10 GB), which is not a job of svc"; null when it is ok. */
+  /** What is said of the GPU, as "is used by python (pid 4711, alice, 10 GiB), which is not a job of svc"; null when it is ok. */
   reason: nullable(Type.String({ maxLength: 1000 })),
   since: nullable(Timestamp),
 });

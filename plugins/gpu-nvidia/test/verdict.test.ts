@@ -33,19 +33,19 @@ describe('gpu-nvidia: the health of a slot', () => {
       'a process of no job is on it',
       on({}),
       'foreign',
-      'is used by python (pid 4711, alice, 10 GB), which is not a job of svc',
+      'is used by python (pid 4711, alice, 10 GiB), which is not a job of svc',
     ],
     [
       'a process of no job is beside that of its holder',
       on({}, { holder: 'job_a' }),
       'foreign',
-      'is used by python (pid 4711, alice, 10 GB), which is not a job of svc',
+      'is used by python (pid 4711, alice, 10 GiB), which is not a job of svc',
     ],
     [
       'a process that nobody can look into is on it',
       on({ job: undefined, user: null, name: '' }),
       'foreign',
-      'is used by a process (pid 4711, 10 GB), which is not a job of svc',
+      'is used by a process (pid 4711, 10 GiB), which is not a job of svc',
     ],
     ['its holder is on it', on({ job: 'job_a' }, { holder: 'job_a' }), 'ok', null],
     [
@@ -58,7 +58,7 @@ describe('gpu-nvidia: the health of a slot', () => {
       'another job is on it',
       on({ job: 'job_b' }, { holder: 'job_a' }),
       'foreign',
-      'is used by python (pid 4711, alice, 10 GB), of a job that does not hold it',
+      'is used by python (pid 4711, alice, 10 GiB), of a job that does not hold it',
     ],
     ['a display server is on it', on({ isGraphics: true, memoryMb: 2000 }), 'ok', null],
     ['a process of little memory is on it', on({ memoryMb: 61 }), 'ok', null],
@@ -72,37 +72,37 @@ describe('gpu-nvidia: the health of a slot', () => {
       'a job that has ended is still on it',
       on({ job: 'job_a' }, { leftBy: 'job_a' }),
       'quarantined',
-      'is still used by python (pid 4711, alice, 10 GB) of job_a, which does not hold it',
+      'is still used by python (pid 4711, alice, 10 GiB) of job_a, which does not hold it',
     ],
     [
       'a job is on it that an agent before this one had',
       on({ job: 'job_a' }),
       'quarantined',
-      'is still used by python (pid 4711, alice, 10 GB) of job_a, which does not hold it',
+      'is still used by python (pid 4711, alice, 10 GiB) of job_a, which does not hold it',
     ],
     [
       'a job that has ended left something of little memory',
       on({ job: 'job_a', memoryMb: 3 }),
       'quarantined',
-      'is still used by python (pid 4711, alice, 3 MB) of job_a, which does not hold it',
+      'is still used by python (pid 4711, alice, 3 MiB) of job_a, which does not hold it',
     ],
     [
       'a process that nobody can look into stayed behind',
       on({ job: undefined }, { leftBy: 'job_a' }),
       'quarantined',
-      'is still used by python (pid 4711, alice, 10 GB) of job_a, which does not hold it',
+      'is still used by python (pid 4711, alice, 10 GiB) of job_a, which does not hold it',
     ],
     [
       'memory stayed behind',
       sight({ usedMb: 30_720, leftBy: 'job_a' }),
       'quarantined',
-      'still has 30 GB of its memory in use by no process that can be seen, since job_a ended',
+      'still has 30 GiB of its memory in use by no process that can be seen, since job_a ended',
     ],
     [
       'memory is in use by nobody',
       sight({ usedMb: 30_720 }),
       'foreign',
-      'has 30 GB of its memory in use by no process that can be seen',
+      'has 30 GiB of its memory in use by no process that can be seen',
     ],
     ['the driver has its share', sight({ usedMb: 640, leftBy: 'job_a' }), 'ok', null],
     [
@@ -121,7 +121,7 @@ describe('gpu-nvidia: the health of a slot', () => {
   it('names two processes, and counts the others', () => {
     const processes = [1, 2, 3, 4].map((pid) => process({ pid, memoryMb: 200 }));
     expect(judge(sight({ processes, usedMb: 804 }), LIMITS).reason).to.equal(
-      'is used by python (pid 1, alice, 200 MB) and python (pid 2, alice, 200 MB) and 2 more, which are not jobs of svc',
+      'is used by python (pid 1, alice, 200 MiB) and python (pid 2, alice, 200 MiB) and 2 more, which are not jobs of svc',
     );
   });
 

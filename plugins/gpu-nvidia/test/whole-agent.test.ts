@@ -191,7 +191,7 @@ describe('gpu-nvidia: an agent', function () {
     });
     await becomes('ok,foreign');
     expect(reasonOf(1)).to.match(
-      new RegExp(`^is used by python \\(pid ${pid}, [^,]+, 10 GB\\), which is not a job of svc$`),
+      new RegExp(`^is used by python \\(pid ${pid}, [^,]+, 10 GiB\\), which is not a job of svc$`),
     );
     const { processes } = await host.server.frame('node_metrics', (frame) => frame.processes.length > 0);
     expect(processes[0]).to.include({ gpu: 1, pid, name: 'python', mem_mb: 10_240, job_id: null });
@@ -230,7 +230,7 @@ describe('gpu-nvidia: an agent', function () {
     expect(placeOfState('quarantined')).to.be.within(0, placeOfEnd(job) - 1);
     await becomes('ok,quarantined');
     expect(reasonOf(1)).to.equal(
-      `still has 30 GB of its memory in use by no process that can be seen, since ${job.job_id} ended`,
+      `still has 30 GiB of its memory in use by no process that can be seen, since ${job.job_id} ended`,
     );
     smi.play({ gpus: 2, processes: [] });
     await becomes('ok,ok');
@@ -249,7 +249,7 @@ describe('gpu-nvidia: an agent', function () {
     const [found] = host.server.all('hello').at(-1)?.slots ?? [];
     expect(found?.health?.state).to.equal('quarantined');
     expect(found?.health?.reason).to.match(
-      new RegExp(`^is still used by python3 \\(pid ${pid}, .*512 MB\\) of ${job.job_id}`),
+      new RegExp(`^is still used by python3 \\(pid ${pid}, .*512 MiB\\) of ${job.job_id}`),
     );
     smi.play({ gpus: 1, processes: [] });
     await becomes('ok');

@@ -21,7 +21,7 @@ const reasonOf = async (item: QueueItem, nodes: NodeCapacity[]) =>
   (await plan([item], nodes)).reasons.get(item.id);
 
 describe('a scheduling pass with GPUs in trouble', () => {
-  const FOREIGN = 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc';
+  const FOREIGN = 'is used by python (pid 4711, alice, 10 GiB), which is not a job of svc';
   const troubled = (name: string, troubles: (string | null)[]) =>
     node(name, {
       slots: troubles.map((trouble, index) => ({

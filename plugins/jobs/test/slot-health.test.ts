@@ -4,7 +4,7 @@ import { createDataDir, EXIT_OK, Lab, virtualSlots } from './support/lab.js';
 
 const QUARANTINED = {
   state: 'quarantined',
-  reason: 'is still used by python (pid 4711, 10 GB) of a job that has ended',
+  reason: 'is still used by python (pid 4711, 10 GiB) of a job that has ended',
   since: 1_700_000_000_000,
 } as const;
 

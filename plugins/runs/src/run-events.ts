@@ -10,13 +10,20 @@ export function startedEvent(run: Run): EventDraft {
   };
 }
 
+const ENDS: Readonly<Partial<Record<Run['status'], string>>> = {
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'was cancelled',
+  IMPORTED: 'was imported',
+};
+
 /** The end of a run that nothing but the run is known of. */
 export function finishedEvent(run: Run) {
   const isGood = run.status === 'SUCCEEDED' || run.status === 'IMPORTED';
   return {
     type: 'RUN_FINISHED',
     severity: isGood ? 'info' : 'warning',
-    title: `Run ${run.name} ended: ${run.status}`,
+    title: `Run ${run.name} ${ENDS[run.status] ?? 'ended'}`,
     run_id: run.id,
     job_id: run.job_id,
     data: { status: run.status, source: run.source, attempt: run.attempt },

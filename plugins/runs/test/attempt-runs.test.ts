@@ -182,6 +182,7 @@ describe('runs of a job', () => {
       expect(finished.status).to.equal(200);
       const [event] = (await rig.get(`/events?run_id=${env['SVC_RUN_ID']}&type=RUN_FINISHED`)).body.items;
       expect(event).to.include({ node_id: agent.nodeId });
+      expect(event.title).to.match(/^Run .+ failed$/);
       expect(event.message).to.include('the log of its job may say why');
       expect(event.data).to.deep.equal({ status: 'FAILED', source: 'job', attempt: 1 });
       agent.end(job.id);

@@ -37,31 +37,39 @@ function byFit<T>(all: readonly T[], text: string, nameOf: (one: T) => string): 
   return [...all].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** Of each kind those that fit the text best. */
-export function entriesOf({ jobs, runs, nodes }: Found, text: string): PaletteEntry[] {
-  const best = <T extends { readonly name: string }>(all: readonly T[]): T[] =>
-    byFit(all, text, ({ name }) => name).slice(0, MOST_OF_EACH);
+type Kind = 'jobs' | 'runs' | 'nodes';
+const GROUPS: Readonly<Record<Kind, string>> = { jobs: 'Jobs', runs: 'Runs', nodes: 'Nodes' };
+
+/** Of each kind those that fit the text best; where there are more, a last one leads to the page that lists them all. */
+export function entriesOf(found: Found, text: string): PaletteEntry[] {
   return [
-    ...best(jobs).map(({ id, name, status }) => ({
-      group: 'Jobs',
-      icon: 'jobs' as const,
-      label: name,
+    ...ofKind('jobs', found.jobs, text, ({ id, status }) => ({
       detail: `${statusLabel(status)} · ${shortId(id)}`,
       choose: { path: paths.job(id) },
     })),
-    ...best(runs).map(({ id, name, status }) => ({
-      group: 'Runs',
-      icon: 'runs' as const,
-      label: name,
+    ...ofKind('runs', found.runs, text, ({ id, status }) => ({
       detail: `${statusLabel(status)} · ${shortId(id)}`,
       choose: { path: paths.run(id) },
     })),
-    ...best(nodes).map(({ id, name, status }) => ({
-      group: 'Nodes',
-      icon: 'nodes' as const,
-      label: name,
+    ...ofKind('nodes', found.nodes, text, ({ id, status }) => ({
       detail: statusLabel(status),
       choose: { path: paths.node(id) },
     })),
+  ];
+}
+
+function ofKind<T extends { readonly name: string }>(
+  kind: Kind,
+  all: readonly T[],
+  text: string,
+  describe: (one: T) => Pick<PaletteEntry, 'detail' | 'choose'>,
+): PaletteEntry[] {
+  const look = { group: GROUPS[kind], icon: kind };
+  const best = byFit(all, text, ({ name }) => name).slice(0, MOST_OF_EACH);
+  const entries = best.map((one) => ({ ...look, label: one.name, ...describe(one) }));
+  if (all.length <= MOST_OF_EACH) return entries;
+  return [
+    ...entries,
+    { ...look, label: `All ${kind} matching “${text}”`, choose: { path: paths[kind]({ q: text }) } },
   ];
 }

@@ -123,9 +123,13 @@ export class SvcRunDiagnosis extends LitElement {
       case 'list_events':
         return own('events', 'Events');
       case 'list_checkpoints':
-      case 'get_best_checkpoint':
       case 'evaluate_checkpoint':
         return own('checkpoints', 'Checkpoints');
+      case 'get_best_checkpoint':
+        return {
+          path: paths.checkpoints({ run_id: id, metric: toText(args['metric']) }),
+          label: 'Checkpoints',
+        };
       case 'list_evaluations':
         return own('evaluations', 'Evaluations');
       case 'diagnose_run':
@@ -200,4 +204,8 @@ function isFine({ convergence, last_point_at: lastAt }: Diagnosis): boolean {
 function toPercent(change: number): string {
   const percent = Math.round(Math.abs(change) * 100);
   return `${percent} % ${change < 0 ? 'slower' : 'faster'}`;
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -13,20 +13,14 @@ import type { LogScans } from './log-scans.js';
 import type { LogSpace } from './log-space.js';
 import { toPercent } from './log-tools.js';
 
-interface Notes {
-  readonly feed: LogFeed;
-  readonly scans: LogScans;
-  readonly space: LogSpace;
-  /** The seq of the line that is asked for. */
-  readonly line: number | null;
-}
-
-/** What is not in view because it is not here is always said. */
-export function renderNotes({ feed, scans, space, line }: Notes) {
+/** What is not in view because it is not here is always said. `current`: the seq of the line that the reader has gone to. */
+export function renderNotes(feed: LogFeed, scans: LogScans, space: LogSpace, current: number) {
   const { dropped, readError, isLoaded, rows } = feed;
-  const isBeyond = isLoaded && line !== null && line >= rows.total;
+  const isBeyond = isLoaded && current >= rows.total;
   const notes = [
-    isBeyond ? renderBad(`The log has no line ${formatCount(line + 1)}.`) : nothing,
+    isBeyond
+      ? renderBad(`There is no line ${formatCount(current + 1)}. The log has ${plural(rows.total, 'line')}.`)
+      : nothing,
     dropped > 0
       ? renderBad(`${plural(dropped, 'line')} dropped by the agent: its log spool was full`)
       : nothing,

@@ -8,8 +8,10 @@ import { firstAtOrAfter } from './log-space.js';
 
 interface Listener {
   onChange(): void;
-  /** A line is to be shown: the first match, or an error that was asked for. */
+  /** A match is to be shown. */
   onGo(seq: number): void;
+  /** An error is to be shown. */
+  onError(seq: number): void;
   onNoError(): void;
 }
 
@@ -102,7 +104,7 @@ export class LogScans {
     if (found.length === 0) return this.listener.onNoError();
     const before = from < 0 ? found.length : firstAtOrAfter(found, from);
     const next = by > 0 ? firstAtOrAfter(found, from + 1) : before - 1;
-    this.listener.onGo(found[(next + found.length) % found.length]!);
+    this.listener.onError(found[(next + found.length) % found.length]!);
   }
 
   #scan(test: (line: ScanLine) => boolean, onChange?: (scan: LogScan) => void): LogScan {

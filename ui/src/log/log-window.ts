@@ -5,6 +5,10 @@ import type { LogPlace } from './log-place.js';
 import { RowElement, type RowContent, type RowLook } from './log-row.js';
 import type { LogRow } from './log-rows.js';
 
+/** The gutter's characters beside the line number, without and with the time; its padding and the row's, in pixels. */
+export const GUTTER_CELLS = { off: 2, on: 11 };
+export const ROW_PADDING_PX = 44;
+
 /** The part of a row beside its text, in pixels and in characters. */
 interface Gutter {
   readonly px: number;

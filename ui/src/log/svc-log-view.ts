@@ -5,7 +5,7 @@ import { toast } from '../components/svc-toasts.js';
 import { Address } from '../controllers/address.js';
 import type { Api } from '../data/api.js';
 import { apiContext } from '../data/contexts.js';
-import { paths } from '../paths.js';
+import { navigate, paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
 import { baseStyles, controlStyles } from '../styles/shared.js';
 import { choiceIn, chooseSwitch, readChoice, type LogChoice, type LogSwitch } from './log-choice.js';
@@ -20,12 +20,9 @@ import { LogScans } from './log-scans.js';
 import { cellsBefore, toLowerCase } from './log-search.js';
 import { logStyles } from './log-styles.js';
 import { renderAttempts, renderPlaces, renderSearch, renderStreams, renderSwitches } from './log-tools.js';
-import { renderWindow } from './log-window.js';
+import { GUTTER_CELLS, renderWindow, ROW_PADDING_PX } from './log-window.js';
 import { saveLog } from './save-log.js';
 
-/** The gutter's characters beside the line number, without and with the time; its padding and the row's, in pixels. */
-const GUTTER_CELLS = { off: 2, on: 11 };
-const ROW_PADDING_PX = 44;
 /** A long log is searched once the reader has stopped typing. */
 const TYPING_MS = 250;
 
@@ -64,6 +61,7 @@ export class SvcLogView extends LitElement {
   readonly #scans = new LogScans(this.#feed, {
     onChange: () => this.requestUpdate(),
     onGo: (seq) => this.#goTo(seq),
+    onError: (seq) => this.#goToAddress(seq, { replace: true }),
     onNoError: () => toast('No line of this log tells of an error.'),
   });
   readonly #place = new LogPlace((seq) => this.#feed.rows.get(seq));
@@ -221,6 +219,12 @@ export class SvcLogView extends LitElement {
     this.scrollIntoView({ block: 'nearest' });
   }
 
+  /** The line is in the address from now on, as one that is clicked. */
+  #goToAddress(seq: number, options?: { readonly replace: boolean }): void {
+    this.#goTo(seq);
+    navigate(toLineAddress(this.#logAddress, seq), options);
+  }
+
   #show(seq: number): void {
     this.#place.goTo(seq);
     this.current = seq;
@@ -319,7 +323,7 @@ export class SvcLogView extends LitElement {
     const { space } = this.#place;
     const { isWrapped, stream } = this.#choice;
     return html`<div class="whole" @keydown=${this.#onKey}>
-      ${this.#renderTools()} ${renderNotes({ feed: this.#feed, scans: this.#scans, space, line: this.line })}
+      ${this.#renderTools()} ${renderNotes(this.#feed, this.#scans, space, this.current)}
       <div class="frame">
         <div
           class="scroll ${isWrapped ? 'wrapped' : ''} ${this.current < 0 ? '' : 'marked'}"
@@ -365,7 +369,7 @@ export class SvcLogView extends LitElement {
       ${renderPlaces({
         stepError: (by) => this.#scans.stepError(by, this.current),
         goToStart: () => this.#goToStart(),
-        goToLine: (line) => this.#goTo(Math.min(line, total) - 1),
+        goToLine: (line) => this.#goToAddress(line - 1),
       })}
       <span class="spacer"></span>
       ${this.attempts > 1 ? renderAttempts(this.attempt, this.attempts, choose) : nothing}

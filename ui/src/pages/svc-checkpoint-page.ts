@@ -19,7 +19,7 @@ import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
 import { RecordNames } from '../controllers/record-names.js';
 import { WaitingJobs } from '../controllers/waiting-jobs.js';
-import type { Api } from '../data/api.js';
+import { toApiError, type Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import {
   getCheckpoint,
@@ -318,7 +318,11 @@ export class SvcCheckpointPage extends LitElement {
 
   /** As the newest evaluation of the checkpoint was made, where there is one. */
   async #open(): Promise<void> {
-    this.form.open(await this.#draft());
+    try {
+      this.form.open(await this.#draft());
+    } catch (error) {
+      toast(toApiError(error).message, { isError: true });
+    }
   }
 
   async #draft(): Promise<EvaluationDraft> {
@@ -326,7 +330,7 @@ export class SvcCheckpointPage extends LitElement {
     if (!newest) return NO_EVALUATION;
     const { suite, dataset, dataset_version: version } = newest;
     const labels = { suite: suite ?? '', dataset: dataset ?? '', dataset_version: version ?? '' };
-    const job = await getJob(this.api, newest.job_id).catch(() => null);
+    const job = await getJob(this.api, newest.job_id).catch(nullIfGone);
     return job ? draftLike(job, labels) : { ...NO_EVALUATION, ...labels };
   }
 
@@ -371,3 +375,8 @@ const SOURCES: Readonly<Record<Checkpoint['source'], string>> = {
   watcher: 'the watcher of its folder',
   api: 'the API',
 };
+
+function nullIfGone(error: unknown): null {
+  if (toApiError(error).status === 404) return null;
+  throw error;
+}

@@ -120,7 +120,7 @@ export class SvcComparePage extends LitElement {
     return html`<header class="page-head">
       <h1>Compare</h1>
       <p class="summary">
-        ${plural(this.#runIds.length, 'run')}${hidden === 0 ? '' : `, ${hidden} of them hidden`}
+        ${plural(this.#runs.value ? this.#shown.length : this.#runIds.length, 'run')}${hidden === 0 ? '' : `, ${hidden} of them hidden`}
       </p>
       <div class="actions">
         <span class="link"

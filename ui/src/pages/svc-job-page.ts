@@ -164,7 +164,7 @@ export class SvcJobPage extends LitElement {
     return html`<div class="outcome ${tone}" role="status">
       ${icon(job.status === 'QUEUED' ? 'clock' : 'warning')}
       <div>
-        <p><b>${title}:</b> ${outcome}</p>
+        <p><b>${title}:</b> ${outcome.replace(/^waiting for/, 'for')}</p>
         ${job.status === 'QUEUED' ? this.#renderHelp(job) : nothing}
       </div>
     </div>`;

@@ -1,7 +1,7 @@
 import { consume } from '@lit/context';
 import { toCommandLine } from '@svc/client';
 import type { Issue } from '@svc/contract';
-import { LitElement, css, html, nothing } from 'lit';
+import { LitElement, css, html, nothing, type PropertyValues } from 'lit';
 import { customElement, property, query, state } from 'lit/decorators.js';
 import { icon } from '../components/icons.js';
 import { issuesLeft } from '../components/job-form-view.js';
@@ -15,7 +15,7 @@ import { toast } from '../components/svc-toasts.js';
 import { Loader } from '../controllers/loader.js';
 import { toApiError, type Api, type ApiError } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
-import { apiContext, whoContext } from '../data/contexts.js';
+import { apiContext, isAwayContext, whoContext } from '../data/contexts.js';
 import { EMPTY_DRAFT, HIDDEN_VALUE, toDraft, toSubmit, type JobDraft } from '../data/job-draft.js';
 import { getJob, submitJob, type Job } from '../data/jobs.js';
 import { listNodes, type NodeRecord } from '../data/nodes.js';
@@ -43,6 +43,7 @@ let kept: { readonly from: string; readonly draft: JobDraft } | null = null;
 export class SvcNewJobPage extends LitElement {
   @consume({ context: apiContext }) private api!: Api;
   @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
+  @consume({ context: isAwayContext, subscribe: true }) @state() private isAway = false;
   /** The id of the job that the new one is to be like; empty: from nothing. */
   @property() from = '';
   @state() private draft: JobDraft | null = null;
@@ -52,6 +53,8 @@ export class SvcNewJobPage extends LitElement {
   @query('svc-job-form') private readonly form!: SvcJobForm;
   #untouched = '';
   #isLeft = false;
+  /** The problem is that the server did not answer. */
+  #isUnanswered = false;
   /** The request that was sent last, and its key: the same one again makes no second job. */
   #sent = { body: '', key: '' };
 
@@ -78,6 +81,11 @@ export class SvcNewJobPage extends LitElement {
     if (!this.#isDirty || this.#isLeft) return;
     const env = this.draft!.env.map(({ name }) => ({ name, value: '' }));
     kept = { from: this.from, draft: { ...this.draft!, env } };
+  }
+
+  override willUpdate(changed: PropertyValues): void {
+    const isBack = changed.get('isAway') === true && !this.isAway;
+    if (isBack && this.#isUnanswered) this.problem = '';
   }
 
   override render() {
@@ -202,6 +210,7 @@ export class SvcNewJobPage extends LitElement {
 
   #onRefusal(error: ApiError): void {
     this.issues = error.issues;
+    this.#isUnanswered = error.code === 'network';
     this.problem = error.issues.length > 0 ? '' : error.message;
     void this.#showProblem();
   }

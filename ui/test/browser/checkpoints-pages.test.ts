@@ -1,6 +1,6 @@
 import { until } from '@svc/hooks/testing';
 import { expect } from 'chai';
-import { Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
+import { OFFLINE, Refusal, type ApiRequest, type ApiTable } from './harness/fake-api.js';
 import { bestCheckpoint, plainCheckpoint } from './harness/checkpoint-records.js';
 import {
   HOSTILE,
@@ -255,6 +255,25 @@ describe('the page of a checkpoint', () => {
     await stage.untilEqual(() => page.getByLabel('Command').inputValue(), `python3 'my eval.py'`);
     expect(await page.getByLabel('Dataset', { exact: false }).first().inputValue()).to.equal('mnist');
     expect(await page.getByLabel('Environment').inputValue()).to.equal('');
+  });
+
+  it('says that the evaluation before could not be loaded', async () => {
+    const page = await mount({
+      'GET /checkpoints/{ckpt_id}/evaluations': { items: [evaluation(1)] },
+      'GET /jobs/{job_id}': OFFLINE,
+    });
+    await page.getByText('0.91').waitFor();
+    const said = stage.page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          window.addEventListener('svc-toast', (event) => resolve((event as CustomEvent).detail), {
+            once: true,
+          }),
+        ),
+    );
+    await page.getByRole('button', { name: 'Evaluate from here' }).click();
+    expect(await said).to.include({ isError: true });
+    expect(await page.getByLabel('Command').isVisible()).to.equal(false);
   });
 
   it('offers no evaluation to who can only read', async () => {

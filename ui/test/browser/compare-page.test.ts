@@ -188,6 +188,7 @@ describe('the page of a comparison', () => {
     });
     await stage.page.getByText('There is no run 777777').waitFor();
     await stage.untilEqual(names, ['run-1', 'run-2', 'run-3']);
+    expect(await stage.page.locator('.summary').innerText()).to.equal('3 runs');
     await stage.expectSound();
   });
 

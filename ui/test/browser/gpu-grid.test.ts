@@ -16,7 +16,7 @@ describe('the GPUs of the overview', () => {
       'node-1, GPU 0: Busy, job job-1, utilization 93 %, memory 40 GiB of 80 GiB, temperature 67 °C, power 402 W.',
     ).waitFor();
     await cell('node-1, GPU 1: Free.').waitFor();
-    await cell('node-2, GPU 0: Foreign, It is used by python (pid 4711, alice, 10 GB).').waitFor();
+    await cell('node-2, GPU 0: Foreign, It is used by python (pid 4711, alice, 10 GiB).').waitFor();
     expect(await cell(/^node-1, GPU 0/).getAttribute('href')).to.equal(`/jobs/${idOf('job', 1)}`);
     expect(await cell(/^node-1, GPU 1/).getAttribute('href')).to.equal(`/nodes/${idOf('node', 1)}`);
     const troubles = stage.page.getByRole('list', { name: 'GPUs that take no job' });

@@ -258,7 +258,7 @@ describe('what the page of a job tells of it:', () => {
 
     it('says that the log has no line with the number of the address', async () => {
       const page = await mount({ ...world, query: 'line=9000' });
-      await page.getByText('The log has no line 9,000.').waitFor();
+      await page.getByText('There is no line 9,000. The log has').waitFor();
     });
 
     it('is explained without what a token that can only read cannot do', async () => {

@@ -53,6 +53,7 @@ describe('a log of which only the end is here', () => {
     );
   const found = () => stage.page.locator('.found [role="status"]').innerText();
   const current = async () => (await stage.page.locator('.row.current .text').innerText()).trim();
+  const path = () => stage.page.evaluate(() => location.pathname + location.search);
   const isCurrentInView = () =>
     stage.page.locator('.row.current .text').evaluate((row) => {
       const { top, bottom, left } = row.getBoundingClientRect();
@@ -102,6 +103,20 @@ describe('a log of which only the end is here', () => {
     await log.getByLabel('Go to line').press('Enter');
     await stage.untilEqual(current, 'line 41234');
     await stage.untilEqual(isCurrentInView, true);
+    expect(await path()).to.equal(`/jobs/${ID}?attempt=1&line=41235`);
+  });
+
+  it('says how many lines it has when a line beyond them is asked for', async () => {
+    const said = 'There is no line 1,000,000. The log has 100,000 lines.';
+    const log = await mountAll();
+    await stage.untilEqual(lastText, 'line 99999');
+    await log.getByLabel('Go to line').fill('1000000');
+    await log.getByLabel('Go to line').press('Enter');
+    await log.getByText(said).waitFor();
+    await log.getByLabel('Go to line').fill('12');
+    await log.getByLabel('Go to line').press('Enter');
+    await stage.untilEqual(current, 'line 11');
+    expect(await log.getByText(said).count()).to.equal(0);
   });
 
   it('shows the line that it is opened with, and what links to it', async () => {
@@ -116,7 +131,7 @@ describe('a log of which only the end is here', () => {
 
   it('says that it has no line of that number', async () => {
     const log = await mountAll({ line: TOTAL });
-    await log.getByText('The log has no line 100,001.').waitFor();
+    await log.getByText('There is no line 100,001. The log has 100,000 lines.').waitFor();
   });
 
   for (const [where, viewport] of Object.entries({ 'a desk': DESK, 'a phone': PHONE })) {
@@ -173,6 +188,7 @@ describe('a log of which only the end is here', () => {
     await stage.untilEqual(lastText, 'line 99999');
     await log.getByRole('button', { name: 'Previous error' }).click();
     await stage.untilEqual(current, 'RuntimeError: number 99007');
+    expect(await path()).to.equal(`/jobs/${ID}?attempt=1&line=99008`);
     await log.getByRole('button', { name: 'Previous error' }).click();
     await stage.untilEqual(current, 'RuntimeError: number 98007');
     await log.getByRole('button', { name: 'Next error' }).click();

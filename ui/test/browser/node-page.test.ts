@@ -60,7 +60,7 @@ describe('the page of a node', () => {
   const foreign = slot(1, {
     health: {
       state: 'foreign',
-      reason: 'is used by python (pid 4711, alice, 10 GB)',
+      reason: 'is used by python (pid 4711, alice, 10 GiB)',
       since: NOW - 5 * MINUTE,
     },
   });
@@ -164,7 +164,7 @@ describe('the page of a node', () => {
     await rows.nth(2).getByText('Foreign').waitFor();
     await rows
       .nth(2)
-      .getByText(/It is used by python \(pid 4711, alice, 10 GB\)\. Since/)
+      .getByText(/It is used by python \(pid 4711, alice, 10 GiB\)\. Since/)
       .waitFor();
   });
 

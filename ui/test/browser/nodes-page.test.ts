@@ -144,12 +144,12 @@ describe('the page of nodes', () => {
       {
         slots: [
           slot(0, {
-            health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GB)', since: NOW },
+            health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GiB)', since: NOW },
           }),
           slot(1),
         ],
       },
-      ['0 busy · 1 free · 1 foreign', 'Foreign', 'It is used by python (pid 4711, alice, 10 GB).', 'Free'],
+      ['0 busy · 1 free · 1 foreign', 'Foreign', 'It is used by python (pid 4711, alice, 10 GiB).', 'Free'],
     ],
     [
       'a foreign process on a GPU that takes jobs all the same',

@@ -167,6 +167,20 @@ describe('the command palette', () => {
     stage.api.mistakes.length = 0;
   });
 
+  it('leads to the list of all that fit where it shows only some of them', async () => {
+    await open(server(Array.from({ length: 9 }, (_, at) => `grid-${at}`)));
+    await field().fill('grid');
+    const all = ['All jobs matching “grid”', 'All runs matching “grid”', 'All nodes matching “grid”'];
+    await stage.untilEqual(async () => (await labels()).filter((label) => label.startsWith('All ')), all);
+    expect((await labels())[8]).to.equal(all[0]);
+    await field().fill('grid-1');
+    await stage.untilEqual(labels, ['grid-1', 'grid-1', 'grid-1']);
+    await field().fill('grid');
+    await options().filter({ hasText: all[0]! }).click();
+    await stage.untilEqual(() => new URL(stage.page.url()).search, '?q=grid');
+    expect(path()).to.equal('/jobs');
+  });
+
   it('finds a job or a run by its id, or by the end of it that the console shows', async () => {
     await open(server(['zero', 'one']));
     for (const [text, found] of [

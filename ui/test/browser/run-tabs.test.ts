@@ -236,6 +236,11 @@ describe('the tabs of a run', () => {
           args: { job_id: idOf('job', 7), confirm: true },
           reason: 'All from here on is NaN.',
         },
+        {
+          tool: 'get_best_checkpoint',
+          args: { run_id: ID, metric: 'val/loss' },
+          reason: 'Its best checkpoint is the one to keep.',
+        },
       ],
       last_errors: [line(1, HOSTILE, 'stderr')],
     });
@@ -254,6 +259,8 @@ describe('the tabs of a run', () => {
         expect(await page.getByRole('link', { name: 'Job and log' }).getAttribute('href')).to.equal(
           `/jobs/${idOf('job', 7)}`,
         );
+        const kept = page.getByRole('listitem').filter({ hasText: 'the one to keep' }).getByRole('link');
+        expect(await kept.getAttribute('href')).to.equal(`/checkpoints?run_id=${ID}&metric=val%2Floss`);
         await page.getByText(HOSTILE).waitFor();
         await stage.expectSound(theme);
       });

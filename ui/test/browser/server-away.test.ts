@@ -43,6 +43,20 @@ describe('a server that is gone', () => {
     expect(await banner().count()).to.equal(0);
   });
 
+  it('is no longer told by the form for a new job once it is back', async () => {
+    await stage.mountApp({ address: '/jobs/new', api: { 'GET /nodes': { items: [node(1)] } } });
+    const command = stage.page.getByLabel('Command', { exact: true });
+    await command.fill('true');
+    await stage.setAway(true);
+    await stage.page.getByRole('button', { name: 'Submit the job' }).click();
+    const said = stage.page.getByText('What you typed is kept.');
+    await said.waitFor();
+    await banner().waitFor();
+    await stage.setAway(false);
+    await said.waitFor({ state: 'detached' });
+    expect(await command.inputValue()).to.equal('true');
+  });
+
   for (const viewport of [DESK, PHONE])
     it(`is told under the end of a log that fills the window (${viewport.width} px)`, async () => {
       await stage.mountApp({ address: `/jobs/${ID}?view=log`, api: RUNNING_JOB });

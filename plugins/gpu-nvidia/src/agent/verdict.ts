@@ -101,7 +101,7 @@ function verdict(
   return { state, reason: reason.slice(0, 1000), kind: `${state} ${kind}` };
 }
 
-/** `python (pid 4711, alice, 10 GB)` and more. */
+/** `python (pid 4711, alice, 10 GiB)` and more. */
 function list(processes: readonly SeenProcess[]): string {
   const shown = processes.slice(0, SHOWN).map(describe).join(' and ');
   const more = processes.length - SHOWN;
@@ -116,5 +116,5 @@ function describe({ pid, name, user, memoryMb }: SeenProcess): string {
 }
 
 function toSize(mb: number): string {
-  return mb < 1024 ? `${Math.round(mb)} MB` : `${Math.round(mb / 1024)} GB`;
+  return mb < 1024 ? `${Math.round(mb)} MiB` : `${Math.round(mb / 1024)} GiB`;
 }

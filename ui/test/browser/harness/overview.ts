@@ -51,7 +51,7 @@ export function cluster(): NodeRecord[] {
         number % 97 === 50
           ? ({
               state: 'foreign',
-              reason: 'is used by python (pid 4711, alice, 10 GB), which is not a job of svc',
+              reason: 'is used by python (pid 4711, alice, 10 GiB), which is not a job of svc',
               since: NOW,
             } as const)
           : number % 89 === 40
@@ -88,7 +88,7 @@ export const NODES = [
     status: 'DRAINING',
     slots: [
       slot(0, {
-        health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GB)', since: NOW },
+        health: { state: 'foreign', reason: 'is used by python (pid 4711, alice, 10 GiB)', since: NOW },
       }),
     ],
   }),
