@@ -116,17 +116,21 @@ export const runsTableStyles = css`
     cursor: pointer;
   }
   a.name {
-    display: -webkit-box;
     overflow: hidden;
-    -webkit-box-orient: vertical;
-    -webkit-line-clamp: 2;
     color: var(--color-text);
     line-height: var(--leading-tight);
-    overflow-wrap: anywhere;
     font-weight: var(--weight-medium);
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
-  /* Both lines are needed. */
+  /* Text that wraps costs more to lay out, so only names that need it do. */
   a.name.long {
+    max-height: calc(2em * var(--leading-tight));
+    overflow-wrap: anywhere;
+    white-space: normal;
+  }
+  /* No room of the two lines is left free. */
+  a.name.full {
     word-break: break-all;
   }
   .tags {

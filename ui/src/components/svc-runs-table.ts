@@ -172,7 +172,6 @@ export class SvcRunsTable extends LitElement {
   #renderRun(run: Run, index: number, isActive: boolean) {
     const isSelected = this.selected.has(run.id);
     const chars = this.isNarrow ? NAME_CHARS.narrow : NAME_CHARS.wide;
-    const isLong = run.name.length > chars * 0.8;
     return html`<div
       class="row run ${isActive ? 'active' : ''} ${isSelected ? 'selected' : ''}"
       id="row-${index}"
@@ -190,7 +189,7 @@ export class SvcRunsTable extends LitElement {
             .checked=${live(isSelected)}
             @change=${() => this.#fire('svc-select', run.id)}
         /></label>
-        <a class="name ${isLong ? 'long' : ''}" tabindex="-1" href=${paths.run(run.id)} title=${run.name}
+        <a class="name ${lengthOf(run.name, chars)}" tabindex="-1" href=${paths.run(run.id)} title=${run.name}
           >${cutInMiddle(run.name, chars)}</a
         >
       </span>
@@ -332,4 +331,10 @@ function widthRemOf(column: Column): number {
   if (named !== undefined) return named;
   if (column.kind === 'field') return isNumberColumn(column) ? 6.5 : 8.5;
   return column.kind === 'best' ? 10 : 8.5;
+}
+
+/** Of a name in a column whose two lines hold so many letters. */
+function lengthOf(name: string, chars: number): string {
+  if (name.length <= chars * 0.4) return '';
+  return name.length <= chars * 0.8 ? 'long' : 'long full';
 }
