@@ -50,6 +50,10 @@ export class SvcCompareTable extends LitElement {
       .scroll {
         max-height: 27rem;
         border-radius: var(--radius-lg);
+        /* A shadow at the right edge, which the end of the table covers. */
+        background:
+          linear-gradient(to left, var(--color-surface) 50%, transparent) right / 2rem 100% no-repeat local,
+          linear-gradient(to left, var(--color-edge), transparent) right / 1rem 100% no-repeat scroll;
       }
       th,
       td {
@@ -118,6 +122,7 @@ export class SvcCompareTable extends LitElement {
         align-items: center;
         gap: var(--space-1);
         height: 1.75rem;
+        margin-right: calc(-1 * var(--space-1));
         padding: 0 var(--space-1);
         border: 0;
         border-radius: var(--radius-sm);
@@ -182,11 +187,14 @@ export class SvcCompareTable extends LitElement {
       }
       @media (max-width: 40rem) {
         .run {
-          min-width: 12.5rem;
-          max-width: 12.5rem;
+          min-width: 11rem;
+          max-width: 11rem;
+        }
+        thead .run {
+          padding-left: var(--space-2);
         }
         .start {
-          max-width: 8rem;
+          max-width: 7rem;
         }
         .who .pill {
           display: none;

@@ -54,6 +54,10 @@ export class SvcRunPicker extends LitElement {
         color: var(--color-text-2);
         font-size: var(--text-sm);
       }
+      /* Stays to be read aloud: it takes back the gap before it. */
+      .count:empty {
+        margin-left: calc(-1 * var(--space-2));
+      }
       @media (max-width: 40rem) {
         .input {
           width: 100%;

@@ -47,8 +47,13 @@ export class SvcActivities extends LitElement {
       }
       .title {
         display: flex;
-        align-items: baseline;
-        gap: var(--space-2);
+      }
+      .name {
+        display: -webkit-box;
+        overflow: hidden;
+        -webkit-box-orient: vertical;
+        -webkit-line-clamp: 2;
+        overflow-wrap: anywhere;
       }
       @container (max-width: 34rem) {
         li {
@@ -92,7 +97,7 @@ export class SvcActivities extends LitElement {
     return html`<li>
       <div class="what">
         <p class="title">
-          <a class="name truncate" href=${job ? paths.job(job.id) : paths.run(run!.id)} title=${name}
+          <a class="name" href=${job ? paths.job(job.id) : paths.run(run!.id)} title=${name}
             >${name}</a
           >
         </p>

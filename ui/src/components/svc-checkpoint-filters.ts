@@ -60,9 +60,12 @@ export class SvcCheckpointFilters extends LitElement {
       }
       .order {
         display: flex;
-        gap: var(--space-2);
+        gap: var(--space-2) var(--space-3);
         min-width: 0;
         margin-left: auto;
+      }
+      .order .select {
+        max-width: 18rem;
       }
       @media (max-width: 56rem) {
         .input {
@@ -74,11 +77,11 @@ export class SvcCheckpointFilters extends LitElement {
         }
         .order {
           flex: 1 1 100%;
+          flex-wrap: wrap;
           margin: 0;
         }
         .order .select {
-          flex: 1 1 0;
-          min-width: 0;
+          flex: 1 1 12rem;
           max-width: none;
         }
       }
@@ -134,7 +137,7 @@ export class SvcCheckpointFilters extends LitElement {
   get #usualMetric(): string {
     if (this.primary === null) return 'Choose a metric';
     const { run_id: runId, experiment_id: experimentId } = this.view;
-    return `${(runId ?? experimentId) ? 'Primary' : 'Of the newest run'}: ${this.primary}`;
+    return `${this.primary} (${(runId ?? experimentId) ? 'primary' : 'of the newest run'})`;
   }
 
   #renderSort() {

@@ -30,8 +30,10 @@ export class SvcCheckpointRow extends LitElement {
     rowStyles,
     css`
       input {
+        display: block;
         width: 1rem;
         height: 1rem;
+        margin: 0;
         accent-color: var(--color-accent);
       }
       .title {
@@ -74,6 +76,7 @@ export class SvcCheckpointRow extends LitElement {
         }
         .choose {
           grid-area: choose;
+          padding-top: 2px;
         }
         .title {
           flex-wrap: wrap;

@@ -3,7 +3,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { baseStyles } from '../styles/shared.js';
 import './svc-copy.js';
 
-/** Text to copy: a command line, a path. Long text wraps, it is never cut. */
+/** Text to copy: a command line, a path. Long text wraps; what is longer than 20 lines scrolls. */
 @customElement('svc-code')
 export class SvcCode extends LitElement {
   @property() text = '';
@@ -23,12 +23,19 @@ export class SvcCode extends LitElement {
       code {
         flex: 1;
         min-width: 0;
-        max-height: 9rem;
+        /* Half a line more than 20: text that goes on is seen to go on. */
+        max-height: calc(20.5lh + 0.375rem);
         overflow-y: auto;
         padding: 0.375rem 0 0.375rem var(--space-3);
         font-size: var(--text-sm);
         white-space: pre-wrap;
         overflow-wrap: anywhere;
+      }
+      @media (max-width: 40rem) {
+        /* Else a line ends after each hyphen of an option. */
+        code {
+          word-break: break-all;
+        }
       }
       svc-copy {
         margin: 2px;

@@ -55,11 +55,19 @@ export class SvcJobRow extends LitElement {
             'place place' auto
             'facts actions' auto / minmax(0, 1fr) auto;
           gap: 0.25rem var(--space-2);
-          padding-block: var(--space-3);
+          padding: var(--space-3) var(--space-4);
         }
         .title {
           grid-area: name;
           font-size: var(--text-md);
+        }
+        .name {
+          overflow-wrap: anywhere;
+          white-space: normal;
+        }
+        .title,
+        .status {
+          align-self: baseline;
         }
         .status {
           grid-area: status;
@@ -89,6 +97,10 @@ export class SvcJobRow extends LitElement {
       @container (min-width: 50.01rem) {
         .facts {
           display: contents;
+        }
+        .reason,
+        .actions {
+          margin-right: calc(var(--space-4) - var(--row-end, var(--space-4)));
         }
         /* They lie over the end of the row. */
         .actions {

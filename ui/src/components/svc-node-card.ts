@@ -141,13 +141,12 @@ export class SvcNodeCard extends LitElement {
         appearance: none;
         border: 0;
         border-radius: 2px;
-        background: var(--color-line);
+        background: color-mix(in srgb, var(--color-text-3) 22%, transparent);
       }
       meter::-webkit-meter-bar {
         height: 4px;
         border: 0;
-        border-radius: 2px;
-        background: var(--color-line);
+        background: none;
       }
       meter::-webkit-meter-optimum-value {
         border-radius: 2px;

@@ -42,6 +42,9 @@ export class SvcSlotsTable extends LitElement {
       tr > :first-child {
         padding-left: var(--space-4);
       }
+      tr > :last-child {
+        padding-right: var(--space-4);
+      }
       tbody th {
         white-space: nowrap;
       }

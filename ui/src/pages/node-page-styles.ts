@@ -60,7 +60,7 @@ export const nodePageStyles = css`
   }
   .jobs li {
     display: grid;
-    grid-template-columns: 6.5rem minmax(0, 1fr) auto 4rem;
+    grid-template-columns: 6.5rem minmax(5.5rem, 2fr) minmax(min-content, 1fr) 4rem;
     align-items: center;
     gap: var(--space-3);
     min-height: 2.375rem;

@@ -28,6 +28,8 @@ export const overviewPageStyles = css`
   }
   .panel-head .button {
     --control-height: 1.75rem;
+    /* Its text ends where that of the rows below ends. */
+    margin-right: calc(-1px - var(--space-3));
   }
   .count {
     color: var(--color-text-3);

@@ -89,11 +89,14 @@ export class SvcJobsPage extends LitElement {
       :host {
         --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.6fr) minmax(4rem, 0.8fr) minmax(7rem, 2fr) 4.5rem
           4.5rem 0;
+        /* The gap before the last column, which has no width. */
+        --row-end: 0px;
       }
       @media (hover: none) {
         :host {
           --columns: 6.75rem minmax(9rem, 3fr) minmax(6rem, 1.6fr) minmax(4rem, 0.8fr) minmax(7rem, 2fr)
             4.5rem 4.5rem 5.5rem;
+          --row-end: var(--space-4);
         }
       }
       .page-head .actions {

@@ -68,6 +68,9 @@ export class SvcTokensPage extends LitElement {
       td:last-child {
         text-align: right;
       }
+      tr > :last-child {
+        padding-right: var(--space-4);
+      }
       .over th {
         color: var(--color-text-2);
         font-weight: var(--weight-normal);

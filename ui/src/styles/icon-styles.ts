@@ -1,7 +1,7 @@
 import { css } from 'lit';
 
 export const iconStyles = css`
-  .icon {
+  :where(svg).icon {
     flex: none;
     display: inline-block;
     vertical-align: -0.175em;

@@ -154,6 +154,7 @@ export const controlStyles = css`
     color: var(--color-text);
   }
   .button.icon {
+    flex: none;
     width: var(--control-height);
     padding: 0;
   }

@@ -1,6 +1,9 @@
 import { css } from 'lit';
 
-/** Rows in columns, or cards in a container that is too narrow for columns. The page sets --columns; the element around all rows is the container. */
+/**
+ * Rows in columns, or cards in a container that is too narrow for columns. The page sets --columns, and --row-end where the space after
+ * the last column is another one; the element around all rows is the container.
+ */
 export const tableStyles = css`
   .row,
   .head {
@@ -8,7 +11,7 @@ export const tableStyles = css`
     grid-template-columns: var(--columns);
     align-items: center;
     column-gap: var(--space-4);
-    padding: 0 var(--space-4);
+    padding: 0 var(--row-end, var(--space-4)) 0 var(--space-4);
   }
   .head > * {
     overflow: hidden;
