@@ -113,10 +113,16 @@ async function ofCourse(
         ? 'The run may be overfitting'
         : `${metric} ${is_stalled ? 'is level' : 'is worse than its best'}`;
     if (saved.length > 0)
-      add('get_best_checkpoint', { run_id, metric }, `${why}: its best checkpoint is the one to keep.`);
+      add(
+        'get_best_checkpoint',
+        { run_id, metric },
+        `${why}: its best checkpoint by ${metric} is the one to keep.`,
+      );
   }
-  if (metric !== null)
-    add('query_metrics', { run_id, names: [metric] }, 'The curve shows the course so far.');
+  if (metric !== null) {
+    const course = isOver ? 'the whole course' : 'the course so far';
+    add('query_metrics', { run_id, names: [metric] }, `The curve shows ${course}.`);
+  }
   return actions;
 }
 

@@ -28,7 +28,7 @@ function without(troubled: readonly string[], freest: Freest | null, gpu: number
   const free = isTold ? `${freest.free} of ${freest.of} are free on ${freest.node}; ` : '';
   const more = troubled.length - TROUBLED_SHOWN;
   const shown = troubled.slice(0, TROUBLED_SHOWN).join('; ');
-  return `: ${free}${shown}${more > 0 ? `; and ${more} more GPU${more === 1 ? ' takes' : 's take'} no job` : ''}`;
+  return `: ${free}${shown}${more > 0 ? `; and ${more} more GPU${more === 1 ? ' is' : 's are'} not usable` : ''}`;
 }
 
 export function waitingForCpu(ahead: number): string {

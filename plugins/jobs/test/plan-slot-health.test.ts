@@ -45,9 +45,9 @@ describe('a scheduling pass with GPUs in trouble', () => {
     const items = [job(), job(), job({ gpu: 3 })];
     const { reasons } = await plan(items, [troubled('a', [FOREIGN, 'is lost', 'is lost'])]);
     expect([...reasons.values()]).to.deep.equal([
-      'waiting for 1 free GPU: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU takes no job',
+      'waiting for 1 free GPU: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU is not usable',
       'waiting for 1 free GPU behind 1 job',
-      'waiting for 3 free GPUs on one node behind 2 jobs: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU takes no job',
+      'waiting for 3 free GPUs on one node behind 2 jobs: GPU 1 of a is lost; GPU 2 of a is lost; and 1 more GPU is not usable',
     ]);
   });
 

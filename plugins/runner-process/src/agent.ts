@@ -31,7 +31,7 @@ async function fingerprint(): Promise<Probe> {
     () => false,
   );
   if (!hasProc) return { available: false, reason: 'it needs /proc, as Linux has it', version: null };
-  return { available: true, reason: null, version: process.version };
+  return { available: true, reason: null, version: `Node.js ${process.version}` };
 }
 
 function toKey(env: ProcessEnvironment): string {

@@ -48,6 +48,11 @@ export function describeOutcome(job: Job): string | null {
   return null;
 }
 
+/** Why a job waits, as a sentence after `Waiting:`, before those that say what would help. */
+export function describeWait(reason: string): string {
+  return `${reason.replace(/^waiting for/, 'for').replace(/\.$/, '')}.`;
+}
+
 /** Why an attempt ended as it did, for a place beside its exit code; null where that says it already. */
 export function explainAttempt({ failure_reason, failure_message }: JobAttempt): string | null {
   if (failure_reason === 'EXIT_CODE') return null;

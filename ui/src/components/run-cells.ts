@@ -92,7 +92,7 @@ function renderProgress(run: Run): unknown {
   if (!max || max < 0) return html`step ${formatCount(step)}`;
   return html`<span class="progress ${status}" .style=${`--part: ${partDone(run)! * 100}%`}
     ><span class="text">${formatCount(step)} / ${formatCount(max)}</span
-    ><span>${percentDone(run)}%</span></span
+    ><span>${percentDone(run)} %</span></span
   >`;
 }
 

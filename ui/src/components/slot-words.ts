@@ -75,6 +75,11 @@ export function reasonOfSlot({ health }: Slot): string | null {
   return health.state === 'ok' ? null : `It ${health.reason ?? 'gives no reason'}.`;
 }
 
+/** `process (Node.js v22.1.0)`. */
+export function describeRunner({ name, version }: NodeRecord['runners'][number]): string {
+  return version ? `${name} (${version})` : name;
+}
+
 /** `NVIDIA H100 · 80 GiB`. */
 export function describeDevice({ model, memory_total_mb: memory, virtual }: Slot): string {
   return joined([model, memory !== null && formatMegabytes(memory), virtual && 'virtual, no device']);

@@ -1,7 +1,10 @@
+import { consume } from '@lit/context';
 import type { BestCheckpoint } from '@svc/contract';
 import { LitElement, css, html, nothing } from 'lit';
-import { customElement, property } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import type { ApiError } from '../data/api.js';
+import type { Whoami } from '../data/auth.js';
+import { whoContext } from '../data/contexts.js';
 import { formatCount, formatValue, plural, splitPath } from '../format.js';
 import { paths } from '../paths.js';
 import { iconStyles } from '../styles/icon-styles.js';
@@ -11,6 +14,7 @@ import { icon } from './icons.js';
 /** The recommended checkpoint of a run or an experiment and why it is that one, or why there is none. */
 @customElement('svc-best-checkpoint')
 export class SvcBestCheckpoint extends LitElement {
+  @consume({ context: whoContext, subscribe: true }) @state() private who: Whoami | null = null;
   @property({ attribute: false }) best: BestCheckpoint | null = null;
   @property({ attribute: false }) error: ApiError | null = null;
   /** Of what it is the best: `experiment`. */
@@ -59,7 +63,7 @@ export class SvcBestCheckpoint extends LitElement {
     if (!this.error) return html`<p class="quiet">Looking for the best checkpoint…</p>`;
     return html`${icon('info')}
       <div>
-        <span class="name">No best checkpoint of this ${this.of} yet</span>
+        <span class="name">No best checkpoint of this ${this.of}</span>
         <p>${this.#renderWhyNone(this.error)}</p>
       </div>`;
   }
@@ -69,8 +73,9 @@ export class SvcBestCheckpoint extends LitElement {
     const metric = details['metric'];
     if (code !== 'not_found' || metric === undefined) return message;
     if (metric === null)
-      return html`No primary metric is set, by which checkpoints are ranked.
-        <a href=${paths.settings()}>Settings</a> has the metrics.`;
+      return html`Checkpoints are ranked by the primary metric, and none is set.
+        ${this.who?.can_write ? 'Set one in' : 'The metrics are in'}
+        <a href=${paths.settings()}>Settings</a>.`;
     return html`None has a value of <b>${metric}</b>: evaluate one, or log it and save checkpoints with their
       steps.`;
   }
@@ -83,7 +88,7 @@ export class SvcBestCheckpoint extends LitElement {
         <a class="name" href=${paths.checkpoint(checkpoint.id)} title=${checkpoint.path}>${name}</a>
         <p>
           ${this.#renderReason(best)}
-          ${best.source === 'evaluation' ? nothing : html`No evaluation has measured it.`}
+          ${best.source === 'evaluation' ? nothing : `No evaluation has measured ${best.metric}.`}
           ${tied.length > 1 ? html`${plural(tied.length, 'checkpoint')} have this value.` : nothing}
         </p>
       </div>`;

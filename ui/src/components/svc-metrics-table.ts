@@ -215,7 +215,7 @@ function breakable(name: string) {
 function renderBest({ best }: MetricSummary, unit: unknown) {
   if (best === null) return '–';
   return html`${formatValue(fromMetricValue(best.value))}${unit}
-    <span class="quiet">@ ${formatCount(best.step)}</span>`;
+    <span class="quiet">@${formatCount(best.step)}</span>`;
 }
 
 /** Without a direction nothing is good or bad. */

@@ -15,6 +15,7 @@ import {
   describeProcess,
   describeSlots,
   foreignProcesses,
+  describeRunner,
   isTroubled,
   joined,
   modelOf,
@@ -314,7 +315,7 @@ export class SvcNodeCard extends LitElement {
     const missing = runners.filter((runner) => !runner.available);
     return html`<div class="foot">
       ${Object.entries(labels).map(([name, value]) => html`<span class="label">${name}=${value}</span>`)}
-      ${runners.filter((runner) => runner.available).map(({ name, version }) => html`<span class="label" title="Runner">${name}${version ? ` ${version}` : ''}</span>`)}
+      ${runners.filter((runner) => runner.available).map((runner) => html`<span class="label" title="Runner">${describeRunner(runner)}</span>`)}
       ${missing.map(({ name, reason }) => html`<span class="problem">${icon('warning', 12)} ${name}: ${reason ?? 'not available'}</span>`)}
       <svc-node-actions .node=${this.node}></svc-node-actions>
     </div>`;

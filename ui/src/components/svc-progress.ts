@@ -65,7 +65,7 @@ export class SvcProgress extends LitElement {
       >
         ${part > 0 ? html`<div class="bar ${this.status}" .style=${`width: ${part * 100}%`}></div>` : nothing}
       </div>
-      <p><span>${formatCount(this.step)} / ${formatCount(this.max)}</span><span>${percent}%</span></p>
+      <p><span>${formatCount(this.step)} / ${formatCount(this.max)}</span><span>${percent} %</span></p>
     `;
   }
 }

@@ -53,12 +53,8 @@ export class SvcRunDiagnosis extends LitElement {
     </div>`;
   }
 
-  #renderAnomalies(diagnosis: Diagnosis) {
-    const { anomalies, job_id: jobId } = diagnosis;
-    if (anomalies.length === 0)
-      return isFine(diagnosis)
-        ? html`<p class="fine">${icon('check', 14)} Nothing looks wrong in its metrics and events.</p>`
-        : nothing;
+  #renderAnomalies({ anomalies, job_id: jobId }: Diagnosis) {
+    if (anomalies.length === 0) return nothing;
     return html`<section aria-label="What stands out">
       <h2>What stands out</h2>
       <ul class="anomalies">
@@ -194,11 +190,6 @@ ${lines.map(({ ts, text }) => html`<span><span class="quiet">${formatClock(ts)}<
       ${this.run.job_id === null ? nothing : html`<p class="evidence"><a href=${paths.job(this.run.job_id)}>The whole log</a></p>`}
     </section>`;
   }
-}
-
-/** Without points nothing was looked at; and a metric that gets worse, or is worse than its best, is told by the summary. */
-function isFine({ convergence, last_point_at: lastAt }: Diagnosis): boolean {
-  return lastAt !== null && (convergence.is_improving !== false || convergence.is_stalled);
 }
 
 function toPercent(change: number): string {

@@ -157,7 +157,7 @@ export class SvcSlotsTable extends LitElement {
       </th>
       <td role="cell" class="state">
         <span class=${state.name}>${icon(state.icon, 14)} ${state.label}</span>
-        ${reason === null ? nothing : html`<div class="sub">${reason}${slot.health.since === null ? nothing : html` Since <svc-time .from=${slot.health.since}></svc-time>`}</div>`}
+        ${reason === null ? nothing : html`<div class="sub">${this.#renderReason(reason, slot.health.since)}</div>`}
       </td>
       <td role="cell" class="job">
         ${jobId === null ? html`<span class="quiet">–</span>` : this.#renderJob(jobId)}
@@ -173,6 +173,11 @@ export class SvcSlotsTable extends LitElement {
         ${memoryClock === null ? nothing : html`<div class="sub">memory ${Math.round(memoryClock)} MHz</div>`}
       </td>
     </tr>`;
+  }
+
+  #renderReason(reason: string, since: number | null) {
+    if (since === null) return reason;
+    return html`${reason.replace(/\.$/, '')}, for <svc-time elapsed .from=${since}></svc-time>.`;
   }
 
   #renderJob(jobId: string) {

@@ -15,6 +15,7 @@ import { Address } from '../controllers/address.js';
 import { ListController, type ListView } from '../controllers/list.js';
 import { LiveEvents } from '../controllers/live-events.js';
 import { Loader } from '../controllers/loader.js';
+import { RecordNames } from '../controllers/record-names.js';
 import type { Api } from '../data/api.js';
 import type { Whoami } from '../data/auth.js';
 import { bestOfExperiment } from '../data/checkpoints.js';
@@ -64,6 +65,7 @@ export class SvcExperimentPage extends LitElement {
     load: async (signal) => (this.#isRanked ? bestOfExperiment(this.api, this.experimentId, signal) : null),
     everyMs: 30_000,
   });
+  readonly #names = new RecordNames(this, () => this.api);
   #newest: readonly Run[] = [];
   #hasPrimary = false;
 
@@ -130,6 +132,7 @@ export class SvcExperimentPage extends LitElement {
             ? this.#renderNoPrimary('checkpoint')
             : html`<svc-best-checkpoint
                 of="experiment"
+                runName=${this.#best.value ? this.#names.of(this.#best.value.run_id) : ''}
                 .best=${this.#best.error ? null : (this.#best.value ?? null)}
                 .error=${this.#best.error}
               ></svc-best-checkpoint>`

@@ -7,6 +7,7 @@ import { icon } from '../components/icons.js';
 import {
   describeFailure,
   describeOutcome,
+  describeWait,
   describePlace,
   describeResources,
   endOfWait,
@@ -164,7 +165,7 @@ export class SvcJobPage extends LitElement {
     return html`<div class="outcome ${tone}" role="status">
       ${icon(job.status === 'QUEUED' ? 'clock' : 'warning')}
       <div>
-        <p><b>${title}:</b> ${outcome.replace(/^waiting for/, 'for')}</p>
+        <p><b>${title}:</b> ${job.status === 'QUEUED' ? describeWait(outcome) : outcome}</p>
         ${job.status === 'QUEUED' ? this.#renderHelp(job) : nothing}
       </div>
     </div>`;

@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import '../chart/svc-node-chart.js';
 import { icon } from '../components/icons.js';
 import { fact, renderPending } from '../components/record-parts.js';
-import { describeSlots, joined, modelOf, percent } from '../components/slot-words.js';
+import { describeRunner, describeSlots, joined, modelOf, percent } from '../components/slot-words.js';
 import '../components/svc-copy.js';
 import '../components/svc-filters.js';
 import '../components/svc-node-actions.js';
@@ -149,7 +149,7 @@ export class SvcNodePage extends LitElement {
       </dl>
       <div class="labels">
         ${Object.entries(labels).map(([name, value]) => html`<span class="label" title="Label">${name}=${value}</span>`)}
-        ${runners.map(({ name, version, available, reason }) => (available ? html`<span class="label" title="Runner">${joined([name, version])}</span>` : html`<span class="problem">${icon('warning', 14)} ${name}: ${reason ?? 'not available'}</span>`))}
+        ${runners.map((runner) => (runner.available ? html`<span class="label" title="Runner">${describeRunner(runner)}</span>` : html`<span class="problem">${icon('warning', 14)} ${runner.name}: ${runner.reason ?? 'not available'}</span>`))}
       </div>
     </section>`;
   }

@@ -134,7 +134,7 @@ export class SvcProjectPage extends LitElement {
     return html`<div class="section-head">
         <h2>Runs without an experiment</h2>
         <p>
-          ${plural(this.#newestOthers.length, 'run')} among the newest of this project.
+          ${plural(this.#newestOthers.length, 'run')}, found among the newest runs of this project.
           <a href=${paths.runs({ project_id: id })}>All its runs</a>
         </p>
       </div>

@@ -84,7 +84,7 @@ describe('the page of checkpoints', () => {
     });
     await page
       .getByText(
-        /the lowest val\/loss, 0.125,\s+which the training logged at step 180, and this is the next checkpoint, at step 200\.\s+No evaluation has measured it/,
+        /the lowest val\/loss, 0.125,\s+which the training logged at step 180, and this is the next checkpoint, at step 200\.\s+No evaluation has measured val\/loss\./,
       )
       .waitFor();
     await page.getByTitle('The lowest val/loss of this run').waitFor();

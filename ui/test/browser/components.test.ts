@@ -54,24 +54,24 @@ describe('the elements that pages are made of', () => {
       ['nothing yet', { step: null, max: 10 }, '–', null],
       ['the step alone', { step: 1234, max: null }, 'step 1,234', null],
       ['the step alone of a maximum that is none', { step: 5, max: 0 }, 'step 5', null],
-      ['the beginning', { step: 0, max: 10 }, '0 / 10 0%', '0'],
-      ['a part, never more than it is', { step: 999, max: 1000 }, '999 / 1,000 99%', '99'],
-      ['the end', { step: 10, max: 10, status: 'SUCCEEDED' }, '10 / 10 100%', '100'],
+      ['the beginning', { step: 0, max: 10 }, '0 / 10 0 %', '0'],
+      ['a part, never more than it is', { step: 999, max: 1000 }, '999 / 1,000 99 %', '99'],
+      ['the end', { step: 10, max: 10, status: 'SUCCEEDED' }, '10 / 10 100 %', '100'],
       [
         'the end of steps that are counted from 0',
         { step: 9, max: 10, status: 'SUCCEEDED' },
-        '9 / 10 100%',
+        '9 / 10 100 %',
         '100',
       ],
       [
         'the last step but one of a run that failed',
         { step: 9, max: 10, status: 'FAILED' },
-        '9 / 10 90%',
+        '9 / 10 90 %',
         '90',
       ],
-      ['the last step of a run that goes on', { step: 10, max: 10 }, '10 / 10 99%', '99'],
+      ['the last step of a run that goes on', { step: 10, max: 10 }, '10 / 10 99 %', '99'],
       ['more than the maximum', { step: 15, max: 10 }, '15 / 10', null],
-      ['a step below zero', { step: -5, max: 10 }, '-5 / 10 0%', '0'],
+      ['a step below zero', { step: -5, max: 10 }, '-5 / 10 0 %', '0'],
     ];
     for (const [what, properties, text, percent] of cases) {
       it(`shows ${what}`, async () => {

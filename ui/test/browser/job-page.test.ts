@@ -105,11 +105,11 @@ describe('the page of a job', () => {
   }
 
   const outcomes: [string, Partial<Job>, string | null][] = [
-    ['why it waits', { status: 'QUEUED', pending_reason: 'needs 8 GPUs' }, 'Waiting: needs 8 GPUs'],
+    ['why it waits', { status: 'QUEUED', pending_reason: 'needs 8 GPUs' }, 'Waiting: needs 8 GPUs.'],
     [
       'what it waits for',
       { status: 'QUEUED', pending_reason: 'waiting for 1 free GPU' },
-      'Waiting: for 1 free GPU',
+      'Waiting: for 1 free GPU.',
     ],
     ['nothing of a job that runs', { status: 'RUNNING' }, null],
     ['nothing of a job that succeeded', { status: 'SUCCEEDED', finished_at: NOW }, null],

@@ -164,7 +164,7 @@ describe('the page of a node', () => {
     await rows.nth(2).getByText('Foreign').waitFor();
     await rows
       .nth(2)
-      .getByText(/It is used by python \(pid 4711, alice, 10 GiB\)\. Since/)
+      .getByText(/It is used by python \(pid 4711, alice, 10 GiB\), for/)
       .waitFor();
   });
 

@@ -121,7 +121,7 @@ describe('the page of nodes', () => {
     [
       'its runners',
       { runners: [{ name: 'docker', available: true, reason: null, version: '27.1' }] },
-      ['docker 27.1'],
+      ['docker (27.1)'],
     ],
     [
       'why a runner cannot work',

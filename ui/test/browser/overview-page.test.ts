@@ -29,7 +29,7 @@ describe('the overview', () => {
     const list = page.getByRole('list', { name: 'What runs' });
     const first = list.getByRole('listitem').filter({ hasText: 'job-1' });
     await first.getByText('val/loss').waitFor();
-    for (const text of ['400 / 1,000', '40%', '0.125', 'GPU 0', /^5m 0\ds$/])
+    for (const text of ['400 / 1,000', '40 %', '0.125', 'GPU 0', /^5m 0\ds$/])
       await first.getByText(text).waitFor();
     expect(await first.getByRole('link', { name: 'node-1' }).getAttribute('href')).to.equal(
       `/nodes/${idOf('node', 1)}`,

@@ -239,6 +239,7 @@ describe('the page of an experiment', () => {
     'GET /experiments/{experiment_id}': experiment(1),
     'GET /projects/{project_id}': project(1),
     'GET /experiments/{experiment_id}/runs': { items: runs },
+    'GET /runs/{run_id}': run(1),
     'GET /experiments/{experiment_id}/best-checkpoint': best,
     'GET /runs/compare': rankingOf(runs),
     'GET /metric-definitions': { items: [definition('val/loss', { is_primary: true })] },
@@ -254,8 +255,9 @@ describe('the page of an experiment', () => {
     const page = await mount();
     await page.getByText('The lowest val/loss, 0.1, of 2 runs.').waitFor();
     await page
-      .getByText(/Best of this experiment: the lowest val\/loss, 0.1,\s+by its evaluation at step 300/)
+      .getByText(/Best of this experiment: the lowest val\/loss, 0.1,\s+by its evaluation at step 300, of/)
       .waitFor();
+    await page.locator('svc-best-checkpoint').getByRole('link', { name: 'run-1', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'checkpoint-3' }).getAttribute('href')).to.equal(
       `/checkpoints/${saved.id}`,
     );

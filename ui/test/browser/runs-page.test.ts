@@ -17,8 +17,8 @@ describe('the page of runs', () => {
   const search = () => new URL(stage.page.url()).search;
 
   const rows: [string, Partial<Run>, string[]][] = [
-    ['its progress', { step: 250, max_steps: 1000 }, ['250 / 1,000', '25%']],
-    ['that all its steps from 0 are done', { step: 299, max_steps: 300, status: 'SUCCEEDED' }, ['100%']],
+    ['its progress', { step: 250, max_steps: 1000 }, ['250 / 1,000', '25 %']],
+    ['that all its steps from 0 are done', { step: 299, max_steps: 300, status: 'SUCCEEDED' }, ['100 %']],
     ['its step when nobody knows the last one', { step: 250 }, ['step 250']],
     [
       'its project and experiment by name',
@@ -283,7 +283,7 @@ describe('the page of runs', () => {
         ...(viewport && { viewport }),
       });
       await untilNames(LONG_NAME);
-      await until(async () => (await stage.page.getByText('50%').count()) === 1);
+      await until(async () => (await stage.page.getByText('50 %').count()) === 1);
       await stage.expectSound(where);
     });
   }

@@ -133,7 +133,7 @@ describe('the tables and records', () => {
     });
 
     const values: [string, Partial<MetricSummary>, string[]][] = [
-      ['a value and the best one', {}, ['0.25', '0.125 @ 40']],
+      ['a value and the best one', {}, ['0.25', '0.125 @40']],
       ['no best one yet', { best: null }, ['–']],
       ['NaN as what it is', { latest: { value: 'NaN', step: 7, ts: NOW } }, ['NaN']],
       ['infinity as what it is', { latest: { value: '-Infinity', step: 7, ts: NOW } }, ['−∞']],
