@@ -133,6 +133,9 @@ describe('the pages of runs', function () {
       ),
     ).to.equal(404);
     await untilShown(['vit lr=0.1', 'resnet lr=0.2', 'ResNet lr=0.1']);
+    // The page of the run may have asked for it a last time while it was deleted.
+    const isOfDeleted = (text: string) => text.includes('404') && text.includes(own);
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !isOfDeleted(text)));
   });
 
   it('fit a phone, and nothing went wrong on them', async () => {

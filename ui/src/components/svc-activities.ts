@@ -97,9 +97,7 @@ export class SvcActivities extends LitElement {
     return html`<li>
       <div class="what">
         <p class="title">
-          <a class="name" href=${job ? paths.job(job.id) : paths.run(run!.id)} title=${name}
-            >${name}</a
-          >
+          <a class="name" href=${job ? paths.job(job.id) : paths.run(run!.id)} title=${name}>${name}</a>
         </p>
         <p class="sub">${job ? this.#describePlace(activity) : 'Run without a job'}</p>
       </div>
