@@ -65,7 +65,7 @@ export class SvcCheckpointFilters extends LitElement {
         margin-left: auto;
       }
       .order .select {
-        max-width: 18rem;
+        max-width: 14rem;
       }
       @media (max-width: 56rem) {
         .input {
@@ -137,7 +137,7 @@ export class SvcCheckpointFilters extends LitElement {
   get #usualMetric(): string {
     if (this.primary === null) return 'Choose a metric';
     const { run_id: runId, experiment_id: experimentId } = this.view;
-    return `${this.primary} (${(runId ?? experimentId) ? 'primary' : 'of the newest run'})`;
+    return `${this.primary} (${(runId ?? experimentId) ? 'primary' : 'newest run'})`;
   }
 
   #renderSort() {

@@ -62,6 +62,9 @@ export class SvcJobRow extends LitElement {
           font-size: var(--text-md);
         }
         .name {
+          display: -webkit-box;
+          -webkit-box-orient: vertical;
+          -webkit-line-clamp: 3;
           overflow-wrap: anywhere;
           white-space: normal;
         }

@@ -125,7 +125,7 @@ describe('the page of checkpoints', () => {
     await page.getByRole('columnheader', { name: 'Best val/loss', exact: true }).waitFor();
     await page.getByText('2 checkpoints have this value.').waitFor();
     expect(await page.getByLabel('Metric', { exact: true }).locator('option').first().innerText()).to.equal(
-      'val/loss (of the newest run)',
+      'val/loss (newest run)',
     );
   });
 
