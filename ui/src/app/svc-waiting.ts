@@ -19,13 +19,14 @@ export class SvcWaiting extends LitElement {
     iconStyles,
     pageStyles,
     css`
-      /* Where the page will be, beside the navigation that comes with it. */
+      /* Where the page will be, beside the navigation that comes with it. A margin at the top would move the body. */
       :host {
         margin-left: var(--nav-width);
       }
       @media (max-width: 56rem) {
         :host {
-          margin: 3rem 0 0;
+          margin: 0;
+          padding-top: 3rem;
         }
       }
     `,

@@ -7,7 +7,6 @@ export const runsTableStyles = css`
   }
   .scroll {
     position: relative;
-    min-height: min(16rem, 60vh);
     max-height: max(18rem, calc(100dvh - 13.25rem));
     border-radius: var(--radius-lg);
     overflow: auto;

@@ -3,6 +3,10 @@ import { customElement, property } from 'lit/decorators.js';
 import { baseStyles } from '../styles/shared.js';
 import './svc-copy.js';
 
+/** A phone has room for such a word. */
+const WHOLE_LENGTH = 24;
+const MAX_LENGTH = 4_000;
+
 /** Text to copy: a command line, a path. Long text wraps; what is longer than 20 lines scrolls. */
 @customElement('svc-code')
 export class SvcCode extends LitElement {
@@ -31,11 +35,8 @@ export class SvcCode extends LitElement {
         white-space: pre-wrap;
         overflow-wrap: anywhere;
       }
-      @media (max-width: 40rem) {
-        /* Else a line ends after each hyphen of an option. */
-        code {
-          word-break: break-all;
-        }
+      .whole {
+        white-space: nowrap;
       }
       svc-copy {
         margin: 2px;
@@ -44,6 +45,13 @@ export class SvcCode extends LitElement {
   ];
 
   override render() {
-    return html`<code tabindex="0">${this.text}</code><svc-copy .text=${this.text}></svc-copy>`;
+    return html`<code tabindex="0">${keepWhole(this.text)}</code><svc-copy .text=${this.text}></svc-copy>`;
   }
+}
+
+/** A line ends between words: a browser would end it after each hyphen of `--name` too. */
+function keepWhole(text: string): unknown {
+  if (text.length > MAX_LENGTH) return text;
+  const isWhole = (part: string) => /^\S/.test(part) && part.length <= WHOLE_LENGTH;
+  return text.split(/(\s+)/).map((part) => (isWhole(part) ? html`<span class="whole">${part}</span>` : part));
 }

@@ -208,7 +208,7 @@ export class SvcFailure extends LitElement {
   }
 
   #renderCitation(citation: CitationRecord, { run_id }: FailureExplanation) {
-    if ('seq' in citation) return this.#renderLine(citation.attempt, citation);
+    if ('seq' in citation) return this.#renderLine(citation.attempt, citation, this.#isSaid(citation.text));
     if ('event_id' in citation)
       return html`<li><a href=${paths.events({ job_id: this.jobId })}>An event of the job</a></li>`;
     if ('field' in citation) return html`<li>${citation.field}: <code>${citation.value}</code></li>`;
@@ -219,7 +219,11 @@ export class SvcFailure extends LitElement {
   }
 
   /** A person counts lines from 1. */
-  #renderLine(attempt: number, { seq, text }: { readonly seq: number; readonly text: string }) {
+  #renderLine(
+    attempt: number,
+    { seq, text }: { readonly seq: number; readonly text: string },
+    isSaid = false,
+  ) {
     const line = seq + 1;
     return html`<li>
       <a
@@ -227,7 +231,7 @@ export class SvcFailure extends LitElement {
         @click=${() => this.dispatchEvent(new CustomEvent('svc-line', { detail: { attempt, line } }))}
         >Log line ${line}</a
       >
-      ${this.#isSaid(text) ? nothing : html`<code class="quote">${stripAnsi(text)}</code>`}
+      ${isSaid ? nothing : html`<code class="quote">${stripAnsi(text)}</code>`}
     </li>`;
   }
 

@@ -86,8 +86,7 @@ export const overviewPageStyles = css`
   }
   .first h3 {
     display: flex;
-    flex-wrap: wrap;
-    align-items: center;
+    align-items: baseline;
     gap: var(--space-2);
     margin: 0;
     font-size: var(--text-md);
@@ -100,6 +99,7 @@ export const overviewPageStyles = css`
     text-decoration: underline;
   }
   .first .number {
+    flex: none;
     display: grid;
     place-items: center;
     width: 1.5rem;

@@ -177,6 +177,8 @@ export class SvcCheckpointPage extends LitElement {
       return renderPending(this.#checkpoint, 'checkpoint', paths.checkpoints());
     const { evaluations: _evaluations, ...metadata } = checkpoint.metadata;
     const hasMetadata = Object.keys(metadata).length > 0;
+    // The best one fills its panel above the metrics: drawn later, it would move them.
+    const isRanked = Boolean(this.#best.value ?? this.#best.error);
     return html`
       ${this.#renderHead(checkpoint)}
       <svc-stale
@@ -201,7 +203,7 @@ export class SvcCheckpointPage extends LitElement {
               .error=${this.#best.error}
             ></svc-best-checkpoint>
           </section>
-          <section class="panel">${this.#renderMetrics(checkpoint)}</section>
+          ${isRanked ? html`<section class="panel">${this.#renderMetrics(checkpoint)}</section>` : nothing}
         </div>
       </div>
       <svc-evaluate-form

@@ -185,7 +185,9 @@ export class SvcOverviewPage extends LitElement {
             html`<li>
               <h3>
                 <span class="number">${isDone ? icon('check', 14) : at + 1}</span
-                >${title}${isDone ? html` <span class="done">done: <a href=${paths.nodes()}>${plural(nodes.total, 'node')}</a></span>` : nothing}
+                ><span
+                  >${title}${isDone ? html` <span class="done">done: <a href=${paths.nodes()}>${plural(nodes.total, 'node')}</a></span>` : nothing}</span
+                >
               </h3>
               ${isDone ? nothing : html`<p>${text}</p>`}
               ${isDone ? nothing : commands.map((command) => html`<svc-code .text=${command}></svc-code>`)}

@@ -78,6 +78,17 @@ describe('what is read is not moved by what comes later:', () => {
     });
   }
 
+  it('the page of somebody who is signed in, on a phone', async () => {
+    const me = hold('GET /auth/whoami', { name: 'me', scope: 'write', can_write: true });
+    await stage.mountApp({ address: '/projects', api: me.api });
+    await stage.page.setViewportSize(PHONE);
+    await stage.page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
+    await watch();
+    me.release();
+    await stage.page.getByText('No projects yet').waitFor();
+    expect(await moved()).to.be.below(0.01);
+  });
+
   it('the names of the runs of evaluations, on a phone', async () => {
     const { api, release } = hold('GET /runs/{run_id}', run(1, { name: LONG }));
     await watch();
