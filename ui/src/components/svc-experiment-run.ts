@@ -59,6 +59,9 @@ export class SvcExperimentRun extends LitElement {
           grid-area: title;
         }
         .name {
+          display: -webkit-box;
+          -webkit-box-orient: vertical;
+          -webkit-line-clamp: 3;
           overflow-wrap: anywhere;
           white-space: normal;
         }
@@ -73,6 +76,7 @@ export class SvcExperimentRun extends LitElement {
         .progress {
           grid-area: progress;
         }
+        .none,
         .age,
         .lasted {
           display: none;
@@ -94,7 +98,7 @@ export class SvcExperimentRun extends LitElement {
         <a class="name truncate" href=${paths.run(run.id)} title=${run.name}>${run.name}</a>
         <code class="quiet" title=${run.id}>${shortId(run.id)}</code>
       </div>
-      <div class="value number" role="cell">
+      <div class="value number ${best === null ? 'none' : ''}" role="cell">
         ${isTied || entry?.is_best ? html`<span class="pill">${isTied ? 'tied' : 'best'}</span> ` : nothing}${
           best === null
             ? '–'
@@ -102,7 +106,7 @@ export class SvcExperimentRun extends LitElement {
                 >${formatValue(fromMetricValue(best))}`
         }
       </div>
-      <div class="progress" role="cell">
+      <div class="progress ${run.step === null ? 'none' : ''}" role="cell">
         <svc-progress .step=${run.step} .max=${run.max_steps} status=${run.status}></svc-progress>
       </div>
       <div class="age number quiet" role="cell"><svc-time .from=${run.created_at}></svc-time></div>
