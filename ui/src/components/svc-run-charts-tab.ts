@@ -1,6 +1,7 @@
-import { LitElement, css, html } from 'lit';
+import { LitElement, css, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import type { Run, RunSummary } from '../data/runs.js';
+import { paths } from '../paths.js';
 import { baseStyles, panelStyles } from '../styles/shared.js';
 import './svc-notice.js';
 import './svc-run-charts.js';
@@ -22,6 +23,9 @@ export class SvcRunChartsTab extends LitElement {
         font-size: var(--text-sm);
         text-align: center;
       }
+      .none a {
+        text-decoration: underline;
+      }
     `,
   ];
 
@@ -38,7 +42,7 @@ export class SvcRunChartsTab extends LitElement {
       ></svc-run-charts>`;
     if (!isLive)
       return html`<section class="panel">
-        <p class="none">This run ended without logging a metric.</p>
+        <p class="none">This run ended without logging a metric. ${this.#renderWhy()}</p>
       </section>`;
     return html`<section class="panel">
       <svc-notice
@@ -48,5 +52,13 @@ export class SvcRunChartsTab extends LitElement {
         >Log from the training code and the curves appear here.</svc-notice
       >
     </section>`;
+  }
+  /** The cause is told on the page of the job. */
+  #renderWhy() {
+    const { status, job_id: jobId, attempt } = this.run;
+    if (status !== 'FAILED' || jobId === null) return nothing;
+    return html`<a href=${paths.job(jobId, { attempt: attempt === null ? null : String(attempt) })}
+      >Why it failed</a
+    >`;
   }
 }

@@ -52,6 +52,11 @@ export class SvcRunPlace extends LitElement {
         font-size: var(--text-sm);
         white-space: pre;
       }
+      @media (pointer: coarse) {
+        :host {
+          --control-height: 2.5rem;
+        }
+      }
       :host([pending]) {
         visibility: hidden;
       }

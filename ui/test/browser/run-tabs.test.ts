@@ -42,6 +42,13 @@ describe('the tabs of a run', () => {
       expect(await tabs().nth(2).getAttribute('href')).to.equal(`/runs/${ID}?tab=config`);
     });
 
+    it('lead from a failed run without curves to why its job failed', async () => {
+      const page = await mount({ run: { status: 'FAILED', job_id: idOf('job', 1), attempt: 2 } });
+      const link = page.getByRole('link', { name: 'Why it failed' });
+      expect(await link.getAttribute('href')).to.equal(`/jobs/${idOf('job', 1)}?attempt=2`);
+      await stage.expectSound();
+    });
+
     it('show the current one where they are wider than the window, and move nothing else', async () => {
       const api = { 'GET /runs/{run_id}/diagnosis': diagnosis() };
       await mount({ tab: 'diagnosis', viewport: PHONE, api });
